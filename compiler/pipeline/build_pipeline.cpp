@@ -30,6 +30,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     // Before the reference is kept: it has the casts and the loss that the plan defines.
     manager.addPass(createAutocast(AutocastOptions{options.device}));
     manager.addPass(createNormalizeLoss());
+    manager.addNestedPass<func::FuncOp>(createDecomposeBatchNorm());
     if (options.reference)
       manager.addPass(createKeepReference());
     // Attention first: it takes the masks away whose preamble simplification then finds dead.

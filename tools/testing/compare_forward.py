@@ -105,6 +105,29 @@ def sound(target: torch._ops.OpOverload) -> Callable[..., torch.Tensor]:
     return convolution
 
 
+def batch_norm(
+    input: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    running_mean: torch.Tensor,
+    running_var: torch.Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[torch.Tensor | None, ...]:
+    """aten._native_batch_norm_legit_functional by PyTorch's own batch norm: the module of a graph overwrites buffers
+    that the operator has kept for its derivative."""
+    mean, variance = running_mean.clone(), running_var.clone()
+    made = torch.nn.functional.batch_norm(input, mean, variance, weight, bias, training, momentum, eps)
+    return made, None, None, mean, variance
+
+
+def use_own_batch_norm(graph: torch.fx.Graph) -> None:
+    target = torch.ops.aten._native_batch_norm_legit_functional.default
+    for node in graph.find_nodes(op="call_function", target=target):
+        node.target = batch_norm
+
+
 def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None) -> torch.nn.Module:
     """The module of the graph, with the random numbers of a compiled program.
 
@@ -121,6 +144,7 @@ def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None
             ):
                 if data.isdisjoint(node.all_input_nodes):
                     node.target = without_autocast
+            use_own_batch_norm(graph_module.graph)
             for target in CONVOLUTIONS:
                 for node in graph_module.graph.find_nodes(op="call_function", target=target):
                     node.target = sound(target)
@@ -138,6 +162,7 @@ def widened_module(program: torch.export.ExportedProgram, draws: Draws | None = 
         if not isinstance(graph_module, torch.fx.GraphModule):
             continue
         erase_metadata_asserts(graph_module)
+        use_own_batch_norm(graph_module.graph)
         for node in list(graph_module.graph.nodes):
             if node.op != "call_function":
                 continue

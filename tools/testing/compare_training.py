@@ -56,6 +56,7 @@ from compare_gradients import names_of_parameters
 from draws import Draws
 from loss_units import UNITS, redefined
 from safetensors.torch import load_file
+from torch.export.graph_signature import OutputKind
 
 Parameters = list[torch.nn.Parameter]
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -77,8 +78,11 @@ class Training:
         arguments: argparse.Namespace,
         draws: Draws | None = None,
         compute: str | None = None,
+        buffers: Sequence[str] = (),
     ) -> None:
-        """`draws` are those of the module, whose step is 0; `compute` is the dtype of autocast."""
+        """`draws` are those of the module, whose step is 0; `compute` is the dtype of autocast; the model updates
+        `buffers`."""
+        self.buffers = buffers
         self.module, self.names, self.arguments, self.draws = module, names, arguments, draws or Draws(step=0)
         self.compute = compute
         named = dict(module.named_parameters(remove_duplicate=False))
@@ -148,9 +152,11 @@ class Training:
         return outputs[self.arguments.loss]
 
     def trained(self) -> Tensors:
-        """What the optimizer changes, and what is frozen, by first names."""
+        """What the optimizer changes, and what is frozen, by first names, and the buffers that the model updates."""
         held = {id(own): held.detach() for own, held in zip(self.own, self.held, strict=True)}
-        return {first: held.get(id(group[0]), group[0].detach()) for first, group in self.tied.items()}
+        trained = {first: held.get(id(group[0]), group[0].detach()) for first, group in self.tied.items()}
+        buffers = {name: self.module.get_buffer(name) for name in self.buffers}
+        return trained | {name: each if each.is_floating_point() else each.double() for name, each in buffers.items()}
 
 
 def microbatches(inputs: Tensors, count: int) -> list[Tensors]:
@@ -308,20 +314,26 @@ def check_states(ours: Tensors, names: dict[str, list[str]], frozen: Sequence[st
     return True
 
 
+def updated_buffers(program: torch.export.ExportedProgram) -> list[str]:
+    specs = program.graph_signature.output_specs
+    return [spec.target for spec in specs if spec.kind == OutputKind.BUFFER_MUTATION and spec.target is not None]
+
+
 def reference_of(
     program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
 ) -> Reference:
     """What PyTorch makes of these batches, one step for each."""
     names = names_of_parameters(program)
+    buffers = updated_buffers(program)
 
     def make(exact: bool) -> Training:
         # A module of its own, as it is in the archive.
         again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
         module = widened_module(again, draws) if exact else own_module(again, draws)
-        return Training(module, names, arguments, draws, None if exact else arguments.compute)
+        return Training(module, names, arguments, draws, None if exact else arguments.compute, buffers)
 
     half = is_half(program) or arguments.compute is not None
-    return Reference(make, names, batches, positional_inputs(program), half)
+    return Reference(make, names | {name: [name] for name in buffers}, batches, positional_inputs(program), half)
 
 
 def compare(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> bool:

@@ -19,6 +19,7 @@ from random_modules import DecomposedDropouts, Distributions, Dropouts
 from recurrent_modules import Recurrent, Transposed
 from region_modules import Complex, Regions
 from safetensors.torch import save_file
+from statistics_module import EvaluatedStatistics, Statistics
 from stopped_module import Stopped
 from torch import nn
 from vocabulary_modules import OverVocabulary
@@ -299,6 +300,8 @@ MODULES = {
     "recurrent": Recurrent,
     "regions": Regions,
     "shared": Shared,
+    "statistics": Statistics,
+    "statistics_evaluated": EvaluatedStatistics,
     "stopped": Stopped,
     "summed": Summed,
     "transposed": Transposed,

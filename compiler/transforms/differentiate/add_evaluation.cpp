@@ -7,6 +7,7 @@
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "dialect/plan/call_builder.h"
+#include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -31,6 +32,7 @@ public:
 
 private:
   void dropNothing(CallOp call);
+  void readRunning(CallOp call, BlockArgument running);
   void keepWeights(CallOp attention);
   void chooseOutputs();
   void eraseUnread();
@@ -43,14 +45,32 @@ private:
 } // namespace
 
 void EvaluationMaker::run() {
+  dropUpdates(function);
   for (auto call : llvm::make_early_inc_range(function.getOps<CallOp>()))
     dropNothing(call);
   chooseOutputs();
   eraseUnread();
 }
 
+/// A buffer in place of what the call makes of the batch.
+void EvaluationMaker::readRunning(CallOp call, BlockArgument running) {
+  auto type = cast<RankedTensorType>(call.getResult(0).getType());
+  Value value = running;
+  if (Type own = cast<RankedTensorType>(running.getType()).getElementType(); own != type.getElementType())
+    value = CallBuilder("aten.to.dtype", call)
+                .tensor("self", value)
+                .type("dtype", type.getElementType())
+                .build(cast<RankedTensorType>(running.getType()).getShape(), type.getElementType());
+  call.getResult(0).replaceAllUsesWith(CallBuilder("aten.view.default", call)
+                                           .tensor("self", value)
+                                           .integers("size", type.getShape())
+                                           .build(type.getShape(), type.getElementType()));
+}
+
 /// What model.eval() makes of a call.
 void EvaluationMaker::dropNothing(CallOp call) {
+  if (auto running = call->getAttrOfType<IntegerAttr>(inEvaluationName))
+    return readRunning(call, function.getArgument(running.getInt()));
   if (auto what = call->getAttrOfType<StringAttr>(inEvaluationName)) {
     auto type = cast<RankedTensorType>(call.getResult(0).getType());
     Value instead = call.getOperand(0);

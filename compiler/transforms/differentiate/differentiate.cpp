@@ -7,6 +7,8 @@
 #include "compiler/transforms/differentiate/gradients.h"
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/step_call.h"
+#include "dialect/plan/updates.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace meshplan {
@@ -34,6 +36,8 @@ private:
   void addZeros(Gradients &gradients, ArrayRef<BlockArgument> trained);
   LogicalResult checkUnused();
   void returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained);
+  /// Leaves a value in the buffer whose new content it is, laid out as the buffer.
+  Value stored(Value value, BlockArgument buffer);
 
   func::FuncOp step;
   LossOp statement;
@@ -136,7 +140,18 @@ LogicalResult StepMaker::checkUnused() {
   return success(names.empty());
 }
 
-/// The step gives what can be logged, and not the tensors that a forward program gives.
+Value StepMaker::stored(Value value, BlockArgument buffer) {
+  OpBuilder builder(step.getBody().front().getTerminator());
+  auto own = cast<RankedTensorType>(value.getType());
+  auto type = RankedTensorType::get(own.getShape(), own.getElementType());
+  Value matched = MatchOp::create(builder, statement.getLoc(), type, value, buffer, ArrayAttr());
+  return StepCall("meshplan.assign", builder, statement.getLoc())
+      .tensor("self", buffer)
+      .tensor("source", matched)
+      .make(type);
+}
+
+/// The step gives what can be logged and what buffers become, and not the tensors that a forward program gives.
 void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained) {
   Operation *output = step.getBody().front().getTerminator();
   Builder builder(step.getContext());
@@ -152,7 +167,10 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
     attributes.back() = own.getDictionary(step.getContext());
   };
   for (auto [index, value] : llvm::enumerate(output->getOperands()))
-    if (cast<RankedTensorType>(value.getType()).getNumElements() == 1) {
+    if (auto updated = step.getResultAttrOfType<IntegerAttr>(index, updatesName)) {
+      values.push_back(stored(value, step.getArgument(updated.getInt())));
+      attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(updatesName, updated)));
+    } else if (cast<RankedTensorType>(value.getType()).getNumElements() == 1) {
       add(value, step.getResultAttrOfType<StringAttr>(index, "plan.name").getValue());
       if (index == statement.getOutput())
         mark("plan.loss", builder.getUnitAttr());
@@ -178,6 +196,7 @@ struct DifferentiatePass : meshplan::impl::DifferentiateBase<DifferentiatePass> 
       return;
     func::FuncOp step = forward.clone();
     step.setSymName("step");
+    dropUpdates(forward);
     OpBuilder builder(forward);
     auto evaluation = module.lookupSymbol<func::FuncOp>("eval");
     builder.setInsertionPointAfter(evaluation ? evaluation : forward);

@@ -6,6 +6,7 @@
 #include "compiler/transforms/import/build_arguments.h"
 #include "compiler/transforms/import/build_statements.h"
 #include "dialect/plan/module_runs.h"
+#include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include <set>
@@ -59,6 +60,10 @@ private:
   /// Records may take it for granted that a call reads and makes a tensor, as the operator's schema says.
   bool hasTensors(const archive::Node &node, size_t operands);
   void addNode(const archive::Node &node);
+  /// What the model leaves in its buffers is state of a training, and of nothing else.
+  bool trains() const { return bound.loss && bound.optimizer; }
+  const archive::Buffer *bufferOf(const archive::BufferUpdate &update) const;
+  void checkUpdates();
   void finish(func::FuncOp function, Block *block);
 
   const ExportedProgram &program;
@@ -78,10 +83,7 @@ private:
 } // namespace
 
 OwningOpRef<ModuleOp> ProgramBuilder::build() {
-  for (const archive::BufferUpdate &update : program.bufferUpdates)
-    diagnostics
-        .error(bound.modelRange, "the model updates its buffer '" + update.buffer + "', which is not implemented yet")
-        .help("export the model in eval mode");
+  checkUpdates();
   OwningOpRef<ModuleOp> module(ModuleOp::create(builder.getUnknownLoc(), StringRef(bound.name)));
   builder.setInsertionPointToEnd(module->getBody());
   statements.build();
@@ -287,6 +289,27 @@ void ProgramBuilder::addNode(const archive::Node &node) {
       values[id] = result;
 }
 
+const archive::Buffer *ProgramBuilder::bufferOf(const archive::BufferUpdate &update) const {
+  auto buffer = llvm::find_if(program.buffers, [&](const archive::Buffer &each) { return each.name == update.buffer; });
+  return buffer == program.buffers.end() || !buffer->persistent ? nullptr : &*buffer;
+}
+
+void ProgramBuilder::checkUpdates() {
+  if (!trains() || program.bufferUpdates.empty())
+    return;
+  for (const archive::BufferUpdate &update : program.bufferUpdates)
+    if (!bufferOf(update))
+      diagnostics
+          .error(bound.modelRange,
+                 "the model updates its buffer '" + update.buffer + "', which is not in its state dict")
+          .help("register it with 'persistent=True', so that checkpoints have it");
+  if (bound.microbatches.count > 1)
+    diagnostics
+        .error(bound.microbatches.range, "the model updates its buffer '" + program.bufferUpdates.front().buffer +
+                                     "' in each microbatch, which is not implemented yet")
+        .help("train without 'microbatches', or export the model in eval mode");
+}
+
 void ProgramBuilder::finish(func::FuncOp function, Block *block) {
   SmallVector<mlir::Value> outputs;
   SmallVector<Attribute> attributes;
@@ -295,6 +318,13 @@ void ProgramBuilder::finish(func::FuncOp function, Block *block) {
     attributes.push_back(
         builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr(output.name))));
   }
+  if (trains())
+    for (const archive::BufferUpdate &update : program.bufferUpdates) {
+      auto buffer = cast<BlockArgument>(values[bufferOf(update)->value]);
+      outputs.push_back(values[update.value]);
+      attributes.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr(updatesName, builder.getI64IntegerAttr(buffer.getArgNumber()))));
+    }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
   function.setType(builder.getFunctionType(block->getArgumentTypes(), ValueRange(outputs).getTypes()));
   function.setArgAttrsAttr(builder.getArrayAttr(argumentAttributes));

@@ -7,6 +7,7 @@
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "dialect/plan/plan.h"
+#include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace meshplan {
@@ -44,6 +45,7 @@ struct KeepReferencePass : meshplan::impl::KeepReferenceBase<KeepReferencePass> 
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     auto own = ModuleOp::create(builder, forward.getLoc(), StringRef("reference"));
     func::FuncOp reference = forward.clone();
+    plan::dropUpdates(reference);
     reference.setSymName("reference");
     reference->setAttr("plan.single_rank", builder.getUnitAttr());
     own.getBody()->push_back(reference);

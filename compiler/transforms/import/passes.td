@@ -65,6 +65,28 @@ def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
   ];
 }
 
+def DecomposeBatchNorm : Pass<"plan-decompose-batch-norm", "::mlir::func::FuncOp"> {
+  let summary = "make the statistics of a batch norm in training calls of their own";
+  let description = [{
+    `aten._native_batch_norm_legit_functional`, as archives after
+    `run_decompositions` have it, becomes means over all dims but the channels,
+    products and sums, in f32 for 16-bit inputs. A batch that is divided has the
+    statistics of all of it then, and gradients pass through them, as with
+    PyTorch on the whole batch. The running statistics move by its `momentum`,
+    the variance without bias. `plan.in_evaluation` of the means says which
+    argument, a running statistic, stands in their place in evaluation.
+
+    ```mlir
+    %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %w, %b, %mean, %var) {training = true, momentum = 0.1, ...}
+    // becomes
+    %1 = plan.call "aten.mean.dim"(%x) {dim = [0, 2, 3], keepdim = true} {plan.in_evaluation = 3}
+    %2 = plan.call "aten.sub.Tensor"(%x, %1)
+    ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def NormalizeLoss : Pass<"plan-normalize-loss", "::mlir::ModuleOp"> {
   let summary = "take the mean of losses that the plan states";
   let description = [{

@@ -33,8 +33,22 @@ protected:
     output("y", y);
   }
 
+  /// x [8], of which a trained weight makes the loss, and whose sum is left in a buffer.
+  void updatingModel(bool isPersistent) {
+    ValueId x = input("x", {8}), w = parameter("a.weight", {8}), y = value({8}), loss = value({}), sum = value({});
+    archive::ConstantData zero{ScalarType::Float32, {}, std::vector<uint8_t>(4)};
+    program.buffers.push_back({"total", value({}), isPersistent, "t", zero});
+    node("aten.mul.Tensor", "a", {{"self", x}, {"other", w}}, {y});
+    node("aten.sum.default", "", {{"self", y}}, {loss});
+    node("aten.sum.default", "", {{"self", x}}, {sum});
+    output("loss", loss);
+    program.bufferUpdates = {{"total", sum}};
+  }
+
   mlir::OwningOpRef<mlir::ModuleOp> owner;
 };
+
+const char *const training = "input x: [batch]\nloss loss\noptimizer sgd { lr 0.1 }\nrest: replicate\n";
 
 TEST_F(BuildProgram, AFunctionReadsAndReturns) {
   linear();
@@ -204,13 +218,28 @@ TEST_F(BuildProgram, TypesThatTheIrLacksAreRefused) {
                                   "3: tensor 'v2' of type uint16 is not implemented yet"));
 }
 
-TEST_F(BuildProgram, UpdatesOfBuffersAreRefused) {
-  linear();
-  program.bufferUpdates = {{"running_mean", program.outputs[0].value}, {"count", program.outputs[0].value}};
-  EXPECT_FALSE(build());
-  const std::string help = "help: export the model in eval mode";
-  EXPECT_THAT(said(), ElementsAre("0: the model updates its buffer 'running_mean', which is not implemented yet", help,
-                                  "0: the model updates its buffer 'count', which is not implemented yet", help));
+TEST_F(BuildProgram, UpdatesOfBuffersAreResultsOfATraining) {
+  updatingModel(true);
+  ASSERT_TRUE(build()) << diagnostics.text();
+  EXPECT_EQ(function().getNumResults(), 1u);
+  ASSERT_TRUE(build(training)) << diagnostics.text();
+  ASSERT_EQ(function().getNumResults(), 2u);
+  EXPECT_EQ(print(mlir::Attribute(function().getResultAttrDict(1))), "{plan.updates = 1 : i64}");
+}
+
+TEST_F(BuildProgram, UpdatesInMicrobatchesAreRefused) {
+  updatingModel(true);
+  EXPECT_FALSE(build(std::string(training) + "microbatches 2"));
+  EXPECT_THAT(said(), testing::IsSupersetOf(
+                          {"7: the model updates its buffer 'total' in each microbatch, which is not implemented yet",
+                           "help: train without 'microbatches', or export the model in eval mode"}));
+}
+
+TEST_F(BuildProgram, UpdatesOfWhatIsNotSavedAreRefused) {
+  updatingModel(false);
+  EXPECT_FALSE(build(training));
+  EXPECT_THAT(said(), ElementsAre("0: the model updates its buffer 'total', which is not in its state dict",
+                                  "help: register it with 'persistent=True', so that checkpoints have it"));
 }
 
 TEST_F(BuildProgram, AMicrobatchHasASampleForEachRank) {

@@ -69,7 +69,8 @@ static constexpr StringLiteral mixing =
     "xlogy";
 /// They compute with statistics and weights in f32 beside an input of 16 bits.
 static constexpr StringLiteral norms =
-    "_fused_rms_norm _native_batch_norm_legit _native_batch_norm_legit_no_training batch_norm group_norm "
+    "_fused_rms_norm _native_batch_norm_legit _native_batch_norm_legit_functional _native_batch_norm_legit_no_training "
+    "batch_norm group_norm "
     "instance_norm layer_norm native_batch_norm native_group_norm native_layer_norm rms_norm";
 
 namespace {

@@ -1,0 +1,165 @@
+//===- decompose_batch_norm.cpp - statistics of the whole batch -----------===//
+//
+// See DecomposeBatchNorm in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_DECOMPOSEBATCHNORM
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+namespace {
+
+/// One batch norm with running statistics, whose new values it returns.
+class BatchNorm {
+public:
+  explicit BatchNorm(plan::CallOp call) : call(call), view(CallView::of(call)) {}
+
+  void lower();
+
+private:
+  Value operand(StringRef name) const {
+    std::optional<unsigned> index = view.getOperand(name);
+    return index ? Value(call->getOperand(*index)) : Value();
+  }
+
+  /// The mean over all dims but the channels', which have size 1 then. In evaluation it is the running one.
+  Value mean(Value of, Value running);
+  /// Of a tensor of channels: [1, channels, 1, ...] in the type of `like`.
+  Value perChannel(Value channels, Value like);
+  Value normalized(Value centered, Value deviation);
+  /// (1 - momentum) * running + momentum * factor * statistic
+  Value moved(Value running, Value statistic, double factor);
+
+  Value binary(StringRef target, Value left, Value right) {
+    return CallBuilder(target, call)
+        .tensor("self", left)
+        .tensor("other", right)
+        .build(typeOf(left).getShape(), typeOf(left).getElementType());
+  }
+  Value scalar(StringRef target, Value self, double other) {
+    return CallBuilder(target, call)
+        .tensor("self", self)
+        .number("other", other)
+        .build(typeOf(self).getShape(), typeOf(self).getElementType());
+  }
+  Value viewed(Value self, ArrayRef<int64_t> shape) {
+    return CallBuilder("aten.view.default", call)
+        .tensor("self", self)
+        .integers("size", shape)
+        .build(shape, typeOf(self).getElementType());
+  }
+  Value converted(Value self, Type element) {
+    return typeOf(self).getElementType() == element ? self
+                                                    : CallBuilder("aten.to.dtype", call)
+                                                          .tensor("self", self)
+                                                          .type("dtype", element)
+                                                          .build(typeOf(self).getShape(), element);
+  }
+
+  plan::CallOp call;
+  CallView view;
+  SmallVector<int64_t> channelShape; ///< [1, channels, 1, ...]
+};
+
+} // namespace
+
+Value BatchNorm::mean(Value of, Value running) {
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < typeOf(of).getRank(); ++dim)
+    if (dim != 1)
+      dims.push_back(dim);
+  Value made = CallBuilder("aten.mean.dim", call)
+                   .tensor("self", of)
+                   .integers("dim", dims)
+                   .flag("keepdim", true)
+                   .build(channelShape, typeOf(of).getElementType());
+  if (auto argument = dyn_cast<BlockArgument>(running))
+    made.getDefiningOp()->setAttr(inEvaluationName,
+                                  Builder(call.getContext()).getI64IntegerAttr(argument.getArgNumber()));
+  return made;
+}
+
+Value BatchNorm::perChannel(Value channels, Value like) {
+  return viewed(converted(channels, typeOf(like).getElementType()), channelShape);
+}
+
+Value BatchNorm::normalized(Value centered, Value deviation) {
+  Value result = binary("aten.mul.Tensor", centered, deviation);
+  if (Value weight = operand("weight"))
+    result = binary("aten.mul.Tensor", result, perChannel(weight, result));
+  if (Value bias = operand("bias"))
+    result = binary("aten.add.Tensor", result, perChannel(bias, result));
+  return converted(result, typeOf(call.getResult(0)).getElementType());
+}
+
+Value BatchNorm::moved(Value running, Value statistic, double factor) {
+  double momentum = view.getFloat("momentum", 0.1);
+  Value channels = converted(viewed(statistic, typeOf(running).getShape()), typeOf(running).getElementType());
+  Value added = scalar("aten.mul.Scalar", channels, momentum * factor);
+  return binary("aten.add.Tensor", scalar("aten.mul.Scalar", running, 1 - momentum), added);
+}
+
+void BatchNorm::lower() {
+  Value input = operand("input"), runningMean = operand("running_mean"), runningVariance = operand("running_var");
+  bool isTraining = view.getBool("training", true);
+  RankedTensorType type = typeOf(input);
+  Type wide = type.getElementType().isF64() ? type.getElementType() : Type(Float32Type::get(call.getContext()));
+  channelShape.assign(type.getRank(), 1);
+  channelShape[1] = type.getDimSize(1);
+  Value numbers = converted(input, wide);
+  Value average = isTraining ? mean(numbers, runningMean) : perChannel(runningMean, numbers);
+  Value centered = binary("aten.sub.Tensor", numbers, average);
+  Value variance = isTraining ? mean(binary("aten.mul.Tensor", centered, centered), runningVariance)
+                              : perChannel(runningVariance, numbers);
+  Value deviation = CallBuilder("aten.rsqrt.default", call)
+                        .tensor("self", scalar("aten.add.Scalar", variance, view.getFloat("eps", 1e-5)))
+                        .build(channelShape, wide);
+  SmallVector<Value> results{normalized(centered, deviation), {}, {}, runningMean, runningVariance};
+  if (isTraining) {
+    double count = static_cast<double>(type.getNumElements() / type.getDimSize(1));
+    results[1] = viewed(average, typeOf(call.getResult(1)).getShape());
+    results[2] = viewed(deviation, typeOf(call.getResult(2)).getShape());
+    results[3] = moved(runningMean, average, 1);
+    results[4] = moved(runningVariance, variance, count / (count - 1));
+  }
+  for (auto [old, made] : llvm::zip_equal(call.getResults(), results))
+    if (made)
+      old.replaceAllUsesWith(made);
+}
+
+/// Statistics of one element are an error where PyTorch makes the graph.
+static bool canBeLowered(plan::CallOp call) {
+  CallView view = CallView::of(call);
+  std::optional<unsigned> input = view.getOperand("input");
+  return call.getTarget() == "aten._native_batch_norm_legit_functional.default" && call.getNumResults() == 5 && input &&
+         view.getOperand("running_mean") && view.getOperand("running_var") && view.operands[*input].getRank() > 1 &&
+         view.operands[*input].getNumElements() > view.operands[*input].getDimSize(1);
+}
+
+namespace {
+
+struct DecomposeBatchNormPass : meshplan::impl::DecomposeBatchNormBase<DecomposeBatchNormPass> {
+  void runOnOperation() final {
+    for (Block &block : getOperation().getBody()) {
+      for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
+        if (canBeLowered(call))
+          BatchNorm(call).lower();
+      eraseUnread(block);
+    }
+  }
+};
+
+} // namespace

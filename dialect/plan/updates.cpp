@@ -1,0 +1,19 @@
+//===- updates.cpp - results that become what arguments hold --------------===//
+
+#include "dialect/plan/updates.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+void meshplan::plan::dropUpdates(func::FuncOp function) {
+  Operation *output = function.getBody().front().getTerminator();
+  llvm::BitVector updates(function.getNumResults());
+  for (unsigned index = 0; index < function.getNumResults(); ++index)
+    updates[index] = static_cast<bool>(function.getResultAttr(index, updatesName));
+  output->eraseOperands(updates);
+  [[maybe_unused]] LogicalResult erased = function.eraseResults(updates);
+  if (updates.any())
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+}

@@ -1,0 +1,45 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-decompose-batch-norm | FileCheck %s
+
+// Statistics of 16-bit numbers are made in f32. Evaluation has the running ones, arguments 1 and 2, in their place.
+// CHECK-LABEL: func.func @forward
+// CHECK-NEXT: %[[X:.*]] = plan.call "aten.to.dtype"(%arg0) {dtype = f32
+// CHECK-NEXT: %[[M:.*]] = plan.call "aten.mean.dim"(%[[X]]) {dim = [0, 2], keepdim = true, {{.*}} in "norm" {plan.in_evaluation = 1 : i64} : (tensor<2x4x8xf32>) -> tensor<1x4x1xf32>
+// CHECK-NEXT: %[[C:.*]] = plan.call "aten.sub.Tensor"(%[[X]], %[[M]])
+// CHECK-NEXT: %[[S:.*]] = plan.call "aten.mul.Tensor"(%[[C]], %[[C]])
+// CHECK-NEXT: %[[V:.*]] = plan.call "aten.mean.dim"(%[[S]]) {{.*}} {plan.in_evaluation = 2 : i64}
+// CHECK-NEXT: %[[E:.*]] = plan.call "aten.add.Scalar"(%[[V]]) {other = 1.000000e-03
+// CHECK-NEXT: %[[R:.*]] = plan.call "aten.rsqrt.default"(%[[E]])
+// CHECK-NEXT: %[[N:.*]] = plan.call "aten.mul.Tensor"(%[[C]], %[[R]])
+// CHECK-NEXT: %[[W:.*]] = plan.call "aten.view.default"(%arg3) {{.*}} -> tensor<1x4x1xf32>
+// CHECK-NEXT: %[[P:.*]] = plan.call "aten.mul.Tensor"(%[[N]], %[[W]])
+// CHECK-NEXT: %[[Y:.*]] = plan.call "aten.to.dtype"(%[[P]]) {dtype = bf16
+// The variance moves without bias: 16 numbers of each channel, 0.25 * 16 / 15.
+// CHECK-NEXT: %[[I:.*]] = plan.call "aten.view.default"(%[[M]])
+// CHECK-NEXT: %[[D:.*]] = plan.call "aten.mul.Scalar"(%[[I]]) {other = 2.500000e-01
+// CHECK-NEXT: %[[O:.*]] = plan.call "aten.mul.Scalar"(%arg1) {other = 7.500000e-01
+// CHECK-NEXT: %[[A:.*]] = plan.call "aten.add.Tensor"(%[[O]], %[[D]])
+// CHECK-NEXT: %[[J:.*]] = plan.call "aten.view.default"(%[[V]])
+// CHECK-NEXT: %[[F:.*]] = plan.call "aten.mul.Scalar"(%[[J]]) {other = 0.26666666666666666
+// CHECK-NEXT: %[[G:.*]] = plan.call "aten.mul.Scalar"(%arg2) {other = 7.500000e-01
+// CHECK-NEXT: %[[B:.*]] = plan.call "aten.add.Tensor"(%[[G]], %[[F]])
+// CHECK-NEXT: return %[[Y]], %[[A]], %[[B]]
+func.func @forward(%x: tensor<2x4x8xbf16>, %mean: tensor<4xf32>, %var: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>) {
+  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %w, %mean, %var) {input = #plan.operand<0>, weight = #plan.operand<1>, running_mean = #plan.operand<2>, running_var = #plan.operand<3>, training = true, momentum = 0.25 : f64, eps = 0.001 : f64} in "norm"
+      : (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return %0#0, %0#3, %0#4 : tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Outside of training the running statistics are read, and stay.
+// CHECK-LABEL: func.func @evaluation
+// CHECK-NOT: aten.mean.dim
+// CHECK: %[[M:.*]] = plan.call "aten.view.default"(%arg1)
+// CHECK-NEXT: plan.call "aten.sub.Tensor"(%arg0, %[[M]])
+// CHECK: return %{{.*}}, %arg1
+func.func @evaluation(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>) {
+  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %mean, %var) {input = #plan.operand<0>, running_mean = #plan.operand<1>, running_var = #plan.operand<2>, training = false, momentum = 0.1 : f64, eps = 0.001 : f64}
+      : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4xf32>, tensor<0xf32>, tensor<0xf32>, tensor<4xf32>, tensor<4xf32>)
+  return %0#0, %0#3 : tensor<2x4xf32>, tensor<4xf32>
+}

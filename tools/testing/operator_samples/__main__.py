@@ -118,8 +118,11 @@ def report(found: Verdicts, what: str, refused: int | None) -> bool:
     verdicts = {name: each[what] for name, each in found.items()}
     kinds = Counter(verdict.kind for verdict in verdicts.values())
     total = len(verdicts) - kinds[LEFT_OUT]
-    print(f"{what}: {total} cases: {kinds[RIGHT]} right, {kinds[REFUSED]} refused, {kinds[WRONG]} wrong", end="")
-    print(f" ({kinds[LEFT_OUT]} more left out)")
+    gathered = sum(verdict.gathers for verdict in verdicts.values())
+    print(
+        f"{what}: {total} cases: {kinds[RIGHT]} right ({gathered} by an operator without a record, gathered),", end=""
+    )
+    print(f" {kinds[REFUSED]} refused, {kinds[WRONG]} wrong ({kinds[LEFT_OUT]} more left out)")
     reasons: dict[str, list[str]] = {}
     for name, verdict in verdicts.items():
         if verdict.kind == REFUSED:

@@ -26,6 +26,7 @@ TIMEOUT = 120  # seconds of a compilation
 class Verdict:
     kind: str
     message: str = ""
+    gathers: bool = False  # of one that is right: an operator without a record computes it on every rank
 
 
 @dataclass
@@ -39,6 +40,7 @@ class Case:
     inputs: Tensors = field(default_factory=dict)
     gradients: GradientReference | None = None
     verdicts: dict[str, Verdict] = field(default_factory=dict)  # by FORWARD or GRADIENTS
+    gathers: bool = False
 
     def file(self, ending: str) -> Path:
         return Path(f"{self.base}.{ending}")
@@ -127,6 +129,7 @@ def compile_case(case: Case, what: str, meshplan: str) -> None:
     except subprocess.TimeoutExpired:
         case.verdicts[what] = Verdict(WRONG, "the compiler hangs")
         return
+    case.gathers |= "has no record and runs on whole values" in ended.stderr
     if ended.returncode == 1 and "error: " in ended.stderr:
         case.verdicts[what] = Verdict(REFUSED, reason_of(ended.stderr))
     elif ended.returncode != 0:
@@ -187,4 +190,4 @@ def judge(case: Case, what: str) -> Verdict:
         for name, each in found.items()
         if not each.share <= 1 and not torch.equal(ours[name], own[name])
     ]
-    return Verdict(WRONG, "; ".join(wrong)) if wrong else Verdict(RIGHT)
+    return Verdict(WRONG, "; ".join(wrong)) if wrong else Verdict(RIGHT, gathers=case.gathers)

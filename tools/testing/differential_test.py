@@ -23,6 +23,7 @@ from coverage import LEAST, WANTED, Coverage, column_of
 from draw import PLANS, draw_case
 from fans import arranged
 from layers import STEPS
+from made_weights import FORMS, fan_faults, init_items, layout_faults, made_layers
 from model import make_inputs, make_model
 from plan_text import BRACES, FLAT, NESTED, OVERRIDES, plan_text
 from refusals import reason_of
@@ -141,6 +142,61 @@ class ShrinkTest(unittest.TestCase):
         self.assertEqual([block.name for block in smallest.blocks], [kept])
         self.assertEqual((smallest.entries, smallest.outputs, smallest.blocks[0].steps), ([], {}, []))
         self.assertEqual((smallest.sizes.heads, smallest.ranks), (2, 1))
+
+
+class MadeWeightsTest(unittest.TestCase):
+    """Of weights that are made of others: what each form says of itself, and what is held against it."""
+
+    def test_every_form_is_drawn_and_makes_a_weight(self) -> None:
+        drawn = set()
+        for number in range(0, 60 * PLANS, PLANS):
+            case = draw_case(number, only_made=True)
+            for _, layer in made_layers(make_model(case)):
+                drawn.add(layer.kind)
+                tensors = {**dict(layer.named_parameters()), **dict(layer.named_buffers())}
+                outputs, inputs = (case.sizes.features, case.sizes.inner)[:: -1 if layer.role == "wide" else 1]
+                shape = (inputs, outputs) if layer.form.turned else (outputs, inputs)
+                self.assertEqual(layer.form.make(tensors).shape, shape, layer.kind)
+        self.assertEqual(drawn, set(FORMS))
+
+    def test_wrong_features_are_told(self) -> None:
+        case = draw_case(0, only_made=True)
+        case.axes, model = [("tp", 2)], make_model(case)
+        path, layer = next(made_layers(model))
+        case.entries = [Entry(path, ["colwise tp"])]
+        divided = layer.divided("output")
+
+        def report(divided: dict[str, int]) -> dict:
+            rows = []
+            for place, each in made_layers(model):
+                for name, parameter in each.named_parameters():
+                    wanted = divided.get(name) if place == path else None
+                    dims = [f"{size}{' over tp' if dim == wanted else ''}" for dim, size in enumerate(parameter.shape)]
+                    rows.append({"names": [f"{place}.{name}"], "layout": f"[{', '.join(dims)}]"})
+            return {"parameters": rows}
+
+        self.assertEqual(layout_faults(case, model, report(divided)), [])
+        faults = layout_faults(case, model, report({name: 1 - dim for name, dim in divided.items()}))
+        self.assertEqual(len(faults), len(divided))
+        self.assertEqual(len(layout_faults(case, model, report({}))), len(divided))
+
+    def test_wrong_widths_are_told(self) -> None:
+        model = make_model(draw_case(0, only_made=True))
+        items = [item for item in init_items(model, Choices([])) if item.endswith("fan in")]
+        layers = dict(made_layers(model))
+
+        def schedule(factor: float) -> str:
+            lines = []
+            for name in (item.split()[0] for item in items):
+                path, _, leaf = name.rpartition(".")
+                width = factor * (2 / layers[path].form.uses[leaf].fans[0]) ** 0.5
+                lines.append(f'["{name}"] trainable init {{kind = "normal", mean = 0.0 : f64, std = {width} : f64}}')
+            return "\n".join(lines)
+
+        self.assertGreater(len(items), 0)
+        self.assertEqual(fan_faults(items, model, schedule(1)), [])
+        self.assertEqual(len(fan_faults(items, model, schedule(1.1))), len(items))
+        self.assertEqual(len(fan_faults(items, model, "")), len(items))
 
 
 class PlanTest(unittest.TestCase):

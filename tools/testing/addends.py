@@ -28,8 +28,8 @@ def shards_of(report: Path) -> Shards:
     sizes = {axis["name"]: axis["size"] for axis in found["axes"]}
     shards = {}
     for parameter in found["parameters"]:
-        dims = re.findall(r"(\d+)( over [^\d\]]*)?", parameter["layout"].split("]")[0])
-        counts = [math.prod(sizes[axis] for axis in re.findall(r"\w+", over) if axis in sizes) for _, over in dims]
+        dims = re.split(r", (?=\d)", parameter["layout"].split("]")[0])
+        counts = [math.prod(sizes[axis] for axis in re.findall(r"\w+", dim) if axis in sizes) for dim in dims]
         if math.prod(counts) > 1:
             shards |= dict.fromkeys(parameter["names"], counts)
     return shards

@@ -46,14 +46,15 @@ constexpr Form forms[] = {
 
 /// The options of each statement that has a block; none has the name of a statement.
 constexpr std::pair<llvm::StringRef, llvm::StringRef> homes[] = {
-    {"shard", "data AXES"},      {"unit", "data AXES"},           {"keep", "data AXES"},
-    {"bucket", "data AXES"},     {"prefetch", "data AXES"},       {"reduce", "data AXES"},
-    {"average", "data AXES"},    {"contiguous", "data AXES"},     {"register", "data AXES"},
-    {"group", "optimizer NAME"}, {"schedule", "optimizer NAME"},  {"lr", "optimizer NAME"},
-    {"eps", "optimizer NAME"},   {"dampening", "optimizer NAME"}, {"nesterov", "optimizer NAME"},
-    {"betas", "optimizer NAME"}, {"momentum", "optimizer NAME"},  {"weight_decay", "optimizer NAME"},
-    {"master", "precision"},     {"storage", "precision"},        {"gather", "precision"},
-    {"state", "precision"},      {"compute", "precision"},        {"loss_scale", "precision"},
+    {"shard", "data AXES"},       {"unit", "data AXES"},           {"keep", "data AXES"},
+    {"bucket", "data AXES"},      {"prefetch", "data AXES"},       {"reduce", "data AXES"},
+    {"average", "data AXES"},     {"contiguous", "data AXES"},     {"register", "data AXES"},
+    {"group", "optimizer NAME"},  {"schedule", "optimizer NAME"},  {"lr", "optimizer NAME"},
+    {"eps", "optimizer NAME"},    {"dampening", "optimizer NAME"}, {"nesterov", "optimizer NAME"},
+    {"betas", "optimizer NAME"},  {"momentum", "optimizer NAME"},  {"weight_decay", "optimizer NAME"},
+    {"master", "precision"},      {"storage", "precision"},        {"gather", "precision"},
+    {"state", "precision"},       {"compute", "precision"},        {"loss_scale", "precision"},
+    {"activations", "precision"},
 };
 
 } // namespace

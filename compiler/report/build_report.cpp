@@ -3,6 +3,7 @@
 #include "compiler/report/layout_text.h"
 #include "compiler/report/report.h"
 #include "compiler/report/traffic.h"
+#include "compiler/support/activation_sums.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
@@ -40,6 +41,7 @@ private:
   void addCollective(sched::StartOp start, int64_t count);
   void addCompute(sched::ComputeOp compute, int64_t count);
   void addDividedAxes(Operation &step);
+  void addActivationSum(sched::StartOp start, int64_t ranks, int64_t count);
   void addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes);
   /// What a step runs before this program.
   void addPass(sched::ProgramOp pass);
@@ -121,6 +123,25 @@ void ReportBuilder::addCollective(sched::StartOp start, int64_t count) {
     if (llvm::is_contained(communicator.axes, axis.name))
       addTo(axis.collectives, kind, count, bytes);
   addStatement(start, kind, count, bytes);
+  addActivationSum(start, communicator.ranks, count);
+}
+
+void ReportBuilder::addActivationSum(sched::StartOp start, int64_t ranks, int64_t count) {
+  auto narrow = start->getAttrOfType<TypeAttr>(activationSumName);
+  if (!narrow)
+    return;
+  Type sent = cast<sched::ShardedTensorType>(start.getInputs().front().getType()).getElementType();
+  Type other = sent == narrow.getValue() ? Float32Type::get(sent.getContext()) : narrow.getValue();
+  int64_t bytes = tensorBytes(start) / sched::elementBytes(sent) * sched::elementBytes(other);
+  std::string dtype = dtypeText(sent), otherDtype = dtypeText(other);
+  auto sums = llvm::find_if(report.activationSums, [&](const ActivationSums &each) {
+    return each.dtype == dtype && each.otherDtype == otherDtype;
+  });
+  if (sums == report.activationSums.end())
+    sums = report.activationSums.insert(sums, ActivationSums{dtype, otherDtype});
+  sums->count += count;
+  sums->bytes += count * trafficBytes(start, ranks);
+  sums->otherBytes += count * trafficBytes(start.getKind(), ranks, bytes);
 }
 
 void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {

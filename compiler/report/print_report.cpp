@@ -162,6 +162,20 @@ static void printTraffic(const Report &report, raw_ostream &stream) {
   table.print(stream);
 }
 
+/// What the plan's `activations` chooses, and what the other type would cost.
+static void printActivationSums(const Report &report, raw_ostream &stream) {
+  if (report.activationSums.empty())
+    return;
+  stream << "\npartial sums of activations, sent and received\n";
+  TextTable table({Align::left, Align::right, Align::right, Align::left});
+  for (const ActivationSums &sums : report.activationSums) {
+    table.addRow({"in " + sums.dtype, std::to_string(sums.count), formatBytes(sums.bytes)});
+    table.addRow({"in " + sums.otherDtype, "", formatBytes(sums.otherBytes),
+                  "with 'precision { activations " + sums.otherDtype + " }'"});
+  }
+  table.print(stream);
+}
+
 static void printStatements(const Report &report, raw_ostream &stream) {
   if (report.statements.empty())
     return;
@@ -222,6 +236,7 @@ void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printMemory(report.memory, stream);
   printHostMemory(report.memory, stream);
   printTraffic(report, stream);
+  printActivationSums(report, stream);
   printStatements(report, stream);
   printDerivatives(report, stream);
   printParameters(report, stream);

@@ -55,6 +55,14 @@ struct StatementReport {
   CollectiveTotal total;
 };
 
+/// Partial sums of activations of one 16-bit type: what `precision { activations DTYPE }` chooses.
+struct ActivationSums {
+  std::string dtype, otherDtype; ///< in which they are sent, and could be instead
+  int64_t count = 0;             ///< collectives
+  int64_t bytes = 0;             ///< sent and received by the largest rank
+  int64_t otherBytes = 0;        ///< the same in the other type
+};
+
 /// A weight or buffer of the model.
 struct ParameterReport {
   std::vector<std::string> names;
@@ -126,6 +134,7 @@ struct Report {
   TimeReport time;
   std::vector<CommunicatorReport> communicators; ///< those of the module, in order
   std::vector<StatementReport> statements;       ///< by file and line
+  std::vector<ActivationSums> activationSums;    ///< one for each 16-bit type of the model's that has some
   std::vector<ParameterReport> parameters;       ///< in the order of the program
   std::vector<RepeatedOperator> derivatives;     ///< found by the runtime, in the order of the program
 };

@@ -30,6 +30,14 @@ static Value toJson(const AxisReport &axis) {
                 {"collectives", toJsonArray(axis.collectives)}};
 }
 
+static Value toJson(const ActivationSums &sums) {
+  return Object{{"dtype", sums.dtype},
+                {"count", sums.count},
+                {"bytes", sums.bytes},
+                {"other_dtype", sums.otherDtype},
+                {"other_bytes", sums.otherBytes}};
+}
+
 static Value toJson(const CoverageLine &line) {
   return Object{{"place", llvm::json::fixUTF8(line.place)},
                 {"statement", line.statement},
@@ -107,6 +115,7 @@ Value reportToJson(const Report &report) {
                 {"evaluation", evaluationToJson(report.memory.evaluation)},
                 {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
                 {"communicators", toJsonArray(report.communicators)},
+                {"activation_sums", toJsonArray(report.activationSums)},
                 {"statements", toJsonArray(report.statements)},
                 {"derivatives", toJsonArray(report.derivatives)},
                 {"parameters", toJsonArray(report.parameters)}};

@@ -19,10 +19,14 @@ int64_t meshplan::trafficBytes(CollectiveKind kind, int64_t ranks, int64_t bytes
   return 0;
 }
 
-int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks) {
+int64_t meshplan::tensorBytes(sched::StartOp start) {
   bool gathers = start.getKind() == CollectiveKind::all_gather;
   int64_t bytes = 0;
   for (auto [input, result] : llvm::zip_equal(start.getInputs(), start.getToken().getType().getTensors()))
     bytes += sched::largestBytes(gathers ? result : llvm::cast<sched::ShardedTensorType>(input.getType()));
-  return trafficBytes(start.getKind(), ranks, bytes);
+  return bytes;
+}
+
+int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks) {
+  return trafficBytes(start.getKind(), ranks, tensorBytes(start));
 }

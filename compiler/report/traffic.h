@@ -21,6 +21,9 @@ int64_t trafficBytes(sched::CollectiveKind kind, int64_t ranks, int64_t bytes);
 /// The same for a collective of a program.
 int64_t trafficBytes(sched::StartOp start, int64_t ranks);
 
+/// B of a collective of a program.
+int64_t tensorBytes(sched::StartOp start);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_REPORT_TRAFFIC_H

@@ -2,11 +2,12 @@
 """Runs the training step of one model under several plans and meshes, and compares its gradients with PyTorch.
 
   check_gradients.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2... [--loss NAME]
+                     [--activations bf16|f16]
 
 As check_forward.py, whose plans it takes: what a plan needs to train is added where it is missing, the statements
 `loss` and `optimizer`, and for a model NAME_loss of make_models.py `rest: replicate`, for the parameters that the model
 NAME does not have. For each plan and mesh: compile, run program `step`, compare every gradient as compare_gradients.py
-does.
+does; with `--activations` as check_forward.py does.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from addends import Shards, shards_of
 from compare_forward import load_program
 from compare_gradients import GradientReference
 from draws import Draws
 from make_models import has_loss
-from plan_runs import argument_parser, execute, make_model, runs_of
+from plan_runs import activations_statement, argument_parser, execute, make_model, report_of, runs_of
 from safetensors.torch import load_file
 
 
@@ -43,26 +45,31 @@ def main() -> int:
     parser.add_argument("--loss", default="loss", help="name of the output that is differentiated")
     parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
     parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
+    parser.add_argument("--activations", choices=("bf16", "f16"), help="of partial sums while they are sent")
     arguments = parser.parse_args()
+    statements = arguments.statement + activations_statement(arguments.activations)
     archive = make_model(arguments)
     right = True
-    outputs: list[Path] = []
+    outputs: list[tuple[Path, Shards | None]] = []
     settings = [] if arguments.seed is None else ["--set", f"seed={arguments.seed}"]
 
     def change(text: str) -> str:
-        return trained(text, arguments.loss, has_loss(arguments.model), arguments.statement)
+        return trained(text, arguments.loss, has_loss(arguments.model), statements)
 
     for run in runs_of(arguments, change):
         try:
             execute(arguments, run, program="step", options=["--gradients"], settings=settings)
-            outputs.append(run.output)
+            outputs.append((run.output, shards_of(report_of(arguments, run)) if arguments.activations else None))
         except subprocess.CalledProcessError as error:
             print(f"{run.output.stem}: {Path(error.cmd[0]).name} {error.cmd[1]} ended with {error.returncode}: WRONG")
             right = False
 
     inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
-    reference = GradientReference(load_program(archive), inputs, arguments.loss, Draws(arguments.seed or 0))
-    for output in outputs:
+    reference = None
+    for output, shards in outputs:
+        if reference is None or shards is not None:
+            draws = Draws(arguments.seed or 0)
+            reference = GradientReference(load_program(archive), inputs, arguments.loss, draws, shards)
         right &= reference.compare(load_file(output), output.stem)
     return 0 if right else 1
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from addends import Shards, split_products
 from draws import Draws, replay
 from safetensors.torch import load_file
 
@@ -128,8 +129,11 @@ def use_own_batch_norm(graph: torch.fx.Graph) -> None:
         node.target = batch_norm
 
 
-def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None) -> torch.nn.Module:
-    """The module of the graph, with the random numbers of a compiled program.
+def own_module(
+    program: torch.export.ExportedProgram, draws: Draws | None = None, shards: Shards | None = None
+) -> torch.nn.Module:
+    """The module of the graph, with the random numbers of a compiled program; with `shards` products are computed in
+    addends that are rounded (addends.py).
 
     Its kernels may lay results out otherwise than the export thought, so that no view of them is possible.
     """
@@ -151,6 +155,7 @@ def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None
             erase_metadata_asserts(graph_module)
             graph_module.recompile()
     replay(module, draws or Draws())
+    split_products(module, shards or {})
     return module
 
 
@@ -253,9 +258,15 @@ class Deviation:
 class Reference:
     """What PyTorch computes from an archive, in its own precision and in float64."""
 
-    def __init__(self, program: torch.export.ExportedProgram, inputs: Tensors, compute: str | None = None) -> None:
+    def __init__(
+        self,
+        program: torch.export.ExportedProgram,
+        inputs: Tensors,
+        compute: str | None = None,
+        shards: Shards | None = None,
+    ) -> None:
         self.half, self.compute = is_half(program) or compute is not None, compute
-        self.narrow, self.exact = own_module(program), widened_module(program)
+        self.narrow, self.exact = own_module(program, shards=shards), widened_module(program)
         self.positional = positional_inputs(program)
         self.own_errors: dict[str, float] = {}
         self.own, self.wide = self.add_draw(inputs)

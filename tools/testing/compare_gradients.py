@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from addends import Shards
 from compare_forward import (
     DRAWS,
     Deviation,
@@ -76,12 +77,17 @@ class GradientReference:
     """What PyTorch computes from an archive, in its own precision and in float64."""
 
     def __init__(
-        self, program: torch.export.ExportedProgram, inputs: Tensors, loss: str, draws: Draws | None = None
+        self,
+        program: torch.export.ExportedProgram,
+        inputs: Tensors,
+        loss: str,
+        draws: Draws | None = None,
+        shards: Shards | None = None,
     ) -> None:
         self.half, self.loss, self.inputs = is_half(program), loss, inputs
         self.ties, self.positional = names_of_parameters(program), positional_inputs(program)
         self.first = {PREFIX + name: PREFIX + first for first, names in self.ties.items() for name in names}
-        self.narrow, self.exact = own_module(program, draws), widened_module(program, draws)
+        self.narrow, self.exact = own_module(program, draws, shards), widened_module(program, draws)
         self.own, self.wide = self.steps(inputs)
         self.own_errors = {name: largest_error(own, self.wide[name]) for name, own in self.own.items()}
         self.draws = 1

@@ -67,6 +67,20 @@ def autocast_statement(compute: str | None) -> list[str]:
     return [f"precision {{ compute {words[compute]} }}"] if compute else []
 
 
+def activations_statement(dtype: str | None) -> list[str]:
+    """In which dtype of the language partial sums of activations are sent."""
+    return [f"precision {{ activations {dtype} }}"] if dtype else []
+
+
+def report_of(arguments: argparse.Namespace, run: Run) -> Path:
+    """What `check` says of the run, in a file."""
+    path = run.output.with_suffix(".json")
+    definitions = [f"-D{axis}" for axis in run.mesh.split(",")]
+    with path.open("w") as file:
+        subprocess.run([arguments.meshplan, "check", run.plan, *definitions, "--json"], check=True, stdout=file)
+    return path
+
+
 def compile_command(arguments: argparse.Namespace, run: Run, options: Sequence[str] = ()) -> list[str | Path]:
     """Makes the run's schedule."""
     definitions = [f"-D{axis}" for axis in run.mesh.split(",")]

@@ -77,7 +77,7 @@ static StringRef nameOf(TrainableStatement::Kind kind) {
 /// True if the statement is of use in a plan that does not train.
 static bool saysComputeOnly(const BoundPrecision &precision) {
   auto isEmpty = [&](std::string BoundPrecision::*dtype) { return (precision.*dtype).empty(); };
-  return !precision.compute.empty() && !precision.lossScale &&
+  return !(precision.compute.empty() && precision.activations.empty()) && !precision.lossScale &&
          llvm::all_of(
              std::initializer_list<std::string BoundPrecision::*>{&BoundPrecision::storage, &BoundPrecision::gather,
                                                                   &BoundPrecision::reduce, &BoundPrecision::master,

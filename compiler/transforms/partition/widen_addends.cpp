@@ -1,10 +1,12 @@
-//===- widen_addends.cpp - addends of 16-bit sums become float32 ----------===//
+//===- widen_addends.cpp - in which types addends of 16-bit sums are made -===//
 //
 // See WidenAddends in passes.td.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/support/activation_sums.h"
 #include "compiler/transforms/partition/passes.h"
 #include "dialect/plan/module_runs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,6 +32,63 @@ static bool isAddend(Value value) {
 
 static bool isNarrowAddend(Value value) { return isNarrow(value) && isAddend(value); }
 
+static bool isParallel(const FactorRule &rule) {
+  return llvm::all_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::parallel; });
+}
+
+/// True if the call adds up products of two tensors of floats, as `linear` does and `sum` does not. Of other kernels
+/// than those that can write float32, such as a convolution's, a rank's addends are float32 in any case.
+static bool contracts(const CallView &view, const OpRecord *record, const FactorRule &rule) {
+  if (!record || !record->widen)
+    return false;
+  for (auto [index, factor] : llvm::enumerate(rule.factors)) {
+    auto has = [index = static_cast<unsigned>(index)](const auto &tensor) {
+      return isa<FloatType>(std::get<1>(tensor).getElementType()) &&
+             llvm::any_of(std::get<0>(tensor).dims, [&](const auto &dim) { return llvm::is_contained(dim, index); });
+    };
+    if (factor.kind == FactorKind::sum && llvm::count_if(llvm::zip(rule.operands, view.operands), has) > 1)
+      return true;
+  }
+  return false;
+}
+
+/// True if what a rank adds to a sum are products, or made of products element by element.
+static bool isOfProducts(Value value) {
+  Operation *producer = value.getDefiningOp();
+  auto call = dyn_cast_or_null<CallOp>(producer);
+  if (!call)
+    return producer && producer->getNumOperands() == 1 && isOfProducts(producer->getOperand(0));
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  FactorRule rule = factorRuleOf(view, record);
+  SmallVector<Value> addends = llvm::to_vector(llvm::make_filter_range(call.getOperands(), isAddend));
+  return addends.empty() ? contracts(view, record, rule) : isParallel(rule) && llvm::all_of(addends, isOfProducts);
+}
+
+/// True if the value becomes the gradient of a parameter, or is one of a function of parameters.
+static bool becomesGradient(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto function = dyn_cast<func::FuncOp>(user->getParentOp()); function && isa<func::ReturnOp>(user))
+      return function.getResultAttr(use.getOperandNumber(), "plan.gradient_of") != nullptr;
+    if (isa<LeaveMicrobatchOp>(user) || user->hasAttr(keepsAddendsName))
+      return true;
+    if (auto call = dyn_cast<CallOp>(user))
+      if (CallView view = CallView::of(call); view.getOperand("parameter") && view.getOperand("gradient"))
+        return true;
+    return isCarrier(user) && becomesGradient(user->getResult(0));
+  });
+}
+
+/// True for the collective that completes a sum of activations, or of their gradients: what the plan's `activations`
+/// speaks of. Sums over microbatches and gradients of parameters are others.
+static bool sumsActivations(Operation *op) {
+  if (!isa<AllReduceOp, ReduceScatterOp>(op) || !isNarrowAddend(op->getOperand(0)) || isAddend(op->getResult(0)) ||
+      llvm::any_of(getSharding(op->getOperand(0)).getPartialAxes(), isTime))
+    return false;
+  return isOfProducts(op->getOperand(0)) && !becomesGradient(op->getResult(0));
+}
+
 static bool convertsToItself(CallOp call) {
   return call.getTarget() == "aten._to_copy.default" && isAddend(call.getResult(0)) &&
          call.getOperand(0).getType() == call.getResult(0).getType();
@@ -49,11 +108,19 @@ namespace {
 /// One program, in its order: what an op reads has its final type already.
 class AddendWidener {
 public:
-  explicit AddendWidener(func::FuncOp function) : function(function), wide(Float32Type::get(function.getContext())) {}
+  /// With `sendsWide` sums of activations are float32, too.
+  AddendWidener(func::FuncOp function, bool sendsWide)
+      : function(function), sendsWide(sendsWide), wide(Float32Type::get(function.getContext())) {}
 
   void run() {
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      if (sumsActivations(op)) {
+        op->setAttr(activationSumName, TypeAttr::get(getElementTypeOrSelf(op->getResult(0).getType())));
+        if (!sendsWide)
+          sentNarrow.insert(op);
+      }
     llvm::for_each(ops, [&](Operation *op) { widen(op); });
     dropConversions(ops);
   }
@@ -69,13 +136,20 @@ private:
   }
 
   void widenCall(CallOp call) {
-    if (llvm::none_of(call.getResults(), [](Value result) { return isNarrowAddend(result); }) || staysExact(call))
+    if (llvm::none_of(call.getResults(), [](Value result) { return isNarrowAddend(result); }) || staysExact(call) ||
+        isSentAtOnce(call))
       return;
     if (!writesWide(call))
       convertOperands(call);
     for (Value result : call.getResults())
       if (isNarrowAddend(result))
         setWide(result);
+  }
+
+  /// True if all that is done with the addends of the call is to send them as they are.
+  bool isSentAtOnce(CallOp call) {
+    return llvm::all_of(call->getUsers(), [&](Operation *user) { return sentNarrow.contains(user); }) &&
+           llvm::none_of(call.getOperands(), [](Value operand) { return isAddend(operand) && !isNarrow(operand); });
   }
 
   /// What ranks do not add up microbatches do.
@@ -99,8 +173,7 @@ private:
     if (addends.empty())
       return record && record->picksElements;
     FactorRule rule = factorRuleOf(view, record);
-    return addends.size() == 1 && isNarrow(addends.front()) &&
-           llvm::all_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::parallel; });
+    return addends.size() == 1 && isNarrow(addends.front()) && isParallel(rule);
   }
 
   /// Makes it a call that reads 16-bit operands and writes float32, if there is one.
@@ -143,6 +216,10 @@ private:
     Type narrow = getElementTypeOrSelf(result.getType());
     if (!isNarrow(narrow) || getElementTypeOrSelf(input.getType()) == narrow)
       return;
+    if (sentNarrow.contains(op)) {
+      op->setOperand(0, convert(OpBuilder(op), input.getDefiningOp<CallOp>(), input, narrow, "meshplan.round_addends"));
+      return;
+    }
     setWide(result);
     if (isAddend(result))
       return;
@@ -178,28 +255,32 @@ private:
   void setWide(Value value) { value.setType(cast<RankedTensorType>(value.getType()).clone(wide)); }
 
   /// A conversion that belongs to the modules of `like`, if that is a call.
-  static Value convert(OpBuilder builder, CallOp like, Value value, Type element) {
+  static Value convert(OpBuilder builder, CallOp like, Value value, Type element,
+                       StringRef target = "aten._to_copy.default") {
     NamedAttrList args;
     args.set("self", OperandRefAttr::get(builder.getContext(), 0));
     args.set("dtype", TypeAttr::get(element));
     auto call = CallOp::create(builder, value.getLoc(), cast<RankedTensorType>(value.getType()).clone(element),
-                               builder.getStringAttr("aten._to_copy.default"), value,
-                               args.getDictionary(builder.getContext()), like ? like.getModuleAttr() : StringAttr());
+                               builder.getStringAttr(target), value, args.getDictionary(builder.getContext()),
+                               like ? like.getModuleAttr() : StringAttr());
     if (like)
       copyModuleRuns(call, like);
     return call.getResult(0);
   }
 
   func::FuncOp function;
+  bool sendsWide;
   Type wide;
+  DenseSet<Operation *> sentNarrow; ///< collectives that send the model's own type
   DenseMap<Value, Value> conversions;
 };
 
 struct WidenAddendsPass : meshplan::impl::WidenAddendsBase<WidenAddendsPass> {
   void runOnOperation() final {
+    bool sendsWide = !getOperation()->hasAttr(narrowActivationsName);
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function->hasAttr("plan.single_rank"))
-        AddendWidener(function).run();
+        AddendWidener(function, sendsWide).run();
   }
 };
 

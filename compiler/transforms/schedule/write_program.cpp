@@ -5,6 +5,7 @@
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/storages.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/support/activation_sums.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -252,6 +253,8 @@ void ProgramWriter::writeStart(unsigned index) {
       op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.stream),
       builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
       op.getAttrOfType<StringAttr>("module"), targetsOf(ops));
+  if (Attribute type = op.getAttr(activationSumName))
+    tokens[index].getDefiningOp()->setAttr(activationSumName, type);
 }
 
 void ProgramWriter::writeWait(unsigned index) {

@@ -265,6 +265,27 @@ TEST(GraphReader, RefusesShapesThatDependOnData) {
                                            "whose result shape follows from the shapes of the inputs"));
 }
 
+/// x times a float of this text.
+TestModel scaledModel(const std::string &text) {
+  TestModel model = dynamicModel();
+  model.graph.json["sym_float_values"] = {{"f", {{"as_expr", {{"expr_str", text}}}}}};
+  model.graph.node("torch.ops.aten.mul.Tensor",
+                   {tensor("self", "x"), argument("other", {{"as_sym_float", {{"as_name", "f"}}}})}, "scaled",
+                   {symbol("s0"), 4});
+  return model;
+}
+
+TEST(GraphReader, ReadsFloatsOfSizesWhereTheyAreTaken) {
+  ExportedProgram program = readProgram(scaledModel("ToFloat(" + symbol("s0") + ")"));
+  EXPECT_TRUE(std::holds_alternative<SymbolicScalar>(*program.nodes.back().find("other")));
+  EXPECT_THAT(errorsOf(scaledModel("Gamma(" + symbol("s0") + ")")),
+              ElementsAre("'models/model.json' at graph_module.graph.sym_float_values.f: symbolic function 'Gamma' is "
+                          "not supported"));
+  EXPECT_THAT(errorsOf(scaledModel("Symbol('zuf0')")),
+              ElementsAre("'FILE': argument 'other' of 'scaled' depends on data ('zuf0')\nhelp: compute with the "
+                          "tensor, without 'item()'"));
+}
+
 TEST(GraphReader, RefusesFunctionsOfSizesThatItDoesNotKnow) {
   TestModel model = dynamicModel();
   model.graph.json["tensor_values"]["view"] = tensorMeta({"Sqrt(" + symbol("s0") + ")"});

@@ -17,7 +17,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
                "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
                "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "evaluation": null,
     "time": {"compute_ns": 0, "communication_ns": 0},
-    "communicators": [], "statements": [], "derivatives": [], "parameters": []})"));
+    "communicators": [], "activation_sums": [], "statements": [], "derivatives": [], "parameters": []})"));
 }
 
 TEST(ReportJson, EveryFieldIsWritten) {
@@ -29,6 +29,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}, {4, 3}, {}, {20, 19}, {18, 17}, 99, {13, 12}};
   report.time = {55, 66};
   report.communicators = {{"tp", {"tp"}, 3, {{"all_gather", 1, 2}}}};
+  report.activationSums = {{"bf16", "f32", 4, 1024, 2048}};
   report.statements = {{"a.plan", 3, 5, "rowwise tp", "tp", {"all_reduce", 4, 1024}}};
   report.derivatives = {{"aten.gru.input", 2}};
   report.parameters = {
@@ -48,6 +49,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
     "time": {"compute_ns": 55, "communication_ns": 66},
     "communicators": [{"name": "tp", "axes": ["tp"], "ranks": 3,
                        "collectives": [{"kind": "all_gather", "count": 1, "bytes": 2}]}],
+    "activation_sums": [{"dtype": "bf16", "count": 4, "bytes": 1024, "other_dtype": "f32", "other_bytes": 2048}],
     "statements": [{"file": "a.plan", "line": 3, "column": 5, "text": "rowwise tp", "communicator": "tp",
                     "kind": "all_reduce", "count": 4, "bytes": 1024}],
     "derivatives": [{"target": "aten.gru.input", "count": 2}],

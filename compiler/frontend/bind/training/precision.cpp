@@ -132,6 +132,36 @@ void checkCompute(const Context &context, const BoundPrecision &precision, const
   }
 }
 
+/// Partial sums are sent in a type of 16 bits that the model computes in, or in f32 instead.
+void checkActivations(const Context &context, const BoundPrecision &precision, const Option &option) {
+  const std::string &stated = precision.activations;
+  if (!llvm::is_contained(dtypeNames(), stated))
+    return;
+  std::vector<std::string> narrow, all;
+  auto add = [&](const std::string &dtype) {
+    if (!dtype.empty() && !llvm::is_contained(all, dtype))
+      all.push_back(dtype);
+    if (!dtype.empty() && bitsOf(dtype) == 16 && !llvm::is_contained(narrow, dtype))
+      narrow.push_back(dtype);
+  };
+  for (const OutlineParameter &parameter : context.model.parameters)
+    add(parameter.dtype);
+  add(precision.compute);
+  if (llvm::is_contained(narrow, stated) || (stated == "f32" && !narrow.empty()))
+    return;
+  llvm::sort(all);
+  std::string own = quotedList(all, ","),
+              problem = "'" + option.text + "' does not fit a model that computes in " + own;
+  if (stated == "f32")
+    problem = "'" + option.text + "' changes nothing: the model computes in " + own + ", and no sum is of 16 bits";
+  std::string forms = "'activations f32'";
+  for (const std::string &dtype : narrow)
+    forms += " or 'activations " + dtype + "'";
+  context.diagnostics.error(option.range, problem)
+      .help(narrow.empty() ? "remove '" + option.text + "', or export the model in 16 bits, or add 'compute bf16'"
+                           : "partial sums are sent as they are, or in f32: write " + forms);
+}
+
 OptionRule dtypeRule(const Context &context, const BoundPlan &plan, std::string name, std::string &target) {
   auto take = [&context, &plan, &target](const Option &option) {
     std::optional<std::string> word = singleWord(option);
@@ -161,7 +191,8 @@ void bind::bindPrecision(const Context &context, const PrecisionStatement &state
                               {"gather", &BoundPrecision::gather},
                               {"reduce", &BoundPrecision::reduce},
                               {"master", &BoundPrecision::master},
-                              {"state", &BoundPrecision::state}})
+                              {"state", &BoundPrecision::state},
+                              {"activations", &BoundPrecision::activations}})
     rules.push_back(dtypeRule(context, plan, name, precision.*member));
   rules.push_back(lossScaleRule(context, precision));
   readOptions(context, "precision", statement.options, rules);
@@ -172,5 +203,7 @@ void bind::bindPrecision(const Context &context, const PrecisionStatement &state
       checkMaster(context, plan, precision, option);
     else if (option.name.text == "state")
       checkState(context, plan, option);
+    else if (option.name.text == "activations")
+      checkActivations(context, precision, option);
   plan.precision = std::move(precision);
 }

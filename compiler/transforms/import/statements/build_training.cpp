@@ -1,5 +1,6 @@
 //===- build_training.cpp - statements of training as ops -----------------===//
 
+#include "compiler/support/activation_sums.h"
 #include "compiler/transforms/import/build_statements.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -81,6 +82,8 @@ DictionaryAttr StatementBuilder::scaleOf(const BoundLossScale &scale) const {
 
 void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
   MLIRContext *context = builder.getContext();
+  if (!precision.activations.empty() && precision.activations != "f32")
+    builder.getInsertionBlock()->getParentOp()->setAttr(narrowActivationsName, builder.getUnitAttr());
   PrecisionOp::create(
       builder, locate(precision.range), typeOf(precision.compute, context), typeOf(precision.storage, context),
       typeOf(precision.gather, context), typeOf(precision.reduce, context), typeOf(precision.master, context),

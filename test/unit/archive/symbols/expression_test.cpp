@@ -140,10 +140,10 @@ TEST(SymbolicExpression, TheTextIsPythonOfTheSameValue) {
       {"TruncToInt(" + call("Mul", number("1e+30"), real) + ")", "trunc(1e+30*float(s0))"},
       {call("RoundDecimal", real, "Integer(2)"), "round(float(s0), 2)"},
       {call("And", call("StrictGreaterThan", s0, "Integer(6)"), "Not(" + call("Equality", s0, "Integer(8)") + ")"),
-       "(s0 > 6) and not(s0 == 8)"},
+       "s0 > 6 and not(s0 == 8)"},
       {call("Piecewise", call("ExprCondPair", real, call("LessThan", s0, "Integer(6)")),
             call("ExprCondPair", number("2.0"), "true")),
-       "piecewise(float(s0) if (s0 <= 6), 2.0 if True)"},
+       "piecewise(float(s0) if s0 <= 6, 2.0 if True)"},
   };
   for (const auto &[text, printed] : cases)
     EXPECT_EQ(toString(*parse(text)), printed) << text;

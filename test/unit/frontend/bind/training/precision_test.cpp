@@ -92,6 +92,36 @@ TEST(BindPrecision, ProductsAreNarrowerThanTheModelOrAsItHasThem) {
                           "was exported in"));
 }
 
+TEST(BindPrecision, SumsOfActivationsAreSentAsTheModelComputesOrInF32) {
+  const struct {
+    std::vector<std::string> archive;
+    const char *options;
+    bool isRight;
+  } cases[] = {{{"bf16"}, "activations bf16", true},
+               {{"bf16"}, "activations f32", true},
+               {{"f16"}, "activations f16", true},
+               {{"f16"}, "activations bf16", false},
+               {{"f32", "bf16"}, "activations bf16", true},
+               {{"f32"}, "activations bf16; compute bf16", true},
+               {{"f32"}, "activations bf16", false},
+               {{"f32"}, "activations f32", false},
+               {{"f32"}, "activations f16; compute bf16", false},
+               {{"bf16"}, "activations f64", false},
+               {{"f32"}, "activations f32; compute bf16", true}};
+  for (const auto &[archive, options, isRight] : cases)
+    EXPECT_EQ(faults("precision { " + std::string(options) + " }", ofDtypes(archive)).empty(), isRight) << options;
+  EXPECT_THAT(
+      faults("precision { activations f16 }", ofDtypes({"bf16", "f32"})),
+      ElementsAre("'activations f16' does not fit a model that computes in 'bf16', 'f32'",
+                  "partial sums are sent as they are, or in f32: write 'activations f32' or 'activations bf16'"));
+  EXPECT_THAT(faults("precision { activations bf16 }", ofDtypes({"f32"})),
+              ElementsAre("'activations bf16' does not fit a model that computes in 'f32'",
+                          "remove 'activations bf16', or export the model in 16 bits, or add 'compute bf16'"));
+  EXPECT_THAT(faults("precision { activations f32 }", ofDtypes({"f32"})),
+              ElementsAre("'activations f32' changes nothing: the model computes in 'f32', and no sum is of 16 bits",
+                          "remove 'activations f32', or export the model in 16 bits, or add 'compute bf16'"));
+}
+
 TEST(BindPrecision, AMasterKeepsMoreThanItsParameter) {
   const struct {
     std::vector<std::string> archive;

@@ -1,0 +1,102 @@
+"""Products in addends that are rounded to 16 bits, as row-parallel layers of PyTorch compute them.
+
+A rank of a row-parallel layer multiplies its part of the input features, and rounds what it gets to the dtype of the
+model; the sum over the ranks is made in float32 and rounded once. Behind a column-parallel layer the gradient of its
+input is such a sum, over parts of the output features. Which layers are so follows from the layout of their weights:
+those of a plan are in what `meshplan check --json` prints.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import torch
+
+aten = torch.ops.aten
+TURNS = (aten.t.default, aten.transpose.int, aten.permute.default)
+CARRIERS = (*TURNS, aten.to.dtype, aten._to_copy.default, aten.detach.default, aten.alias.default)
+
+Shards = dict[str, list[int]]  # of each parameter, by name: into how many parts each dim is divided
+
+
+def shards_of(report: Path) -> Shards:
+    """The divisions of the parameters in a report."""
+    found = json.loads(report.read_text())
+    sizes = {axis["name"]: axis["size"] for axis in found["axes"]}
+    shards = {}
+    for parameter in found["parameters"]:
+        dims = re.split(r", (?=\d)", parameter["layout"].split("]")[0])
+        counts = [math.prod(sizes[axis] for axis in re.findall(r"\w+", dim) if axis in sizes) for dim in dims]
+        if math.prod(counts) > 1:
+            shards |= dict.fromkeys(parameter["names"], counts)
+    return shards
+
+
+class Product(torch.autograd.Function):
+    """x @ weight in `forward` addends, its gradient for x in `backward` addends; `weight` has input features first."""
+
+    @staticmethod
+    def forward(
+        context: torch.autograd.function.FunctionCtx, x: torch.Tensor, weight: torch.Tensor, forward: int, backward: int
+    ) -> torch.Tensor:
+        context.save_for_backward(x, weight)
+        context.addends = backward
+        parts = zip(x.tensor_split(forward, -1), weight.tensor_split(forward, 0), strict=True)
+        return sum((part @ rows).float() for part, rows in parts).to(x.dtype)
+
+    @staticmethod
+    def backward(
+        context: torch.autograd.function.FunctionCtx, gradient: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, None, None]:
+        x, weight = context.saved_tensors
+        parts = zip(gradient.tensor_split(context.addends, -1), weight.tensor_split(context.addends, 1), strict=True)
+        of_input = sum((part @ columns.t()).float() for part, columns in parts).to(gradient.dtype)
+        return of_input, x.flatten(0, -2).t() @ gradient.flatten(0, -2), None, None
+
+
+def parameter_behind(node: object) -> tuple[str, bool] | None:
+    """The parameter that the node is made of, and whether it is turned around; None if it is no parameter."""
+    turned = False
+    while isinstance(node, torch.fx.Node) and node.op == "call_function" and node.target in CARRIERS:
+        turned ^= node.target in TURNS
+        node = node.args[0]
+    return (str(node.target), turned) if isinstance(node, torch.fx.Node) and node.op == "get_attr" else None
+
+
+def split_products(module: torch.nn.Module, shards: Shards) -> None:
+    """Replaces the products with divided weights of an exported program's module."""
+    for graph_module in module.modules():
+        if not isinstance(graph_module, torch.fx.GraphModule):
+            continue
+        for node in graph_module.graph.nodes:
+            if node.op == "call_function":
+                split_product(node, shards)
+        graph_module.recompile()
+
+
+def split_product(node: torch.fx.Node, shards: Shards) -> None:
+    places = {aten.linear.default: 1, aten.mm.default: 1, aten.matmul.default: 1, aten.addmm.default: 2}
+    place = places.get(node.target)
+    if place is None or not (found := parameter_behind(node.args[place])) or found[0] not in shards:
+        return
+    name, turned = found
+    counts = shards[name]
+    outer = node.target is aten.linear.default  # stores output features first
+    if len(counts) != 2:
+        return
+    inputs, outputs = (counts[1], counts[0]) if outer ^ turned else (counts[0], counts[1])
+
+    def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+        if torch.is_autocast_enabled("cpu"):
+            dtype = torch.get_autocast_dtype("cpu")
+            x, weight, bias = x.to(dtype), weight.to(dtype), None if bias is None else bias.to(dtype)
+        product = Product.apply(x, weight.t() if outer else weight, inputs, outputs)
+        return product if bias is None else product + bias
+
+    def addmm(bias: torch.Tensor, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return linear(x, weight, bias)
+
+    node.target = addmm if place == 2 else linear

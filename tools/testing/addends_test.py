@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Tests of addends.py, against products that are split by hand."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import torch
+from addends import Product, shards_of, split_products
+from torch import nn
+
+
+class Layers(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(6, 8), nn.Linear(8, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.down(self.up(x).tanh())
+
+
+class AddendsTest(unittest.TestCase):
+    def setUp(self) -> None:
+        torch.manual_seed(0)
+
+    def test_a_report_says_how_dims_are_divided(self) -> None:
+        parameters = [
+            {"names": ["a", "b"], "layout": "[8 over tp, 4]"},
+            {"names": ["c"], "layout": "[8, 6 over dp, tp unit 2] on the host"},
+            {"names": ["d"], "layout": "[8, 4]"},
+        ]
+        axes = [{"name": "dp", "size": 2}, {"name": "tp", "size": 3}]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "report.json"
+            path.write_text(json.dumps({"axes": axes, "parameters": parameters}))
+            self.assertEqual(shards_of(path), {"a": [3, 1], "b": [3, 1], "c": [1, 6]})
+
+    def test_addends_are_rounded_and_their_sum_is_rounded_once(self) -> None:
+        x, weight = torch.randn(5, 8).bfloat16(), torch.randn(8, 4).bfloat16()
+        x.requires_grad_()
+        result = Product.apply(x, weight, 2, 2)
+        halves = [(x[:, :4] @ weight[:4]), (x[:, 4:] @ weight[4:])]
+        self.assertTrue(torch.equal(result, (halves[0].float() + halves[1].float()).bfloat16()))
+        gradient = torch.randn(5, 4).bfloat16()
+        result.backward(gradient)
+        halves = [gradient[:, :2] @ weight[:, :2].t(), gradient[:, 2:] @ weight[:, 2:].t()]
+        self.assertTrue(torch.equal(x.grad, (halves[0].float() + halves[1].float()).bfloat16()))
+
+    def test_divided_weights_are_found_in_both_forms_of_a_graph(self) -> None:
+        module, x = Layers().double(), torch.randn(3, 6, dtype=torch.float64)
+        whole = torch.export.export(module, (x,))
+        expected = module(x)
+        for program in (whole, whole.run_decompositions({})):
+            split = program.module()
+            split_products(split, {"up.weight": [4, 1], "down.weight": [1, 4]})
+            targets = [str(node.target) for node in split.graph.nodes if node.op == "call_function"]
+            self.assertFalse([each for each in targets if "linear.default" in each or "mm.default" in each], targets)
+            torch.testing.assert_close(split(x), expected, rtol=1e-6, atol=1e-6)
+
+
+if __name__ == "__main__":
+    unittest.main()

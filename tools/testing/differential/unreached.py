@@ -18,6 +18,8 @@ RANDOM = "models are drawn in evaluation mode; test/e2e has models that draw ran
 STEPS = "only a training has it; the coverage of trainings counts its draws"
 HEADS = "it takes heads apart: a statement that divides something else is gathered before it"
 
+COMPOSED = "only long rows that are divided become it, of a few of the steps that are drawn"
+
 CUT = "it may take groups of the features or a place by number, which parts dealt one by one do not keep: not drawn"
 TURNED = "it turns weights, which the sequence does not divide"
 BIAS = "the bias of a contraction that is divided is added behind it, by another operator"
@@ -27,7 +29,7 @@ SPLIT = "it cuts the sequence, which is gathered or refused where a style divide
 OF_STEPS = (
     *("aten.*_backward*", "meshplan.*_backward", "meshplan.*_gradient*", "meshplan.accumulate", "meshplan.adam"),
     *("meshplan.assign", "meshplan.clip_factor", "meshplan.index_sum", "meshplan.nonfinite_count"),
-    *("meshplan.note_nonfinite", "meshplan.round_addends", "meshplan.scatter_sum", "meshplan.sgd*"),
+    *("meshplan.note_nonfinite", "meshplan.round_addends", "meshplan.scatter_sum*", "meshplan.sgd*"),
     *("meshplan.square_sum", "meshplan.sum_shared_heads", "meshplan.take_microbatch", "meshplan.to_*"),
 )
 
@@ -53,6 +55,11 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (ROWS, ("aten.embedding.default", "aten.embedding_bag.*"), ("sequence", "parts")),
     (RANDOM, ("meshplan.dropout", "meshplan.uniform"), EVERYWHERE),
     (STEPS, OF_STEPS, EVERYWHERE),
+    (
+        COMPOSED,
+        ("meshplan.extreme_place", "meshplan.*_part", "aten.linalg__powsum.default"),
+        ("sequence", "tied", "parts"),
+    ),
     (HEADS, ("meshplan.attention",), ("rowwise", "sequence", "parts")),
     (CUT, ("aten.flip.default", "aten.roll.default", "aten.rot90.default", "aten.glu.default"), ("parts",)),
     (CUT, ("aten.unfold.default", "aten.diag*.default", "aten.tril.default", "aten.triu.default"), ("parts",)),

@@ -47,6 +47,7 @@ private:
   void addPass(sched::ProgramOp pass);
   void addMemory(sched::MemoryAttr memory);
   void addEvaluation();
+  void addPeak(sched::PeakAttr peak);
 
   sched::MeshOp mesh;
   sched::ProgramOp program;
@@ -192,13 +193,27 @@ void ReportBuilder::addPass(sched::ProgramOp pass) {
   }
 }
 
-/// The program itself knows nothing of what a training keeps meanwhile.
 void ReportBuilder::addEvaluation() {
   auto evaluation = program->getParentOfType<ModuleOp>().lookupSymbol<sched::ProgramOp>("eval");
-  if (!evaluation || !evaluation.getMemory() || !program.getMemory())
-    return;
-  int64_t kept = program.getMemory()->getStates() + program.getMemory()->getAccumulators();
-  report.memory.evaluation = {evaluation.getMemory()->getPeak() + kept, evaluation.getMemory()->getLeast() + kept};
+  if (evaluation && evaluation.getMemory())
+    report.memory.evaluation = {evaluation.getMemory()->getEvaluation(), evaluation.getMemory()->getLeastEvaluation()};
+}
+
+/// Kinds of tensors that are told by name.
+static constexpr size_t mostHeld = 10;
+
+void ReportBuilder::addPeak(sched::PeakAttr peak) {
+  PeakReport &at = report.memory.atPeak.emplace();
+  at.target = peak.getTarget().str();
+  at.module = peak.getModule().str();
+  for (sched::HeldAttr held : peak.getHeld()) {
+    if (at.held.size() < mostHeld) {
+      at.held.push_back({held.getWhat().str(), held.getModule().str(), held.getCount(), held.getBytes()});
+      continue;
+    }
+    at.others.count += held.getCount();
+    at.others.bytes += held.getBytes();
+  }
 }
 
 Report ReportBuilder::build() {
@@ -230,6 +245,8 @@ Report ReportBuilder::build() {
     addMemory(*memory);
   if (std::optional<sched::TimeAttr> time = program.getTime())
     report.time = {time->getCompute(), time->getCommunication()};
+  if (std::optional<sched::PeakAttr> peak = program.getPeak())
+    addPeak(*peak);
   if (program.getSymName() == "step")
     addEvaluation();
   for (auto pass : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())

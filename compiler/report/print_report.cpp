@@ -145,6 +145,24 @@ static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
   table.print(stream);
 }
 
+/// "aten.mm.default in model.layers.0"
+static std::string placeText(const std::string &what, const std::string &module) {
+  return module.empty() ? what : what + " in " + module;
+}
+
+static void printPeak(const std::optional<PeakReport> &peak, raw_ostream &stream) {
+  if (!peak)
+    return;
+  stream << "\nheld at the peak, "
+         << (peak->target == "end" ? "at the end" : "at " + placeText(peak->target, peak->module)) << '\n';
+  TextTable table({Align::right, Align::left, Align::left, Align::right});
+  for (const HeldReport &held : peak->held)
+    table.addRow({std::to_string(held.count), held.tensor, held.module, formatBytes(held.bytes)});
+  if (peak->others.count > 0)
+    table.addRow({std::to_string(peak->others.count), "others", "", formatBytes(peak->others.bytes)});
+  table.print(stream);
+}
+
 static void printTraffic(const Report &report, raw_ostream &stream) {
   stream << "\ncommunication of a rank, sent and received\n";
   TextTable table({Align::left, Align::left, Align::right, Align::right});
@@ -235,6 +253,7 @@ void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printCoverage(report, stream);
   printMemory(report.memory, stream);
   printHostMemory(report.memory, stream);
+  printPeak(report.memory.atPeak, stream);
   printTraffic(report, stream);
   printActivationSums(report, stream);
   printStatements(report, stream);

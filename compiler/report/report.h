@@ -88,11 +88,28 @@ struct BytesRange {
   int64_t least = 0;
 };
 
+/// Tensors of one kind that a rank holds: of equal layers together, whose numbers are `*`.
+struct HeldReport {
+  std::string tensor; ///< name of a parameter, state or input, or the operator that has made them
+  std::string module; ///< empty for the root
+  int64_t count = 0;
+  int64_t bytes = 0; ///< of all together
+};
+
+/// What the largest rank holds on its device when it holds most.
+struct PeakReport {
+  std::string target; ///< the operator or collective that runs then; "end" where the outputs are taken
+  std::string module;
+  std::vector<HeldReport> held; ///< the ten kinds that take most
+  HeldReport others;            ///< all else
+};
+
 struct MemoryReport {
   BytesRange parameters, constants, inputs, peak, states, accumulators; ///< on the device
   BytesRange hostParameters, hostStates;                                ///< in the memory of the host
   int64_t hostPeak = 0;                                                 ///< of the largest rank
   BytesRange evaluation = {}; ///< of a step: the peak of an evaluation between steps, on the device
+  std::optional<PeakReport> atPeak = std::nullopt;
 };
 
 /// Nanoseconds of the rank with the most work, as compiler/scheduling/machine.h estimates them. What overlaps is in

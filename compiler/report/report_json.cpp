@@ -53,6 +53,19 @@ static Value toJson(const std::optional<LossLine> &loss) {
       {"place", llvm::json::fixUTF8(loss->place)}, {"statement", loss->statement}, {"meaning", loss->meaning}};
 }
 
+static Value toJson(const HeldReport &held) {
+  return Object{{"tensor", held.tensor}, {"module", held.module}, {"count", held.count}, {"bytes", held.bytes}};
+}
+
+static Value toJson(const std::optional<PeakReport> &peak) {
+  if (!peak)
+    return nullptr;
+  return Object{{"operator", peak->target},
+                {"module", peak->module},
+                {"held", toJsonArray(peak->held)},
+                {"others", Object{{"count", peak->others.count}, {"bytes", peak->others.bytes}}}};
+}
+
 /// What evaluating a model in training needs; null without a training.
 static Value evaluationToJson(BytesRange peak) {
   return peak.largest == 0 ? Value(nullptr) : Value(Object{{"peak", toJson(peak)}});
@@ -112,6 +125,7 @@ Value reportToJson(const Report &report) {
                                   {"host_parameters", toJson(report.memory.hostParameters)},
                                   {"host_states", toJson(report.memory.hostStates)},
                                   {"host_peak", report.memory.hostPeak}}},
+                {"at_peak", toJson(report.memory.atPeak)},
                 {"evaluation", evaluationToJson(report.memory.evaluation)},
                 {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
                 {"communicators", toJsonArray(report.communicators)},

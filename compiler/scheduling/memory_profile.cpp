@@ -23,7 +23,14 @@ public:
 
   MemoryProfile run(const Solution &solution);
 
+  /// Replays until the class holds so much.
+  HeldAtPeak runTo(const Solution &solution, unsigned rankClass, int64_t bytes);
+
 private:
+  /// Replays, and calls `see` with the step wherever more may be held than before, until it returns false. Behind the
+  /// last step that is their number.
+  void replay(const Solution &solution, llvm::function_ref<bool(size_t step)> see);
+
   void add(const Buffer &buffer, int64_t sign) {
     if (buffer.memory == memory)
       add(buffer.bytes, sign);
@@ -48,14 +55,16 @@ private:
     }
   }
   /// The operation ends: all its results are there, and its workspace goes.
-  void end(const Operation &operation, size_t step) {
+  bool end(const Operation &operation, llvm::function_ref<bool()> see) {
+    bool goesOn = true;
     if (memory == Memory::device && !operation.lateResults.empty()) {
       add(operation.earlyFreed, -1);
       add(operation.lateResults, 1);
-      record(step);
+      goesOn = see();
       add(operation.earlyFreed, 1);
     }
     addWorkspace(operation, -1);
+    return goesOn;
   }
   void free(unsigned buffer) {
     unsigned storage = problem.storageOf(buffer);
@@ -77,7 +86,7 @@ private:
 };
 } // namespace
 
-MemoryProfile Meter::run(const Solution &solution) {
+void Meter::replay(const Solution &solution, llvm::function_ref<bool(size_t step)> see) {
   for (auto [index, step] : llvm::enumerate(solution.steps)) {
     if (step.kind == StepKind::free) {
       free(step.index);
@@ -86,19 +95,54 @@ MemoryProfile Meter::run(const Solution &solution) {
     const Operation &operation = problem.operations[step.index];
     if (step.kind != StepKind::wait) {
       begin(operation);
-      record(index);
+      if (!see(index))
+        return;
     }
-    if (step.kind != StepKind::start)
-      end(operation, index);
+    if (step.kind != StepKind::start && !end(operation, [&] { return see(index); }))
+      return;
   }
   if (memory == Memory::device)
     add(problem.handover, 1);
-  record(solution.steps.empty() ? 0 : solution.steps.size() - 1);
+  (void)see(solution.steps.size());
+}
+
+MemoryProfile Meter::run(const Solution &solution) {
+  size_t last = solution.steps.empty() ? 0 : solution.steps.size() - 1;
+  replay(solution, [&](size_t step) {
+    record(std::min(step, last));
+    return true;
+  });
   return profile;
+}
+
+HeldAtPeak Meter::runTo(const Solution &solution, unsigned rankClass, int64_t bytes) {
+  HeldAtPeak result;
+  replay(solution, [&](size_t step) {
+    if (held[rankClass] != bytes)
+      return true;
+    if (step < solution.steps.size())
+      result.operation = solution.steps[step].index;
+    return false;
+  });
+  int64_t listed = 0;
+  for (auto [index, buffer] : llvm::enumerate(problem.buffers)) {
+    bool isLive = buffer.memory == memory && !buffer.viewOf && (buffer.permanent || sharers[index] != 0);
+    if (!isLive || buffer.bytes[rankClass] == 0)
+      continue;
+    result.storages.push_back({index, buffer.bytes[rankClass]});
+    listed += buffer.bytes[rankClass];
+  }
+  result.workspace = bytes - listed;
+  return result;
 }
 
 MemoryProfile meshplan::scheduling::profileMemory(const Problem &problem, const Solution &solution, Memory memory) {
   return Meter(problem, memory).run(solution);
+}
+
+HeldAtPeak meshplan::scheduling::heldAtPeak(const Problem &problem, const Solution &solution, unsigned rankClass) {
+  int64_t peak = profileMemory(problem, solution).peaks[rankClass].bytes;
+  return Meter(problem, Memory::device).runTo(solution, rankClass, peak);
 }
 
 Error meshplan::scheduling::verifyMemory(const Problem &problem, const Solution &solution) {

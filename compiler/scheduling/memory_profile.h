@@ -21,8 +21,18 @@ struct MemoryProfile {
   ClassBytes permanent;             ///< for each rank class
 };
 
+/// What one rank class holds on the device at its peak.
+struct HeldAtPeak {
+  llvm::SmallVector<std::pair<unsigned, int64_t>> storages; ///< buffers that own their storage, and its bytes
+  int64_t workspace = 0;                                    ///< of the operations that run then
+  std::optional<unsigned> operation;                        ///< that runs then; none at the end, or without steps
+};
+
 /// The profile of one memory, for a solution that keeps rules V1 to V6.
 MemoryProfile profileMemory(const Problem &problem, const Solution &solution, Memory memory = Memory::device);
+
+/// What is held at a peak of the profile of these.
+HeldAtPeak heldAtPeak(const Problem &problem, const Solution &solution, unsigned rankClass);
 
 } // namespace meshplan::scheduling
 

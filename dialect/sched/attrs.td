@@ -99,17 +99,43 @@ def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
   let description = [{
     `peak` covers parameters, constants, inputs, states of the optimizer and the
     largest sum of live values and temporaries; `least` is the peak of the rank
-    with the fewest; `accumulators` are what microbatches add to. All of these are
-    on the device; `host_parameters`, `host_states` and `host_peak` count the same
-    in the memory of the host.
+    with the fewest; `accumulators` are what microbatches add to. `evaluation` and
+    `least_evaluation` are the same peaks of the program `eval` between the steps
+    of a training: the loss is the only output, and what the step keeps is held
+    besides. All of these are on the device; `host_parameters`, `host_states` and
+    `host_peak` count the same in the memory of the host.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$constants, "int64_t":$inputs, "int64_t":$peak,
                         "int64_t":$least, DefaultValuedParameter<"int64_t", "0">:$states,
                         DefaultValuedParameter<"int64_t", "0">:$accumulators,
                         DefaultValuedParameter<"int64_t", "0">:$host_parameters,
                         DefaultValuedParameter<"int64_t", "0">:$host_states,
-                        DefaultValuedParameter<"int64_t", "0">:$host_peak);
+                        DefaultValuedParameter<"int64_t", "0">:$host_peak,
+                        DefaultValuedParameter<"int64_t", "0">:$evaluation,
+                        DefaultValuedParameter<"int64_t", "0">:$least_evaluation);
   let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Sched_HeldAttr : Sched_Attr<"Held", "held"> {
+  let summary = "tensors of one kind that a rank holds, and their bytes together";
+  let description = [{
+    `what` is the name of a parameter, state or input, or the operator that has
+    made them. Numbers of layers are `*`: tensors of equal layers are of one kind.
+  }];
+  let parameters = (ins StringRefParameter<"name or operator">:$what, StringRefParameter<"path">:$module,
+                        "int64_t":$count, "int64_t":$bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
+  let summary = "what the rank with the most holds on its device when it holds most, and where that is";
+  let description = [{
+    `target` is the operator or collective that runs then, in `module`; `end` where
+    the outputs are taken. What is held most comes first.
+  }];
+  let parameters = (ins StringRefParameter<"operator">:$target, StringRefParameter<"path">:$module,
+                        ArrayRefParameter<"HeldAttr">:$held);
+  let assemblyFormat = "`<` $target `in` $module `:` $held `>`";
 }
 
 def Sched_TimeAttr : Sched_Attr<"Time", "time"> {

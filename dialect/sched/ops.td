@@ -65,9 +65,9 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Sched_MeshAxes>:$devices,
                        OptionalAttr<Sched_MemoryAttr>:$memory, OptionalAttr<Sched_TimeAttr>:$time,
                        OptionalAttr<I64Attr>:$runs, OptionalAttr<StrAttr>:$before,
-                       OptionalAttr<DictionaryAttr>:$guard);
+                       OptionalAttr<DictionaryAttr>:$guard, OptionalAttr<Sched_PeakAttr>:$peak);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`runs` $runs^)? (`before` $before^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`runs` $runs^)? (`before` $before^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? (`peak` $peak^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Sizes of the axes of the ranks that run this: `devices`, or the mesh of the module.

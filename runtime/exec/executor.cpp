@@ -27,7 +27,7 @@ Expected<const artifact::Program *> meshplan::findProgram(const artifact::Schedu
 }
 
 Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, const artifact::Program &program,
-                                                     World &world) {
+                                                     World &world, const OutputNames *asked) {
   RankView view(artifact.schedule(), program, world.rank());
   if (view.worldSize() != world.size())
     return Status::error(StatusCode::invalid, "program '", program.name()->string_view(), "' is for ", view.worldSize(),
@@ -36,7 +36,7 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
   std::unique_ptr<Executor> executor(new Executor(std::move(view), world));
   executor->initial.resize(program.values()->size());
   MESHPLAN_RETURN_IF_ERROR(executor->makeGroups());
-  MESHPLAN_ASSIGN_OR_RETURN(executor->program, prepareSteps(executor->view, executor->groups));
+  MESHPLAN_ASSIGN_OR_RETURN(executor->program, prepareSteps(executor->view, executor->groups, asked));
   executor->firstUpdate = firstUpdateOf(program);
   MESHPLAN_RETURN_IF_ERROR(executor->loadConstants());
   MESHPLAN_RETURN_IF_ERROR(executor->makeStates());
@@ -132,6 +132,22 @@ void Executor::share(const Executor &owner) {
     if (auto found = theirs.find(name); found != theirs.end())
       initial[value] = owner.initial[found->second];
   });
+  shareConstants(owner);
+}
+
+/// Those of one place in the mesh that have the same bytes of the same type, whatever they are called.
+void Executor::shareConstants(const Executor &owner) {
+  const auto *own = view.program().constants(), *theirs = owner.view.program().constants();
+  auto isSame = [&](const artifact::Constant &left, const artifact::Constant &right) {
+    return view.dtype(left.value()) == owner.view.dtype(right.value()) &&
+           view.shape(left.value()) == owner.view.shape(right.value()) &&
+           view.ranges(left.value()) == owner.view.ranges(right.value()) &&
+           std::ranges::equal(*left.data(), *right.data());
+  };
+  for (flatbuffers::uoffset_t i = 0; own && i < own->size(); ++i)
+    for (flatbuffers::uoffset_t j = 0; theirs && j < theirs->size(); ++j)
+      if (isSame(*own->Get(i), *theirs->Get(j)))
+        initial[own->Get(i)->value()] = owner.initial[theirs->Get(j)->value()];
 }
 
 Status Executor::loadWeights(const Feed &feed) {

@@ -50,9 +50,10 @@ class Executor {
 public:
   /// Compares the schedule's hash with the other ranks, makes the communicators,
   /// looks up every operator and loads the constants. `artifact` and `world` must
-  /// outlive the executor. `invalid` when the world has another size than the mesh.
+  /// outlive the executor. With `asked` other outputs are not made. `invalid` when the world has another size than the
+  /// mesh.
   static Expected<std::unique_ptr<Executor>> create(const Artifact &artifact, const artifact::Program &program,
-                                                    World &world);
+                                                    World &world, const OutputNames *asked = nullptr);
 
   /// Reads the rank's slices. Both are needed before `run`; inputs may be loaded
   /// again between runs.
@@ -72,8 +73,9 @@ public:
   /// What the program's numbers are, and which of them follow from the run.
   Settings &numbers() { return settings; }
 
-  /// Takes parameters, inputs and accumulators that another program of the schedule has under the same names: both then
-  /// have the same elements. A training step and `eval` share parameters in this way.
+  /// Takes parameters, inputs and accumulators that another program of the schedule has under the same names, and
+  /// constants that are the same: both then have the same elements. A training step and `eval` share parameters in this
+  /// way.
   void share(const Executor &owner);
 
   /// Sets the accumulators to zeros: the beginning of a step.
@@ -138,6 +140,7 @@ private:
   Status loadConstants();
   Status makeStates();
   Expected<Tensor> zeros(int value);
+  void shareConstants(const Executor &owner);
   void takeUpdates();
   Status loadWeights(const Feed &feed);
   Status loadState(const Feed &feed, const artifact::State &state, const std::vector<std::string> &names);

@@ -17,7 +17,7 @@ namespace {
 
 class FreeStep final : public Step {
 public:
-  explicit FreeStep(const artifact::Free &action) : freed(action.values()->begin(), action.values()->end()) {}
+  explicit FreeStep(std::vector<int> freed = {}) : freed(std::move(freed)) {}
 
   Status run(std::span<Tensor> values) override {
     for (int value : freed)
@@ -30,6 +30,27 @@ public:
 private:
   std::vector<int> freed;
 };
+
+/// A step that is the last use of some values.
+class LastUse final : public Step {
+public:
+  LastUse(std::unique_ptr<Step> user, std::vector<int> freed) : user(std::move(user)), free(std::move(freed)) {}
+
+  Status begin(int64_t microbatch) override { return user->begin(microbatch); }
+  Status run(std::span<Tensor> values) override {
+    MESHPLAN_RETURN_IF_ERROR(user->run(values));
+    return free.run(values);
+  }
+  int64_t packedBytes() const override { return user->packedBytes(); }
+  double waitedSeconds() const override { return user->waitedSeconds(); }
+  std::string name() const override { return user->name(); }
+
+private:
+  std::unique_ptr<Step> user;
+  FreeStep free;
+};
+
+std::vector<int> valuesOf(const artifact::Free &action) { return {action.values()->begin(), action.values()->end()}; }
 
 class Preparation {
 public:
@@ -46,7 +67,7 @@ public:
     case artifact::Action::Wait:
       return makeWaitStep(started.at(instruction.action_as_Wait()->sequence()));
     case artifact::Action::Free:
-      return std::unique_ptr<Step>(std::make_unique<FreeStep>(*instruction.action_as_Free()));
+      return std::unique_ptr<Step>(std::make_unique<FreeStep>(valuesOf(*instruction.action_as_Free())));
     case artifact::Action::NONE:
       break;
     }
@@ -115,11 +136,21 @@ size_t meshplan::firstUpdateOf(const artifact::Program &program) {
   return index;
 }
 
-Expected<std::vector<std::unique_ptr<Step>>> meshplan::prepareSteps(const RankView &view, const Groups &groups) {
+Expected<std::vector<std::unique_ptr<Step>>> meshplan::prepareSteps(const RankView &view, const Groups &groups,
+                                                                    const OutputNames *asked) {
   Preparation preparation(view, groups);
+  NeededSteps needed;
+  if (asked)
+    needed = stepsFor(view.program(), *asked);
   std::vector<std::unique_ptr<Step>> steps;
   for (const artifact::Instruction *instruction : *view.program().instructions()) {
+    if (asked && !needed.instructions[steps.size()]) {
+      steps.push_back(std::make_unique<FreeStep>());
+      continue;
+    }
     MESHPLAN_ASSIGN_OR_RETURN(auto step, preparation.step(*instruction));
+    if (auto last = needed.freed.find(steps.size()); last != needed.freed.end())
+      step = std::make_unique<LastUse>(std::move(step), last->second);
     steps.push_back(std::move(step));
   }
   return steps;

@@ -5,6 +5,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/exec/rank_view.h"
+#include "runtime/exec/steps/asked_outputs.h"
 #include "runtime/exec/steps/step.h"
 
 namespace meshplan {
@@ -13,9 +14,11 @@ namespace meshplan {
 using Groups = std::vector<std::unique_ptr<Group>>;
 
 /// The steps of all instructions of the program, in order. `groups` and the
-/// artifact must outlive them. Fails for unknown operators and arguments, and for
-/// collectives whose ranks do not hold what the output needs.
-Expected<std::vector<std::unique_ptr<Step>>> prepareSteps(const RankView &view, const Groups &groups);
+/// artifact must outlive them. With `asked` those that other outputs need alone do
+/// nothing, and of these outputs nothing is left. Fails for unknown operators and
+/// arguments, and for collectives whose ranks do not hold what the output needs.
+Expected<std::vector<std::unique_ptr<Step>>> prepareSteps(const RankView &view, const Groups &groups,
+                                                          const OutputNames *asked = nullptr);
 
 /// The first instruction in whose place a parameter or a state changes; the number of instructions if there is none.
 size_t firstUpdateOf(const artifact::Program &program);

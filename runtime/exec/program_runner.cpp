@@ -9,8 +9,8 @@
 
 using namespace meshplan;
 
-Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const artifact::Program &program,
-                                              World &world) {
+Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const artifact::Program &program, World &world,
+                                              const OutputNames *asked) {
   std::string_view name = program.name()->string_view();
   if (program.runs() > 0)
     return Status::error(StatusCode::invalid, "program '", name, "' is run by '", runnerOf(program),
@@ -21,7 +21,7 @@ Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const ar
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *each, world));
       made.passes.push_back({std::move(executor), each->runs()});
     }
-  MESHPLAN_ASSIGN_OR_RETURN(made.last, Executor::create(artifact, program, world));
+  MESHPLAN_ASSIGN_OR_RETURN(made.last, Executor::create(artifact, program, world, asked));
   MESHPLAN_RETURN_IF_ERROR(made.last->clearAccumulators());
   return made;
 }
@@ -58,6 +58,15 @@ Status ProgramRunner::loadInputs(const Feed &feed) {
     pass.program->forgetInputs();
   last->forgetInputs();
   return last->loadInputs(feed);
+}
+
+void ProgramRunner::rest() {
+  for (Pass &pass : passes) {
+    pass.program->forgetInputs();
+    pass.program->forgetRun();
+  }
+  last->forgetInputs();
+  last->forgetRun();
 }
 
 StepCounters ProgramRunner::counters() const {

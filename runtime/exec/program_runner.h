@@ -23,7 +23,8 @@ struct StepOutcome {
 class ProgramRunner {
 public:
   /// As Executor::create of each of them. `invalid` for a program that only a step runs.
-  static Expected<ProgramRunner> create(const Artifact &artifact, const artifact::Program &program, World &world);
+  static Expected<ProgramRunner> create(const Artifact &artifact, const artifact::Program &program, World &world,
+                                        const OutputNames *asked = nullptr);
 
   /// Reads the rank's slices. Both are needed before `run`; inputs are those of the whole batch. `numericFault` for
   /// parameters that are NaN or infinite where the plan says that a run stops for such gradients.
@@ -47,6 +48,10 @@ public:
   /// Instead of loading them: takes the parameters of another program of the schedule, as they are now and will be
   /// behind its next steps. Its inputs too, so that inputs are loaded behind this.
   void share(const ProgramRunner &owner) { last->share(*owner.last); }
+
+  /// Lets go of the inputs and of what the last run has left: until inputs are loaded again, of what it holds there is
+  /// what it needs for the next step.
+  void rest();
 
   /// What a person should know of the parameters that were loaded, without a full stop; empty for nothing: "rank 1:
   /// w.safetensors: parameter 'w': 1 of 64 elements is not finite, ...".

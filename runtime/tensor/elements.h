@@ -17,8 +17,18 @@ namespace meshplan {
 /// The same numbers in another element type.
 Expected<Tensor> converted(const Tensor &tensor, DType dtype);
 
-/// The elements of a tensor moved by `places` along its last dim, those at the end to the begin. Itself without dims.
-Expected<Tensor> rotated(const Tensor &tensor, int64_t places);
+/// The tensor with some of its elements moved to a neighbour among the numbers of its element type, by draws of `seed`:
+/// each goes up with a probability of 1/6, and down with 1/6. That has four times the variance of rounding, which is a
+/// twelfth of a unit in the last place squared. Zeros stay, and so does what has no finite neighbour. Differentiable.
+/// `invalid` unless it is of floats.
+Expected<Tensor> roundedAnew(const Tensor &tensor, uint64_t seed);
+
+/// Half of a unit in the last place of the largest element of a tensor of 16 bits, by which it is rounded at the least;
+/// 0 for others, and where that element is no finite number.
+Expected<double> roundingOf(const Tensor &tensor);
+
+/// True if both have elements in the same memory.
+bool shareMemory(const Tensor &tensor, const Tensor &other);
 
 /// The sum of two tensors of one shape and element type, in it. `invalid` for others.
 Expected<Tensor> sumOf(const Tensor &tensor, const Tensor &other);

@@ -21,10 +21,13 @@ Expected<const artifact::Program *> meshplan::evaluationProgram(const artifact::
 Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
                                         int64_t mostBatches) {
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(artifact.schedule()));
-  MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(artifact, *program, world));
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *step, findProgram(artifact.schedule(), "step"));
+  std::string loss = step->loss() ? step->loss()->str() : "";
+  OutputNames asked{loss};
+  MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(artifact, *program, world, &asked));
   int64_t whole = data->samples() / data->batch().samples;
   int64_t batches = mostBatches > 0 ? std::min(mostBatches, whole) : whole;
-  return Evaluation(std::move(runner), std::move(data), batches);
+  return Evaluation(std::move(runner), std::move(loss), std::move(data), batches);
 }
 
 /// Whether a loss is the mean of -log of the probabilities of the right classes.
@@ -38,23 +41,26 @@ static bool isOfClasses(const artifact::Program &program) {
   });
 }
 
-Expected<std::optional<EvaluationReport>> Evaluation::run(const ProgramRunner &training,
+Expected<std::optional<EvaluationReport>> Evaluation::run(ProgramRunner &training,
                                                           const std::function<Expected<bool>()> &stops) {
   auto begin = std::chrono::steady_clock::now();
-  std::string_view loss = training.executor().place().program().loss()->string_view();
+  training.rest();
   program.share(training);
   DatasetFeed feed(data, 0);
   EvaluationReport report{.step = training.executor().steps(), .batches = batches};
   for (int64_t batch = 0; batch < batches; ++batch) {
     MESHPLAN_ASSIGN_OR_RETURN(bool isStopped, stops());
-    if (isStopped)
+    if (isStopped) {
+      program.rest();
       return std::optional<EvaluationReport>();
+    }
     MESHPLAN_RETURN_IF_ERROR(program.loadInputs(feed));
     feed.advance();
     MESHPLAN_RETURN_IF_ERROR(program.run());
     MESHPLAN_ASSIGN_OR_RETURN(double own, scalarOutput(program.executor(), loss));
     report.loss += own / static_cast<double>(batches);
   }
+  program.rest();
   report.samples = batches * data->batch().samples;
   report.samplesThere = data->samples();
   if (isOfClasses(program.executor().place().program()))

@@ -18,16 +18,17 @@ public:
   static Expected<Evaluation> create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
                                      int64_t mostBatches);
 
-  /// The mean of the losses of the batches. `training` holds the parameters, and is left as it is. Nothing where
-  /// `stops`, which is asked before each batch and answers alike on all ranks, ends it.
-  Expected<std::optional<EvaluationReport>> run(const ProgramRunner &training,
-                                                const std::function<Expected<bool>()> &stops);
+  /// The mean of the losses of the batches. `training` holds the parameters, which are left as they are; what its last
+  /// step has left it lets go of, and what the batches leave goes at the end. Nothing where `stops`, which is asked
+  /// before each batch and answers alike on all ranks, ends it.
+  Expected<std::optional<EvaluationReport>> run(ProgramRunner &training, const std::function<Expected<bool>()> &stops);
 
 private:
-  Evaluation(ProgramRunner program, std::shared_ptr<const Dataset> data, int64_t batches)
-      : program(std::move(program)), data(std::move(data)), batches(batches) {}
+  Evaluation(ProgramRunner program, std::string loss, std::shared_ptr<const Dataset> data, int64_t batches)
+      : program(std::move(program)), loss(std::move(loss)), data(std::move(data)), batches(batches) {}
 
   ProgramRunner program;
+  std::string loss; // the output that is asked for
   std::shared_ptr<const Dataset> data;
   int64_t batches;
 };

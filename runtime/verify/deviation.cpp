@@ -17,8 +17,9 @@ double Deviation::ratio() const {
   return error > 0 ? infinity : 0;
 }
 
-Deviation meshplan::deviationOf(const ElementErrors &errors, double own, double magnitude, bool isHalf) {
-  double bound = isHalf ? 1.5 * own : std::max(4 * own, 1e-6 * magnitude);
+Deviation meshplan::deviationOf(const ElementErrors &errors, double own, double magnitude, bool isHalf,
+                                bool isChanged) {
+  double bound = isHalf ? (isChanged ? 1.5 : mostOwnErrors) * own : std::max(mostOwnErrors * own, 1e-6 * magnitude);
   bool counts = !isHalf || errors.largest <= bound;
   return {counts ? errors.largest : errors.ofOthers, own, bound};
 }

@@ -31,7 +31,8 @@ static Expected<Tensor> normOfAll(const NamedTensors &gradients) {
     if (gradient.defined())
       list.push_back(gradient);
   MESHPLAN_ASSIGN_OR_RETURN(double norm, normOf(list));
-  return numberTensor(norm);
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor number, numberTensor(norm));
+  return list.empty() ? number : converted(number, list.front().dtype());
 }
 
 /// The gradient that the reference has for a parameter, on the host.
@@ -63,34 +64,35 @@ static Expected<Tensor> tensorOf(const Subject &subject, const ReferenceResult &
   return Tensor();
 }
 
-Expected<std::vector<Tensor>> Exact::run(Precision precision, bool gradients) const {
-  MESHPLAN_ASSIGN_OR_RETURN(ReferenceResult result, reference->run({precision, drawCount, threads, gradients}));
+Expected<std::vector<Tensor>> Exact::run(const ReferenceRun &run) const {
+  MESHPLAN_ASSIGN_OR_RETURN(ReferenceResult result, reference->run(run));
   std::vector<Tensor> list(subjects.size());
   for (size_t i = 0; i < subjects.size(); ++i)
-    if (gradients || subjects[i].kind == SubjectKind::output) {
+    if (run.differentiates || subjects[i].kind == SubjectKind::output) {
       MESHPLAN_ASSIGN_OR_RETURN(list[i], tensorOf(subjects[i], result, reference->program()));
     }
   return list;
 }
 
-Status Exact::takeErrors(std::span<const Tensor> exact, std::span<const Tensor> own) {
+Status Exact::addDraw(bool gradients) {
+  ReferenceRun narrow{.precision = Precision::own, .threads = threads, .differentiates = gradients};
+  // Seeds of one run are those of its values.
+  if (drawCount > 0)
+    narrow.rounding = static_cast<uint64_t>(drawCount) << 32;
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> own, run(narrow));
   for (size_t i = 0; i < subjects.size(); ++i) {
-    if (!exact[i].defined())
+    if (!own[i].defined() || !tensors[i].defined())
       continue;
-    MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOf(own[i], exact[i]));
+    MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOf(own[i], tensors[i]));
+    if (drawCount == 0 && std::isfinite(errors.largest)) {
+      // What is rounded to few digits may be near the exact number by luck, in all draws.
+      MESHPLAN_ASSIGN_OR_RETURN(ownErrors[i], roundingOf(own[i]));
+    }
     // Another draw without numbers tells nothing of errors.
     if (drawCount == 0 || std::isfinite(errors.largest))
       ownErrors[i] = std::max(ownErrors[i], errors.largest);
   }
-  return Status();
-}
-
-Status Exact::addDraw(bool gradients) {
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> exact, run(Precision::wide, gradients));
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> own, run(Precision::own, gradients));
-  MESHPLAN_RETURN_IF_ERROR(takeErrors(exact, own));
-  if (drawCount++ == 0)
-    tensors = std::move(exact);
+  ++drawCount;
   return Status();
 }
 
@@ -113,12 +115,18 @@ Status Exact::checkFinite() const {
   return Status();
 }
 
-Expected<Exact> Exact::make(const Reference &reference, std::span<const Subject> subjects, int threads) {
+Expected<Exact> Exact::make(const Reference &reference, std::span<const Subject> subjects, int threads,
+                            const Progress &tell) {
   Exact made(reference, subjects, threads);
   made.ownErrors.resize(subjects.size());
   made.magnitudes.resize(subjects.size());
-  MESHPLAN_RETURN_IF_ERROR(made.addDraw());
+  if (tell)
+    tell("running the reference in f64");
+  MESHPLAN_ASSIGN_OR_RETURN(made.tensors, made.run({.precision = Precision::wide, .threads = threads}));
   MESHPLAN_RETURN_IF_ERROR(made.checkFinite());
+  if (tell)
+    tell("running the reference in its own precision");
+  MESHPLAN_RETURN_IF_ERROR(made.addDraw());
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (!made.tensors[i].defined())
       continue;

@@ -6,17 +6,23 @@
 #include "runtime/verify/reference.h"
 #include "runtime/verify/subjects.h"
 
+#include <functional>
+
 namespace meshplan {
 
-/// What the reference gives in f64, and how far its run in its own precision is from that.
+/// Told what is done next, for a person who waits; may be empty.
+using Progress = std::function<void(const std::string &what)>;
+
+/// What the reference gives in f64, and how far its runs in its own precision are from that.
 class Exact {
 public:
   /// Runs the reference twice, with `threads` threads. All of its arguments must outlive it. `corrupted` when it lacks
   /// a subject; `numericFault`, with what is not finite first, when a loss or a gradient is not, or an output has NaN.
-  static Expected<Exact> make(const Reference &reference, std::span<const Subject> subjects, int threads);
+  static Expected<Exact> make(const Reference &reference, std::span<const Subject> subjects, int threads,
+                              const Progress &tell = {});
 
-  /// Runs it twice more on the inputs in another order: where the largest error is a draw, the largest one of all draws
-  /// counts. Without `gradients` those of the outputs only.
+  /// Runs it once more in its own precision, with its results rounded anew (ReferenceRun::rounding): an error is a
+  /// draw, and the largest of all draws counts. Without `gradients` those of the outputs only.
   Status addDraw(bool gradients = true);
   int draws() const { return drawCount; }
 
@@ -29,9 +35,8 @@ private:
   Exact(const Reference &reference, std::span<const Subject> subjects, int threads)
       : reference(&reference), subjects(subjects), threads(threads) {}
 
-  Expected<std::vector<Tensor>> run(Precision precision, bool gradients) const;
+  Expected<std::vector<Tensor>> run(const ReferenceRun &run) const;
   Status checkFinite() const;
-  Status takeErrors(std::span<const Tensor> exact, std::span<const Tensor> own);
 
   const Reference *reference;
   std::span<const Subject> subjects;

@@ -151,11 +151,13 @@ Expected<Finding> RankCheck::compareCopy(Group &group, const Subject &subject) c
   return Finding{errors};
 }
 
-Expected<std::vector<Finding>> RankCheck::find(const Exact *exact) {
+Expected<std::vector<Finding>> RankCheck::find(const Exact *exact, const Progress &tell) {
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   std::vector<Finding> findings;
   for (size_t i = 0; i < subjects.size(); ++i) {
     const Subject &subject = subjects[i];
+    if (tell)
+      tell("comparing tensor " + std::to_string(i + 1) + " of " + std::to_string(subjects.size()));
     auto compare = [&]() -> Expected<Finding> {
       if (subject.isOfOptimizer())
         return subject.master.empty() ? compareStep(*group, subject) : compareCopy(*group, subject);

@@ -27,7 +27,7 @@ public:
   Status run();
 
   /// By subject. `exact` is given on rank 0, and null on the others.
-  Expected<std::vector<Finding>> find(const Exact *exact);
+  Expected<std::vector<Finding>> find(const Exact *exact, const Progress &tell = {});
 
 private:
   Expected<Tensor> share(Group &group, const Subject &subject, const Tensor *exact) const;

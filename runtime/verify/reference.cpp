@@ -67,6 +67,28 @@ void Reference::findRead() {
     isRead[programTable->outputs()->Get(i)->value()] = true;
 }
 
+/// Masks and positions, which are made of inputs and buffers, are not: they are what they are in any order of sums.
+void Reference::findWeighted() {
+  isWeighted.resize(programTable->values()->size());
+  auto isOfFloats = [&](int value) { return isFloat(dtypeOf(programTable->values()->Get(value)->dtype())); };
+  for (flatbuffers::uoffset_t i = 0; programTable->parameters() && i < programTable->parameters()->size(); ++i) {
+    const artifact::Parameter &parameter = *programTable->parameters()->Get(i);
+    isWeighted[parameter.value()] = !parameter.buffer() && isOfFloats(parameter.value());
+  }
+  for (const artifact::Instruction *instruction : *programTable->instructions()) {
+    const artifact::Compute *action = instruction->action_as_Compute();
+    if (!action)
+      continue;
+    bool isOfWeights = false;
+    for (const artifact::Arg *arg : *action->args())
+      for (flatbuffers::uoffset_t i = 0; arg->values() && i < arg->values()->size(); ++i)
+        isOfWeights |= arg->values()->Get(i) >= 0 && isWeighted[arg->values()->Get(i)];
+    for (int value : *action->outputs())
+      if (value >= 0)
+        isWeighted[value] = isOfWeights && isOfFloats(value);
+  }
+}
+
 namespace {
 
 /// What the reference takes of an input of the step: one of `count` parts of a dim.
@@ -155,10 +177,6 @@ Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run, std::spa
     if (value.defined()) {
       MESHPLAN_ASSIGN_OR_RETURN(value, converted(value, dtypeIn(run.precision, value.dtype())));
     }
-  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->inputs(), [&](const artifact::Port &input) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(values[input.value()], rotated(values[input.value()], run.places));
-    return Status();
-  }));
   MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) -> Status {
     if (!differentiates(run) || !isTrained(parameter, *programTable))
       return Status();
@@ -200,6 +218,25 @@ Status Reference::compute(const artifact::Instruction &instruction, Precision pr
   for (int value : outputs)
     if (value >= 0 && isRead[value])
       MESHPLAN_RETURN_IF_ERROR(checkResult(value, precision, values));
+  return Status();
+}
+
+/// A view is what it is a view of.
+Status Reference::roundAnew(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const {
+  const artifact::Compute *action = instruction.action_as_Compute();
+  for (flatbuffers::uoffset_t i = 0; action && i < action->outputs()->size(); ++i) {
+    int made = action->outputs()->Get(i);
+    if (made < 0 || !isWeighted[made] || !values[made].defined() || !isFloat(values[made].dtype()))
+      continue;
+    bool isView = false;
+    for (const artifact::Arg *arg : *action->args())
+      for (flatbuffers::uoffset_t j = 0; arg->values() && j < arg->values()->size(); ++j)
+        if (int read = arg->values()->Get(j); read >= 0 && read != made && values[read].defined())
+          isView |= shareMemory(values[made], values[read]);
+    if (!isView) {
+      MESHPLAN_ASSIGN_OR_RETURN(values[made], roundedAnew(values[made], seed + static_cast<uint64_t>(made)));
+    }
+  }
   return Status();
 }
 
@@ -304,8 +341,11 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
       leaves.push_back(values[parameter.value()]);
     return Status();
   }));
-  for (const artifact::Instruction *instruction : *programTable->instructions())
+  for (const artifact::Instruction *instruction : *programTable->instructions()) {
     MESHPLAN_RETURN_IF_ERROR(runInstruction(*instruction, run.precision, values));
+    if (run.rounding)
+      MESHPLAN_RETURN_IF_ERROR(roundAnew(*instruction, *run.rounding, values));
+  }
   ReferenceResult result;
   Tensor loss;
   MESHPLAN_RETURN_IF_ERROR(forEach(programTable->outputs(), [&](const artifact::Port &output) -> Status {
@@ -317,6 +357,11 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
   values.clear();
   if (loss.defined() && differentiates(run))
     MESHPLAN_RETURN_IF_ERROR(differentiate(leaves, loss, result));
+  uint64_t seed = run.rounding.value_or(0) + programTable->values()->size();
+  for (auto &[name, gradient] : result.gradients)
+    if (run.rounding && gradient.defined()) {
+      MESHPLAN_ASSIGN_OR_RETURN(gradient, roundedAnew(gradient, seed++));
+    }
   return result;
 }
 
@@ -349,8 +394,11 @@ Expected<ReferenceResult> Reference::run(const ReferenceRun &run) const {
   if (inputs.size() == 1)
     return runMicrobatch(run, inputs.front());
   ReferenceResult sums;
+  ReferenceRun part = run;
   for (const std::vector<Tensor> &taken : inputs) {
-    MESHPLAN_ASSIGN_OR_RETURN(ReferenceResult own, runMicrobatch(run, taken));
+    MESHPLAN_ASSIGN_OR_RETURN(ReferenceResult own, runMicrobatch(part, taken));
+    if (part.rounding)
+      *part.rounding += 2 * programTable->values()->size();
     std::erase_if(own.outputs, [](const auto &output) { return !hasMean(output.second); });
     MESHPLAN_RETURN_IF_ERROR(addTo(sums.outputs, own.outputs));
     MESHPLAN_RETURN_IF_ERROR(addTo(sums.gradients, own.gradients));

@@ -7,6 +7,8 @@
 #include "runtime/exec/feed.h"
 #include "runtime/verify/precision.h"
 
+#include <optional>
+
 #include <map>
 
 namespace meshplan {
@@ -16,7 +18,8 @@ using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 /// One run of the reference.
 struct ReferenceRun {
   Precision precision = Precision::own;
-  int64_t places = 0;         ///< that the elements of the inputs are moved by along their last dim
+  /// What operators make of weights is rounded anew, by draws of this number: see roundedAnew.
+  std::optional<uint64_t> rounding;
   int threads = 1;            ///< to compute with
   bool differentiates = true; ///< goes back over the program where that has a loss
 };
@@ -53,9 +56,11 @@ private:
   Reference(const artifact::Schedule &schedule, const artifact::Program &program)
       : scheduleTable(&schedule), programTable(&program), given(program.values()->size()) {
     findRead();
+    findWeighted();
   }
 
   void findRead();
+  void findWeighted();
   Status loadGiven(const Feed &parameters);
   Status loadInputs(const Feed &feed);
   Status checkParameters(const Feed &parameters) const;
@@ -65,6 +70,7 @@ private:
   Status runInstruction(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values) const;
   Status compute(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values,
                  bool &isOfInput) const;
+  Status roundAnew(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const;
   Expected<std::string> nonfiniteInput() const;
   Expected<std::string> firstNonfiniteOf(std::span<const Tensor> taken) const;
   Expected<std::string> nonfiniteResult(const artifact::Instruction &instruction, std::span<const Tensor> values,
@@ -76,7 +82,7 @@ private:
   const artifact::Program *programTable;
   std::vector<Tensor> given;               // by value: parameters, constants
   std::vector<std::vector<Tensor>> inputs; // by microbatch, by input
-  std::vector<bool> isRead;                // by value
+  std::vector<bool> isRead, isWeighted;    // by value; what depends on a weight and is a float
 };
 
 } // namespace meshplan

@@ -44,10 +44,6 @@ static bool hasHalfNumbers(const artifact::Program &program) {
   return false;
 }
 
-static bool isOneNumber(const artifact::Program &program, int value) {
-  return globalElementsOf(*program.values()->Get(value)) == 1;
-}
-
 namespace {
 
 class SubjectList {
@@ -70,12 +66,7 @@ public:
 
 private:
   void add(SubjectKind kind, const std::string &name, int value) {
-    list.push_back({.kind = kind,
-                    .name = name,
-                    .value = value,
-                    .made = value,
-                    .isOne = isOneNumber(program, value),
-                    .isHalf = isOfHalf});
+    list.push_back({.kind = kind, .name = name, .value = value, .made = value, .isHalf = isOfHalf});
   }
   void addOf(const artifact::Parameter &parameter, SubjectKind kind, int value) {
     add(kind, parameter.names()->Get(0)->str(), value);

@@ -30,7 +30,6 @@ struct Subject {
   std::string master;         ///< of a parameter: the state that it has to be, rounded; empty for none
   int made = -1;              ///< the value whose instruction has made it
   int placed = -1;     ///< of a gradient, parameter or master: index into Schedule.origins, where the plan divides it
-  bool isOne = false;  ///< its largest error is the error of one number
   bool isHalf = false; ///< its errors are those of 16 bits: see deviationOf
 
   /// The optimizer makes it, so that the numbers about it come from the ranks.

@@ -40,7 +40,8 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
     for (size_t rank = 0; rank < findings.size(); ++rank) {
       // A copy has no error of its own but that of rounding once.
       bool isRounded = subjects[i].isHalf || !subjects[i].master.empty();
-      Deviation deviation = deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isRounded);
+      Deviation deviation =
+          deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isRounded, subjects[i].isOfOptimizer());
       if (rank == 0 || deviation.ratio() > verdicts[i].deviation.ratio()) {
         verdicts[i].deviation = deviation;
         verdicts[i].rank = static_cast<int64_t>(rank);
@@ -53,7 +54,8 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
 }
 
 Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject> subjects,
-                                                        std::span<const std::vector<Finding>> findings, Exact &exact) {
+                                                        std::span<const std::vector<Finding>> findings, Exact &exact,
+                                                        const Progress &tell) {
   for (;;) {
     OwnNumbers own;
     for (size_t i = 0; i < subjects.size(); ++i) {
@@ -63,12 +65,13 @@ Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject>
     std::vector<Verdict> verdicts = judge(subjects, findings, std::move(own));
     bool hasWrongOutput = false, hasWrongGradient = false;
     for (size_t i = 0; i < subjects.size(); ++i) {
-      bool isDraw = !subjects[i].isOfOptimizer() && (subjects[i].isHalf || subjects[i].isOne);
       bool &isWrong = subjects[i].kind == SubjectKind::output ? hasWrongOutput : hasWrongGradient;
-      isWrong |= isDraw && !verdicts[i].isRight();
+      isWrong |= !subjects[i].isOfOptimizer() && !verdicts[i].isRight();
     }
     if ((!hasWrongOutput && !hasWrongGradient) || exact.draws() >= mostDraws)
       return verdicts;
+    if (tell)
+      tell("rounding the reference anew, " + std::to_string(exact.draws()) + " of " + std::to_string(mostDraws - 1));
     MESHPLAN_RETURN_IF_ERROR(exact.addDraw(hasWrongGradient));
   }
 }

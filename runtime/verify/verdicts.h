@@ -27,14 +27,11 @@ struct OwnNumbers {
 std::vector<Verdict> judge(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
                            OwnNumbers own);
 
-/// Runs of PyTorch that an error which is a draw is held against.
-inline constexpr int mostDraws = 8;
-
-/// The verdicts on rank 0. While a subject that is a draw is wrong, `exact` gets further draws, up to mostDraws: the
-/// error of one number is one, and so is that of a tensor of a model with 16-bit parameters, since the rounding of an
-/// activation that all elements were made of moves them together. What the optimizer does is no draw.
+/// The verdicts on rank 0. An error is a draw: while a subject is wrong that the optimizer has not made, `exact` gets
+/// further draws, up to mostDraws.
 Expected<std::vector<Verdict>> judgeWithDraws(std::span<const Subject> subjects,
-                                              std::span<const std::vector<Finding>> findings, Exact &exact);
+                                              std::span<const std::vector<Finding>> findings, Exact &exact,
+                                              const Progress &tell = {});
 
 } // namespace meshplan
 

@@ -3,7 +3,9 @@
 #include "tools/meshplan_run/job.h"
 
 #include "runtime/base/names.h"
+#include "runtime/checkpoint/adapters.h"
 #include "runtime/checkpoint/source.h"
+#include "runtime/train/evaluation.h"
 #include "runtime/verify/subjects.h"
 
 #include <algorithm>
@@ -94,7 +96,21 @@ Expected<Job> Job::load(const RunOptions &options) {
                              ? "; help: a plan with 'loss' and 'optimizer' has one"
                              : "");
   MESHPLAN_ASSIGN_OR_RETURN(auto settings, readSettings(options.settings, **program));
-  return Job{std::move(artifact), *program, std::move(settings)};
+  Job job{std::move(artifact), *program, std::move(settings)};
+  if (!options.train.evaluationData.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(job.evaluation, evaluationProgram(job.artifact.schedule()));
+  }
+  return job;
+}
+
+int64_t Job::plannedPeak() const {
+  const artifact::Memory *own = program->memory();
+  if (!own)
+    return 0;
+  // Between the steps of a training, an evaluation runs beside what they keep.
+  int64_t between =
+      evaluation && evaluation->memory() ? evaluation->memory()->peak() + own->states() + own->accumulators() : 0;
+  return std::max(own->peak(), between);
 }
 
 bool Job::registersBuffers() const {

@@ -13,10 +13,14 @@ struct Job {
   Artifact artifact;
   const artifact::Program *program;
   std::vector<std::pair<std::string, double>> settings; ///< that the command line gives, all of the program's
+  const artifact::Program *evaluation = nullptr;        ///< that runs between the steps of a training; null for none
 
   static Expected<Job> load(const RunOptions &options);
   int64_t worldSize() const { return worldSizeOf(meshSizesOf(artifact.schedule(), *program)); }
   bool isForCuda() const { return artifact.schedule().device()->string_view() == "cuda"; }
+
+  /// Bytes of the largest rank on its device, by the plan; 0 where it does not say.
+  int64_t plannedPeak() const;
 
   /// Ranks have tensors on devices of their own to move.
   bool needsNccl() const;

@@ -67,7 +67,7 @@ nlohmann::json meshplan::memoryJson(const Job &job, const Reports &reports) {
     result["planned"] =
         jsonOf(RankMemory{{planned->parameters(), planned->constants(), planned->inputs(), planned->states(),
                            planned->accumulators(), planned->host_parameters(), planned->host_states()},
-                          {planned->peak(), planned->host_peak()}});
+                          {job.plannedPeak(), planned->host_peak()}});
   return result;
 }
 
@@ -105,9 +105,9 @@ void meshplan::printMemory(const Job &job, const Reports &reports) {
   int64_t parameters = largestOf(reports, [](const RankMemory &memory) { return memory.resident.parameters; });
   int64_t peak = largestOf(reports, [](const RankMemory &memory) { return memory.peak.device; });
   std::printf("largest: parameters %.2f MiB (planned %.2f), peak %.2f MiB (planned %.2f", mebibytes(parameters),
-              mebibytes(planned->parameters()), mebibytes(peak), mebibytes(planned->peak()));
-  if (planned->peak() > 0)
-    std::printf(", %+.1f %%", 100.0 * (peak - planned->peak()) / planned->peak());
+              mebibytes(planned->parameters()), mebibytes(peak), mebibytes(job.plannedPeak()));
+  if (job.plannedPeak() > 0)
+    std::printf(", %+.1f %%", 100.0 * (peak - job.plannedPeak()) / job.plannedPeak());
   std::printf(")\n");
   if (planned->host_peak() > 0)
     printHostMemory(*planned, reports);

@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <iostream>
+#include <unistd.h>
 
 using namespace meshplan;
 
@@ -21,12 +22,28 @@ struct ReferenceSide {
   std::optional<Reference> reference;
   std::optional<Exact> exact;
 
-  Status make(const Job &job, const RankFeeds &feeds, std::span<const Subject> subjects) {
+  Status make(const Job &job, const RankFeeds &feeds, std::span<const Subject> subjects, const Progress &tell) {
     PoolScope pooled(pool);
     MESHPLAN_ASSIGN_OR_RETURN(reference, Reference::load(job.artifact, *feeds.parameters, *feeds.inputs));
-    MESHPLAN_ASSIGN_OR_RETURN(exact, Exact::make(*reference, subjects, threadsPerRank(1)));
+    MESHPLAN_ASSIGN_OR_RETURN(exact, Exact::make(*reference, subjects, threadsPerRank(1), tell));
     return Status();
   }
+};
+
+/// One line on a terminal, which goes away when something else is said.
+class ProgressLine {
+public:
+  explicit ProgressLine(bool isShown) : isShown(isShown && ::isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() { clear(); }
+
+  void tell(const std::string &what) const {
+    if (isShown)
+      std::cerr << "\r\033[K" + what << std::flush;
+  }
+  void clear() const { tell(""); }
+
+private:
+  bool isShown;
 };
 
 } // namespace
@@ -65,21 +82,25 @@ static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, V
   MESHPLAN_ASSIGN_OR_RETURN(auto group, run.world.host().createWorldGroup("world"));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(label)));
   ReferenceSide side;
+  ProgressLine line(isFirst);
+  Progress tell = [&](const std::string &what) { line.tell(what); };
   if (isFirst)
-    MESHPLAN_RETURN_IF_ERROR(side.make(job, feeds, subjects));
+    MESHPLAN_RETURN_IF_ERROR(side.make(job, feeds, subjects, tell));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(label)));
+  line.clear(); // weights may be worth a warning
   MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
+  tell("running the program");
   // The reference's gradients are those of the loss itself.
   if (Status status = run.program.setNumber("loss_scale", 1); !status.ok() && status.code() != StatusCode::notFound)
     return status;
   RankCheck check(run.program, run.world, subjects);
   MESHPLAN_RETURN_IF_ERROR(check.run());
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Finding> own, check.find(isFirst ? &*side.exact : nullptr));
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Finding> own, check.find(isFirst ? &*side.exact : nullptr, tell));
   MESHPLAN_ASSIGN_OR_RETURN(auto findings, gather(run.world, own));
   if (!isFirst)
     return Status();
   PoolScope pooled(side.pool);
-  MESHPLAN_ASSIGN_OR_RETURN(verification.verdicts, judgeWithDraws(subjects, findings, *side.exact));
+  MESHPLAN_ASSIGN_OR_RETURN(verification.verdicts, judgeWithDraws(subjects, findings, *side.exact, tell));
   verification.draws = side.exact->draws();
   verification.subjects = std::move(subjects);
   return Status();

@@ -234,21 +234,21 @@ class Outcomes(unittest.TestCase):
         self.assertEqual(self.job("exit 0", "echo 'error: no' >&2; exit 1"), Outcome("WRONG", "no"))
 
     def test_what_ranks_hold_is_what_was_planned(self) -> None:
-        self.assertIsNone(self.job("exit 0", "echo rank 0: peak 1099 planned 1000 kept 700 planned 700"))
+        self.assertIsNone(self.job("exit 0", "echo rank 0: peak 1049 planned 1000 kept 700 planned 700"))
         self.assertEqual(
-            self.job("exit 0", "echo rank 0: peak 1101 planned 1000 kept 708 planned 700"),
-            Outcome("WRONG", "memory: peak 1101, planned 1000; memory: kept 708, planned 700"),
+            self.job("exit 0", "echo rank 0: peak 1051 planned 1000 kept 708 planned 700"),
+            Outcome("WRONG", "memory: peak 1051, planned 1000; memory: kept 708, planned 700"),
         )
 
     def test_peaks_have_what_kernels_hold(self) -> None:
-        self.assertIsNone(self.job("exit 0", "echo rank 0: peak 1150 planned 1000", scratch=50))
+        self.assertIsNone(self.job("exit 0", "echo rank 0: peak 1100 planned 1000", scratch=50))
         self.assertEqual(
-            self.job("exit 0", "echo rank 0: peak 1151 planned 1000 kept 7 planned 6", scratch=50),
-            Outcome("WRONG", "memory: peak 1151, planned 1000; memory: kept 7, planned 6"),
+            self.job("exit 0", "echo rank 0: peak 1101 planned 1000 kept 7 planned 6", scratch=50),
+            Outcome("WRONG", "memory: peak 1101, planned 1000; memory: kept 7, planned 6"),
         )
         self.assertEqual(
-            self.job("exit 0", "echo rank 0: peak 899 planned 1000", scratch=50),
-            Outcome("WRONG", "memory: peak 899, planned 1000"),
+            self.job("exit 0", "echo rank 0: peak 949 planned 1000", scratch=50),
+            Outcome("WRONG", "memory: peak 949, planned 1000"),
         )
 
     def test_a_model_that_cannot_be_prepared(self) -> None:

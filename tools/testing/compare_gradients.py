@@ -4,12 +4,7 @@
   compare_gradients.py MODEL.pt2 --inputs I.safetensors [--loss NAME] OUTPUTS.safetensors...
 
 OUTPUTS hold the loss and `gradients.NAME` of every trained parameter. The reference is the exported graph in float64,
-as in compare_forward.py. A gradient is right if its largest error is at most max(4 x the largest error of PyTorch's own
-gradient, 1e-6 x the largest magnitude of all gradients of the model); of a model with 16-bit parameters, 1.5 x the
-largest error of PyTorch's own gradient. An error beyond that may be no more than another draw. The error of one number
-is one, and so is that of a 16-bit gradient: the rounding of an activation that all its elements were made of moves them
-together, one or a thousand. Such a gradient is held against the largest error of PyTorch's runs on the inputs and on
-seven rotations of them.
+as in compare_forward.py. A gradient is right as `meshplan-run verify` says (docs/verify.md, own_errors.py).
 Prints the worst of each run; status 1 if one is wrong, missing or too many, has another dtype or shape than in PyTorch,
 or is not finite.
 """
@@ -17,7 +12,6 @@ or is not finite.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,12 +19,8 @@ from pathlib import Path
 import torch
 from addends import Shards
 from compare_forward import (
-    DRAWS,
-    Deviation,
     Tensors,
-    error_of_others,
     is_half,
-    largest_error,
     leaves,
     load_program,
     own_module,
@@ -39,6 +29,7 @@ from compare_forward import (
     widened_module,
 )
 from draws import Draws
+from own_errors import Anew, OwnErrors
 from safetensors.torch import load_file
 
 PREFIX = "gradients."
@@ -88,31 +79,22 @@ class GradientReference:
         self.ties, self.positional = names_of_parameters(program), positional_inputs(program)
         self.first = {PREFIX + name: PREFIX + first for first, names in self.ties.items() for name in names}
         self.narrow, self.exact = own_module(program, draws, shards), widened_module(program, draws)
-        self.own, self.wide = self.steps(inputs)
-        self.own_errors = {name: largest_error(own, self.wide[name]) for name, own in self.own.items()}
-        self.draws = 1
+        self.wide = step(self.exact, widened(inputs), loss, self.positional, self.ties)
         self.magnitude = max(
             (tensor.abs().max().item() for name, tensor in self.wide.items() if name != loss and tensor.numel()),
             default=0.0,
         )
+        self.errors = OwnErrors(self.own_step, self.wide, half=self.half, magnitude_of=self.magnitude_of)
+        self.own = self.errors.own
 
-    def steps(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
-        """In PyTorch's own precision, and in float64."""
-        own = step(self.narrow, inputs, self.loss, self.positional, self.ties)
-        return own, step(self.exact, widened(inputs), self.loss, self.positional, self.ties)
+    def own_step(self, anew: Anew = lambda gradient: gradient) -> Tensors:
+        """In PyTorch's own precision; each gradient goes through `anew`."""
+        made = step(self.narrow, self.inputs, self.loss, self.positional, self.ties)
+        return {name: tensor if name == self.loss else anew(tensor) for name, tensor in made.items()}
 
-    def add_draw(self) -> None:
-        """Takes the errors of PyTorch's step on other inputs into account, where they are draws."""
-        own, exact = self.steps({name: tensor.roll(self.draws, -1) for name, tensor in self.inputs.items()})
-        self.draws += 1
-        for name in filter(self.is_draw, own):
-            error = largest_error(own[name], exact[name])
-            if math.isfinite(error):  # another draw without numbers tells nothing of errors
-                self.own_errors[name] = max(self.own_errors[name], error)
-
-    def is_draw(self, name: str) -> bool:
-        """True if the largest error is one draw."""
-        return self.half or self.own[name].numel() == 1
+    def magnitude_of(self, name: str, exact: torch.Tensor) -> float:
+        """Of the loss, or of all gradients."""
+        return exact.abs().item() if name == self.loss else self.magnitude
 
     def mismatch(self, ours: Tensors) -> str | None:
         """What makes gradients others than those of PyTorch, whatever their values."""
@@ -127,22 +109,6 @@ class GradientReference:
             None,
         )
 
-    def deviation(self, name: str, ours: torch.Tensor) -> Deviation:
-        wide, own = self.wide[name], self.own_errors[name]
-        magnitude = wide.abs().item() if name == self.loss else self.magnitude
-        error, bound = largest_error(ours, wide), 1.5 * own if self.half else max(4 * own, 1e-6 * magnitude)
-        return Deviation(error_of_others(ours, wide) if self.half and error > bound else error, own, bound)
-
-    def deviations(self, ours: Tensors) -> dict[str, Deviation]:
-        """Of the loss and each gradient. PyTorch runs on other inputs for as long as an error that is a draw is too
-        large for those that were made.
-        """
-        found = {name: self.deviation(name, ours[name]) for name in self.own}
-        while self.draws < DRAWS and any(self.is_draw(name) and not found[name].share <= 1 for name in found):
-            self.add_draw()
-            found = {name: self.deviation(name, ours[name]) for name in self.own}
-        return found
-
     def compare(self, ours: Tensors, label: str) -> bool:
         """Prints the worst of one run; false if one is wrong or missing."""
         # A tied parameter may go by any of its names.
@@ -150,7 +116,7 @@ class GradientReference:
         if mismatch := self.mismatch(ours):
             print(f"{label}: {mismatch}: WRONG")
             return False
-        found = self.deviations(ours)
+        found = self.errors.deviations(ours)
         worst = sorted(found, key=lambda name: found[name].share, reverse=True)
         wrong = [name for name in worst if not found[name].share <= 1]
         for name in wrong or worst[:SHOWN]:

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "compiler/transforms/schedule/write_program.h"
 
@@ -38,6 +39,23 @@ static int64_t heldBytes(sched::MemoryAttr memory) {
          memory.getAccumulators();
 }
 
+/// The largest and the least peak of one kind.
+struct Peaks {
+  int64_t largest, least;
+
+  Peaks operator+(int64_t bytes) const { return {largest + bytes, least + bytes}; }
+  Peaks with(Peaks other) const { return {std::max(largest, other.largest), std::max(least, other.least)}; }
+};
+
+static Peaks peaksOf(sched::MemoryAttr memory) { return {memory.getPeak(), memory.getLeast()}; }
+
+static sched::MemoryAttr withPeaks(sched::MemoryAttr memory, Peaks peaks, Peaks evaluation, int64_t hostPeak) {
+  return sched::MemoryAttr::get(memory.getContext(), memory.getParameters(), memory.getConstants(), memory.getInputs(),
+                                peaks.largest, peaks.least, memory.getStates(), memory.getAccumulators(),
+                                memory.getHostParameters(), memory.getHostStates(), hostPeak, evaluation.largest,
+                                evaluation.least);
+}
+
 /// A program needs what those need that it runs for microbatches, and meanwhile holds what only it reads.
 static void includePasses(ModuleOp module) {
   for (auto pass : module.getOps<sched::ProgramOp>()) {
@@ -45,13 +63,39 @@ static void includePasses(ModuleOp module) {
     if (!step || !pass.getRuns())
       continue;
     sched::MemoryAttr own = *pass.getMemory(), all = *step.getMemory();
-    int64_t besides = heldBytes(all) - heldBytes(own);
-    step.setMemoryAttr(sched::MemoryAttr::get(module.getContext(), all.getParameters(), all.getConstants(),
-                                              all.getInputs(), std::max(all.getPeak(), own.getPeak() + besides),
-                                              std::max(all.getLeast(), own.getLeast() + besides), all.getStates(),
-                                              all.getAccumulators(), all.getHostParameters(), all.getHostStates(),
-                                              std::max(all.getHostPeak(), own.getHostPeak() + all.getHostStates())));
+    Peaks ofPass = peaksOf(own) + (heldBytes(all) - heldBytes(own));
+    if (ofPass.largest > all.getPeak())
+      step.setPeakAttr(describePassPeak(pass, step));
+    Peaks evaluation{all.getEvaluation(), all.getLeastEvaluation()};
+    if (evaluation.largest > 0)
+      evaluation = evaluation.with(ofPass);
+    step.setMemoryAttr(withPeaks(all, peaksOf(all).with(ofPass), evaluation,
+                                 std::max(all.getHostPeak(), own.getHostPeak() + all.getHostStates())));
   }
+}
+
+/// Bytes of the constants of a program that another one does not have.
+static int64_t constantsBesides(sched::ProgramOp program, sched::ProgramOp other) {
+  llvm::DenseSet<Attribute> shared;
+  for (auto constant : other.getBody().getOps<sched::ConstantOp>())
+    shared.insert(constant.getValue());
+  int64_t bytes = 0;
+  for (auto constant : program.getBody().getOps<sched::ConstantOp>())
+    if (!shared.contains(constant.getValue()))
+      bytes += sched::largestBytes(constant.getResult().getType());
+  return bytes;
+}
+
+/// Between the steps of a training, `eval` runs beside what the step keeps.
+static void includeTraining(ModuleOp module) {
+  auto step = module.lookupSymbol<sched::ProgramOp>("step"), evaluation = module.lookupSymbol<sched::ProgramOp>("eval");
+  if (!step || !evaluation)
+    return;
+  sched::MemoryAttr kept = *step.getMemory(), own = *evaluation.getMemory();
+  Peaks alone{own.getEvaluation(), own.getLeastEvaluation()};
+  evaluation.setMemoryAttr(withPeaks(
+      own, peaksOf(own), alone + (kept.getStates() + kept.getAccumulators() + constantsBesides(step, evaluation)),
+      own.getHostPeak()));
 }
 
 /// Functions that stood in modules of their own (plan-keep-reference) become ones of `module`, behind the others.
@@ -93,6 +137,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
       function.erase();
     mesh.erase();
     includePasses(module);
+    includeTraining(module);
   }
 };
 } // namespace

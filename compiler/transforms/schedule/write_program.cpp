@@ -1,11 +1,13 @@
 //===- write_program.cpp - a solution as a sched.program ------------------===//
 
 #include "compiler/transforms/schedule/write_program.h"
+#include "compiler/scheduling/asked_outputs.h"
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/storages.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/activation_sums.h"
+#include "compiler/transforms/schedule/describe_peak.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -45,6 +47,9 @@ public:
 
 private:
   sched::MemoryAttr memoryOf(const scheduling::Solution &solution);
+  /// The largest and the least peak where the loss alone is asked for.
+  std::pair<int64_t, int64_t> peaksForLoss(const scheduling::Solution &solution);
+  sched::PeakAttr peakOf(const scheduling::Solution &solution);
   sched::TimeAttr timeOf();
   void writeArguments();
   /// A state of the optimizer, or a number that the run gives.
@@ -82,6 +87,35 @@ private:
 };
 } // namespace
 
+/// The least and the largest of the rank classes.
+static std::pair<const scheduling::Peak *, const scheduling::Peak *>
+extremesOf(const scheduling::MemoryProfile &profile) {
+  return std::minmax_element(profile.peaks.begin(), profile.peaks.end(),
+                             [](const auto &left, const auto &right) { return left.bytes < right.bytes; });
+}
+
+std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss(const scheduling::Solution &solution) {
+  llvm::BitVector asked(problem.buffers.size());
+  Operation *end = function.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(end->getOperands()))
+    if (function.getResultAttr(index, "plan.loss"))
+      asked.set(std::distance(projection.buffers.begin(), llvm::find(projection.buffers, value)));
+  scheduling::Problem forLoss = problem;
+  forLoss.handover.clear();
+  scheduling::MemoryProfile profile =
+      scheduling::profileMemory(forLoss, scheduling::forOutputs(forLoss, solution, asked));
+  auto [least, largest] = extremesOf(profile);
+  return {largest->bytes, least->bytes};
+}
+
+sched::PeakAttr ProgramWriter::peakOf(const scheduling::Solution &solution) {
+  const scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
+  auto largest = extremesOf(profile).second;
+  if (largest == profile.peaks.end() || function->hasAttr("plan.single_rank"))
+    return {};
+  return describePeak(function, projection, solution, largest - profile.peaks.begin());
+}
+
 sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) {
   using scheduling::Memory;
   scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
@@ -110,11 +144,13 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
     constants =
         std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates - ownAccumulators);
   }
-  auto isSmaller = [](const scheduling::Peak &left, const scheduling::Peak &right) { return left.bytes < right.bytes; };
-  auto [least, largest] = std::minmax_element(profile.peaks.begin(), profile.peaks.end(), isSmaller);
-  int64_t hostPeak = std::max_element(host.peaks.begin(), host.peaks.end(), isSmaller)->bytes;
+  auto [least, largest] = extremesOf(profile);
+  int64_t hostPeak = extremesOf(host).second->bytes;
+  auto [evaluation, leastEvaluation] =
+      function.getSymName() == "eval" ? peaksForLoss(solution) : std::pair<int64_t, int64_t>();
   return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes,
-                                states, accumulators, hostParameters, hostStates, hostPeak);
+                                states, accumulators, hostParameters, hostStates, hostPeak, evaluation,
+                                leastEvaluation);
 }
 
 sched::TimeAttr ProgramWriter::timeOf() {
@@ -317,7 +353,7 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   auto program = sched::ProgramOp::create(
       builder, function.getLoc(), function.getSymName(), devices, memoryOf(solution), timeOf(),
       function->getAttrOfType<IntegerAttr>("plan.runs"), function->getAttrOfType<StringAttr>("plan.runs_before"),
-      function->getAttrOfType<DictionaryAttr>("plan.guard"));
+      function->getAttrOfType<DictionaryAttr>("plan.guard"), peakOf(solution));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

@@ -13,7 +13,8 @@ namespace {
 
 /// Calls `body` with the steps of the only rank.
 void withSteps(const ScheduleBuilder &builder,
-               const std::function<void(std::vector<std::unique_ptr<Step>> &, const LoadedSchedule &)> &body) {
+               const std::function<void(std::vector<std::unique_ptr<Step>> &, const LoadedSchedule &)> &body,
+               const OutputNames *asked = nullptr) {
   LoadedSchedule loaded(builder);
   auto statuses = runThreads(1, {.timeout = std::chrono::seconds(20)}, [&](World &world) -> Status {
     Groups groups;
@@ -22,7 +23,7 @@ void withSteps(const ScheduleBuilder &builder,
         MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createGroup({0}, communicator->name()->str()));
         groups.push_back(std::move(group));
       }
-    MESHPLAN_ASSIGN_OR_RETURN(auto steps, prepareSteps(loaded.view(0), groups));
+    MESHPLAN_ASSIGN_OR_RETURN(auto steps, prepareSteps(loaded.view(0), groups, asked));
     body(steps, loaded);
     return Status();
   });
@@ -104,4 +105,37 @@ TEST(PrepareTest, ContextOfAnInstruction) {
   EXPECT_EQ(instructionContext(loaded.view(2), "slice", loaded.instruction(0)), "rank 2: slice");
   EXPECT_EQ(instructionContext(loaded.view(0), "aten.mm.default", loaded.instruction(1)),
             "rank 0: aten.mm.default (test.plan:4:3, module lm_head)");
+}
+
+/// Two outputs make the loss, or are gathered for themselves.
+TEST(PrepareTest, OutputsThatNobodyAskedForAreNotMade) {
+  ScheduleBuilder builder({{"tp", 1}});
+  int x = builder.input("x", {{4}}), logits = builder.value({{4}}), part = builder.value({{4, {"tp"}}}),
+      states = builder.value({{4}}), loss = builder.value({});
+  builder.compute("aten.relu.default", {tensorArg("self", x)}, {logits});
+  builder.slice(x, part);
+  builder.collective(Kind::all_gather, {"tp"}, part, states, 0);
+  builder.compute("aten.sum.default", {tensorArg("self", logits)}, {loss});
+  builder.free({part});
+  builder.output("logits", logits);
+  builder.output("states", states);
+  builder.output("loss", loss);
+  auto madeFor = [&](const OutputNames *asked) {
+    std::vector<bool> made;
+    auto run = [&](auto &steps, const LoadedSchedule &loaded) {
+      std::vector<Tensor> values(loaded.view(0).program().values()->size());
+      values[x] = wrap(at::ones({4}, at::kDouble));
+      for (const std::unique_ptr<Step> &step : steps)
+        ASSERT_TRUE(step->run(values).ok());
+      for (int value : {logits, part, states, loss})
+        made.push_back(values[value].defined());
+    };
+    withSteps(builder, run, asked);
+    return made;
+  };
+  EXPECT_THAT(madeFor(nullptr), testing::ElementsAre(true, false, true, true));
+  OutputNames one{"loss"}, other{"states"}, two{"loss", "logits"};
+  EXPECT_THAT(madeFor(&one), testing::ElementsAre(false, false, false, true));
+  EXPECT_THAT(madeFor(&other), testing::ElementsAre(false, false, true, false));
+  EXPECT_THAT(madeFor(&two), testing::ElementsAre(true, false, false, true));
 }

@@ -222,6 +222,34 @@ TEST_F(ProgramRunnerTest, AStepHoldsNothingOfTheOneBefore) {
   }
 }
 
+/// Of two programs that share parameters, the one that rests holds its accumulators alone.
+TEST_F(ProgramRunnerTest, AtRestNothingIsLeft) {
+  installPoolAllocator();
+  auto statuses = runThreads(2, {}, [&](World &world) -> Status {
+    ComputeScope scope(1);
+    auto pool = std::make_shared<MemoryPool>();
+    PoolScope pooled(pool);
+    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program("step"), world));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
+    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner evaluation, ProgramRunner::create(*artifact, program("eval"), world));
+    int64_t before = pool->current();
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
+    MESHPLAN_RETURN_IF_ERROR(runner.run());
+    runner.rest();
+    EXPECT_EQ(pool->current(), before);
+    evaluation.share(runner);
+    MESHPLAN_RETURN_IF_ERROR(evaluation.loadInputs(TensorFeed({{"x", x}})));
+    MESHPLAN_RETURN_IF_ERROR(evaluation.run());
+    EXPECT_GT(pool->current(), before);
+    evaluation.rest();
+    EXPECT_EQ(pool->current(), before);
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
+    return runner.run();
+  });
+  for (const Status &status : statuses)
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
 TEST_F(ProgramRunnerTest, NumbersOfTheRun) {
   at::Tensor trained = train([](ProgramRunner &runner) -> Status {
     EXPECT_EQ(runner.setNumber("rate", 1).message(), "the program has no setting 'rate'; it has optimizer.lr");

@@ -96,6 +96,30 @@ totals
 )")) << text;
 }
 
+TEST(PrintReport, SaysWhatHoldsThePeak) {
+  Report report = sample();
+  report.memory.atPeak = {"aten.mm.default",
+                          "layers.0.down",
+                          {{"aten.linear.default", "layers.*.up", 12, 3 << 19}, {"input ids", "", 1, 1000}},
+                          {"", "", 7, 50}};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(report, stream);
+  EXPECT_NE(text.find(R"(
+held at the peak, at aten.mm.default in layers.0.down
+  12  aten.linear.default  layers.*.up  1.5 MiB
+   1  input ids                          1000 B
+   7  others                               50 B
+
+communication)"),
+            text.npos)
+      << text;
+  report.memory.atPeak = {"end", "", {{"w", "", 1, 8}}, {}};
+  text.clear();
+  printReport(report, stream);
+  EXPECT_NE(text.find("\nheld at the peak, at the end\n  1  w    8 B\n"), text.npos) << text;
+}
+
 TEST(PrintReport, NamesOperatorsThatRunAgain) {
   Report report = sample();
   report.derivatives = {{"aten.gru.input", 2}, {"aten.cdist.default", 10}};

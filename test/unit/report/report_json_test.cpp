@@ -15,7 +15,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
     "totals": {"parameters": 0, "trained": 0, "buffers": 0, "traffic_bytes": 0},
     "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
                "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
-               "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "evaluation": null,
+               "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "at_peak": null, "evaluation": null,
     "time": {"compute_ns": 0, "communication_ns": 0},
     "communicators": [], "activation_sums": [], "statements": [], "derivatives": [], "parameters": []})"));
 }
@@ -27,6 +27,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.axes = {{"dp", 2, {}}, {"tp", 3, {{"all_reduce", 4, 1024}}, /*dividesWork=*/true}};
   report.coverage = {{"a.plan:3", "lm_head: colwise tp", 1, 61, "modules"}};
   report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}, {4, 3}, {}, {20, 19}, {18, 17}, 99, {13, 12}};
+  report.memory.atPeak = {"aten.mm.default", "a", {{"w", "a", 2, 16}}, {"", "", 3, 5}};
   report.time = {55, 66};
   report.communicators = {{"tp", {"tp"}, 3, {{"all_gather", 1, 2}}}};
   report.activationSums = {{"bf16", "f32", 4, 1024, 2048}};
@@ -45,6 +46,8 @@ TEST(ReportJson, EveryFieldIsWritten) {
     "memory": {"parameters": {"largest": 10, "least": 9}, "constants": {"largest": 8, "least": 7},
                "inputs": {"largest": 6, "least": 5}, "states": {"largest": 4, "least": 3}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 44, "least": 33},
                "host_parameters": {"largest": 20, "least": 19}, "host_states": {"largest": 18, "least": 17}, "host_peak": 99},
+    "at_peak": {"operator": "aten.mm.default", "module": "a",
+                "held": [{"tensor": "w", "module": "a", "count": 2, "bytes": 16}], "others": {"count": 3, "bytes": 5}},
     "evaluation": {"peak": {"largest": 13, "least": 12}},
     "time": {"compute_ns": 55, "communication_ns": 66},
     "communicators": [{"name": "tp", "axes": ["tp"], "ranks": 3,

@@ -238,3 +238,59 @@ TEST(VerifyMemory, ALimitThatThePermanentBuffersBreak) {
   EXPECT_EQ(message(verifyMemory(parsed.problem, Solution())),
             "V7: rank class 0 holds 5 bytes at 'the start', the limit is 4");
 }
+
+namespace {
+
+/// "a 100, workspace 7 at second": what is held at the peak.
+std::string heldIn(llvm::StringRef text) {
+  ProblemText parsed = parse(text);
+  HeldAtPeak held = heldAtPeak(parsed.problem, *parsed.solution, 0);
+  std::string said;
+  int64_t sum = held.workspace;
+  for (auto [buffer, bytes] : held.storages) {
+    said += parsed.problem.buffers[buffer].name + " " + std::to_string(bytes) + ", ";
+    sum += bytes;
+  }
+  EXPECT_EQ(sum, profileMemory(parsed.problem, *parsed.solution).peaks[0].bytes);
+  return said + "workspace " + std::to_string(held.workspace) + " at " +
+         (held.operation ? parsed.problem.operations[*held.operation].name : "the end");
+}
+
+} // namespace
+
+TEST(HeldAtPeak, NamesWhatIsThereAndTheOperation) {
+  EXPECT_EQ(heldIn(R"(
+stream compute
+buffer x 10 permanent
+buffer a 100
+buffer v 0 view a
+buffer b 50
+buffer c 60 kept
+operation first on compute reads x writes a
+operation view on compute reads a writes v
+operation second on compute reads v writes b workspace 7
+operation third on compute reads b writes c
+run first
+run view
+free a
+run second
+free v
+run third
+free b
+)"),
+            "x 10, a 100, b 50, workspace 7 at second");
+}
+
+TEST(HeldAtPeak, ReceivedPiecesAreWorkspace) {
+  EXPECT_EQ(heldIn(R"(
+stream compute
+stream communication
+communicator tp 0:(1)2
+buffer x 10 permanent
+buffer y 12 kept
+operation gather on communication over tp reads x writes y workspace 20 late 12 freed 8
+start gather
+wait gather
+)"),
+            "x 10, y 12, workspace 12 at gather");
+}

@@ -19,7 +19,7 @@ Expected<std::vector<Subject>> subjectsIn(const Artifact &artifact) {
 std::vector<std::string> namesOf(std::span<const Subject> subjects) {
   std::vector<std::string> names;
   for (const Subject &subject : subjects)
-    names.push_back(std::string(kindName(subject.kind)) + " " + subject.name + (subject.isOne ? " (one)" : ""));
+    names.push_back(std::string(kindName(subject.kind)) + " " + subject.name);
   return names;
 }
 
@@ -49,7 +49,7 @@ TEST(SubjectsTest, OfAStep) {
   auto subjects = subjectsIn(artifact);
   ASSERT_TRUE(subjects.ok()) << subjects.status().message();
   EXPECT_THAT(namesOf(*subjects),
-              testing::ElementsAre("output loss (one)", "gradient w", "gradient norm of all (one)", "parameter w"));
+              testing::ElementsAre("output loss", "gradient w", "gradient norm of all", "parameter w"));
   const Subject &parameter = subjects->back();
   EXPECT_EQ(parameter.value, step.w);
   EXPECT_EQ(parameter.gradient, step.gradient);
@@ -73,7 +73,7 @@ TEST(SubjectsTest, OfAMaster) {
   Artifact artifact = artifactAfter([](VerifiedStep &) {}, Held::master);
   auto subjects = subjectsIn(artifact);
   ASSERT_TRUE(subjects.ok()) << subjects.status().message();
-  EXPECT_THAT(namesOf(*subjects), testing::ElementsAre("output loss (one)", "gradient w", "gradient norm of all (one)",
+  EXPECT_THAT(namesOf(*subjects), testing::ElementsAre("output loss", "gradient w", "gradient norm of all",
                                                        "master w.master", "parameter w"));
   const Subject &master = (*subjects)[3], &parameter = (*subjects)[4];
   EXPECT_EQ(master.value, step.held);
@@ -100,7 +100,7 @@ TEST(SubjectsTest, OfAStepThatKeepsItsGradients) {
     port.value = step.gradient;
   });
   EXPECT_THAT(namesOf(*subjectsIn(artifact)),
-              testing::ElementsAre("output loss (one)", "gradient w", "gradient norm of all (one)"));
+              testing::ElementsAre("output loss", "gradient w", "gradient norm of all"));
 }
 
 TEST(SubjectsTest, OfAForwardProgram) {
@@ -108,7 +108,7 @@ TEST(SubjectsTest, OfAForwardProgram) {
     step.step().name = "forward";
     step.step().gradients.clear();
   });
-  EXPECT_EQ(namesOf(*subjectsIn(artifact)).front(), "output loss (one)");
+  EXPECT_EQ(namesOf(*subjectsIn(artifact)).front(), "output loss");
 }
 
 TEST(SubjectsTest, Refusals) {

@@ -9,7 +9,7 @@ using testing::ElementsAre;
 
 namespace {
 
-Subject subject(SubjectKind kind, bool isOne = false) { return {.kind = kind, .isOne = isOne}; }
+Subject subject(SubjectKind kind) { return {.kind = kind}; }
 
 Finding error(double largest, double own = 0, double magnitude = 0) { return {{largest, largest}, own, magnitude}; }
 
@@ -41,7 +41,7 @@ TEST(VerdictsTest, NumbersOfParametersComeFromTheRanks) {
   Findings findings{{error(5, 1, 2e6), error(1)}, {error(7, 2, 1e6), error(9, 0, 7e6)}};
   std::vector<Verdict> verdicts = judge(subjects, findings, {{0, 0}, {0, 0}});
   EXPECT_DOUBLE_EQ(verdicts[0].deviation.own, 2);
-  EXPECT_DOUBLE_EQ(verdicts[0].deviation.bound, 8);
+  EXPECT_DOUBLE_EQ(verdicts[0].deviation.bound, 6);
   EXPECT_DOUBLE_EQ(verdicts[1].deviation.bound, 7) << "of the largest parameter of all";
   EXPECT_THAT(verdicts[1].wrongRanks, ElementsAre(1));
 }
@@ -51,7 +51,7 @@ TEST(VerdictsTest, EachSubjectHasTheBoundOfItsOwnBits) {
   subjects[1].isHalf = true;
   Findings findings{{error(3, 1, 1), error(3, 1, 1)}};
   std::vector<Verdict> verdicts = judge(subjects, findings, {{0, 0}, {0, 0}});
-  EXPECT_DOUBLE_EQ(verdicts[0].deviation.bound, 4);
+  EXPECT_DOUBLE_EQ(verdicts[0].deviation.bound, 3);
   EXPECT_TRUE(verdicts[0].isRight());
   EXPECT_DOUBLE_EQ(verdicts[1].deviation.bound, 1.5);
   EXPECT_FALSE(verdicts[1].isRight());

@@ -9,6 +9,7 @@
 #include "runtime/tensor/torch/kernels/training/nonfinite.h"
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,11 +20,50 @@ Expected<Tensor> meshplan::converted(const Tensor &tensor, DType dtype) {
   return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).to(scalarTypeOf(dtype))); });
 }
 
-Expected<Tensor> meshplan::rotated(const Tensor &tensor, int64_t places) {
+/// A unit in the last place of 1.
+static double unitOf(DType dtype) {
+  switch (dtype) {
+  case DType::bf16:
+    return 0x1p-7;
+  case DType::f16:
+    return 0x1p-10;
+  case DType::f32:
+    return 0x1p-23;
+  default:
+    return 0x1p-52;
+  }
+}
+
+Expected<Tensor> meshplan::roundedAnew(const Tensor &tensor, uint64_t seed) {
   return guarded([&]() -> Expected<Tensor> {
+    if (!isFloat(tensor.dtype()))
+      return Status::error(StatusCode::invalid, "a tensor of ", dtypeName(tensor.dtype()), " is not rounded");
+    constexpr double probability = 1.0 / 6, factor = 0.75; // between half of a unit and one and a half
     const at::Tensor &own = unwrap(tensor);
-    return own.dim() == 0 ? tensor : wrap(at::roll(own, places, -1));
+    at::Tensor drawn =
+        at::rand(own.sizes(), at::make_generator<at::CPUGeneratorImpl>(seed), at::kFloat).to(own.device());
+    at::Tensor wide = own.detach().to(tensor.dtype() == DType::f64 ? at::kDouble : at::kFloat);
+    auto chosen = [&](const at::Tensor &truth) { return truth.to(wide.scalar_type()); };
+    at::Tensor steps = chosen(drawn.gt(1 - probability)).sub_(chosen(drawn.lt(probability)));
+    at::Tensor factors = steps.mul_(factor * unitOf(tensor.dtype())).add_(1);
+    factors.masked_fill_((wide * factors).to(own.scalar_type()).isfinite().logical_not_(), 1);
+    return wrap((own * factors).to(own.scalar_type()));
   });
+}
+
+Expected<double> meshplan::roundingOf(const Tensor &tensor) {
+  if (tensor.dtype() != DType::f16 && tensor.dtype() != DType::bf16)
+    return 0.0;
+  return guarded([&]() -> Expected<double> {
+    double largest = tensor.elementCount() == 0 ? 0 : unwrap(tensor).abs().max().item<double>();
+    return largest > 0 && std::isfinite(largest)
+               ? unitOf(tensor.dtype()) / 2 * std::exp2(std::floor(std::log2(largest)))
+               : 0;
+  });
+}
+
+bool meshplan::shareMemory(const Tensor &tensor, const Tensor &other) {
+  return unwrap(tensor).is_alias_of(unwrap(other));
 }
 
 Expected<Tensor> meshplan::sumOf(const Tensor &tensor, const Tensor &other) {

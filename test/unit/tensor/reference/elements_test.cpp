@@ -99,9 +99,39 @@ TEST(ElementsTest, MagnitudesAndNorms) {
   EXPECT_EQ(*normOf(list), 1) << "in the precision of the tensors";
 }
 
-TEST(ElementsTest, ConversionAndRotation) {
-  EXPECT_EQ(converted(wrap(at::zeros({2})), DType::f64)->dtype(), DType::f64);
-  EXPECT_TRUE(
-      at::equal(unwrap(*rotated(wrap(at::arange(6).view({2, 3})), 1)), at::tensor({2, 0, 1, 5, 3, 4}).view({2, 3})));
-  EXPECT_EQ(unwrap(*rotated(wrap(at::tensor(5).squeeze()), 1)).item<int64_t>(), 5) << "without dims";
+TEST(ElementsTest, Conversion) { EXPECT_EQ(converted(wrap(at::zeros({2})), DType::f64)->dtype(), DType::f64); }
+
+/// One element in three is a neighbour of what it was, as often above as below.
+TEST(ElementsTest, RoundedAnew) {
+  at::Tensor mantissas = at::arange(240'000, at::kDouble).div(240'000).add(1).mul(-8);
+  for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    at::Tensor own = mantissas.to(type);
+    double unit = 8 * (type == at::kFloat ? 0x1p-23 : type == at::kHalf ? 0x1p-10 : 0x1p-7);
+    at::Tensor steps = (unwrap(*roundedAnew(wrap(own), 7)).to(at::kDouble) - own.to(at::kDouble)).div(unit);
+    EXPECT_TRUE(steps.eq(steps.round()).all().item<bool>()) << type;
+    EXPECT_LE(steps.abs().max().item<double>(), 1) << type;
+    for (double step : {-1.0, 1.0})
+      EXPECT_NEAR(steps.eq(step).sum().item<double>(), 40'000, 5 * 183) << type << " " << step; // standard deviations
+  }
+  at::Tensor own = mantissas.to(at::kFloat);
+  EXPECT_TRUE(at::equal(unwrap(*roundedAnew(wrap(own), 7)), unwrap(*roundedAnew(wrap(own), 7))));
+  EXPECT_FALSE(at::equal(unwrap(*roundedAnew(wrap(own), 7)), unwrap(*roundedAnew(wrap(own), 8))));
+  at::Tensor ends = at::full({1000}, std::numeric_limits<float>::lowest());
+  EXPECT_TRUE(unwrap(*roundedAnew(wrap(ends), 1)).isfinite().all().item<bool>());
+  EXPECT_TRUE(at::equal(unwrap(*roundedAnew(wrap(at::zeros({1000})), 1)), at::zeros({1000})));
+  EXPECT_EQ(roundedAnew(wrap(at::ones({1}, at::kLong)), 1).status().message(), "a tensor of i64 is not rounded");
+}
+
+TEST(ElementsTest, WhatSixteenBitsAreRoundedBy) {
+  EXPECT_EQ(*roundingOf(wrap(numbers({1, -3, 2}, at::kBFloat16))), 0x1p-7) << "numbers from 2 to 4 are 2^-6 apart";
+  EXPECT_EQ(*roundingOf(wrap(numbers({1}, at::kHalf))), 0x1p-11);
+  for (const at::Tensor &none : {numbers({1}, at::kFloat), numbers({0}, at::kHalf), at::empty({0}, at::kHalf),
+                                 numbers({INFINITY}, at::kBFloat16)})
+    EXPECT_EQ(*roundingOf(wrap(none)), 0);
+}
+
+TEST(ElementsTest, Views) {
+  at::Tensor own = at::zeros({2, 3});
+  EXPECT_TRUE(shareMemory(wrap(own), wrap(own.t())));
+  EXPECT_FALSE(shareMemory(wrap(own), wrap(own.clone())));
 }

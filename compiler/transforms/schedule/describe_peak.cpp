@@ -1,0 +1,137 @@
+//===- describe_peak.cpp - what holds the peak, by name -------------------===//
+
+#include "compiler/transforms/schedule/describe_peak.h"
+#include "compiler/scheduling/memory_profile.h"
+#include "compiler/sharding/calls/carriers.h"
+#include "compiler/support/layer_names.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
+
+using namespace mlir;
+
+namespace meshplan {
+
+namespace {
+/// A tensor as a person knows it.
+struct Described {
+  std::string what, module;
+};
+
+/// Tensors by kind.
+class HeldList {
+public:
+  void add(const Described &tensor, int64_t count, int64_t bytes) {
+    if (bytes == 0)
+      return;
+    auto &[ownCount, ownBytes] = kinds[{withoutIndices(tensor.what), withoutIndices(tensor.module)}];
+    ownCount += count;
+    ownBytes += bytes;
+  }
+
+  sched::PeakAttr at(const Described &place, MLIRContext *context) const {
+    SmallVector<sched::HeldAttr> held;
+    for (const auto &[kind, amount] : kinds)
+      held.push_back(sched::HeldAttr::get(context, kind.first, kind.second, amount.first, amount.second));
+    llvm::stable_sort(held,
+                      [](sched::HeldAttr left, sched::HeldAttr right) { return left.getBytes() > right.getBytes(); });
+    return sched::PeakAttr::get(context, place.what, place.module, held);
+  }
+
+private:
+  using Key = std::pair<std::string, std::string>;
+  llvm::MapVector<Key, std::pair<int64_t, int64_t>, std::map<Key, unsigned>> kinds; // count and bytes
+};
+} // namespace
+
+/// A parameter or state, which its module has.
+static Described named(StringRef name, StringRef parameter) {
+  return {name.str(), parameter.contains('.') ? parameter.rsplit('.').first.str() : ""};
+}
+
+static Described describe(BlockArgument argument) {
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  unsigned index = argument.getArgNumber();
+  auto names = function.getArgAttrOfType<ArrayAttr>(index, "plan.names");
+  std::string name = names && !names.empty() ? cast<StringAttr>(names[0]).str() : "arg" + std::to_string(index);
+  StringRef kind = plan::argumentKind(argument);
+  if (kind == "input" || kind == "setting" || kind == "accumulator")
+    return {(kind + " " + name).str(), ""};
+  if (auto of = function.getArgAttrOfType<IntegerAttr>(index, "plan.of"))
+    return {name, describe(function.getArgument(of.getInt())).module};
+  return named(name, name);
+}
+
+/// An operation by its operator, or the collective with the argument that it moves.
+static Described describe(Operation &op) {
+  auto module = op.getAttrOfType<StringAttr>("module");
+  std::string path = module ? module.str() : "";
+  if (auto call = dyn_cast<plan::CallOp>(op))
+    return {call.getTarget().str(), path};
+  if (auto constant = dyn_cast<plan::ConstantOp>(op))
+    return {"constant " + constant.getName().str(), ""};
+  std::string kind = op.getName().stripDialect().str();
+  BlockArgument moved = op.getNumOperands() > 0 ? argumentBehind(op.getOperand(0)) : nullptr;
+  if (!moved)
+    return {kind, path};
+  Described argument = describe(moved);
+  return {kind + " of " + argument.what, argument.module};
+}
+
+static Described describe(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return describe(argument);
+  return describe(*value.getDefiningOp());
+}
+
+sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &projection,
+                             const scheduling::Solution &solution, unsigned rankClass) {
+  scheduling::HeldAtPeak held = scheduling::heldAtPeak(projection.problem, solution, rankClass);
+  HeldList list;
+  for (auto [buffer, bytes] : held.storages)
+    list.add(describe(projection.buffers[buffer]), 1, bytes);
+  Described place{"end", ""};
+  if (held.operation)
+    place = describe(*projection.operations[*held.operation].front());
+  list.add({"temporaries of " + place.what, place.module}, 1, held.workspace);
+  return list.at(place, function.getContext());
+}
+
+/// Calls `visit` with all that a program holds on the device from its start to its end.
+static void forEachResident(sched::ProgramOp program, function_ref<void(const Described &, Value)> visit) {
+  for (Operation &op : program.getBody().front()) {
+    if (op.getNumResults() != 1 || sched::isOnHost(op.getResult(0)))
+      continue;
+    Value value = op.getResult(0);
+    if (auto parameter = dyn_cast<sched::ParameterOp>(op))
+      visit(named(cast<StringAttr>(parameter.getNames()[0]).getValue(), cast<StringAttr>(parameter.getNames()[0])),
+            value);
+    else if (auto state = dyn_cast<sched::StateOp>(op))
+      visit(state.getParameter() ? named(state.getName(), *state.getParameter())
+                                 : Described{"accumulator " + state.getName().str(), ""},
+            value);
+    else if (auto constant = dyn_cast<sched::ConstantOp>(op))
+      visit({"constant " + constant.getName().str(), ""}, value);
+    else if (auto input = dyn_cast<sched::InputOp>(op))
+      visit({"input " + input.getName().str(), ""}, value);
+    else if (auto setting = dyn_cast<sched::SettingOp>(op))
+      visit({"setting " + setting.getName().str(), ""}, value);
+  }
+}
+
+sched::PeakAttr describePassPeak(sched::ProgramOp pass, sched::ProgramOp step) {
+  sched::PeakAttr own = *pass.getPeak();
+  HeldList list;
+  for (sched::HeldAttr held : own.getHeld())
+    list.add({held.getWhat().str(), held.getModule().str()}, held.getCount(), held.getBytes());
+  llvm::StringSet<> known;
+  forEachResident(pass, [&](const Described &tensor, Value) { known.insert(tensor.what); });
+  forEachResident(step, [&](const Described &tensor, Value value) {
+    if (!known.contains(tensor.what))
+      list.add(tensor, 1, sched::largestBytes(cast<sched::ShardedTensorType>(value.getType())));
+  });
+  return list.at({own.getTarget().str(), own.getModule().str()}, step.getContext());
+}
+
+} // namespace meshplan

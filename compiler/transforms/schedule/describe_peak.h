@@ -1,0 +1,21 @@
+//===- describe_peak.h - what holds the peak, by name -----------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_DESCRIBE_PEAK_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_DESCRIBE_PEAK_H
+
+#include "compiler/scheduling/solution.h"
+#include "compiler/transforms/schedule/projection.h"
+#include "dialect/sched/sched.h"
+
+namespace meshplan {
+
+/// What a rank of a class holds at the peak of a verified solution, by tensor and module.
+sched::PeakAttr describePeak(mlir::func::FuncOp function, const ProjectedFunction &projection,
+                             const scheduling::Solution &solution, unsigned rankClass);
+
+/// The peak of a program that `step` runs, with what `step` holds meanwhile and the program does not.
+sched::PeakAttr describePassPeak(sched::ProgramOp pass, sched::ProgramOp step);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_DESCRIBE_PEAK_H

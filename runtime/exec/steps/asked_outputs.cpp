@@ -1,0 +1,116 @@
+//===- asked_outputs.cpp - a program for some of its outputs --------------===//
+
+#include "runtime/exec/steps/asked_outputs.h"
+
+#include "runtime/artifact/sharding.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+
+namespace {
+
+/// The values that an instruction reads and makes. Those of a collective are its start's.
+struct Uses {
+  std::vector<int> read, made;
+  bool overwrites = false;
+};
+
+class Needed {
+public:
+  Needed(const artifact::Program &program, const OutputNames &asked)
+      : program(program), isKept(program.values()->size()), isOther(program.values()->size()) {
+    for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i) {
+      const artifact::Port &output = *program.outputs()->Get(i);
+      bool isAsked = asked.contains(output.name()->string_view());
+      (isAsked ? isKept : isOther).at(output.value()) = true;
+    }
+    for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)
+      isKept[program.updates()->Get(i)->value()] = true;
+    isRead = isKept;
+  }
+
+  NeededSteps find();
+
+private:
+  Uses usesOf(const artifact::Instruction &instruction) const;
+  void visit(size_t index, NeededSteps &needed);
+
+  const artifact::Program &program;
+  std::vector<bool> isKept, isOther, isRead; // by value; `isOther`: an output that nobody asked for
+  std::map<int64_t, size_t> waits;           // by sequence
+  std::map<int, size_t> lastUses;            // of others, by value
+};
+
+} // namespace
+
+static std::vector<int> listOf(const flatbuffers::Vector<int32_t> *values) {
+  std::vector<int> list;
+  for (flatbuffers::uoffset_t i = 0; values && i < values->size(); ++i)
+    if (values->Get(i) >= 0)
+      list.push_back(values->Get(i));
+  return list;
+}
+
+Uses Needed::usesOf(const artifact::Instruction &instruction) const {
+  Uses uses;
+  if (const artifact::Compute *compute = instruction.action_as_Compute()) {
+    for (const artifact::Arg *arg : *compute->args())
+      std::ranges::copy(listOf(arg->values()), std::back_inserter(uses.read));
+    uses.made = listOf(compute->outputs());
+    uses.overwrites = compute->overwrites() && compute->overwrites()->size() > 0;
+  } else if (const artifact::Start *start = instruction.action_as_Start()) {
+    (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
+      uses.read.push_back(input);
+      uses.made.push_back(output);
+      return Status();
+    });
+    uses.overwrites = start->targets() && start->targets()->size() > 0;
+  } else if (const artifact::Slice *slice = instruction.action_as_Slice()) {
+    uses = {{slice->input()}, {slice->output()}};
+  }
+  return uses;
+}
+
+NeededSteps Needed::find() {
+  NeededSteps needed;
+  needed.instructions.resize(program.instructions()->size());
+  for (size_t index = needed.instructions.size(); index-- > 0;)
+    visit(index, needed);
+  for (auto [value, index] : lastUses)
+    needed.freed[index].push_back(value);
+  return needed;
+}
+
+/// Those behind it have been visited.
+void Needed::visit(size_t index, NeededSteps &needed) {
+  const artifact::Instruction &instruction = *program.instructions()->Get(index);
+  if (instruction.action_as_Free()) {
+    needed.instructions[index] = true;
+    return;
+  }
+  // A wait is needed if its start is, which comes first.
+  if (const artifact::Wait *wait = instruction.action_as_Wait()) {
+    waits[wait->sequence()] = index;
+    return;
+  }
+  Uses uses = usesOf(instruction);
+  if (!uses.overwrites && std::ranges::none_of(uses.made, [&](int value) { return isRead[value]; }))
+    return;
+  needed.instructions[index] = true;
+  size_t last = index;
+  if (const artifact::Start *start = instruction.action_as_Start()) {
+    last = waits.at(start->sequence());
+    needed.instructions[last] = true;
+  }
+  for (const std::vector<int> *values : {&uses.made, &uses.read})
+    for (int value : *values) {
+      isRead[value] = true;
+      if (isOther[value] && !isKept[value])
+        lastUses[value] = std::max(lastUses[value], last);
+    }
+}
+
+NeededSteps meshplan::stepsFor(const artifact::Program &program, const OutputNames &asked) {
+  return Needed(program, asked).find();
+}

@@ -1,0 +1,57 @@
+// RUN: meshplan-opt %s --schedule -split-input-file | FileCheck %s
+
+// What is held when most is, and where: parameters by name, results by the operator that made them; equal layers together.
+
+#none = #plan.sharding<[{}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK: sched.program @forward
+// CHECK-SAME: peak <"aten.relu.default" in "layers.1.act" :
+// CHECK-SAME: <what = "layers.*.weight", module = "layers.*", count = 2, bytes = 800>,
+// CHECK-SAME: <what = "input x", module = "", count = 1, bytes = 400>,
+// CHECK-SAME: <what = "aten.add.Tensor", module = "layers.*", count = 1, bytes = 400>,
+// CHECK-SAME: <what = "aten.relu.default", module = "layers.*.act", count = 1, bytes = 400>>
+func.func @forward(%x: tensor<100xf32, #none> {plan.kind = "input", plan.names = ["x"]},
+                   %a: tensor<100xf32, #none> {plan.kind = "parameter", plan.names = ["layers.0.weight"]},
+                   %b: tensor<100xf32, #none> {plan.kind = "parameter", plan.names = ["layers.1.weight"]})
+    -> (tensor<100xf32, #none>) {
+  %0 = plan.call "aten.add.Tensor"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} in "layers.1"
+    : (tensor<100xf32, #none>, tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  %1 = plan.call "aten.relu.default"(%0) {self = #plan.operand<0>} in "layers.1.act"
+    : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  %2 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = [100]} in "layers.1"
+    : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  return %2 : tensor<100xf32, #none>
+}
+
+// -----
+
+// Microbatches hold most: what the step keeps meanwhile is there, too. Between steps an evaluation makes its loss alone.
+
+#none = #plan.sharding<[{}]>
+#one = #plan.sharding<[]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+func.func @accumulate(%w: tensor<100xf32, #none> {plan.kind = "parameter", plan.names = ["m.w"]})
+    attributes {plan.runs = 3 : i64} {
+  %0 = plan.call "aten.relu.default"(%w) {self = #plan.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  return
+}
+// CHECK: sched.program @step memory <parameters = 400, constants = 0, inputs = 0, peak = 1600, least = 1600, states = 400>
+// CHECK-SAME: peak <"aten.neg.default" in "m" : <what = "m.w", module = "m", count = 1, bytes = 400>,
+// CHECK-SAME: <what = "m.w.exp_avg", module = "m", count = 1, bytes = 400>>
+func.func @step(%w: tensor<100xf32, #none> {plan.kind = "parameter", plan.names = ["m.w"]},
+                %m: tensor<100xf32, #none> {plan.kind = "state", plan.names = ["m.w.exp_avg"], plan.of = 0 : i64}) {
+  return
+}
+// CHECK: sched.program @eval memory <parameters = 400, constants = 0, inputs = 0, peak = 1204, least = 1204, evaluation = 1204, least_evaluation = 1204>
+func.func @eval(%w: tensor<100xf32, #none> {plan.kind = "parameter", plan.names = ["m.w"]})
+    -> (tensor<100xf32, #none>, tensor<f32, #one> {plan.loss}, tensor<100xf32, #none>) {
+  %0 = plan.call "aten.relu.default"(%w) {self = #plan.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<f32, #one>
+  %2 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  return %0, %1, %2 : tensor<100xf32, #none>, tensor<f32, #one>, tensor<100xf32, #none>
+}

@@ -180,17 +180,21 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
       if (isWeight(operand) && !isPlacedInside(cast<BlockArgument>(operand), module.style.getModule()))
         parameters.insert(cast<BlockArgument>(operand));
   StringRef reader = module.style.getModule();
+  bool isNamed = isParameter(module.style);
   // A module may lend its parameters to the operators of another.
   if (parameters.empty()) {
     for (BlockArgument parameter : ownedBy(reader))
       if (!isPlacedInside(parameter, reader))
         parameters.insert(parameter);
-    reader = "";
+    reader = isNamed && reader.contains('.') ? reader.rsplit('.').first : "";
   }
   bool isPlaced = false;
   std::optional<std::pair<BlockArgument, int64_t>> single;
   for (BlockArgument parameter : parameters) {
     FeatureUse use = findFeatures(parameter, reader);
+    // Of a tied parameter the module says which features are meant, if it reads it.
+    if (isNamed && !use.outputDim && !use.inputDim)
+      use = findFeatures(parameter, "");
     std::optional<int64_t> dim = colwise ? use.outputDim : use.inputDim;
     if (!dim)
       continue;

@@ -35,7 +35,8 @@ struct CallView {
 
   /// The argument of this name, or null if it is the schema's default.
   mlir::Attribute get(llvm::StringRef name) const { return args.get(name); }
-  /// The getters below give `otherwise` for an argument that is absent or of another kind; getFloat takes integers too.
+  /// The getters below give `otherwise` for an argument that is absent or of another kind; getFloat takes integers and
+  /// truth values too.
   int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
   double getFloat(llvm::StringRef name, double otherwise) const;
   bool getBool(llvm::StringRef name, bool otherwise) const;

@@ -39,9 +39,9 @@ def Plan_MeshOp : Plan_Op<"mesh"> {
 }
 
 def Plan_StyleOp : Plan_Op<"style"> {
-  let summary = "the style that the plan gives to a module";
+  let summary = "the style that the plan gives to a module or to a parameter";
   let description = [{
-    Placed in the module beside `plan.mesh`, once for each module of the model
+    Placed in the module beside `plan.mesh`, once for each module of the model, or parameter of one,
     that a statement matches; the location is the statement, `text` its text.
     `place` turns it into shardings of parameters and layouts at the borders of
     the module, and `propagate`, which tells who divides what, removes it. `dim` is the dim that `sequence` divides;

@@ -253,6 +253,9 @@ SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFa
 void StylePlacer::addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn,
                                SmallVectorImpl<Placeable> &all, FeatureFault &fault) {
   StringRef path = module.style.getModule();
+  // Of a tied parameter the module that has it under this name says which features are meant, if it reads it.
+  if (isParameter(module.style))
+    path = path.contains('.') ? path.rsplit('.').first : "";
   FeatureUse use = isOwn ? search.find(parameter, path) : search.findIn(parameter, path);
   std::optional<FeatureDim> feature = use.of(module.style.getKind() == StyleKind::colwise);
   if (feature && feature->isDivisible) {

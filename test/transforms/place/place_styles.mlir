@@ -437,3 +437,23 @@ func.func @tables(
       : (tensor<12x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
   return %0, %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "embed.weight" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.style "head.weight" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// The features of a tied weight are those of the module that has it under the name: the vocabulary of the lookup, and the
+// outputs of the product.
+// CHECK-LABEL: func.func @tied
+// CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @tied(
+    %i: tensor<4xi64> {plan.kind = "input", plan.names = ["i"]},
+    %w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight", "head.weight"]}) -> tensor<4x12xf32> {
+  %0 = plan.call "aten.embedding.default"(%w, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+      : (tensor<12x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "head"
+      : (tensor<4x8xf32>, tensor<12x8xf32>) -> tensor<4x12xf32>
+  return %1 : tensor<4x12xf32>
+}

@@ -306,7 +306,7 @@ void ProgramBuilder::checkUpdates() {
   if (bound.microbatches.count > 1)
     diagnostics
         .error(bound.microbatches.range, "the model updates its buffer '" + program.bufferUpdates.front().buffer +
-                                     "' in each microbatch, which is not implemented yet")
+                                             "' in each microbatch, which is not implemented yet")
         .help("train without 'microbatches', or export the model in eval mode");
 }
 

@@ -2,8 +2,8 @@
 
 #include "runtime/data/tensor_source.h"
 
-#include "runtime/base/hash.h"
 #include "runtime/base/names.h"
+#include "runtime/data/checked_copy.h"
 #include "runtime/data/safetensors_header.h"
 #include "runtime/data/storage_spans.h"
 #include "runtime/data/tensor_source_builder.h"
@@ -137,55 +137,12 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
   return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), hint);
 }
 
-/// A number that follows from the tensor's name and the block alone, and is another one for each.
-static uint64_t drawOf(const StoredTensor &tensor, int64_t block) {
-  Hash hash = hashBytes(std::as_bytes(std::span(tensor.name)));
-  uint64_t seed = 0;
-  std::memcpy(&seed, hash.data(), sizeof(seed));
-  uint64_t bits = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
-  return bits ^ (bits >> 32);
-}
-
-/// Of all who read the tensor, in parts or whole, one compares a block: who reads a certain element of it.
-static bool isChecker(const StoredTensor &tensor, int64_t block, Range bytes, const SliceRanges &ranges,
-                      ReaderShare share) {
-  uint64_t draw = drawOf(tensor, block);
-  if (static_cast<int64_t>(draw % share.count) != share.place)
-    return false;
-  int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
-  std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
-  auto isRead = [&](const std::vector<Range> &list, int64_t index) {
-    return std::ranges::any_of(
-        list, [&](const Range &range) { return index >= range.offset && index < range.offset + range.size; });
-  };
-  return std::ranges::equal(ranges, place, isRead);
-}
-
-/// Compares the blocks that this reader is to compare.
-static Status checkBlocks(const StoredTensor &tensor, std::span<const std::byte> payload, const SliceRanges &ranges,
-                          ReaderShare share) {
-  if (!tensor.checksums || elementCount(tensor.shape) == 0)
-    return Status();
-  const auto &[blockBytes, values] = *tensor.checksums;
-  for (size_t block = 0; block < values.size(); ++block) {
-    int64_t begin = static_cast<int64_t>(block) * blockBytes;
-    Range bytes{begin, std::min(blockBytes, static_cast<int64_t>(payload.size()) - begin)};
-    if (!isChecker(tensor, static_cast<int64_t>(block), bytes, ranges, share))
-      continue;
-    if (uint32_t found = crc32Of(payload.subspan(begin, bytes.size)); found != values[block])
-      return Status::error(StatusCode::corrupted, "damaged: bytes ", begin, " to ", begin + bytes.size - 1,
-                           " have the checksum ", checksumText(found), ", written were bytes with ",
-                           checksumText(values[block]));
-  }
-  return Status();
-}
-
 Status TensorSource::check(const StoredTensor &tensor) const {
   std::string what = sourcePath + ": tensor '" + tensor.name + "'";
   Expected<std::span<const std::byte>> payload = tensor.payload->bytes();
   if (!payload)
     return payload.status().withContext(what);
-  return checkBlocks(tensor, *payload, wholeTensor(tensor.shape), {}).withContext(what);
+  return checkBlocks(tensor, *payload).withContext(what);
 }
 
 Status TensorSource::setChecksums(std::string_view name, BlockChecksums checksums) {
@@ -216,9 +173,10 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   Expected<std::span<const std::byte>> payload = tensor.payload->bytes();
   if (!payload)
     return payload.status().withContext(what);
+  if (tensor.checksums)
+    return copyChecked(tensor, *payload, ranges, share, out.data(), dtype).withContext(what);
   const std::byte *base = payload->data() + tensor.offset * dtypeSize(tensor.dtype);
-  MESHPLAN_RETURN_IF_ERROR(copySlice(base, tensor.dtype, ranges, tensor.shape, tensor.strides, out.data(), dtype));
-  return checkBlocks(tensor, *payload, ranges, share).withContext(what);
+  return copySlice(base, tensor.dtype, ranges, tensor.shape, tensor.strides, out.data(), dtype);
 }
 
 void TensorSource::announce(const StoredTensor &tensor, const SliceRanges &ranges) const {

@@ -1,0 +1,130 @@
+//===- checked_copy.cpp - reading what has checksums ----------------------===//
+
+#include "runtime/data/checked_copy.h"
+
+#include "runtime/base/hash.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace meshplan {
+
+namespace {
+
+/// Bytes that stay in the cache between their copy and their checksum.
+constexpr int64_t pieceBytes = 256 << 10;
+
+/// The blocks of a tensor's payload, and which of them a reader compares.
+class BlockCheck {
+public:
+  BlockCheck(const StoredTensor &tensor, std::span<const std::byte> payload)
+      : tensor(tensor), payload(payload), blockBytes(tensor.checksums->blockBytes),
+        isCompared(elementCount(tensor.shape) > 0 ? tensor.checksums->values.size() : 0) {
+    Hash hash = hashBytes(std::as_bytes(std::span(tensor.name)));
+    std::memcpy(&seed, hash.data(), sizeof(seed));
+  }
+
+  /// Of all who read the tensor, in parts or whole, one compares a block: who reads a certain element of it.
+  void leaveToOthers(const SliceRanges &ranges, ReaderShare share) {
+    for (size_t block = 0; block < isCompared.size(); ++block)
+      isCompared[block] = !isOwn(static_cast<int64_t>(block), ranges, share);
+  }
+
+  /// Calls `copy(begin, size)` for pieces of a run of the payload, and compares the blocks that lie in it.
+  template <typename Copy> Status visit(Range run, const Copy &copy) {
+    if (run.size < std::min(blockBytes, static_cast<int64_t>(payload.size()))) {
+      copy(run.offset, run.size);
+      return Status();
+    }
+    for (int64_t begin = run.offset, end = run.offset + run.size, next; begin < end; begin = next) {
+      size_t block = begin / blockBytes;
+      Range bytes = rangeOf(block);
+      next = std::min(end, bytes.offset + bytes.size);
+      bool isInRun = begin == bytes.offset && next == bytes.offset + bytes.size;
+      if (isInRun && block < isCompared.size() && !isCompared[block])
+        MESHPLAN_RETURN_IF_ERROR(compare(block, copy));
+      else
+        copy(begin, next - begin);
+    }
+    return Status();
+  }
+
+  /// Compares the others.
+  Status finish() {
+    for (size_t block = 0; block < isCompared.size(); ++block)
+      if (!isCompared[block])
+        MESHPLAN_RETURN_IF_ERROR(compare(block, [](int64_t, int64_t) {}));
+    return Status();
+  }
+
+private:
+  Range rangeOf(int64_t block) const {
+    int64_t begin = block * blockBytes;
+    return {begin, std::min(blockBytes, static_cast<int64_t>(payload.size()) - begin)};
+  }
+
+  bool isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
+    // A number that follows from the tensor's name and the block alone, and is another one for each.
+    uint64_t draw = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
+    draw ^= draw >> 32;
+    if (static_cast<int64_t>(draw % share.count) != share.place)
+      return false;
+    Range bytes = rangeOf(block);
+    int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
+    std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
+    auto isRead = [](const std::vector<Range> &list, int64_t index) {
+      return std::ranges::any_of(
+          list, [&](const Range &range) { return index >= range.offset && index < range.offset + range.size; });
+    };
+    return std::ranges::equal(ranges, place, isRead);
+  }
+
+  template <typename Copy> Status compare(size_t block, const Copy &copy) {
+    isCompared[block] = true;
+    auto [begin, size] = rangeOf(static_cast<int64_t>(block));
+    uint32_t found = 0, written = tensor.checksums->values[block];
+    for (int64_t done = 0; done < size; done += pieceBytes) {
+      int64_t count = std::min(pieceBytes, size - done);
+      copy(begin + done, count);
+      found = crc32Of(payload.subspan(begin + done, count), found);
+    }
+    if (found == written)
+      return Status();
+    return Status::error(StatusCode::corrupted, "damaged: bytes ", begin, " to ", begin + size - 1,
+                         " have the checksum ", checksumText(found), ", written were bytes with ",
+                         checksumText(written));
+  }
+
+  const StoredTensor &tensor;
+  std::span<const std::byte> payload;
+  int64_t blockBytes;
+  uint64_t seed = 0;
+  std::vector<bool> isCompared; // or left to others
+};
+
+} // namespace
+
+Status copyChecked(const StoredTensor &tensor, std::span<const std::byte> payload, const SliceRanges &ranges,
+                   ReaderShare share, std::byte *out, DType to) {
+  BlockCheck check(tensor, payload);
+  check.leaveToOthers(ranges, share);
+  int64_t size = dtypeSize(tensor.dtype);
+  auto copyRun = [&](int64_t global, int64_t local, int64_t count) {
+    int64_t first = (tensor.offset + global) * size;
+    return check.visit({first, count * size}, [&](int64_t begin, int64_t bytes) {
+      std::byte *target = out + (local + (begin - first) / size) * dtypeSize(to);
+      if (tensor.dtype == to)
+        std::memcpy(target, payload.data() + begin, static_cast<size_t>(bytes));
+      else
+        convertFloats(payload.data() + begin, tensor.dtype, target, to, bytes / size);
+    });
+  };
+  MESHPLAN_RETURN_IF_ERROR(forEachRun(ranges, tensor.shape, tensor.strides, copyRun));
+  return check.finish();
+}
+
+Status checkBlocks(const StoredTensor &tensor, std::span<const std::byte> payload) {
+  return tensor.checksums ? BlockCheck(tensor, payload).finish() : Status();
+}
+
+} // namespace meshplan

@@ -38,10 +38,10 @@ TEST(VerdictsTest, GradientsAreComparedWithTheLargestOfAll) {
 
 TEST(VerdictsTest, NumbersOfParametersComeFromTheRanks) {
   std::vector<Subject> subjects{subject(SubjectKind::parameter), subject(SubjectKind::parameter)};
-  Findings findings{{error(5, 1, 2e6), error(1)}, {error(7, 2, 1e6), error(9, 0, 7e6)}};
+  Findings findings{{error(5, 1, 2e6), error(1)}, {error(7, 3, 1e6), error(9, 0, 7e6)}};
   std::vector<Verdict> verdicts = judge(subjects, findings, {{0, 0}, {0, 0}});
-  EXPECT_DOUBLE_EQ(verdicts[0].deviation.own, 2);
-  EXPECT_DOUBLE_EQ(verdicts[0].deviation.bound, 6);
+  EXPECT_DOUBLE_EQ(verdicts[0].deviation.own, 3);
+  EXPECT_DOUBLE_EQ(verdicts[0].deviation.bound, 9);
   EXPECT_DOUBLE_EQ(verdicts[1].deviation.bound, 7) << "of the largest parameter of all";
   EXPECT_THAT(verdicts[1].wrongRanks, ElementsAre(1));
 }

@@ -141,6 +141,7 @@ CASES: dict[str, Case] = {
     "clip": Case("{text, vision}_model.encoder.layers.*", plan="clip.plan", sequence="clip_sequence.plan", mixes=True),
     "resnet": Case("resnet.encoder.stages.*.layers.*", rate=SMALL_STEPS),
     "resnet_basic": Case("resnet.encoder.stages.*.layers.*", plan="resnet_features.plan", rate=SMALL_STEPS),
+    "llama4": Case(plan="llama4.plan", mixes=True),
     "mixtral": Case(mixes=True),
     "mixtral_batched": Case(plan="mixtral_batched.plan"),
     "mamba": Case("backbone.layers.*"),

@@ -42,6 +42,8 @@ class Attention(Layer):
         if self.norm:
             self.norm.sequence = 2
         self.added = flag()
+        # Where one score dominates, that of the others is a small difference.
+        self.scale *= pick((1, 1, 1, 8))
 
     def make_weights(self, features: int) -> None:
         ties = self.choices.flag()

@@ -8,16 +8,36 @@ from layers import GROUPED, WINDOWED, Context, Layer, linear
 from torch import nn
 
 
+class Opaque(nn.Module):
+    """Turns features by what an operator without a record makes of a parameter, and adds levels that are rounded, whose
+    gradient is zero everywhere. They lie where a step does not carry them over the edge of two integers.
+    """
+
+    whole = True
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.turn = nn.Parameter(torch.randn(features, features) / features)
+        self.levels = nn.Parameter(torch.arange(features) % 5 + 0.2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        turn = torch.linalg.matrix_exp((self.turn - self.turn.t()).to(torch.float32)).to(x.dtype)
+        return torch.matmul(x, turn) + self.levels.round() / 4
+
+
 class FeedForward(Layer):
-    """Up, operators on the wide state, down."""
+    """Up, operators on the wide state, down. Now and then the state is turned before."""
 
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
         super().__init__(block, sizes)
         self.up = linear(sizes.features, sizes.inner, self.choices, "wide")
         self.down = linear(sizes.inner, sizes.features, self.choices, "narrow")
         self.added = self.choices.flag()
+        self.turn = Opaque(sizes.features) if self.choices.pick((False, False, False, True)) else None
 
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        if self.turn:
+            x = self.turn(x)
         wide = self.up(x)
         narrow = self.down(self.walk(wide).view(wide.shape))
         return x + narrow if self.added else narrow

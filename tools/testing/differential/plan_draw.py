@@ -50,7 +50,7 @@ class PlanDraw:
     def axes(self, limit: int) -> tuple[str, ...]:
         """Axes of one style: mostly the last one; now and then two, or one that divides the batch as well."""
         names = [name for name, _ in self.drawn.axes]
-        if self.drawn.steps and self.generator.random() < 0.95:
+        if self.drawn.steps and self.generator.random() < 0.9:
             names = [name for name in names if name not in self.batch_axes]
         if not names:
             return ()

@@ -45,7 +45,10 @@ TEST_F(SchedSyntax, TextMeansTheAttribute) {
       {"#sched.local<0, result 0, dim 0, microbatch -1>", LocalIntAttr::get(&context, 0, true, 0, 0, 0, 0, -1)},
       {"#sched.local<1, operand 0, dim 3, offset -1, extent 4>", LocalIntAttr::get(&context, 1, false, 0, 3, -1, 4)},
       {"#sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4>",
-       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0, 0, 0, 0)},
+       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0, 0, 0, 0, 0, 0)},
+      {"#sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, evaluation = 7, least_evaluation "
+       "= 6>",
+       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0, 0, 0, 0, 7, 6)},
   };
   expectTexts<Attribute>(cases);
 }

@@ -185,7 +185,7 @@ def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
         # transformers takes any key and ignores those that it does not know. Models also read settings of generation,
         # and example inputs sizes that not every configuration has.
         holders = (config, transformers.GenerationConfig())
-        if key not in INPUT_SETTINGS and not any(hasattr(holder, key) for holder in holders):
+        if key not in INPUT_SETTINGS and not any(hasattr(each, name) for each in holders for name in (key, "_" + key)):
             near = difflib.get_close_matches(key, config.to_dict(), n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise UsageError(f"--set {key}: {type(config).__name__} has no such setting{hint}")

@@ -13,6 +13,7 @@ and PEFT loads them on the model without them. Status 1 if something is wrong.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -77,14 +78,17 @@ class Check:
         return {name: tensor for name, tensor in load_file(result).items() if not name.startswith("step")}
 
     def rename(self, before: str, after: str) -> Path:
-        """A copy of the checkpoint that calls a tied parameter by the other of its names."""
+        """A copy of the checkpoint, in the format without checksums, that calls a tied parameter by the other of its
+        names."""
         folder = self.work / "renamed"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.work / "run", folder)
         for path in folder.glob("step-*/*.safetensors"):
             save_file({name.replace(before, after): tensor for name, tensor in load_file(path).items()}, path)
         for path in folder.glob("step-*/checkpoint.json"):
-            path.write_text(path.read_text().replace(after, "?").replace(before, after).replace("?", before))
+            record = json.loads(path.read_text().replace(after, "?").replace(before, after).replace("?", before))
+            del record["checksums"], record["checksum"]
+            path.write_text(json.dumps(record | {"format": 1}))
         return folder
 
     def export(self, *options: str) -> Path:

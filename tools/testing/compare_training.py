@@ -13,7 +13,7 @@ the largest magnitude); under Adam, which divides by the size of a gradient, sma
 
 In 16 bits a loss is rounded, and so is every number of a parameter: an error is a draw, which tells little of the next
 one. There the bound is 1.5 x the largest error that PyTorch's own run has of this loss, or of this parameter, in up to
-eight trainings: on the inputs, and on rotations of them. They are made for as long as they are needed. The error of a
+32 trainings, as in the random cases: on the inputs, and on rotations of them. They are made for as long as they are needed. The error of a
 parameter counts as at least half of a unit in the last place of its largest number: PyTorch's own has none where it
 changes nothing, as where a gradient is zero but for rounding. With `--master`
 PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if none is named), which the optimizer
@@ -40,7 +40,6 @@ from collections.abc import Callable, Sequence
 import torch
 from compare_forward import (
     COMPUTE,
-    DRAWS,
     Tensors,
     autocast,
     is_half,
@@ -59,6 +58,7 @@ from safetensors.torch import load_file
 from torch.export.graph_signature import OutputKind
 
 Parameters = list[torch.nn.Parameter]
+DRAWS = 32  # trainings before an error counts as too large
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 STATES = ("exp_avg", "exp_avg_sq", "momentum_buffer")
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {

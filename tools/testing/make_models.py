@@ -208,7 +208,7 @@ MODELS: dict[str, list[str]] = {
     "phi3": noisy("phi3", **GROUPED, sliding_window=8, pad_token_id=0),
     "phi3_uneven": noisy("phi3", **GROUPED | THREE_KEYS, pad_token_id=0),
     "phi3_one_key": noisy("phi3", **GROUPED | {"num_key_value_heads": 1}, pad_token_id=0),
-    "falcon": noisy("falcon", **DECODER | FALCON),
+    "falcon": noisy("falcon", **{key: DECODER[key] for key in DECODER if key != "intermediate_size"} | FALCON),
     "gpt_bigcode": noisy("gpt_bigcode", **GPT2 | {"n_head": 8, "multi_query": "true"}),
     "bloom": noisy("bloom", **BLOOM),
     "bloom_mask": noisy("bloom", "--attention-mask", **BLOOM),

@@ -62,7 +62,9 @@ TEST_F(JobTest, TheProgramThatIsAskedFor) {
   EXPECT_EQ(Job::load(options)->worldSize(), 1) << "it has devices of its own";
   options.program = "eval";
   EXPECT_EQ(Job::load(options).status().message(),
-            options.schedule + ": the schedule has no program 'eval'; it has forward, reference");
+            options.schedule +
+                ": the schedule has no program 'eval'; it has forward, reference; help: a plan with 'loss' "
+                "and 'optimizer' has one");
 }
 
 TEST_F(JobTest, AScheduleForAnotherDevice) {

@@ -181,7 +181,7 @@ def judge(case: Case, what: str) -> Verdict:
     if isinstance(reference, GradientReference):
         wide = [tensor for name, tensor in reference.wide.items() if name != "loss" and tensor.numel()]
         reference.magnitude = max(tensor.abs().max().item() for tensor in wide)
-        found = reference.deviations(ours)
+        found = reference.errors.deviations(ours)
     else:
         found = {name: reference.deviation(name, tensor) for name, tensor in ours.items()}
     # What is PyTorch's own number to the bit is right, whatever it is: an eigenvector has either sign.

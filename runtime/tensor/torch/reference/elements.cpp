@@ -42,12 +42,13 @@ Expected<Tensor> meshplan::roundedAnew(const Tensor &tensor, uint64_t seed) {
     const at::Tensor &own = unwrap(tensor);
     at::Tensor drawn =
         at::rand(own.sizes(), at::make_generator<at::CPUGeneratorImpl>(seed), at::kFloat).to(own.device());
-    at::Tensor wide = own.detach().to(tensor.dtype() == DType::f64 ? at::kDouble : at::kFloat);
+    // A factor needs more digits than the tensor has. Gradients pass.
+    at::Tensor wide = own.to(dtypeSize(tensor.dtype()) == 2 ? at::kFloat : at::kDouble);
     auto chosen = [&](const at::Tensor &truth) { return truth.to(wide.scalar_type()); };
     at::Tensor steps = chosen(drawn.gt(1 - probability)).sub_(chosen(drawn.lt(probability)));
     at::Tensor factors = steps.mul_(factor * unitOf(tensor.dtype())).add_(1);
-    factors.masked_fill_((wide * factors).to(own.scalar_type()).isfinite().logical_not_(), 1);
-    return wrap((own * factors).to(own.scalar_type()));
+    factors.masked_fill_((wide.detach() * factors).to(own.scalar_type()).isfinite().logical_not_(), 1);
+    return wrap((wide * factors).to(own.scalar_type()));
   });
 }
 

@@ -25,7 +25,7 @@ protected:
     CallView attention = call(arguments, types, strides);
     return attentionWorkspace(attention, AttentionSizes::of(attention).value());
   }
-  /// Of its gradients, which read more operands of the same sizes.
+  /// Of its gradients, but for copies of the gradient of its result.
   int64_t gradientWorkspace(const std::string &arguments, const std::string &types) {
     CallView attention = call(arguments, types);
     return attentionGradientWorkspace(attention, AttentionSizes::of(attention).value());
@@ -241,28 +241,28 @@ TEST_F(AttentionMemoryTest, DropoutIsComputedByTheDefinition) {
               workspace("softcap = 2.0", qkv("1x4x64x8", "1x2x32x8", type)));
 }
 
-TEST_F(AttentionMemoryTest, GradientsByTheDefinitionHoldTheScoresTwice) {
-  const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, value = key, scores = 4 * 64 * 32, places = 64 * 32;
-  // At the end weights, gradients of scores, and the gradients of query, key and value; the mask has f32 too.
-  const int64_t last = 2 * scores + query + key + value;
-  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8")), 4 * places + 4 * last);
-  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8", "f64")), 8 * places + 8 * last);
-  // Shared keys are repeated while the query's gradient is made.
-  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x2x32x8")), 4 * places + 4 * (last + key));
+/// One tile has all 64 rows and 32 keys of all heads: weights and gradients of scores, and the gradient of its queries.
+/// Operands that lie in one piece are read where they are.
+TEST_F(AttentionMemoryTest, GradientsHoldTheScoresOfATileTwice) {
+  const int64_t query = 4 * 64 * 8, scores = 4 * 64 * 32, places = 64 * 32;
+  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8")), 4 * (2 * scores + query));
+  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8", "f64")), 8 * (2 * scores + query));
+  // Rows of the query heads that share keys are one matrix.
+  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x2x32x8")), 4 * (2 * scores + query));
   // The slope of the cap is one more tensor of the scores' size.
-  EXPECT_EQ(gradientWorkspace("softcap = 2.0", qkv("1x4x64x8", "1x4x32x8")), 4 * places + 4 * (last + scores));
-  // Half types: the operands of the block in f32, and all gradients before they are rounded.
+  EXPECT_EQ(gradientWorkspace("softcap = 2.0", qkv("1x4x64x8", "1x4x32x8")), 4 * (3 * scores + query));
+  EXPECT_EQ(gradientWorkspace("causal = true", qkv("1x4x64x8", "1x4x32x8")), 4 * (2 * scores + query + places))
+      << "the keys beside the rows have a mask";
+}
+
+/// Copies of what is read in f32; the sums of keys and values are in f32, and their room is that of the results until
+/// these are rounded.
+TEST_F(AttentionMemoryTest, GradientsOfHalfTypesAreComputedInFloat) {
+  const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, shared = 2 * 32 * 8, scores = 4 * 64 * 32, places = 64 * 32;
   EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8", "bf16")),
-            4 * (query + key + value) + 4 * (query + 2 * query + key + value) + 4 * places + 4 * last);
-  // The flash kernel's are what they are.
-  EXPECT_EQ(gradientWorkspace("causal = true", qkv("1x4x64x8", "1x4x32x8")),
-            workspace("causal = true", qkv("1x4x64x8", "1x4x32x8")));
-  // Of half types it makes copies in f32, of shared keys once, and gradients, whose rounded ones come when those are
-  // gone.
-  const int64_t shared = 2 * 32 * 8;
+            4 * (2 * scores + query) + 4 * (query + 2 * key) + (4 - 2) * 2 * key);
   EXPECT_EQ(gradientWorkspace("causal = true", qkv("1x4x64x8", "1x2x32x8", "bf16")),
-            4 * (3 * query + 2 * shared) + 4 * (query + 2 * shared) - 2 * (query + 2 * shared) +
-                workspace("causal = true", qkv("1x4x64x8", "1x2x32x8", "bf16")));
+            4 * (2 * scores + query + places) + 4 * (query + 2 * shared) + (4 - 2) * 2 * shared);
 }
 
 } // namespace

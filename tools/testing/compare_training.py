@@ -14,8 +14,8 @@ the largest magnitude); under Adam, which divides by the size of a gradient, sma
 In 16 bits a loss is rounded, and so is every number of a parameter: an error is a draw, which tells little of the next
 one. There the bound is 1.5 x the largest error that PyTorch's own run has of this loss, or of this parameter, in up to
 32 trainings, as in the random cases: on the inputs, and on rotations of them. They are made for as long as they are
-needed. The error of a parameter counts as at least half of a unit in the last place of its largest number: PyTorch's own has none where it
-changes nothing, as where a gradient is zero but for rounding. With `--master`
+needed. The error of a parameter counts as at least half of a unit in the last place of its largest number: PyTorch's
+own has none where it changes nothing, as where a gradient is zero but for rounding. With `--master`
 PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if none is named), which the optimizer
 changes, and rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there
 is one, else a parameter that is stored in that dtype; each must have it. With `--states` the optimizer's states in

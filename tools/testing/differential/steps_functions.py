@@ -146,7 +146,7 @@ def complex_pairs(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     if x.size(-1) % 2:
         return x
     wide = bounded(x).float()
-    made = torch.view_as_complex(wide.reshape(*x.shape[:-1], -1, 2))
+    made = torch.view_as_complex(wide.reshape(*x.shape[:-1], -1, 2).contiguous())
     turns = torch.arange(made.size(-1)).float()
     forms: dict[str, Callable[[], torch.Tensor]] = {
         "polar": lambda: made * torch.polar(torch.ones_like(turns), turns),

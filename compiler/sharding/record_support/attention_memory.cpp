@@ -269,12 +269,12 @@ int64_t AttentionMemory::largestBlock(llvm::function_ref<int64_t(int64_t rows, i
   return most;
 }
 
-/// What `ofMemory` says of a call whose heads read their keys as groups of one size.
+/// What `ofMemory` says of a call whose heads read their keys as groups of one size. Of others, and where each head has
+/// gradients of its own keys, shared key heads are copied to each head that reads them.
 static int64_t withOwnKeys(const CallView &call, const AttentionSizes &sizes,
                            int64_t (AttentionMemory::*ofMemory)() const) {
-  if (!call.get("heads_per_key"))
+  if (!call.get("heads_per_key") && !call.getBool("per_head", false))
     return (AttentionMemory(call, sizes).*ofMemory)();
-  // Shared key heads are copied to each head that reads them.
   CallView read = call;
   read.strides.clear();
   for (unsigned index = 0; index < call.operands.size(); ++index)

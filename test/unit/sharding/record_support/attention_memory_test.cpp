@@ -249,7 +249,8 @@ TEST_F(AttentionMemoryTest, GradientsHoldTheScoresOfATileTwice) {
   EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8", "f64")), 8 * (2 * scores + query));
   // Rows of the query heads that share keys are one matrix.
   EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x2x32x8")), 4 * (2 * scores + query));
-  EXPECT_EQ(gradientWorkspace("per_head = true", qkv("1x4x64x8", "1x2x32x8")), 4 * (2 * scores + query + 2 * 4 * 32 * 8))
+  EXPECT_EQ(gradientWorkspace("per_head = true", qkv("1x4x64x8", "1x2x32x8")),
+            4 * (2 * scores + query + 2 * 4 * 32 * 8))
       << "keys and values are copied to each head";
   // The slope of the cap is one more tensor of the scores' size.
   EXPECT_EQ(gradientWorkspace("softcap = 2.0", qkv("1x4x64x8", "1x4x32x8")), 4 * (3 * scores + query));

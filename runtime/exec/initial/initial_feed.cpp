@@ -39,6 +39,9 @@ static std::string initStatement(const artifact::Program &program) {
   std::vector<std::string> entries;
   bool hasBias = false;
   for (const artifact::Parameter *parameter : *program.parameters()) {
+    // No entry of 'init' may name one.
+    if (parameter->buffer())
+      continue;
     std::string name = parameter->names()->Get(0)->str();
     hasBias |= name == "bias" || name.ends_with(".bias");
     size_t rank = program.values()->Get(parameter->value())->dims()->size();

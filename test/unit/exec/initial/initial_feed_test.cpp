@@ -211,6 +211,8 @@ TEST_F(InitialFeedTest, HelpNamesTheModelsOwnNorms) {
         name,
         builder.parameter({name}, isMatrix ? std::vector<TestDim>{{7}, {10}} : std::vector<TestDim>{{10}}, DType::f32));
   }
+  builder.output("mask.weight", builder.parameter({"mask.weight"}, {{10}}, DType::f32));
+  builder.program().parameters.back()->buffer = true;
   builder.write(folder / "a.sched");
   artifact.emplace(*loadSchedule(folder / "a.sched"));
   std::string message = feed().status().message();

@@ -73,7 +73,7 @@ struct BoundLossScale {
 /// dtypes by name (`f64`, `f32`, `bf16`, `f16`); empty: as the archive has it.
 struct BoundPrecision {
   std::string compute, storage, gather, reduce, master, state;
-  std::string activations; ///< of partial sums of activations while they are sent; `f32`, or the model's own of 16 bits
+  std::string activations; ///< of partial sums of 16-bit activations while they are sent; `f32`, or as they are
   std::optional<BoundLossScale> lossScale;
   SourceRange range;
 };

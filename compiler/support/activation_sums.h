@@ -7,9 +7,9 @@
 
 namespace meshplan {
 
-/// On a module whose plan says `activations bf16` or `f16`: partial sums of activations of 16 bits are sent as they
-/// are, and not in float32.
-inline constexpr llvm::StringLiteral narrowActivationsName = "plan.narrow_activations";
+/// On a module whose plan says `activations f32`: partial sums of activations of 16 bits are sent in float32, and not as
+/// they are.
+inline constexpr llvm::StringLiteral wideActivationsName = "plan.wide_activations";
 
 /// On a collective that completes such a sum, in the phases behind `plan-widen-addends` and in schedules: the 16-bit
 /// type of the sum, whichever type is sent.

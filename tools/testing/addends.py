@@ -3,7 +3,8 @@
 A rank of a row-parallel layer multiplies its part of the input features, and rounds what it gets to the dtype of the
 model; the sum over the ranks is made in float32 and rounded once. Behind a column-parallel layer the gradient of its
 input is such a sum, over parts of the output features. Which layers are so follows from the layout of their weights:
-those of a plan are in what `meshplan check --json` prints.
+those of a plan are in what `meshplan check --json` prints. Random models have products of all kinds, whose operands may
+be made of weights in any way: there every product counts as divided (`RoundedProducts`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 aten = torch.ops.aten
 TURNS = (aten.t.default, aten.transpose.int, aten.permute.default)
@@ -22,9 +25,11 @@ CARRIERS = (*TURNS, aten.to.dtype, aten._to_copy.default, aten.detach.default, a
 Shards = dict[str, list[int]]  # of each parameter, by name: into how many parts each dim is divided
 
 
-def shards_of(report: Path) -> Shards:
-    """The divisions of the parameters in a report."""
+def narrow_shards(report: Path) -> Shards | None:
+    """The divisions of the parameters in a report; None if its plan sends no partial sums in 16 bits."""
     found = json.loads(report.read_text())
+    if all(sums["dtype"] == "f32" for sums in found["activation_sums"]):
+        return None
     sizes = {axis["name"]: axis["size"] for axis in found["axes"]}
     shards = {}
     for parameter in found["parameters"]:
@@ -100,3 +105,38 @@ def split_product(node: torch.fx.Node, shards: Shards) -> None:
         return linear(x, weight, bias)
 
     node.target = addmm if place == 2 else linear
+
+
+def in_parts(left: torch.Tensor, right: torch.Tensor, count: int) -> torch.Tensor:
+    """left @ right in so many addends, each of them rounded, whose sum in float32 is rounded once."""
+    parts = zip(left.tensor_split(count, -1), right.tensor_split(count, -2 if right.dim() > 1 else 0), strict=True)
+    return sum(torch.matmul(ours, theirs).float() for ours, theirs in parts)
+
+
+class RoundedProducts(TorchDispatchMode):
+    """While it is on, every product of 16-bit matrices is computed in `count` addends, those of derivatives too."""
+
+    PRODUCTS = (aten.mm.default, aten.bmm.default, aten.mv.default, aten.dot.default)
+    SUMS = (aten.addmm.default, aten.baddbmm.default, aten.addmv.default)  # beta * addend + alpha * product
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        operands = args[func in self.SUMS :]
+        if func not in (*self.PRODUCTS, *self.SUMS) or operands[0].dtype not in (torch.bfloat16, torch.float16):
+            return func(*args, **(kwargs or {}))
+        with torch.utils._python_dispatch._disable_current_modes():
+            product = in_parts(operands[0], operands[1], self.count).to(operands[0].dtype)
+            if func not in self.SUMS:
+                return product
+            # The bias is added to the sum of all ranks.
+            numbers = {"alpha": 1, "beta": 1} | dict(kwargs or {})
+            return numbers["beta"] * args[0] + numbers["alpha"] * product

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import torch
-from addends import Product, shards_of, split_products
+from addends import Product, RoundedProducts, narrow_shards, split_products
 from torch import nn
 
 
@@ -35,8 +35,10 @@ class AddendsTest(unittest.TestCase):
         axes = [{"name": "dp", "size": 2}, {"name": "tp", "size": 3}]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "report.json"
-            path.write_text(json.dumps({"axes": axes, "parameters": parameters}))
-            self.assertEqual(shards_of(path), {"a": [3, 1], "b": [3, 1], "c": [1, 6]})
+            for dtype, expected in (("bf16", {"a": [3, 1], "b": [3, 1], "c": [1, 6]}), ("f32", None)):
+                sums = [{"dtype": dtype}]
+                path.write_text(json.dumps({"axes": axes, "parameters": parameters, "activation_sums": sums}))
+                self.assertEqual(narrow_shards(path), expected)
 
     def test_addends_are_rounded_and_their_sum_is_rounded_once(self) -> None:
         x, weight = torch.randn(5, 8).bfloat16(), torch.randn(8, 4).bfloat16()
@@ -48,6 +50,23 @@ class AddendsTest(unittest.TestCase):
         result.backward(gradient)
         halves = [gradient[:, :2] @ weight[:, :2].t(), gradient[:, 2:] @ weight[:, 2:].t()]
         self.assertTrue(torch.equal(x.grad, (halves[0].float() + halves[1].float()).bfloat16()))
+
+    def test_products_and_those_of_derivatives_are_made_in_rounded_addends(self) -> None:
+        x, weight, bias = torch.randn(3, 5, 8).bfloat16(), torch.randn(4, 8).bfloat16(), torch.randn(4).bfloat16()
+        x.requires_grad_()
+
+        def halves(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+            middle = right.size(-2) // 2
+            return (left[..., :middle] @ right[:middle]).float() + (left[..., middle:] @ right[middle:]).float()
+
+        with RoundedProducts(2):
+            product, sum_of = x @ weight.t(), torch.nn.functional.linear(x[0], weight, bias)
+            product.backward(gradient := torch.randn(3, 5, 4).bfloat16())
+            wide = weight.double() @ weight.double().t()
+        self.assertTrue(torch.equal(product, halves(x, weight.t()).bfloat16()))
+        self.assertTrue(torch.equal(sum_of, halves(x[0], weight.t()).bfloat16() + bias))
+        self.assertTrue(torch.equal(x.grad, halves(gradient, weight).bfloat16()))
+        self.assertTrue(torch.equal(wide, weight.double() @ weight.double().t()))
 
     def test_divided_weights_are_found_in_both_forms_of_a_graph(self) -> None:
         module, x = Layers().double(), torch.randn(3, 6, dtype=torch.float64)

@@ -2,13 +2,13 @@
 """Runs the whole path for one model under several plans and meshes, and compares with PyTorch.
 
   check_forward.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2... [--compute DTYPE]
-                   [--activations bf16|f16]
+                   [--activations bf16|f16|f32]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2".
 For each plan and mesh: compile, run the ranks as threads, compare every output as compare_forward.py does, and compare
 the memory that was metered with what the compiler planned: parameters exactly, the peak within 20 %. With `--compute`
-both sides compute under autocast in that dtype. With `--activations` the plan sends partial sums in that dtype, and
-PyTorch's own run computes each product with a divided weight in as many addends as ranks, which it rounds.
+both sides compute under autocast in that dtype. Where the plan sends partial sums in 16 bits, PyTorch's own run computes
+each product with a divided weight in as many addends as ranks, which it rounds. `--activations` states that dtype.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from addends import Shards, shards_of
+from addends import Shards, narrow_shards
 from compare_forward import COMPUTE, Reference, load_program
 from plan_runs import (
     activations_statement,
@@ -51,14 +51,14 @@ def check_memory(memory: dict, label: str) -> bool:
 def main() -> int:
     parser = argument_parser(__doc__.splitlines()[0])
     parser.add_argument("--compute", choices=COMPUTE, help="of autocast")
-    parser.add_argument("--activations", choices=("bf16", "f16"), help="of partial sums while they are sent")
+    parser.add_argument("--activations", choices=("bf16", "f16", "f32"), help="of partial sums while they are sent")
     arguments = parser.parse_args()
     added = autocast_statement(arguments.compute) + activations_statement(arguments.activations)
     archive = make_model(arguments)
     right = True
     outputs: list[tuple[Path, Shards | None]] = []
     for run in runs_of(arguments, lambda text: with_statements(text, added)):
-        outputs.append((run.output, shards_of(report_of(arguments, run)) if arguments.activations else None))
+        outputs.append((run.output, narrow_shards(report_of(arguments, run))))
         right &= check_memory(execute(arguments, run)["memory"], run.output.stem)
 
     inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")

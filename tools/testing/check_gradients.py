@@ -2,12 +2,12 @@
 """Runs the training step of one model under several plans and meshes, and compares its gradients with PyTorch.
 
   check_gradients.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2... [--loss NAME]
-                     [--activations bf16|f16]
+                     [--activations bf16|f16|f32]
 
 As check_forward.py, whose plans it takes: what a plan needs to train is added where it is missing, the statements
 `loss` and `optimizer`, and for a model NAME_loss of make_models.py `rest: replicate`, for the parameters that the model
 NAME does not have. For each plan and mesh: compile, run program `step`, compare every gradient as compare_gradients.py
-does; with `--activations` as check_forward.py does.
+does, with `--activations` and addends as check_forward.py has them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from addends import Shards, shards_of
+from addends import Shards, narrow_shards
 from compare_forward import load_program
 from compare_gradients import GradientReference
 from draws import Draws
@@ -45,7 +45,7 @@ def main() -> int:
     parser.add_argument("--loss", default="loss", help="name of the output that is differentiated")
     parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
     parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
-    parser.add_argument("--activations", choices=("bf16", "f16"), help="of partial sums while they are sent")
+    parser.add_argument("--activations", choices=("bf16", "f16", "f32"), help="of partial sums while they are sent")
     arguments = parser.parse_args()
     statements = arguments.statement + activations_statement(arguments.activations)
     archive = make_model(arguments)
@@ -59,7 +59,7 @@ def main() -> int:
     for run in runs_of(arguments, change):
         try:
             execute(arguments, run, program="step", options=["--gradients"], settings=settings)
-            outputs.append((run.output, shards_of(report_of(arguments, run)) if arguments.activations else None))
+            outputs.append((run.output, narrow_shards(report_of(arguments, run))))
         except subprocess.CalledProcessError as error:
             print(f"{run.output.stem}: {Path(error.cmd[0]).name} {error.cmd[1]} ended with {error.returncode}: WRONG")
             right = False

@@ -34,10 +34,10 @@ import torch
 from check_training import make_batches, memory_of, reference_arguments, steps_command
 from checks import Failure
 from compare_forward import Tensors, load_program
-from compare_training import Reference, add_options, compare, reference_of
+from compare_training import References, add_options, compare
 from loss_units import IGNORED
 from model_table import first_error
-from plan_runs import Run, compile_command, with_statements
+from plan_runs import Run, compile_command, report_of, with_statements
 from product_scratch import largest_scratch
 from safetensors.torch import load_file, save_file
 
@@ -279,8 +279,9 @@ def run_job(arguments: argparse.Namespace, job: Job, plans: dict[bool, str]) -> 
     return (Outcome("WRONG", "; ".join(misfits)) if misfits else None), run
 
 
-def compared(run: Run, reference: Reference, arguments: argparse.Namespace) -> Outcome:
+def compared(run: Run, references: References, arguments: argparse.Namespace) -> Outcome:
     """The verdict on the result of a run."""
+    reference = references.of(lambda: report_of(arguments, run))
     with contextlib.redirect_stdout(io.StringIO()) as said:
         right = compare(load_file(run.output), reference, arguments)
     wrong = [line.removesuffix(": WRONG") for line in said.getvalue().splitlines() if line.endswith(": WRONG")]
@@ -292,7 +293,7 @@ def frozen_in(program: torch.export.ExportedProgram) -> list[str]:
     return [name for name, parameter in program.named_parameters() if not parameter.requires_grad]
 
 
-def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str], Reference]:
+def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str], References]:
     """Makes archive and batches. The plans, that for True dividing sequences, and what PyTorch makes of the steps."""
     if not all(make_models.make(name, arguments.models) for name in {arguments.model, arguments.batch}):
         raise Failure("the model cannot be exported")
@@ -303,7 +304,7 @@ def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str],
     # Ranks share the cores; where there are more of them each computes on one.
     arguments.scratch = largest_scratch(program, threads=max(1, (os.cpu_count() or 1) // 2))
     batches = [load_file(path) for path in arguments.batches]
-    return plans, reference_of(program, reference_arguments(arguments), batches)
+    return plans, References(program, reference_arguments(arguments), batches)
 
 
 def run_model(arguments: argparse.Namespace, model: str) -> Iterator[tuple[Job, Outcome]]:
@@ -324,13 +325,13 @@ def run_jobs(arguments: argparse.Namespace, model: str, jobs: Sequence[Job]) -> 
     }
     own = argparse.Namespace(**vars(arguments) | others)
     try:
-        plans, reference = prepare(own, model)
+        plans, references = prepare(own, model)
     except Failure as failure:
         yield from ((job, Outcome("WRONG", str(failure))) for job in jobs)
         return
     with ThreadPoolExecutor(own.jobs) as pool:
         for job, (outcome, run) in zip(jobs, pool.map(lambda job: run_job(own, job, plans), jobs), strict=True):
-            yield job, outcome or compared(run, reference, reference_arguments(own))
+            yield job, outcome or compared(run, references, reference_arguments(own))
 
 
 def cell_text(outcomes: dict[str, Outcome], numbers: dict[str, str]) -> str:

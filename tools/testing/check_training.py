@@ -25,9 +25,9 @@ from pathlib import Path
 
 import torch
 from compare_forward import Tensors, load_program
-from compare_training import add_options, compare, reference_of
+from compare_training import References, add_options, compare
 from loss_units import hide_labels
-from plan_runs import Run, argument_parser, compile_command, make_model, runs_of, with_statements
+from plan_runs import Run, argument_parser, compile_command, make_model, report_of, runs_of, with_statements
 from safetensors.torch import load_file, save_file
 
 PEAK_TOLERANCE = 0.05  # of the planned peak
@@ -141,7 +141,7 @@ def main() -> int:
     hides = arguments.per is not None
     batches = make_batches(inputs, arguments.work, arguments.steps, hides, arguments.microbatches)
     compared = reference_arguments(arguments)
-    reference = reference_of(load_program(archive), compared, [load_file(batch) for batch in batches])
+    references = References(load_program(archive), compared, [load_file(batch) for batch in batches])
     right = True
 
     def changed(text: str) -> str:
@@ -151,6 +151,7 @@ def main() -> int:
         subprocess.run(compile_command(arguments, run), check=True)
         steps = steps_command(arguments, run, batches)
         metered = subprocess.run(steps, check=True, stdout=subprocess.PIPE, text=True).stdout
+        reference = references.of(lambda run=run: report_of(arguments, run))
         print(run.output.stem, flush=True)
         right &= compare(load_file(run.output), reference, compared)
         right &= not arguments.memory or check_memory(metered)

@@ -36,8 +36,10 @@ import copy
 import math
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import torch
+from addends import Shards, narrow_shards
 from compare_forward import (
     COMPUTE,
     Tensors,
@@ -320,20 +322,42 @@ def updated_buffers(program: torch.export.ExportedProgram) -> list[str]:
 
 
 def reference_of(
-    program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
+    program: torch.export.ExportedProgram,
+    arguments: argparse.Namespace,
+    batches: list[Tensors],
+    shards: Shards | None = None,
 ) -> Reference:
-    """What PyTorch makes of these batches, one step for each."""
+    """What PyTorch makes of these batches, one step for each; with `shards` of products in addends (addends.py)."""
     names = names_of_parameters(program)
     buffers = updated_buffers(program)
 
     def make(exact: bool) -> Training:
         # A module of its own, as it is in the archive.
         again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
-        module = widened_module(again, draws) if exact else own_module(again, draws)
+        module = widened_module(again, draws) if exact else own_module(again, draws, shards)
         return Training(module, names, arguments, draws, None if exact else arguments.compute, buffers)
 
     half = is_half(program) or arguments.compute is not None
     return Reference(make, names | {name: [name] for name in buffers}, batches, positional_inputs(program), half)
+
+
+class References:
+    """What PyTorch makes of one training, by how plans divide weights whose products they send in 16 bits."""
+
+    def __init__(
+        self, program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
+    ) -> None:
+        self.program, self.arguments, self.batches = program, arguments, batches
+        self.half = is_half(program) or arguments.compute is not None
+        self.made: dict[str, Reference] = {}
+
+    def of(self, report: Callable[[], Path]) -> Reference:
+        """That of a plan, whose report is made if the model has 16 bits."""
+        shards = narrow_shards(report()) if self.half else None
+        key = str(shards)
+        if key not in self.made:
+            self.made[key] = reference_of(self.program, self.arguments, self.batches, shards)
+        return self.made[key]
 
 
 def compare(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> bool:

@@ -277,7 +277,7 @@ private:
 
 struct WidenAddendsPass : meshplan::impl::WidenAddendsBase<WidenAddendsPass> {
   void runOnOperation() final {
-    bool sendsWide = !getOperation()->hasAttr(narrowActivationsName);
+    bool sendsWide = getOperation()->hasAttr(wideActivationsName);
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function->hasAttr("plan.single_rank"))
         AddendWidener(function, sendsWide).run();

@@ -2,6 +2,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-widen-addends | FileCheck %s
 // RUN: %meshplan-opt %s --split-input-file --plan-widen-addends --plan-localize-calls -o /dev/null
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
 // The product writes float32, the sum is rounded once.
@@ -19,9 +20,11 @@ func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor
       -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
   return %2 : tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
 // A bias is added before the sum is rounded, as in a product on one rank.
@@ -43,9 +46,11 @@ func.func @bias(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x
       -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
   return %3 : tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
 // A residual of the sum's own size is added in the model's type.
@@ -64,9 +69,11 @@ func.func @residual(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tens
       -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
   return %3 : tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
 // Rows of a divided table, and what is made of each alone, are zero on all ranks but one: nothing is lost in 16 bits.
@@ -84,9 +91,11 @@ func.func @lookup(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tenso
       -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
   return %3 : tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
 // Two such addends together are no longer of one rank.
@@ -109,9 +118,11 @@ func.func @lookups(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tens
       -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
   return %4 : tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
 
 // Wide until nothing is left to be added; a dtype among the arguments follows, and an operand is converted once.
@@ -135,9 +146,11 @@ func.func @two_axes(%x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {"tp"}]>>) -> t
       : (tensor<1xbf16, #plan.sharding<[{}]>>) -> tensor<bf16, #plan.sharding<[]>>
   return %5 : tensor<bf16, #plan.sharding<[]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
 // An operator that writes the type that it reads has its operands converted, once for all readers.
@@ -160,9 +173,11 @@ func.func @converted(%x: tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, %
       -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}]>>
   return %4 : tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
 // Addends that the plan wants in 16 bits are rounded and added up there, and what makes them stays wide.
@@ -179,9 +194,11 @@ func.func @rounded(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor
   %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<4xbf16, #plan.sharding<[{}]>>
   return %2 : tensor<4xbf16, #plan.sharding<[{}]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
 // What was to be converted to float32 is so already.
@@ -197,9 +214,11 @@ func.func @converted_to_itself(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>
   %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<4xf32, #plan.sharding<[{}]>>
   return %2 : tensor<4xf32, #plan.sharding<[{}]>>
 }
+}
 
 // -----
 
+module attributes {plan.wide_activations} {
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
 
 // What microbatches have for themselves is added up in float32, whether ranks add to it or not.
@@ -221,4 +240,5 @@ func.func @microbatches(%x: tensor<4xbf16, #plan.sharding<[{"dp"}]>>, %y: tensor
   %4 = plan.leave_microbatch %3 as "microbatches 3 mean" : tensor<bf16, #plan.sharding<[]>> -> tensor<bf16, #plan.sharding<[], partial = sum {"microbatch"}>>
   %5 = plan.all_reduce %4 [#plan.axis<"microbatch">] : tensor<bf16, #plan.sharding<[], partial = sum {"microbatch"}>> -> tensor<bf16, #plan.sharding<[]>>
   return %d, %5 : tensor<bf16, #plan.sharding<[]>>, tensor<bf16, #plan.sharding<[]>>
+}
 }

@@ -2,9 +2,8 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-widen-addends | FileCheck %s
 // RUN: %meshplan-opt %s --split-input-file --plan-widen-addends --plan-localize-calls -o /dev/null
 
-// A plan that says `activations bf16`: a product rounds its own addends, and they are sent so.
+// A product rounds its own addends, and they are sent so.
 // CHECK-LABEL: func.func @linear
-module attributes {plan.narrow_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>> {
@@ -18,13 +17,11 @@ func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor
       -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
   return %2 : tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
 }
-}
 
 // -----
 
 // What a rank adds up itself stays wide until it is sent, so that it is rounded once.
 // CHECK-LABEL: func.func @two_products
-module attributes {plan.narrow_activations} {
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 func.func @two_products(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x8xf16, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>> {
@@ -46,13 +43,11 @@ func.func @two_products(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: t
       -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
   return %4 : tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
 }
-}
 
 // -----
 
 // The gradient of a parameter is none of them, nor is a sum that is of no products: they are float32 as ever.
 // CHECK-LABEL: func.func @step
-module attributes {plan.narrow_activations} {
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 func.func @step(%g: tensor<4x6xbf16, #plan.sharding<[{"dp"}, {}]>>, %x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {}]>>)
     -> (tensor<6x8xbf16, #plan.sharding<[{}, {}]>> {plan.gradient_of = 0 : i64}, tensor<6xbf16, #plan.sharding<[{}]>>) {
@@ -71,13 +66,11 @@ func.func @step(%g: tensor<4x6xbf16, #plan.sharding<[{"dp"}, {}]>>, %x: tensor<4
   %4 = plan.all_reduce %3 [#plan.axis<"dp">] : tensor<6xbf16, #plan.sharding<[{}], partial = sum {"dp"}>> -> tensor<6xbf16, #plan.sharding<[{}]>>
   return %2, %4 : tensor<6x8xbf16, #plan.sharding<[{}, {}]>>, tensor<6xbf16, #plan.sharding<[{}]>>
 }
-}
 
 // -----
 
 // Of a sum over two axes in two steps only the last one sends rounded addends.
 // CHECK-LABEL: func.func @two_steps
-module attributes {plan.narrow_activations} {
 plan.mesh [#plan.mesh_axis<"ep" = 2>, #plan.mesh_axis<"tp" = 2>]
 func.func @two_steps(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"ep", "tp"}]>>, %w: tensor<6x8xbf16, #plan.sharding<[{}, {"ep", "tp"}]>>)
     -> tensor<4x6xbf16, #plan.sharding<[{"ep"}, {}]>> {
@@ -92,5 +85,4 @@ func.func @two_steps(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"ep", "tp"}]>>, %
   %3 = plan.reduce_scatter %2 [#plan.axis<"ep">] dim 0 : tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"ep"}>>
       -> tensor<4x6xbf16, #plan.sharding<[{"ep"}, {}]>>
   return %3 : tensor<4x6xbf16, #plan.sharding<[{"ep"}, {}]>>
-}
 }

@@ -77,7 +77,7 @@ class Case:
     dropout: float = 0.0  # of a training
     random_seed: int = 0  # of what is dropped
     plain: bool = False  # the loss of a training is that of classes alone, and some labels do not count
-    statements: list[Statement] = field(default_factory=list)  # of training
+    statements: list[Statement] = field(default_factory=list)  # of training, and of what a forward run has of them
 
     @property
     def ranks(self) -> int:

@@ -10,6 +10,7 @@ import torch
 from choices import Choices, drawn_numbers
 from layers import FORMS, GROUPED, KEEPING, STEPS
 from model import make_model
+from statement_draw import add_activations
 
 MOST_BLOCKS = 3
 PLANS = 4  # of one model: it takes most of the time to export it
@@ -112,4 +113,5 @@ def draw_case(seed: int, only_made: bool = False) -> case.Case:
         form=planner.randrange(4),
     )
     plan_draw.draw_plan(drawn, make_model(drawn), planner)
+    add_activations(drawn, random.Random(f"activations {seed}"))
     return drawn

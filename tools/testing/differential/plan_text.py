@@ -71,7 +71,7 @@ def plan_text(drawn: case.Case, archive: str, uncovered: bool) -> str:
     statements += [f"output {name}: [{', '.join(dims)}]" for name, dims in drawn.outputs.items()]
     if drawn.steps:
         statements += [] if any(each.head.startswith("loss ") for each in drawn.statements) else ["loss loss"]
-        statements += map(statement_text, drawn.statements)
+    statements += map(statement_text, drawn.statements)
     statements += entry_lines(drawn)
     if uncovered:
         statements.append("rest: replicate")

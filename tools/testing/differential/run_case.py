@@ -27,7 +27,7 @@ from plan_draw import owners
 from plan_text import plan_text
 from refusals import reason_of
 from safetensors.torch import load_file, save_file
-from statements import find
+from statements import addends_of, find, rounded_addends
 from training import DRAWS
 from training_coverage import kinds_of
 from unreached import is_of_steps
@@ -84,7 +84,15 @@ class Model:
     module: torch.nn.Module
     program: torch.export.ExportedProgram
     inputs: dict[str, torch.Tensor]
-    reference: Reference | None = None  # made when a case gets as far
+    references: dict[int, Reference] = field(default_factory=dict)  # by the addends of products
+
+    def reference_of(self, drawn: case.Case) -> Reference:
+        """Made when a case gets as far."""
+        addends = addends_of(drawn)
+        if addends not in self.references:
+            with rounded_addends(drawn):
+                self.references[addends] = Reference(self.program, self.inputs)
+        return self.references[addends]
 
 
 def export(drawn: case.Case, base: Path) -> Model:
@@ -264,10 +272,11 @@ class Runner:
             raise CaseError(WRONG, f"other bits than without {' and '.join(WORDS)}: {', '.join(names)}")
 
     def compare(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> float:
-        reference = model.reference = model.reference or Reference(model.program, model.inputs)
-        if not reference.share(ours) <= 1:
-            self.model = None  # further draws turn its weights
-        share = share_of(reference, drawn, ours)
+        reference = model.reference_of(drawn)
+        with rounded_addends(drawn):
+            if not reference.share(ours) <= 1:
+                self.model = None  # further draws turn its weights
+            share = share_of(reference, drawn, ours)
         if share <= 1:
             return share
         shares = [

@@ -39,6 +39,17 @@ def unreached(drawn: case.Case, model: nn.Module) -> list[str]:
     return [name for name, gradient in zip(names, gradients, strict=False) if gradient is None]
 
 
+def add_activations(drawn: case.Case, generator: random.Random) -> None:
+    """Now and then the dtype in which a 16-bit model's partial sums are sent; else it is the model's own."""
+    if not drawn.half or generator.random() < 0.5:
+        return
+    said = f"activations {generator.choice(('f32', 'f32', 'bf16'))}"
+    if precision := find(drawn.statements, "precision"):
+        precision.options.append(said)
+    else:
+        drawn.statements.append(Statement("precision", [said]))
+
+
 class StatementDraw:
     def __init__(self, drawn: case.Case, model: Model, generator: random.Random) -> None:
         self.drawn, self.model, self.generator = drawn, model, generator

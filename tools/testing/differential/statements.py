@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
+import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import case
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from addends import RoundedProducts
 
 DTYPES = {"f64": "float64", "f32": "float32", "bf16": "bfloat16"}
 Numbers = dict[str, float]
@@ -73,6 +80,17 @@ def calls_of(statements: Sequence[case.Statement]) -> int:
     """How often a step calls the model, each time with inputs of its own."""
     microbatches = find(statements, "microbatches")
     return int(microbatches.head.split()[1]) if microbatches and microbatches.head.endswith(" mean") else 1
+
+
+def addends_of(drawn: case.Case) -> int:
+    """In how many addends, each of them rounded, ranks may make a product of 16 bits."""
+    wide = option(find(drawn.statements, "precision"), "activations") == "f32"
+    return drawn.ranks if drawn.half and not wide else 1
+
+
+def rounded_addends(drawn: case.Case) -> contextlib.AbstractContextManager[object]:
+    """While it is on, PyTorch makes products of 16 bits as ranks may make them."""
+    return RoundedProducts(count) if (count := addends_of(drawn)) > 1 else contextlib.nullcontext()
 
 
 def keeps_states(optimizer: case.Statement) -> bool:

@@ -15,7 +15,7 @@ import case
 import torch
 from model import make_inputs
 from redefined_loss import redefined
-from statements import Groups, calls_of, named, reference_arguments
+from statements import Groups, calls_of, named, reference_arguments, rounded_addends
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -123,8 +123,9 @@ def largest_share(ours: Tensors, reference: Reference, arguments: argparse.Names
 
 def compared(drawn: case.Case, program: torch.export.ExportedProgram, ours: Tensors) -> tuple[float, str]:
     """The largest error as a share of what is allowed, and what is wrong; nothing if all is right."""
-    with torch.enable_grad(), contextlib.redirect_stdout(io.StringIO()) as printed:
+    with torch.enable_grad(), rounded_addends(drawn), contextlib.redirect_stdout(io.StringIO()) as printed:
         reference, arguments = reference_of(drawn, program)
         right = compare(ours, reference, arguments)
+        share = largest_share(ours, reference, arguments)
     wrong = "; ".join(line for line in printed.getvalue().splitlines() if line.endswith("WRONG"))
-    return largest_share(ours, reference, arguments), "" if right else wrong
+    return share, "" if right else wrong

@@ -13,7 +13,7 @@ from choices import Choices, drawn_numbers
 from draw import PLANS, draw_block, with_made
 from made_weights import init_items
 from model import loss_kind, make_model
-from statement_draw import StatementDraw
+from statement_draw import StatementDraw, add_activations
 from torch import nn
 
 BLOCKS = (
@@ -115,6 +115,7 @@ def draw_training(seed: int, only_made: bool = False) -> case.Case:
         drawn.steps = 1
     plan_draw.draw_plan(drawn, model, planner)
     StatementDraw(drawn, model, planner).draw()
+    add_activations(drawn, random.Random(f"training activations {seed}"))
     if items := init_items(model, Choices(drawn_numbers(planner, 24))):
         drawn.statements.append(case.Statement("init", items))
     return drawn

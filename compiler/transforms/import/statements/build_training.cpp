@@ -82,8 +82,8 @@ DictionaryAttr StatementBuilder::scaleOf(const BoundLossScale &scale) const {
 
 void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
   MLIRContext *context = builder.getContext();
-  if (!precision.activations.empty() && precision.activations != "f32")
-    builder.getInsertionBlock()->getParentOp()->setAttr(narrowActivationsName, builder.getUnitAttr());
+  if (precision.activations == "f32")
+    builder.getInsertionBlock()->getParentOp()->setAttr(wideActivationsName, builder.getUnitAttr());
   PrecisionOp::create(
       builder, locate(precision.range), typeOf(precision.compute, context), typeOf(precision.storage, context),
       typeOf(precision.gather, context), typeOf(precision.reduce, context), typeOf(precision.master, context),

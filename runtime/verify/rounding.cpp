@@ -49,7 +49,7 @@ static Status checkStorage(const artifact::Program &program, const artifact::Pro
 static Status checkSums(const artifact::Schedule &schedule, const artifact::Program &program) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *call = instruction->action_as_Compute();
-    if (!call || call->target()->string_view() != "meshplan.round_addends" || resultOf(*call) < 0)
+    if (!call || call->target()->string_view() != "meshplan.round_gradient" || resultOf(*call) < 0)
       continue;
     DType dtype = dtypeIn(program, resultOf(*call));
     std::string origin = originText(schedule, *instruction);

@@ -64,7 +64,9 @@ def scratch_of(product: Product, dtype: torch.dtype, threads: int) -> int:
         torch.set_num_threads(before)
 
 
-def largest_scratch(program: torch.export.ExportedProgram, threads: int) -> int:
-    """Bytes of a rank that computes on so many threads; 0 for a model that has no products of 16 bits."""
-    products = {(product, dtype) for dtype, product in products_of(program) if dtype.itemsize == 2}
+def largest_scratch(program: torch.export.ExportedProgram, threads: int, compute: torch.dtype | None = None) -> int:
+    """Bytes of a rank that computes on so many threads; 0 for a model that has no products of 16 bits. `compute` is the
+    dtype of autocast."""
+    products = {(product, compute or dtype) for dtype, product in products_of(program)}
+    products = {(product, dtype) for product, dtype in products if dtype.itemsize == 2}
     return max((scratch_of(product, dtype, threads) for product, dtype in products), default=0)

@@ -117,12 +117,13 @@ void addConversionRecords(OpRegistry &registry) {
                   .strides = likeCopy,
                   .isPointwise = true});
   // Addends are rounded to 16 bits on purpose: they stay so (plan-widen-addends), and are copied as others are.
-  registry.add({.target = "meshplan.round_addends",
-                .rule = alignedRule,
-                .linearity = ofAddends,
-                .cost = copyCost,
-                .isPointwise = true,
-                .roundsAddends = true});
+  for (StringRef target : {"meshplan.round_addends", "meshplan.round_gradient"})
+    registry.add({.target = target,
+                  .rule = alignedRule,
+                  .linearity = ofAddends,
+                  .cost = copyCost,
+                  .isPointwise = true,
+                  .roundsAddends = true});
   for (StringRef target : {toHostTarget, toDeviceTarget})
     registry.add(
         {.target = target, .rule = alignedRule, .linearity = movesOperand, .cost = copyCost, .isPointwise = true});

@@ -91,7 +91,7 @@ void OptimizerStep::reduce(Update &update) {
   addend = guard.noted(addend, update.parameter);
   // Addends of 16 bits are made in float32 unless the plan wants them rounded.
   if (stated && isNarrow(*stated))
-    addend = converted(addend, *stated, "meshplan.round_addends");
+    addend = converted(addend, *stated, "meshplan.round_gradient");
   ArrayAttr axes = update.data ? toArray(builder, flatAxes(update)) : ArrayAttr();
   update.gradient =
       MatchOp::create(builder, update.gradient.getLoc(), withoutSharding(addend), addend, update.parameter, axes);

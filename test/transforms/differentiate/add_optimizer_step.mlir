@@ -177,7 +177,7 @@ plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
 // CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.copies,
 func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
     -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) {
-  // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_addends"(%{{.*}}) {dtype = bf16,
+  // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_gradient"(%{{.*}}) {dtype = bf16,
   // CHECK: %[[SUM:.*]] = plan.match %[[ROUNDED]] to %[[W]] flat [#plan.axis<"dp">] : tensor<4xbf16>,
   // CHECK: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[SUM]]) {dtype = f32,
   // CHECK: %[[NEW:.*]] = plan.call "meshplan.sgd"(%[[MASTER]], %[[WIDE]],
@@ -257,7 +257,7 @@ plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
 // CHECK: func.func @step(%[[W:arg0]]:
 func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["w"]}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
-  // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_addends"(%[[G]])
+  // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_gradient"(%[[G]])
   // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[ROUNDED]] to %[[W]]
   // CHECK-NEXT: plan.call "aten._to_copy.default"(%[[SUM]]) {dtype = f32
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>

@@ -36,7 +36,7 @@ plan.optimizer "sgd" groups [{lr = 0.5 : f64}] {nonfinite = "skip"}
 func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["w"]}, %g: tensor<4xbf16>)
     -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) {
   // CHECK: %[[OWN:.*]] = plan.call "meshplan.note_nonfinite"(%arg1)
-  // CHECK-NEXT: %[[NARROW:.*]] = plan.call "meshplan.round_addends"(%[[OWN]])
+  // CHECK-NEXT: %[[NARROW:.*]] = plan.call "meshplan.round_gradient"(%[[OWN]])
   // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[NARROW]] to %arg0
   // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[SUM]]) {dtype = f32
   // CHECK-NEXT: plan.call "meshplan.nonfinite_count"(%[[WIDE]])

@@ -184,12 +184,12 @@ plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // CHECK-LABEL: func.func @rounded
 func.func @rounded(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xbf16, #plan.sharding<[{}]>> {
   // CHECK: %[[WIDE:.*]] = plan.call "aten.sum.dim_IntList"(%arg0) {{.*}} -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
-  // CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "meshplan.round_addends"(%[[WIDE]]) {{.*}} -> tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>
+  // CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "meshplan.round_gradient"(%[[WIDE]]) {{.*}} -> tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>
   // CHECK-NEXT: plan.all_reduce %[[ROUNDED]] [#plan.axis<"tp">] : tensor<4xbf16,
   // CHECK-NOT: _to_copy
   %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1], dtype = bf16}
       : (tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>
-  %1 = plan.call "meshplan.round_addends"(%0) {self = #plan.operand<0>, dtype = bf16}
+  %1 = plan.call "meshplan.round_gradient"(%0) {self = #plan.operand<0>, dtype = bf16}
       : (tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>) -> tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>
   %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<4xbf16, #plan.sharding<[{}]>>
   return %2 : tensor<4xbf16, #plan.sharding<[{}]>>

@@ -47,6 +47,7 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.nonfinite_count",
     "meshplan.note_nonfinite",
     "meshplan.round_addends",
+    "meshplan.round_gradient",
     "meshplan.sgd",
     "meshplan.sgd_momentum",
     "meshplan.square_sum",

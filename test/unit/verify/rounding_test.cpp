@@ -141,7 +141,7 @@ TEST(RoundingTest, WhatAStepRunsBeforeItself) {
 TEST(RoundingTest, SumsOfRoundedGradients) {
   EXPECT_EQ(refusalAfter([](VerifiedStep &step) {
               artifact::ComputeT &call = step.call("aten.relu.default");
-              call.target = "meshplan.round_addends";
+              call.target = "meshplan.round_gradient";
               call.args.push_back(std::make_unique<artifact::ArgT>(dtypeArg("dtype", DType::bf16)));
               setDtype(step.step(), step.gradient, DType::bf16);
             }),

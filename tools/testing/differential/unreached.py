@@ -29,7 +29,7 @@ SPLIT = "it cuts the sequence, which is gathered or refused where a style divide
 OF_STEPS = (
     *("aten.*_backward*", "meshplan.*_backward", "meshplan.*_gradient*", "meshplan.accumulate", "meshplan.adam"),
     *("meshplan.assign", "meshplan.clip_factor", "meshplan.index_sum", "meshplan.nonfinite_count"),
-    *("meshplan.note_nonfinite", "meshplan.round_addends", "meshplan.scatter_sum*", "meshplan.sgd*"),
+    *("meshplan.note_nonfinite", "meshplan.round_gradient", "meshplan.scatter_sum*", "meshplan.sgd*"),
     *("meshplan.square_sum", "meshplan.sum_shared_heads", "meshplan.take_microbatch", "meshplan.to_*"),
 )
 

@@ -140,6 +140,7 @@ static void defineTraining(torch::Library &library) {
   library.def("accumulate(Tensor(a!) self, Tensor addend) -> Tensor(a!)", &accumulate);
   library.def("take_microbatch(Tensor(a) self, Tensor index, int dim, int count) -> Tensor(a)", &takeMicrobatch);
   library.def("round_addends(Tensor self, *, ScalarType dtype) -> Tensor", &roundAddends);
+  library.def("round_gradient(Tensor self, *, ScalarType dtype) -> Tensor", &roundAddends);
   library.def("square_sum(Tensor self) -> Tensor", &squareSum);
   library.def("nonfinite_count(Tensor self) -> Tensor", &nonfiniteCount);
   library.def("note_nonfinite(Tensor(a) self, *, str name, bool summed=False) -> Tensor(a)", &noteNonfinite);

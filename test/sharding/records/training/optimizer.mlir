@@ -63,6 +63,12 @@ func.func @take_microbatch(%0: tensor<6x8xf32>, %1: tensor<f64> {plan.range = [1
   return %r : tensor<2x8xf32>
 }
 
+func.func @round_gradient(%0: tensor<6x8xf32>) -> tensor<6x8xbf16> {
+  %r = plan.call "meshplan.round_gradient"(%0) {self = #plan.operand<0>, dtype = bf16}
+    : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  return %r : tensor<6x8xbf16>
+}
+
 func.func @round_addends(%0: tensor<6x8xf32>) -> tensor<6x8xbf16> {
   %r = plan.call "meshplan.round_addends"(%0) {self = #plan.operand<0>, dtype = bf16}
     : (tensor<6x8xf32>) -> tensor<6x8xbf16>

@@ -5,10 +5,10 @@
   model_table.py --models DIR --work DIR --shares-only [--meshplan P] [--page docs/models.md] [NAME ...]
 
 `meshplan init` drafts the plan of a cell, `compile` and `forward` run it, PyTorch in float64 is what it is held
-against. Models of 16 bits have a second row, of plans with `precision { activations f32 }`. A cell is the largest error as a share of what is allowed (compare_forward.py); a cell without a number has a
-letter, under which the page gives the reason. The second table is what `meshplan check` says of the largest rank's
-parameters; with --shares-only nothing runs, and the page keeps its first table. Status 1 if an output is wrong or a
-cell has no number.
+against. Models of 16 bits have a second row, of plans with `precision { activations f32 }`. A cell is the largest error
+as a share of what is allowed (compare_forward.py); a cell without a number has a letter, under which the page gives the
+reason. The second table is what `meshplan check` says of the largest rank's parameters; with --shares-only nothing
+runs, and the page keeps its first table. Status 1 if an output is wrong or a cell has no number.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ def attempt(cell: Cell, command: list[str | Path]) -> bool:
 
 def run_cell(arguments: argparse.Namespace, row: str, mesh: str, sequence: bool) -> tuple[Cell, Path]:
     model = row.removesuffix(WIDE_SUMS)
-    stem = f"{row.replace(', ', '-').replace(' ', '-')}-{mesh.replace('=', '').replace(',', '-')}{'-sequence' if sequence else ''}"
+    words = [*re.split(", | ", row), *mesh.replace("=", "").split(","), *(["sequence"] if sequence else [])]
+    stem = "-".join(words)
     plan, schedule, outputs = (arguments.work / f"{stem}{suffix}" for suffix in (".plan", ".sched", ".safetensors"))
     base = arguments.models / model
     init = [arguments.meshplan, "init", f"{base}.pt2", "--mesh", mesh, "-o", plan, "--force"]
@@ -201,10 +202,11 @@ def page(table: Table) -> str:
         "Every model of `tools/testing/make_models.py` under every mesh, with the plan that `meshplan init` drafts",
         "for it. A cell is the largest error of an output against PyTorch in float64, as a share of what is allowed:",
         "4 times the error of PyTorch's own float32 run or 1e-6 of the largest element, of 16-bit models 1.5 times the",
-        "error of PyTorch's own run (of a single number such as a loss, of the largest of eight runs): 0.67 is PyTorch's",
-        "own error. That run is on one device where the plan says `precision { activations f32 }`; else each product with",
-        "a divided weight is made in as many addends as ranks, which are rounded, as they are sent. Models that name",
-        "float32 in their code have no 16-bit row: PyTorch does not run them either. `tools/testing/model_table.py` made this page.",
+        "error of PyTorch's own run (of a single number such as a loss, of the largest of eight runs): 0.67 is",
+        "PyTorch's own error. That run is on one device where the plan says `precision { activations f32 }`; else each",
+        "product with a divided weight is made in as many addends as ranks, which are rounded, as they are sent. Models",
+        "that name float32 in their code have no 16-bit row: PyTorch does not run them either.",
+        "`tools/testing/model_table.py` made this page.",
         "",
         *rows_of(table, lambda cell: cell.text() if cell.share is not None else ""),
         "",

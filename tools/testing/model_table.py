@@ -204,7 +204,7 @@ def page(table: Table) -> str:
         "4 times the error of PyTorch's own float32 run or 1e-6 of the largest element, of 16-bit models 1.5 times the",
         "error of PyTorch's own run (of a single number such as a loss, of the largest of eight runs): 0.67 is",
         "PyTorch's own error. That run is on one device where the plan says `precision { activations f32 }`; else each",
-        "product with a divided weight is made in as many addends as ranks, which are rounded, as they are sent. Models",
+        "product with a divided weight is made in as many addends as ranks, which are rounded as they are sent. Models",
         "that name float32 in their code have no 16-bit row: PyTorch does not run them either.",
         "`tools/testing/model_table.py` made this page.",
         "",

@@ -33,6 +33,7 @@ public:
   /// Calls `copy(begin, size)` for pieces of a run of the payload, and compares the blocks that lie in it.
   template <typename Copy> Status visit(Range run, const Copy &copy) {
     if (run.size < std::min(blockBytes, static_cast<int64_t>(payload.size()))) {
+      MESHPLAN_RETURN_IF_ERROR(compareBefore(run.offset));
       copy(run.offset, run.size);
       return Status();
     }
@@ -50,14 +51,18 @@ public:
   }
 
   /// Compares the others.
-  Status finish() {
-    for (size_t block = 0; block < isCompared.size(); ++block)
-      if (!isCompared[block])
-        MESHPLAN_RETURN_IF_ERROR(compare(block, [](int64_t, int64_t) {}));
+  Status finish() { return compareBefore(static_cast<int64_t>(isCompared.size()) * blockBytes); }
+
+private:
+  /// Compares the blocks in front of `offset`: of short runs in ascending order the last of them has just been read,
+  /// and is in the cache.
+  Status compareBefore(int64_t offset) {
+    for (size_t last = offset / blockBytes; passed < std::min(last, isCompared.size()); ++passed)
+      if (!isCompared[passed])
+        MESHPLAN_RETURN_IF_ERROR(compare(passed, [](int64_t, int64_t) {}));
     return Status();
   }
 
-private:
   Range rangeOf(int64_t block) const {
     int64_t begin = block * blockBytes;
     return {begin, std::min(blockBytes, static_cast<int64_t>(payload.size()) - begin)};
@@ -100,6 +105,7 @@ private:
   int64_t blockBytes;
   uint64_t seed = 0;
   std::vector<bool> isCompared; // or left to others
+  size_t passed = 0;            // blocks all of which are compared
 };
 
 } // namespace

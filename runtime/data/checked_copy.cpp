@@ -18,8 +18,9 @@ constexpr int64_t pieceBytes = 256 << 10;
 class BlockCheck {
 public:
   BlockCheck(const StoredTensor &tensor, std::span<const std::byte> payload)
-      : tensor(tensor), payload(payload), blockBytes(tensor.checksums->blockBytes),
-        isCompared(elementCount(tensor.shape) > 0 ? tensor.checksums->values.size() : 0) {
+      : tensor(tensor), payload(payload), blockBytes(tensor.checksums->blockBytes) {
+    if (elementCount(tensor.shape) > 0)
+      isCompared.resize(tensor.checksums->values.size());
     Hash hash = hashBytes(std::as_bytes(std::span(tensor.name)));
     std::memcpy(&seed, hash.data(), sizeof(seed));
   }
@@ -68,37 +69,9 @@ private:
     return {begin, std::min(blockBytes, static_cast<int64_t>(payload.size()) - begin)};
   }
 
-  bool isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
-    // A number that follows from the tensor's name and the block alone, and is another one for each.
-    uint64_t draw = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
-    draw ^= draw >> 32;
-    if (static_cast<int64_t>(draw % share.count) != share.place)
-      return false;
-    Range bytes = rangeOf(block);
-    int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
-    std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
-    auto isRead = [](const std::vector<Range> &list, int64_t index) {
-      return std::ranges::any_of(
-          list, [&](const Range &range) { return index >= range.offset && index < range.offset + range.size; });
-    };
-    return std::ranges::equal(ranges, place, isRead);
-  }
+  bool isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const;
 
-  template <typename Copy> Status compare(size_t block, const Copy &copy) {
-    isCompared[block] = true;
-    auto [begin, size] = rangeOf(static_cast<int64_t>(block));
-    uint32_t found = 0, written = tensor.checksums->values[block];
-    for (int64_t done = 0; done < size; done += pieceBytes) {
-      int64_t count = std::min(pieceBytes, size - done);
-      copy(begin + done, count);
-      found = crc32Of(payload.subspan(begin + done, count), found);
-    }
-    if (found == written)
-      return Status();
-    return Status::error(StatusCode::corrupted, "damaged: bytes ", begin, " to ", begin + size - 1,
-                         " have the checksum ", checksumText(found), ", written were bytes with ",
-                         checksumText(written));
-  }
+  template <typename Copy> Status compare(size_t block, const Copy &copy);
 
   const StoredTensor &tensor;
   std::span<const std::byte> payload;
@@ -107,6 +80,37 @@ private:
   std::vector<bool> isCompared; // or left to others
   size_t passed = 0;            // blocks all of which are compared
 };
+
+bool BlockCheck::isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
+  // A number that follows from the tensor's name and the block alone, and is another one for each.
+  uint64_t draw = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
+  draw ^= draw >> 32;
+  if (static_cast<int64_t>(draw % share.count) != share.place)
+    return false;
+  Range bytes = rangeOf(block);
+  int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
+  std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
+  auto isRead = [](const std::vector<Range> &list, int64_t index) {
+    return std::ranges::any_of(
+        list, [&](const Range &range) { return index >= range.offset && index < range.offset + range.size; });
+  };
+  return std::ranges::equal(ranges, place, isRead);
+}
+
+template <typename Copy> Status BlockCheck::compare(size_t block, const Copy &copy) {
+  isCompared[block] = true;
+  auto [begin, size] = rangeOf(static_cast<int64_t>(block));
+  uint32_t found = 0, written = tensor.checksums->values[block];
+  for (int64_t done = 0; done < size; done += pieceBytes) {
+    int64_t count = std::min(pieceBytes, size - done);
+    copy(begin + done, count);
+    found = crc32Of(payload.subspan(begin + done, count), found);
+  }
+  if (found == written)
+    return Status();
+  return Status::error(StatusCode::corrupted, "damaged: bytes ", begin, " to ", begin + size - 1, " have the checksum ",
+                       checksumText(found), ", written were bytes with ", checksumText(written));
+}
 
 } // namespace
 

@@ -84,9 +84,16 @@ class Distributions(nn.Module):
         self.up, self.down = nn.Linear(24, 36), nn.Linear(36, 24)
         self.mean, self.spread = nn.Linear(24, 12), nn.Linear(24, 12)
         self.router, self.noise = nn.Linear(24, 6), Noise()
+        # Numbers are drawn around them alone: their gradients are zeros.
+        self.chance, self.chances = nn.Parameter(torch.rand(24)), nn.Parameter(torch.rand(24))
+        self.center, self.width = nn.Parameter(torch.randn(24)), nn.Parameter(torch.rand(24) + 0.5)
+
+    def around(self) -> torch.Tensor:
+        chosen = torch.bernoulli(self.chance) + torch.empty_like(self.chances).bernoulli_(self.chances)
+        return chosen + torch.normal(self.center, 0.5) + torch.normal(0.0, self.width)
 
     def forward(self, hidden: torch.Tensor) -> Tensors:
-        wide = self.up(hidden)
+        wide = self.up(hidden * self.around())
         wide = wide + torch.randn_like(wide) * 0.1 + torch.normal(wide, 0.5) * 0.1
         mean, spread = self.mean(hidden), self.spread(hidden).exp()
         latent = torch.distributions.Normal(mean, spread, validate_args=False).rsample()

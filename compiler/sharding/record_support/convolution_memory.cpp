@@ -25,10 +25,12 @@ int64_t inBlocks(int64_t bytes, int64_t features, int64_t block = Block) {
 struct Images {
   Images(RankedTensorType type, int64_t groups)
       : bytes(tensorBytes(type)), features(type.getDimSize(1)), ofGroup(features / groups),
-        places(ShapedType::getNumElements(type.getShape().drop_front(2))) {}
+        places(ShapedType::getNumElements(type.getShape().drop_front(2))),
+        slice(ShapedType::getNumElements(type.getShape().drop_front(type.getRank() > 4 ? 3 : 2))) {}
 
   int64_t bytes, features, ofGroup;
   int64_t places; ///< of an image
+  int64_t slice;  ///< of an image, or of one slice of a volume
 };
 
 /// The numbers of a convolution without empty tensors.
@@ -43,10 +45,15 @@ struct Sizes {
   }
   /// What fills blocks is copied into such; groups that do lie in blocks as they are.
   int64_t blockOf() const { return groups == 1 || isDepthwise ? Block : 1; }
-  /// Bytes of the matrix of all windows of so many images of one group.
-  int64_t windows(int64_t images, int64_t ofElement) const {
+  /// Bytes of the matrix of all windows of all images.
+  int64_t allWindows() const {
     int64_t elements = isReversed ? source.places * result.ofGroup : result.places * source.ofGroup;
-    return images * elements * window * ofElement;
+    return batch * elements * window * elementBytes;
+  }
+  /// The same of an image of one group, or of one slice of a volume.
+  int64_t windowsOfGroup(int64_t ofElement) const {
+    int64_t elements = isReversed ? source.slice * result.ofGroup : result.slice * source.ofGroup;
+    return elements * window * ofElement;
   }
 
   ConvolutionKind kind;
@@ -59,9 +66,15 @@ struct Sizes {
 };
 } // namespace
 
+/// Of local shapes, which may have a part of the groups.
+static int64_t groupsOf(const Convolution &call) {
+  RankedTensorType grouped = call.kind == ConvolutionKind::direct ? call.source : call.result;
+  return std::max<int64_t>(grouped.getDimSize(1) / call.weight.getDimSize(1), 1);
+}
+
 Sizes::Sizes(const Convolution &call)
-    : kind(call.kind), source(call.source, call.groups), result(call.result, call.groups),
-      batch(call.source.getDimSize(0)), groups(call.groups),
+    : kind(call.kind), source(call.source, groupsOf(call)), result(call.result, groupsOf(call)),
+      batch(call.source.getDimSize(0)), groups(groupsOf(call)),
       elementBytes(plan::elementBytes(call.weight.getElementType())), weight(tensorBytes(call.weight)),
       outer(call.weight.getDimSize(0)), inner(call.weight.getDimSize(1)),
       window(ShapedType::getNumElements(call.weight.getShape().drop_front(2))), width(call.weight.getShape().back()),
@@ -76,7 +89,7 @@ static bool isEmpty(const Convolution &call) {
 
 static bool isBlocked(const Convolution &call) {
   RankedTensorType images = call.kind == ConvolutionKind::gradient ? call.result : call.source;
-  return isBlockedConvolution(images, call.weight, images.getDimSize(0), call.groups);
+  return isBlockedConvolution(images, call.weight, images.getDimSize(0), groupsOf(call));
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,7 +101,7 @@ static int64_t unblockedBytes(const Sizes &sizes) {
   bool hasWindows = sizes.kind == ConvolutionKind::direct     ? !sizes.isPlain()
                     : sizes.kind == ConvolutionKind::gradient ? sizes.isVolume
                                                               : true;
-  return hasWindows ? sizes.windows(sizes.batch, sizes.elementBytes) : 0;
+  return hasWindows ? sizes.allWindows() : 0;
 }
 
 /// The same for each of several groups, of which the results are joined behind.
@@ -103,7 +116,7 @@ static int64_t groupsBytes(const Sizes &sizes) {
 static int64_t productsBytes(const Sizes &sizes) {
   constexpr int64_t wide = 4;
   int64_t windows =
-      sizes.isPlain() && !sizes.isReversed ? 0 : sizes.windows(1, sizes.isReversed ? wide : sizes.elementBytes);
+      sizes.isPlain() && !sizes.isReversed ? 0 : sizes.windowsOfGroup(sizes.isReversed ? wide : sizes.elementBytes);
   int64_t sums = sizes.isHalf ? wide * sizes.result.places * sizes.result.ofGroup : 0;
   return std::max(sizes.result.bytes, windows + sums);
 }
@@ -117,7 +130,7 @@ static int64_t stridedBytes(const Sizes &sizes) {
   int64_t weight = inBlocks(sizes.weight, sizes.inner);
   int64_t buffer = addends;
   if (sizes.overlaps)
-    buffer += sizes.kind == ConvolutionKind::transposed ? ofTransposed : image < smallImage ? 0 : image;
+    buffer += (sizes.kind == ConvolutionKind::transposed ? ofTransposed : 0) + (image < smallImage ? 0 : image);
   return std::max(sizes.source.bytes + weight + result + buffer, (sizes.result.features > 1 ? 3 : 2) * result) - result;
 }
 
@@ -147,8 +160,9 @@ static int64_t blockedBytes(const Sizes &sizes) {
   bool stays = !sizes.isReversed && sizes.groups == 1 && sizes.source.features < Block && !sizes.isOne;
   int64_t source = stays ? 0 : inBlocks(sizes.source.bytes, sizes.source.features, block);
   int64_t weight = inBlocks(sizes.weight, sizes.outer, block);
-  if (!stays && !sizes.isDepthwise)
-    weight = inBlocks(weight, sizes.inner, block);
+  // Half types are read in pairs of features.
+  if (!sizes.isDepthwise)
+    weight = inBlocks(weight, sizes.inner, !stays ? block : sizes.isHalf ? 2 : 1);
   int64_t result = inBlocks(sizes.result.bytes, sizes.result.features, block);
   return std::max(source + weight + result + bufferOfOne(sizes), result + sizes.result.bytes) - sizes.result.bytes;
 }
@@ -186,15 +200,19 @@ static bool isOfPixels(const Sizes &sizes) {
   return sizes.groups == 1 && sizes.source.features <= pixels && !sizes.isOne;
 }
 
-/// Kernels of blocks know windows up to a width; of half types they want features that fill a block.
+/// Kernels of blocks know windows up to a width, and want features that fill a block: of half types those of images, or
+/// where these are of pixels those of the gradient.
 static bool isWeightInBlocks(const Sizes &sizes) {
-  constexpr int64_t widestDepthwise = 4, widest = 14, widestHalfOfPixels = 16;
+  constexpr int64_t widestDepthwise = 3, widest = 14, widestHalfOfPixels = 16;
   if (sizes.isDepthwise)
     return sizes.width <= widestDepthwise;
-  if (isOfPixels(sizes))
-    return sizes.width <= (sizes.isHalf ? widestHalfOfPixels : widest);
-  bool isFilled = !sizes.isHalf || sizes.groups > 1 || sizes.source.features >= Block || sizes.source.features <= 3;
-  return isFilled && sizes.fillsBlocks(sizes.isHalf ? Block : Block / 2) && sizes.width <= widest;
+  bool ofPixels = isOfPixels(sizes);
+  if (sizes.width > (ofPixels && sizes.isHalf ? widestHalfOfPixels : widest))
+    return false;
+  if (sizes.groups > 1)
+    return sizes.fillsBlocks(sizes.isHalf ? Block : Block / 2);
+  bool isFilled = (ofPixels ? sizes.result : sizes.source).features >= Block;
+  return sizes.isOne || isFilled || !(sizes.isHalf || (sizes.isVolume && !ofPixels));
 }
 
 /// Bytes of blocks in which images and their gradient are copied, and the weight is made.
@@ -214,8 +232,12 @@ static int64_t blockedWeightBytes(const Sizes &sizes) {
   if (sizes.isHalf && !sizes.isDepthwise) {
     // Sums are f32, and an image that was copied and its gradient are transposed.
     constexpr int64_t rest = 10240, restOfOne = 4608;
-    int64_t image = sizes.isOne ? drawn + restOfOne : images / sizes.batch + rest;
-    buffer = 2 * weight + (sizes.isPlain() ? 0 : sizes.result.bytes / sizes.batch + image);
+    int64_t image = sizes.isPlain() ? images / sizes.batch
+                    : sizes.isOne   ? drawn + restOfOne
+                                    : images / sizes.batch + rest;
+    // Places of windows of one element that fill blocks are read as they are.
+    bool isTransposed = !sizes.isPlain() || sizes.result.places % Block != 0;
+    buffer = 2 * weight + (isTransposed ? sizes.result.bytes / sizes.batch + image : 0);
   }
   return std::max(images + gradient + weight + buffer, weight + sizes.weight) - sizes.weight;
 }
@@ -225,14 +247,14 @@ int64_t weightGradientBytes(const Convolution &call) {
     return 0;
   Sizes sizes(call);
   if (!isBlocked(call))
-    return sizes.isPlain() ? 0 : sizes.windows(sizes.batch, sizes.elementBytes);
+    return sizes.isPlain() ? 0 : sizes.allWindows();
   if (sizes.isPlain() && !sizes.isHalf)
     return sizes.groups == 1 ? 0 : std::max((sizes.result.bytes + sizes.source.bytes) / sizes.groups, sizes.weight);
   if (isWeightInBlocks(sizes))
     return blockedWeightBytes(sizes);
   // Products of the windows of one image and group at a time, whose sums have a buffer.
   constexpr int64_t sumBytes = 16;
-  int64_t windows = sizes.isPlain() ? 0 : sizes.windows(1, sizes.elementBytes);
+  int64_t windows = sizes.isPlain() ? 0 : sizes.windowsOfGroup(sizes.elementBytes);
   return std::max(sizes.weight, windows + sumBytes * call.weight.getNumElements());
 }
 

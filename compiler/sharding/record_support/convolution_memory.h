@@ -19,11 +19,11 @@ enum class ConvolutionKind {
   gradient,   ///< as transposed: the gradient of a direct one's input is made of that of its result
 };
 
-/// source and result [batch, features, places..], row-major, of which the source may have features innermost.
+/// The number of groups follows from the shapes. source and result [batch, features, places..], row-major, of which the
+/// source may have features innermost.
 struct Convolution {
   ConvolutionKind kind = ConvolutionKind::direct;
   mlir::RankedTensorType source, weight, result;
-  int64_t groups = 1;
   bool isDense = true;  ///< all strides are 1
   bool overlaps = true; ///< windows are wider than a stride
   bool isSourceChannelsLast = false;

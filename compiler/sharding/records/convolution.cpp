@@ -133,7 +133,6 @@ static int64_t kernelBytes(const CallView &call) {
   Convolution convolution{
       .source = inBatch(input, rank), .weight = weight, .result = inBatch(call.results.front(), rank)};
   convolution.kind = isTransposedConvolution(call) ? ConvolutionKind::transposed : ConvolutionKind::direct;
-  convolution.groups = std::max<int64_t>(call.getInt("groups", 1), 1);
   convolution.isSourceChannelsLast = StridedShape{input.getShape(), strides}.isChannelsLast();
   convolution.overlaps = false;
   for (unsigned index = 0; index < rank - 2; ++index) {

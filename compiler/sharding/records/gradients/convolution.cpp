@@ -46,7 +46,6 @@ static Linearity inGradient(const CallView &call) { return linearIn(call, {{"gra
 static Convolution forwardOf(const CallView &call, RankedTensorType gradient, RankedTensorType input,
                              RankedTensorType weight) {
   Convolution forward{.source = input, .weight = weight, .result = gradient};
-  forward.groups = std::max<int64_t>(call.getInt("groups", 1), 1);
   SmallVector<int64_t> strides = call.getInts("stride").value_or(SmallVector<int64_t>());
   forward.isDense = llvm::all_of(strides, [](int64_t stride) { return stride == 1; });
   forward.overlaps = strides.empty();

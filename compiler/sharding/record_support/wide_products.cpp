@@ -33,5 +33,8 @@ int64_t meshplan::bf16ProductBytes(MatrixProduct product) {
   bool sumsAll = isLeftTransposed && contracted > part;
   int64_t summed =
       sumsAll ? std::min<int64_t>(llvm::alignTo(columns, blockColumns), mostColumns) : std::min(columns, blockColumns);
-  return elementBytes * part * (blockColumns + (isLeftTransposed ? block : 0)) + sumBytes * block * summed + rest;
+  // Rows of a copy that are as long as a page are kept apart.
+  constexpr int64_t longPart = 512, gap = 32, ofCopy = 128;
+  int64_t copied = isLeftTransposed ? elementBytes * block * (part + (part >= longPart ? gap : 0)) + ofCopy : 0;
+  return elementBytes * part * blockColumns + copied + sumBytes * block * summed + rest;
 }

@@ -119,16 +119,17 @@ static RankedTensorType inBatch(RankedTensorType type, int64_t rank) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-static int64_t kernelBytes(const CallView &call) {
+/// nullopt for calls that do not fit their schema.
+static std::optional<Convolution> convolutionOf(const CallView &call) {
   std::optional<unsigned> inputIndex = call.getOperand("input"), weightIndex = call.getOperand("weight");
   if (!inputIndex || !weightIndex)
-    return 0;
+    return std::nullopt;
   RankedTensorType input = call.operands[*inputIndex], weight = call.operands[*weightIndex];
   int64_t rank = weight.getRank();
   bool fits = rank >= 3 && (input.getRank() == rank || input.getRank() == rank - 1) &&
               call.results.front().getRank() == input.getRank();
   if (!fits)
-    return 0;
+    return std::nullopt;
   Strides strides = call.getStrides(*inputIndex);
   Convolution convolution{
       .source = inBatch(input, rank), .weight = weight, .result = inBatch(call.results.front(), rank)};
@@ -140,7 +141,23 @@ static int64_t kernelBytes(const CallView &call) {
     convolution.isDense &= stride == 1;
     convolution.overlaps |= weight.getDimSize(2 + index) > stride;
   }
-  return convolutionBytes(convolution);
+  return convolution;
+}
+
+static int64_t kernelBytes(const CallView &call) {
+  std::optional<Convolution> convolution = convolutionOf(call);
+  return convolution ? convolutionBytes(*convolution) : 0;
+}
+
+int64_t transposedGradientBytes(const CallView &call) {
+  std::optional<Convolution> forward = isTransposedConvolution(call) ? convolutionOf(call) : std::nullopt;
+  if (!forward)
+    return 0;
+  Convolution backward = *forward;
+  backward.kind = ConvolutionKind::direct;
+  std::swap(backward.source, backward.result);
+  backward.isSourceChannelsLast = false;
+  return std::max(convolutionBytes(backward), weightGradientBytes(backward));
 }
 
 /// Each element of the result is a sum over the window and the features of its group; of a transposed convolution each

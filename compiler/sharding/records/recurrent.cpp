@@ -142,7 +142,7 @@ static std::optional<Recorded> readRecorded(const CallView &call) {
 static int64_t lstmBytes(const CallView &call, const Recorded &recorded) {
   int64_t halves = (18 + 15 * recorded.inputs) * recorded.ways +
                    (18 + 15 * recorded.ways) * recorded.ways * (recorded.layers - 1) + 4 + 7 * recorded.ways;
-  constexpr int64_t buffers = 12 * 4096;
+  constexpr int64_t buffers = 10 * 4096;
   return (halves * recorded.like + 5 * directionBytes(call)) / 2 + buffers;
 }
 

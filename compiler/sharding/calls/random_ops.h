@@ -8,7 +8,7 @@
 namespace meshplan {
 
 /// The attribute of calls that only a model in training makes: what there is in their place in evaluation, their "first
-/// operand" or "ones", or the buffer that is the argument of this number, in the shape of the result.
+/// operand", "second operand" or "ones", or the buffer that is the argument of this number, in the result's type.
 inline constexpr llvm::StringLiteral inEvaluationName = "plan.in_evaluation";
 
 /// The attribute of a detach whose operand has zeros for a gradient, and not none: numbers are drawn around it.

@@ -8,6 +8,7 @@
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/import/random/distributions.h"
+#include "compiler/transforms/import/random/written_dropout.h"
 #include "dialect/plan/call_builder.h"
 #include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -219,7 +220,11 @@ bool CallLowering::keepStatistics(bool ofFeatures) {
 bool CallLowering::lowerBernoulli() {
   RankedTensorType type = typeOf(call.getResult(0));
   Value words = uniform(type.getShape(), Float32Type::get(call.getContext()));
-  return replaceWith(convert(compare("aten.lt.Scalar", words, view.getFloat("p", 0.5)), type.getElementType()));
+  double p = view.getFloat("p", 0.5);
+  Value drawn = convert(compare("aten.lt.Scalar", words, p), type.getElementType());
+  replaceWith(drawn);
+  markWrittenDropouts(drawn, p);
+  return true;
 }
 
 /// 1 where the probability is greater than the number drawn: the sign of their difference, which has the derivative

@@ -161,8 +161,9 @@ static LogicalResult refuseSizes(Operation *op, Type type, int64_t count) {
       continue;
     std::string made = makerText(op) + " has a dim of " + std::to_string(extent);
     if (!dim.getParts().empty() || isShared(dim))
-      return refuse(op, made + ", in which values of several batches lie one behind the other: a microbatch would be "
-                               "elements of each, which is not implemented",
+      return refuse(op,
+                    made + ", in which values of several batches lie one behind the other: a microbatch would be "
+                           "elements of each, which is not implemented",
                     mixingHelp, count);
     std::string pieces = std::to_string(extent / dim.getUnit()) + " pieces of " + std::to_string(dim.getUnit());
     if (extent % (count * dim.getUnit()) != 0)

@@ -8,6 +8,8 @@ widened, so that no step rounds to less. An output is right if its largest error
 max(4 x the largest error of PyTorch's own run, 1e-6 x the largest magnitude of the output); of a model with 16-bit
 parameters, 1.5 x the largest error of PyTorch's own run. The error of one number, such as a loss, is one draw of a
 distribution around 0: of a 16-bit model it is the largest of PyTorch's runs on the inputs and seven rotations of them.
+So is that of every output where products are made in addends that are rounded (addends.py): nothing is rounded as on
+one device, and the largest error of a tensor varies by a factor of two from run to run.
 Integers and truth values have no magnitude: where PyTorch's own run is exact, so must ours be. With `--compute`
 PyTorch's own run is under torch.autocast in that dtype, and the model counts as one of 16 bits.
 Prints a line for each output of each run; status 1 if one is wrong, missing or too many, has another dtype or shape
@@ -270,9 +272,10 @@ class Reference:
         self.positional = positional_inputs(program)
         self.own_errors: dict[str, float] = {}
         self.own, self.wide = self.add_draw(inputs)
-        single = [name for name, own in self.own.items() if own.is_floating_point() and own.numel() == 1]
-        for shift in range(1, DRAWS if self.half and single else 1):
-            self.add_other_draw({name: tensor.roll(shift, -1) for name, tensor in inputs.items()}, single)
+        floats = [name for name, own in self.own.items() if own.is_floating_point()]
+        drawn = [name for name in floats if shards or self.own[name].numel() == 1]
+        for shift in range(1, DRAWS if self.half and drawn else 1):
+            self.add_other_draw({name: tensor.roll(shift, -1) for name, tensor in inputs.items()}, drawn)
 
     def add_draw(self, inputs: Tensors, names: Sequence[str] = ()) -> tuple[Tensors, Tensors]:
         """Takes the errors of PyTorch's own run on other inputs into account, those of the outputs named or of all.

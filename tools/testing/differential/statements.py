@@ -83,9 +83,11 @@ def calls_of(statements: Sequence[case.Statement]) -> int:
 
 
 def addends_of(drawn: case.Case) -> int:
-    """In how many addends, each of them rounded, ranks may make a product of 16 bits."""
+    """In how many addends, each of them rounded, ranks may make a product of 16 bits: as few as an axis allows, which
+    are the largest, and lose the most."""
     wide = option(find(drawn.statements, "precision"), "activations") == "f32"
-    return drawn.ranks if drawn.half and not wide else 1
+    sizes = [size for _, size in drawn.axes if size > 1]
+    return min(sizes, default=1) if drawn.half and not wide else 1
 
 
 def rounded_addends(drawn: case.Case) -> contextlib.AbstractContextManager[object]:

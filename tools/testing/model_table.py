@@ -34,7 +34,10 @@ MESHES = ("dp=1", "dp=2", "tp=2", "tp=3", "tp=4", "dp=2,tp=2")
 SEQUENCE_MESHES = ("tp=2", "tp=3", "tp=4", "dp=2,tp=2")
 CANNOT_RUN = {"--meta"}  # without weights
 # Their code names float32, or the lowest number of it: PyTorch does not run them in 16 bits either.
-WIDE_ONLY = ("complex", "masked_attentions", "opaque_functions", "parameter_functions", "regions", "stopped")
+WIDE_ONLY = (
+    *("complex", "masked_attentions", "opaque_functions", "parameter_functions", "regions", "stopped"),
+    *("written_dropouts", "written_dropouts_evaluated"),
+)
 SHARES = "## Parameters of a rank"  # begins the second table
 WIDE_SUMS = ", activations f32"  # ends the names of rows whose plans say so
 

@@ -127,14 +127,16 @@ UNIT : 'KiB' | 'MiB' | 'GiB' | 'KB' | 'MB' | 'GB' | 'us' | 'ms' | 's' ;
 NAME : [A-Za-z_] [A-Za-z_0-9]* ;
 NUMBER : DIGITS ('.' DIGITS)? ([eE] [+-]? DIGITS)? ;
 QUANTITY : DIGITS ('.' DIGITS)? UNIT ;
-STRING : '"' (~["\\\r\n] | '\\' ["\\])* '"' ;
+STRING : QUOTED ;
 
 // A path is one token, and so is one with a minus between its letters, after the
 // rules above. Braces belong to it if they hold alternatives on one
 // line: more than one, or one without spaces around it. All other braces open
-// a block.
-PATH : (PATH_CHAR | BRACES) (PATH_CHAR | '.' | BRACES)* ;
+// a block. Quotes may stand around a part of it, from one dot to another; what is
+// in quotes as a whole is a STRING.
+PATH : (PATH_CHAR | BRACES | QUOTED '.' (PATH_CHAR | BRACES | QUOTED)) (PATH_CHAR | '.' QUOTED? | BRACES)* ;
 
+fragment QUOTED : '"' (~["\\\r\n] | '\\' ["\\])* '"' ;
 fragment DIGITS : [0-9]+ ;
 fragment PATH_CHAR : [A-Za-z_0-9*] ;
 // A brace inside an ALTERNATIVE must be reached in one way only: with two ways
@@ -147,7 +149,7 @@ fragment MORE_CHOICES : (BLANK* ',' BLANK* CHOICE)+ BLANK* '}' ;
 fragment CHOICE : ALTERNATIVE | RANGE ;
 fragment RANGE : DIGITS '..' DIGITS (BLANK+ 'by' BLANK+ DIGITS)? ;
 fragment ALTERNATIVE : PIECE ('-'? PIECE)* ;
-fragment PIECE : PATH_CHAR | '.' | BRACES ;
+fragment PIECE : PATH_CHAR | '.' | BRACES | QUOTED ;
 fragment BLANK : [ \t] ;
 
 NEWLINE : '\r'? '\n' ;

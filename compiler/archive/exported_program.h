@@ -193,9 +193,16 @@ struct IdleDropout {
   double probability = 0;
 };
 
+/// A place where the model applies a `torch.autograd.Function` of its own. No archive has its `backward`.
+struct OwnFunction {
+  std::string module; ///< as modulePath()
+  std::string source; ///< `file.py:12`
+};
+
 struct ExportedProgram {
-  std::string torchVersion; ///< that wrote the archive
-  std::string digest;       ///< SHA-256 of the graph's JSON and of constants, hexadecimal; weights are not part of it
+  std::string torchVersion;  ///< that wrote the archive
+  bool isDecomposed = false; ///< the graph is one of run_decompositions
+  std::string digest;        ///< SHA-256 of the graph's JSON and of constants, hexadecimal; weights are not part of it
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<Scope> scopes; ///< a parent stands before its children; 0 is the model
@@ -206,6 +213,7 @@ struct ExportedProgram {
   std::vector<Output> outputs;
   std::vector<BufferUpdate> bufferUpdates;
   std::vector<IdleDropout> idleDropouts; ///< which are no nodes any more
+  std::vector<OwnFunction> ownFunctions; ///< each place once
   std::optional<size_t> lossOutput;      ///< index in outputs, when the signature says
   std::vector<SymbolRange> symbols;      ///< empty when all shapes are static
   SymbolBindings examples;               ///< what symbols were in the example inputs, where the archive says so

@@ -2,6 +2,7 @@
 
 #include "compiler/archive/functional_check.h"
 
+#include "compiler/archive/stop_gradients.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -31,21 +32,50 @@ bool updatesStatistics(const Node &node) {
 
 bool isInstanceNorm(const Node &node) { return node.target == "aten.instance_norm.default"; }
 
+/// One note for each of the first nodes, and how many more there are.
+void addNotes(const ExportedProgram &program, llvm::ArrayRef<const Node *> nodes, const std::string &before,
+              Diagnostic &error) {
+  for (const Node *node : nodes.take_front(maxNotes))
+    error.notes.push_back(before + describeNode(program, *node));
+  if (nodes.size() > maxNotes)
+    error.notes.push_back("and " + std::to_string(nodes.size() - maxNotes) + " more");
+}
+
 template <typename Predicate>
 void report(const ExportedProgram &program, const std::string &message, const std::string &help, Predicate matches,
             std::vector<Diagnostic> &errors) {
-  Diagnostic error;
-  size_t count = 0;
+  llvm::SmallVector<const Node *> nodes;
   for (const Node &node : program.nodes)
-    if (matches(node) && ++count <= maxNotes)
-      error.notes.push_back(describeNode(program, node));
-  if (count == 0)
+    if (matches(node))
+      nodes.push_back(&node);
+  if (nodes.empty())
     return;
-  if (count > maxNotes)
-    error.notes.push_back("and " + std::to_string(count - maxNotes) + " more");
-  error.message = message;
-  error.help = help;
+  Diagnostic error{message, {}, help};
+  addNotes(program, nodes, "", error);
   errors.push_back(std::move(error));
+}
+
+/// The same where decompositions are the way out. They drop torch.no_grad(), so that gradients would flow through what
+/// is made under it.
+template <typename Predicate>
+void reportUndecomposed(const ExportedProgram &program, const std::string &message, Predicate matches,
+                        std::vector<Diagnostic> &errors) {
+  size_t before = errors.size();
+  report(program, message,
+         program.isDecomposed ? "write it without changes in place, or call 'model.eval()' before torch.export.export"
+                              : "call 'ep = ep.run_decompositions({})' before torch.export.save",
+         matches, errors);
+  if (errors.size() == before || program.isDecomposed)
+    return;
+  std::vector<Node> stopped = nodesToStop(program);
+  if (stopped.empty())
+    return;
+  llvm::SmallVector<const Node *> nodes;
+  for (const Node &node : stopped)
+    nodes.push_back(&node);
+  addNotes(program, nodes, "under torch.no_grad(): ", errors.back());
+  errors.back().help += ", and detach() in the model's code what is made under torch.no_grad(), which decompositions "
+                        "drop: it would be trained";
 }
 
 } // namespace
@@ -74,18 +104,17 @@ bool writesOperand(llvm::StringRef target) {
 
 void checkFunctional(const ExportedProgram &program, const std::string &path, std::vector<Diagnostic> &errors) {
   std::string prefix = "'" + path + "': ";
-  std::string decompose = "call 'ep = ep.run_decompositions({})' before torch.export.save";
   // Decomposed it would write to its table all the same.
   auto isRenorm = [](const Node &node) { return llvm::StringRef(node.target).starts_with("aten.embedding_renorm"); };
   report(program, prefix + "an embedding with 'max_norm' changes its table in the forward pass",
          "leave max_norm out and scale the rows that are looked up, 'x * (max_norm / x.norm(dim=-1, "
          "keepdim=True)).clamp(max=1)', or scale the table between steps",
          isRenorm, errors);
-  report(
-      program, prefix + "the graph writes in place", decompose,
+  reportUndecomposed(
+      program, prefix + "the graph writes in place",
       [&](const Node &node) { return writesOperand(node.target) && !isRenorm(node); }, errors);
-  report(
-      program, prefix + "the graph updates running statistics of a normalization in hiding", decompose,
+  reportUndecomposed(
+      program, prefix + "the graph updates running statistics of a normalization in hiding",
       [](const Node &node) { return updatesStatistics(node) && !isInstanceNorm(node); }, errors);
   // Decompositions leave it as it is, and no signature lists what it updates.
   report(

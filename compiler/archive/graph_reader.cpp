@@ -11,9 +11,10 @@ namespace meshplan::archive {
 namespace {
 
 /// What to do about a region: those of a context are inlined on request, those that choose or repeat are not.
-std::string regionHelp(llvm::StringRef target) {
-  if (target.starts_with("higher_order.wrap_with_"))
-    return "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region";
+std::string regionHelp(llvm::StringRef target, const ExportedProgram &program) {
+  if (target.starts_with("higher_order.wrap_with_") && !program.isDecomposed)
+    return "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region; as it "
+           "drops torch.no_grad(), detach() in the model's code what is made under it";
   return "a plan is for one graph: export the model with the branch that is taken, or the steps that are done, written "
          "out";
 }
@@ -31,6 +32,29 @@ bool isAssert(llvm::StringRef target) {
       .Cases({"_assert_tensor_metadata", "_assert_scalar", "_assert_async"}, true)
       .Cases({"sym_constrain_range", "sym_constrain_range_for_size"}, true)
       .Default(false);
+}
+
+struct Frame {
+  llvm::StringRef function, code; ///< its name, and the line that is run
+  std::string place;              ///< `file.py:12`
+};
+
+/// The frames of a Python stack trace, the innermost one last: lines `File "F.py", line 12, in NAME` and lines of code.
+std::vector<Frame> framesOf(llvm::StringRef trace) {
+  std::vector<Frame> frames;
+  llvm::SmallVector<llvm::StringRef> lines;
+  trace.split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    line = line.trim();
+    if (line.consume_front("File \"")) {
+      auto [file, rest] = line.split("\", line ");
+      auto [number, function] = rest.split(", in ");
+      frames.push_back({function, "", (file + ":" + number).str()});
+    } else if (!frames.empty()) {
+      frames.back().code = line;
+    }
+  }
+  return frames;
 }
 
 /// `file.py:12` of the innermost frame of a Python stack trace.
@@ -212,7 +236,20 @@ void GraphReader::readMetadata(const Json &json, Node &node) {
     node.scope = scope.value_or(-1);
   }
   if (const Json *trace = document.optionalMember(metadata, "stack_trace"))
-    node.source = innermostFrame(document.string(*trace));
+    noteTrace(document.string(*trace), node);
+}
+
+/// A function's `forward` follows a line that says `apply`, and is one more than the node is in modules.
+void GraphReader::noteTrace(llvm::StringRef trace, Node &node) {
+  node.source = innermostFrame(trace);
+  std::vector<Frame> frames = framesOf(trace);
+  auto isForward = [](const Frame &frame) { return frame.function == "forward"; };
+  if (llvm::count_if(frames, isForward) <= static_cast<ptrdiff_t>(program.moduleChain(node).size()))
+    return;
+  for (size_t i = 0; i + 1 < frames.size(); ++i)
+    if (frames[i].code.contains(".apply(") && isForward(frames[i + 1]) &&
+        llvm::none_of(program.ownFunctions, [&](const OwnFunction &own) { return own.source == frames[i].place; }))
+      program.ownFunctions.push_back({program.modulePath(node).str(), frames[i].place});
 }
 
 void GraphReader::defineResults(const Json &outputs, GraphNames &names, Node &node) {
@@ -272,7 +309,7 @@ void GraphReader::readRegion(const Json &json, llvm::StringRef target, GraphName
     return readGradientRegion(json, names, std::move(context));
   if (target == "higher_order.wrap_with_autocast")
     return readAutocastRegion(json, names, std::move(context));
-  document.fail(json, "higher-order operator '" + target + "' is not supported", regionHelp(target));
+  document.fail(json, "higher-order operator '" + target + "' is not supported", regionHelp(target, program));
   defineUnread(json, names);
 }
 
@@ -300,7 +337,7 @@ void GraphReader::readAutocastRegion(const Json &json, GraphNames &names, Region
   if (document.boolean(document.member(document.member(inputs[2], "arg"), "as_bool"))) {
     document.fail(json,
                   "the graph has a region under torch.autocast('" + device + "'), whose conversions it does not show",
-                  regionHelp("higher_order.wrap_with_autocast"));
+                  regionHelp("higher_order.wrap_with_autocast", program));
     return defineUnread(json, names);
   }
   bool isEvery = isOwnDevice(device, names) || (!context.autocastOff.empty() && context.autocastOff != device);

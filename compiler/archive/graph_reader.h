@@ -78,6 +78,8 @@ private:
   ValueId defineTensor(const Json &name, GraphNames &names, int32_t producer, int32_t result);
   void readArguments(const Json &inputs, const GraphNames &names, Node &node);
   void readMetadata(const Json &json, Node &node);
+  /// Keeps where a node comes from, and the place where it applies a function whose backward the archive does not have.
+  void noteTrace(llvm::StringRef trace, Node &node);
 
   JsonDocument &document;
   ExportedProgram &program;

@@ -171,6 +171,13 @@ bool ArchiveReader::checkSchema(JsonDocument &document) {
   return false;
 }
 
+/// What torch.export.export writes is checked as a graph that trains, and what decompositions make as one of ATen.
+static void readVerifiers(JsonDocument &document, ExportedProgram &program) {
+  if (const Json *verifiers = document.optionalMember(document.root(), "verifiers"))
+    for (const Json &verifier : document.array(*verifiers))
+      program.isDecomposed |= document.string(verifier) == "ATEN";
+}
+
 /// Adds the tensors that become a part of what is compiled; the graph says of which type and shape they are.
 static void hashConstants(const ExportedProgram &program, llvm::SHA256 &hash) {
   for (const Constant &constant : program.constants)
@@ -195,6 +202,7 @@ std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &mem
   ExportedProgram program;
   if (const Json *version = document.optionalMember(document.root(), "torch_version"))
     program.torchVersion = document.string(*version);
+  readVerifiers(document, program);
   const Json &module = document.member(document.root(), "graph_module");
   GraphReader graph(document, program);
   GraphNames names = graph.read(document.member(module, "graph"));

@@ -25,12 +25,16 @@ public:
       for (ValueId result : node.results)
         if (node.noGrad && result != noValue && carries[result] && isReadOutside[result])
           stops.push_back(stop(node, result));
+      if (!stops.empty())
+        borders.push_back(node);
       nodes.push_back(std::move(node));
       std::move(stops.begin(), stops.end(), std::back_inserter(nodes));
     }
     program.nodes = std::move(nodes);
     visitReadersOutside([&](ValueId &id) { id = stopped.lookup_or(id, id); });
   }
+
+  std::vector<Node> borders; ///< nodes with a stop behind them
 
 private:
   /// What gives back a tensor from outside of the regions has its gradient, and later readers of that tensor read it.
@@ -45,11 +49,12 @@ private:
     }
   }
 
-  /// Calls `visit` with what nodes with gradients and outputs read, by reference. A stop itself is none of these.
+  /// Calls `visit` with what nodes with gradients and outputs read, by reference. A stop is none of these, the model's
+  /// own included.
   template <typename Visitor> void visitReadersOutside(Visitor visit) {
     for (Node &node : program.nodes)
       for (NamedArgument &argument : node.arguments)
-        if (!node.noGrad)
+        if (!node.noGrad && node.target != "aten.detach.default")
           visitValues(argument.value, visit);
     for (Output &output : program.outputs)
       visit(output.value);
@@ -107,5 +112,11 @@ GradientStopper::GradientStopper(ExportedProgram &program)
 }
 
 void stopGradients(ExportedProgram &program) { GradientStopper(program).run(); }
+
+std::vector<Node> nodesToStop(ExportedProgram program) {
+  GradientStopper stopper(program);
+  stopper.run();
+  return std::move(stopper.borders);
+}
 
 } // namespace meshplan::archive

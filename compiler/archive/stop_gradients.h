@@ -16,8 +16,11 @@
 namespace meshplan::archive {
 
 /// Puts `aten.detach` behind each value that a node without gradients makes of parameters, where nodes with gradients
-/// or outputs read it, and has them read that. `program` must be functional.
+/// or outputs read it other than to detach it, and has them read that. `program` must be functional.
 void stopGradients(ExportedProgram &program);
+
+/// The nodes that stopGradients would put something behind.
+std::vector<Node> nodesToStop(ExportedProgram program);
 
 } // namespace meshplan::archive
 

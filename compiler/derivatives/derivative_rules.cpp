@@ -7,21 +7,12 @@ using namespace meshplan;
 static const DerivativeTable &allRules() {
   static const DerivativeTable table = [] {
     DerivativeTable made;
-    addArithmeticDerivatives(made);
-    addAttentionDerivatives(made);
-    addContractionDerivatives(made);
-    addConversionDerivatives(made);
-    addConvolutionDerivatives(made);
-    addFunctionDerivatives(made);
-    addIndexingDerivatives(made);
-    addJoiningDerivatives(made);
-    addLossDerivatives(made);
-    addMissingDerivatives(made);
-    addNormalizationDerivatives(made);
-    addNormDerivatives(made);
-    addReductionDerivatives(made);
-    addShapeDerivatives(made);
-    addSlicingDerivatives(made);
+    for (auto add :
+         {addArithmeticDerivatives, addAttentionDerivatives, addContractionDerivatives, addConversionDerivatives,
+          addConvolutionDerivatives, addFunctionDerivatives, addIndexingDerivatives, addJoiningDerivatives,
+          addLossDerivatives, addMissingDerivatives, addNormalizationDerivatives, addNormDerivatives,
+          addReductionDerivatives, addShapeDerivatives, addSlicingDerivatives})
+      add(made);
     return made;
   }();
   return table;

@@ -16,6 +16,14 @@ using Kind = PatternNode::Kind;
 
 PatternNode characterNode(char c) { return {Kind::Character, c, {}, std::string(1, c)}; }
 
+/// How far the quotes reach that a text begins with. The parser has seen that they are closed.
+size_t quotedSize(llvm::StringRef text) {
+  size_t end = 1;
+  while (end < text.size() && text[end] != '"')
+    end += text[end] == '\\' ? 2 : 1;
+  return std::min(end + 1, text.size());
+}
+
 /// Reads the text of one pattern. `**` must be a whole component, so the reader knows whether it stands at the start of
 /// one, and whether one must end.
 class PatternReader {
@@ -26,14 +34,15 @@ public:
 
 private:
   struct Border {
-    bool atStart; ///< a component begins here
-    bool mustEnd; ///< a component ends here, after `**`
+    bool atStart;        ///< a component begins here
+    const char *mustEnd; ///< what is wrong if no component ends here, after `**` or quotes; else null
   };
 
   void fail(std::string message);
   PatternSequence sequence(Border &border);
   PatternNode node(Border &border);
   PatternNode doubleStar(Border &border);
+  PatternSequence quotes(Border &border);
   PatternNode braces(Border &border);
 
   /// `7..119 by 8`: one alternative for each index. False if no range stands here.
@@ -47,6 +56,8 @@ private:
 };
 
 constexpr int64_t mostIndices = 10000;
+constexpr const char *wholeStars = "'**' stands for whole components; use '*' inside one";
+constexpr const char *wholeInQuotes = "quotes stand around whole components";
 
 /// What singleAlternatives makes of a pattern, in nodes, without making it.
 struct Expansion {
@@ -84,7 +95,7 @@ constexpr int64_t mostExpandedNodes = 4'000'000;
 } // namespace
 
 PatternSequence PatternReader::run() {
-  Border border{true, false};
+  Border border{true, nullptr};
   PatternSequence result = sequence(border);
   if (position != text.size())
     fail("unexpected '" + text.substr(position, 1).str() + "'");
@@ -101,7 +112,10 @@ void PatternReader::fail(std::string message) {
 PatternSequence PatternReader::sequence(Border &border) {
   PatternSequence result;
   while (position < text.size() && text[position] != ',' && text[position] != '}')
-    result.push_back(node(border));
+    if (text[position] == '"')
+      llvm::append_range(result, quotes(border));
+    else
+      result.push_back(node(border));
   return result;
 }
 
@@ -110,33 +124,42 @@ PatternNode PatternReader::node(Border &border) {
   if (c == '.') {
     if (border.atStart)
       fail("a component is empty");
-    border = {true, false};
+    border = {true, nullptr};
     ++position;
     return characterNode(c);
   }
   if (border.mustEnd)
-    fail("'**' stands for whole components; use '*' inside one");
+    fail(border.mustEnd);
   if (c == '{')
     return braces(border);
   if (text.substr(position).starts_with("**"))
     return doubleStar(border);
   ++position;
-  border = {false, false};
+  border = {false, nullptr};
   return c == '*' ? PatternNode{Kind::Star, 0, {}, "*"} : characterNode(c);
 }
 
 PatternNode PatternReader::doubleStar(Border &border) {
   if (!border.atStart)
-    fail("'**' stands for whole components; use '*' inside one");
+    fail(wholeStars);
   position += 2;
-  border = {false, true};
+  border = {false, wholeStars};
   return {Kind::DoubleStar, 0, {}, "**"};
+}
+
+PatternSequence PatternReader::quotes(Border &border) {
+  if (!border.atStart)
+    fail(border.mustEnd ? border.mustEnd : wholeInQuotes);
+  size_t begin = position;
+  position += quotedSize(text.substr(begin));
+  border = {false, wholeInQuotes};
+  return literalPattern(withoutQuotes(text.slice(begin, position)));
 }
 
 PatternNode PatternReader::braces(Border &border) {
   size_t begin = position++;
   PatternNode result{Kind::Alternatives, 0, {}, ""};
-  Border after{false, false};
+  Border after{false, nullptr};
   for (bool more = true; more && problem.empty();) {
     skipBlanks();
     if (!range(result)) {
@@ -145,7 +168,7 @@ PatternNode PatternReader::braces(Border &border) {
       if (result.alternatives.back().empty() || (inside.atStart && !border.atStart))
         fail("an alternative is empty");
       after.atStart |= inside.atStart;
-      after.mustEnd |= inside.mustEnd;
+      after.mustEnd = after.mustEnd ? after.mustEnd : inside.mustEnd;
     }
     skipBlanks();
     more = position < text.size() && text[position] == ',';
@@ -205,6 +228,19 @@ void appendAlternatives(const PatternSequence &pattern, std::vector<PatternSeque
 }
 
 } // namespace
+
+std::string meshplan::withoutQuotes(llvm::StringRef text) {
+  std::string result;
+  bool isInside = false;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '"')
+      isInside = !isInside;
+    else
+      result += isInside && text[i] == '\\' && i + 1 < text.size() ? text[++i] : text[i];
+  return result;
+}
+
+bool meshplan::isQuoted(llvm::StringRef text) { return text.starts_with('"') && quotedSize(text) == text.size(); }
 
 std::optional<PatternSequence> meshplan::parsePattern(llvm::ArrayRef<PathPattern> nested, Diagnostics &diagnostics) {
   PatternSequence result;

@@ -2,7 +2,7 @@
 //
 // `*` matches inside one component, `**` zero or more components, `{a, b}`
 // alternatives (which may hold dots), `{0..2}` and `{7..119 by 8}` indices. A
-// path in quotes matches itself. Patterns of nested blocks are joined with dots.
+// path, or a part of one, in quotes matches itself. Patterns of nested blocks are joined with dots.
 //
 // A pattern is compiled to an automaton over characters that is made
 // deterministic as it is used, so that matching costs one step per character.
@@ -31,6 +31,12 @@ struct PatternNode {
   std::string text; ///< as written
 };
 using PatternSequence = std::vector<PatternNode>;
+
+/// True if all of a text stands in one pair of quotes.
+bool isQuoted(llvm::StringRef text);
+
+/// What stands in the quotes of a word, or of parts of a path, and what stands outside of them.
+std::string withoutQuotes(llvm::StringRef text);
 
 /// Reads a pattern, the inner ones of nested blocks joined to the outer ones.
 /// Reports an empty component, `**` inside a component, an empty or huge range;

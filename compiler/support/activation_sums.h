@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// On a module whose plan says `activations f32`: partial sums of activations of 16 bits are sent in float32, and not as
-/// they are.
+/// On a module whose plan says `activations f32`: partial sums of activations of 16 bits are sent in float32, and not
+/// as they are.
 inline constexpr llvm::StringLiteral wideActivationsName = "plan.wide_activations";
 
 /// On a collective that completes such a sum, in the phases behind `plan-widen-addends` and in schedules: the 16-bit

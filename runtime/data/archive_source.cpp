@@ -22,7 +22,7 @@ constexpr uint64_t mostUnpacked = uint64_t(1) << 30;
 
 Status tooLarge(const ZipEntry &entry, uint64_t most) {
   return Status::error(StatusCode::corrupted, "entry '", entry.name, "' unpacks to ", entry.size, " bytes, at most ",
-                       most, " expected");
+                       most, " expected; help: save the archive again");
 }
 
 /// The text of an entry, which is not unpacked where it would fill the memory.

@@ -18,8 +18,9 @@ constexpr int64_t pieceBytes = 256 << 10;
 class BlockCheck {
 public:
   BlockCheck(const StoredTensor &tensor, std::span<const std::byte> payload)
-      : tensor(tensor), payload(payload), blockBytes(tensor.checksums->blockBytes),
-        isCompared(elementCount(tensor.shape) > 0 ? tensor.checksums->values.size() : 0) {
+      : tensor(tensor), payload(payload), blockBytes(tensor.checksums->blockBytes) {
+    if (elementCount(tensor.shape) > 0)
+      isCompared.resize(tensor.checksums->values.size());
     Hash hash = hashBytes(std::as_bytes(std::span(tensor.name)));
     std::memcpy(&seed, hash.data(), sizeof(seed));
   }
@@ -33,6 +34,7 @@ public:
   /// Calls `copy(begin, size)` for pieces of a run of the payload, and compares the blocks that lie in it.
   template <typename Copy> Status visit(Range run, const Copy &copy) {
     if (run.size < std::min(blockBytes, static_cast<int64_t>(payload.size()))) {
+      MESHPLAN_RETURN_IF_ERROR(compareBefore(run.offset));
       copy(run.offset, run.size);
       return Status();
     }
@@ -50,57 +52,65 @@ public:
   }
 
   /// Compares the others.
-  Status finish() {
-    for (size_t block = 0; block < isCompared.size(); ++block)
-      if (!isCompared[block])
-        MESHPLAN_RETURN_IF_ERROR(compare(block, [](int64_t, int64_t) {}));
+  Status finish() { return compareBefore(static_cast<int64_t>(isCompared.size()) * blockBytes); }
+
+private:
+  /// Compares the blocks in front of `offset`: of short runs in ascending order the last of them has just been read,
+  /// and is in the cache.
+  Status compareBefore(int64_t offset) {
+    for (size_t last = offset / blockBytes; passed < std::min(last, isCompared.size()); ++passed)
+      if (!isCompared[passed])
+        MESHPLAN_RETURN_IF_ERROR(compare(passed, [](int64_t, int64_t) {}));
     return Status();
   }
 
-private:
   Range rangeOf(int64_t block) const {
     int64_t begin = block * blockBytes;
     return {begin, std::min(blockBytes, static_cast<int64_t>(payload.size()) - begin)};
   }
 
-  bool isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
-    // A number that follows from the tensor's name and the block alone, and is another one for each.
-    uint64_t draw = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
-    draw ^= draw >> 32;
-    if (static_cast<int64_t>(draw % share.count) != share.place)
-      return false;
-    Range bytes = rangeOf(block);
-    int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
-    std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
-    auto isRead = [](const std::vector<Range> &list, int64_t index) {
-      return std::ranges::any_of(
-          list, [&](const Range &range) { return index >= range.offset && index < range.offset + range.size; });
-    };
-    return std::ranges::equal(ranges, place, isRead);
-  }
+  bool isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const;
 
-  template <typename Copy> Status compare(size_t block, const Copy &copy) {
-    isCompared[block] = true;
-    auto [begin, size] = rangeOf(static_cast<int64_t>(block));
-    uint32_t found = 0, written = tensor.checksums->values[block];
-    for (int64_t done = 0; done < size; done += pieceBytes) {
-      int64_t count = std::min(pieceBytes, size - done);
-      copy(begin + done, count);
-      found = crc32Of(payload.subspan(begin + done, count), found);
-    }
-    if (found == written)
-      return Status();
-    return Status::error(StatusCode::corrupted, "damaged: bytes ", begin, " to ", begin + size - 1,
-                         " have the checksum ", checksumText(found), ", written were bytes with ",
-                         checksumText(written));
-  }
+  template <typename Copy> Status compare(size_t block, const Copy &copy);
 
   const StoredTensor &tensor;
   std::span<const std::byte> payload;
   int64_t blockBytes;
   uint64_t seed = 0;
   std::vector<bool> isCompared; // or left to others
+  size_t passed = 0;            // blocks all of which are compared
 };
+
+bool BlockCheck::isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
+  // A number that follows from the tensor's name and the block alone, and is another one for each.
+  uint64_t draw = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
+  draw ^= draw >> 32;
+  if (static_cast<int64_t>(draw % share.count) != share.place)
+    return false;
+  Range bytes = rangeOf(block);
+  int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
+  std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
+  auto isRead = [](const std::vector<Range> &list, int64_t index) {
+    return std::ranges::any_of(
+        list, [&](const Range &range) { return index >= range.offset && index < range.offset + range.size; });
+  };
+  return std::ranges::equal(ranges, place, isRead);
+}
+
+template <typename Copy> Status BlockCheck::compare(size_t block, const Copy &copy) {
+  isCompared[block] = true;
+  auto [begin, size] = rangeOf(static_cast<int64_t>(block));
+  uint32_t found = 0, written = tensor.checksums->values[block];
+  for (int64_t done = 0; done < size; done += pieceBytes) {
+    int64_t count = std::min(pieceBytes, size - done);
+    copy(begin + done, count);
+    found = crc32Of(payload.subspan(begin + done, count), found);
+  }
+  if (found == written)
+    return Status();
+  return Status::error(StatusCode::corrupted, "damaged: bytes ", begin, " to ", begin + size - 1, " have the checksum ",
+                       checksumText(found), ", written were bytes with ", checksumText(written));
+}
 
 } // namespace
 

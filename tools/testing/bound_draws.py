@@ -5,7 +5,8 @@
 
 A draw is a model of random layers, sizes, scales and dtypes, with a loss. What PyTorch makes of it in one piece is the
 reference. Right, too, is what ranks make of it, whose products are sums of parts in another order: of features, of
-outputs, and of samples, added up in float32 and rounded once. Loss, gradients and their norm are compared. Prints what
+outputs, and of samples, added up in float32 and rounded once; in every second draw those of 16-bit activations are
+rounded before, as they are sent. Loss, gradients and their norm are compared. Prints what
 is called wrong, and how many runs of PyTorch were needed (0 where its own have no numbers); status 1 if anything was
 called wrong.
 """
@@ -18,6 +19,7 @@ import dataclasses
 import math
 import random
 import sys
+from typing import NamedTuple
 
 import torch
 from compare_forward import Tensors
@@ -25,6 +27,15 @@ from own_errors import Anew, OwnErrors
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional
 
+
+class Ranks(NamedTuple):
+    """So many make each product; with `rounds` they send addends in the dtype of the activations."""
+
+    count: int
+    rounds: bool = False
+
+
+ALONE = Ranks(1)
 ACTIVATIONS = (torch.relu, functional.gelu, torch.tanh, functional.silu)
 
 
@@ -32,11 +43,12 @@ def parts_of(tensor: torch.Tensor, dim: int, count: int) -> tuple[torch.Tensor, 
     return tensor.tensor_split(min(count, max(tensor.shape[dim], 1)), dim)
 
 
-def sum_of_products(left: torch.Tensor, right: torch.Tensor, count: int) -> torch.Tensor:
-    """left @ right as ranks make it that have a part of the contracted dim each."""
+def sum_of_products(left: torch.Tensor, right: torch.Tensor, count: int, rounds: bool = False) -> torch.Tensor:
+    """left @ right as ranks make it that have a part of the contracted dim each; with `rounds` they round it."""
     wide = torch.promote_types(left.dtype, torch.float32)
     pieces = zip(parts_of(left, -1, count), parts_of(right, -2, count), strict=True)
-    total = sum(a.to(wide) @ b.to(wide) for a, b in pieces)
+    addends = (a.to(wide) @ b.to(wide) for a, b in pieces)
+    total = sum(addend.to(left.dtype).to(wide) if rounds else addend for addend in addends)
     return total.to(left.dtype)
 
 
@@ -44,23 +56,23 @@ class DividedProduct(torch.autograd.Function):
     """left @ right and its gradients, all as sums of parts; a matrix on the right may be one for all samples."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, left: torch.Tensor, right: torch.Tensor, count: int) -> torch.Tensor:
+    def forward(ctx: FunctionCtx, left: torch.Tensor, right: torch.Tensor, ranks: Ranks) -> torch.Tensor:
         ctx.save_for_backward(left, right)
-        ctx.count = count
-        return sum_of_products(left, right, count)
+        ctx.ranks = ranks
+        return sum_of_products(left, right, *ranks)
 
     @staticmethod
     def backward(ctx: FunctionCtx, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:
         left, right = ctx.saved_tensors
-        for_left = sum_of_products(gradient, right.mT, ctx.count)
+        for_left = sum_of_products(gradient, right.mT, *ctx.ranks)
         if right.dim() == 2:
             rows, columns = left.flatten(0, -2), gradient.flatten(0, -2)
-            return for_left, sum_of_products(rows.T, columns, ctx.count), None
-        return for_left, sum_of_products(left.mT, gradient, ctx.count), None
+            return for_left, sum_of_products(rows.T, columns, ctx.ranks.count), None
+        return for_left, sum_of_products(left.mT, gradient, *ctx.ranks), None
 
 
-def product(left: torch.Tensor, right: torch.Tensor, count: int) -> torch.Tensor:
-    return DividedProduct.apply(left, right, count) if count > 1 else left @ right
+def product(left: torch.Tensor, right: torch.Tensor, ranks: Ranks) -> torch.Tensor:
+    return DividedProduct.apply(left, right, ranks) if ranks.count > 1 else left @ right
 
 
 @dataclasses.dataclass
@@ -76,7 +88,7 @@ class Drawn:
     labels: torch.Tensor
     names: list[str]
 
-    def loss(self, weights: Tensors, count: int) -> torch.Tensor:
+    def loss(self, weights: Tensors, ranks: Ranks) -> torch.Tensor:
         """In the dtype of the weights, or where that is float32 in the one that it computes in."""
         exact = next(iter(weights.values())).dtype == torch.float64
         compute = torch.float64 if exact else self.compute
@@ -84,16 +96,16 @@ class Drawn:
         for number, layer in enumerate(self.layers):
             w = {name: weights[f"{number}.{name}"].to(compute) for name in ("w", "v", "b", "g")}
             if layer == "mlp":
-                hidden = ACTIVATIONS[self.activation](product(x, w["w"], count) + w["b"])
-                x = x + product(hidden, w["v"], count)
+                hidden = ACTIVATIONS[self.activation](product(x, w["w"], ranks) + w["b"])
+                x = x + product(hidden, w["v"], ranks)
             elif layer == "norm":
                 x = functional.layer_norm(x, x.shape[-1:], w["g"], None)
             elif layer == "rms":
                 x = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * w["g"]
             else:
-                scores = product(product(x, w["w"], count), x.mT, count) / x.shape[-1] ** 0.5
-                x = x + product(product(torch.softmax(scores, -1), x, count), w["v"].T, count)
-        logits = product(x, weights["head"].to(compute), count)
+                scores = product(product(x, w["w"], ranks), x.mT, ranks) / x.shape[-1] ** 0.5
+                x = x + product(product(torch.softmax(scores, -1), x, ranks), w["v"].T, ranks)
+        logits = product(x, weights["head"].to(compute), ranks)
         wide = logits if exact else logits.float()
         return functional.cross_entropy(wide.flatten(0, 1), self.labels.flatten())
 
@@ -120,14 +132,14 @@ def draw(number: int) -> Drawn:
     return Drawn(layers, chosen.randrange(len(ACTIVATIONS)), dtype, compute, own, inputs, labels, list(own))
 
 
-def results(drawn: Drawn, dtype: torch.dtype, count: int = 1, anew: Anew = lambda gradient: gradient) -> Tensors:
+def results(drawn: Drawn, dtype: torch.dtype, ranks: Ranks = ALONE, anew: Anew = lambda gradient: gradient) -> Tensors:
     """Loss, gradients and their norm, with products in so many parts."""
     leaves = {name: weight.detach().to(dtype).requires_grad_() for name, weight in drawn.weights.items()}
-    loss = drawn.loss(leaves, count)
+    loss = drawn.loss(leaves, ranks)
     loss.backward()
     found = {name: anew(leaf.grad) for name, leaf in leaves.items() if leaf.grad is not None}
     norms = [torch.linalg.vector_norm(gradient) for gradient in found.values()]
-    if count > 1:  # ranks add up squares in float32
+    if ranks.count > 1:  # they add up squares in float32
         wide = torch.promote_types(dtype, torch.float32)
         norm = sum(gradient.to(wide).square().sum() for gradient in found.values()).sqrt()
     else:
@@ -146,17 +158,17 @@ def judge(number: int) -> tuple[list[str], int]:
         return tensor.abs().item() if name in ("loss", "norm") else largest
 
     half = torch.float32 not in (drawn.dtype, drawn.compute) or drawn.compute != drawn.dtype
-    own = OwnErrors(lambda anew: results(drawn, drawn.dtype, 1, anew), exact, half=half, magnitude_of=magnitude_of)
+    own = OwnErrors(lambda anew: results(drawn, drawn.dtype, ALONE, anew), exact, half=half, magnitude_of=magnitude_of)
     if not all(math.isfinite(error) for error in own.errors.values()):
         return [], 0  # f16 has no such numbers, in PyTorch neither
-    count = random.Random(-number).choice([2, 3, 4, 8])
-    found = own.deviations(results(drawn, drawn.dtype, count))
+    ranks = Ranks(random.Random(-number).choice([2, 3, 4, 8]), rounds=number % 2 == 1)
+    found = own.deviations(results(drawn, drawn.dtype, ranks))
     said = []
     for name, each in found.items():
         if not each.share <= 1:
             said.append(
                 f"draw {number}: {name} {tuple(exact[name].shape)} of {drawn.dtype} in {drawn.compute}, layers"
-                f" {drawn.layers}, {count} parts: error {each.error:.3e}, PyTorch {each.own:.3e},"
+                f" {drawn.layers}, {ranks}: error {each.error:.3e}, PyTorch {each.own:.3e},"
                 f" bound {each.bound:.3e}"
             )
     return said, own.draws

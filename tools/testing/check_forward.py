@@ -7,7 +7,7 @@
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2".
 For each plan and mesh: compile, run the ranks as threads, compare every output as compare_forward.py does, and compare
 the memory that was metered with what the compiler planned: parameters exactly, the peak within 20 %. With `--compute`
-both sides compute under autocast in that dtype. Where the plan sends partial sums in 16 bits, PyTorch's own run computes
+both sides compute under autocast in that dtype. Where the plan sends partial sums in 16 bits, PyTorch's own run makes
 each product with a divided weight in as many addends as ranks, which it rounds. `--activations` states that dtype.
 """
 

@@ -9,6 +9,7 @@ saved.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 from checks import expect, run
 
 SECONDS = 60
+SAVING = "\nmeshplan-run: the step is ended and saved; another Ctrl-C ends the run at once\n"
 NOTHING = "\nmeshplan-run: ended by SIGINT; without --checkpoint nothing is saved\n"
 
 
@@ -26,10 +28,10 @@ class Checks:
         self.command = [program, "train", schedule, "--data", data]
         self.weights = ["--weights", weights]
 
-    def begin(self, log: Path, *words: str) -> subprocess.Popen[str]:
+    def begin(self, log: Path, *words: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
         """A training without an end that has made its first steps."""
         command = [*self.command, "--steps", "100000000", "--log", str(log), *words]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
         end = time.monotonic() + SECONDS
         while process.poll() is None and time.monotonic() < end:
             if log.exists() and log.read_text().count('"kind":"step"') > 2:
@@ -51,6 +53,16 @@ class Checks:
         words = ["--steps", str(last + 1), "--checkpoint", "first", "--resume"]
         resumed = subprocess.run([*self.command, *words], capture_output=True, text=True, check=False)
         expect(f"step {last + 1}/{last + 1}" in resumed.stdout, resumed.stdout + resumed.stderr)
+
+    def a_terminal_is_told(self) -> None:
+        ours, terminal = os.openpty()
+        process = self.begin(Path("told.jsonl"), *self.weights, "--checkpoint", "told", stderr=terminal)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=SECONDS)
+        shown = os.read(ours, 4096).decode().replace("\r\n", "\n")
+        os.close(ours)
+        os.close(terminal)
+        expect(process.returncode == 0 and SAVING in shown, f"status {process.returncode}: {shown}")
 
     def the_second_ends_at_once(self) -> None:
         """Saving may be faster than the second one; not each time."""
@@ -81,7 +93,8 @@ def main() -> int:
     # lit ignores it, and so would what it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     checks = Checks(*sys.argv[1:])
-    return run([checks.the_first_saves, checks.the_second_ends_at_once, checks.without_a_folder_nothing_is_saved])
+    first, second = checks.the_first_saves, checks.the_second_ends_at_once
+    return run([first, checks.a_terminal_is_told, second, checks.without_a_folder_nothing_is_saved])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import torch
+from torch.autograd.function import BackwardCFunction, FunctionCtx
 
 aten = torch.ops.aten
 MULTIPLIERS, INCREMENTS, ROUNDS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85), 10
@@ -49,6 +50,23 @@ class Stream:
 
     def uniform(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         return ((self.words(shape) >> 32 - DIGITS[dtype]).double() * 2.0 ** -DIGITS[dtype]).to(dtype)
+
+
+class Around(torch.autograd.Function):
+    """Numbers that are drawn around parameters, whose gradients are zeros: PyTorch's derivatives.yaml."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, drawn: torch.Tensor, *parameters: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(*parameters)
+        return drawn.clone()
+
+    @staticmethod
+    def backward(ctx: BackwardCFunction, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        return (None, *map(torch.zeros_like, ctx.saved_tensors))
+
+
+def around(drawn: torch.Tensor, *parameters: torch.Tensor) -> torch.Tensor:
+    return Around.apply(drawn.detach(), *parameters)
 
 
 def philox(counter: Sequence[torch.Tensor], seed: int) -> list[torch.Tensor]:
@@ -104,7 +122,11 @@ class Replay:
 
     def bernoulli(self, input: torch.Tensor, **_: object) -> torch.Tensor:
         uniform = self.stream.uniform(input.shape, torch.promote_types(self.dtype, torch.float32))
-        return (uniform < input).to(input.dtype)
+        return around((uniform < input).to(input.dtype), input)
+
+    def bernoulli_of_tensor(self, input: torch.Tensor, p: torch.Tensor, **_: object) -> torch.Tensor:
+        uniform = self.stream.uniform(input.shape, torch.promote_types(self.dtype, torch.float32))
+        return around((uniform < p).to(input.dtype), p)
 
     def rand(self, size: Sequence[int], **options: torch.dtype) -> torch.Tensor:
         return self.stream.uniform(size, self.dtype).to(options.get("dtype") or self.dtype)
@@ -137,14 +159,14 @@ class Replay:
         return self.rounded(self.gauss(size) * std + mean).to(options.get("dtype") or self.dtype)
 
     def normal_around(self, mean: torch.Tensor, std: float = 1.0, **_: object) -> torch.Tensor:
-        return self.rounded(self.gauss(mean.shape) * std, mean) + mean.detach()
+        return around(self.rounded(self.gauss(mean.shape) * std, mean) + mean.detach(), mean)
 
     def normal_within(self, mean: float, std: torch.Tensor, **_: object) -> torch.Tensor:
-        return self.rounded(self.gauss(std.shape), std) * std.detach() + mean
+        return around(self.rounded(self.gauss(std.shape), std) * std.detach() + mean, std)
 
     def normal_of_tensors(self, mean: torch.Tensor, std: torch.Tensor, **_: object) -> torch.Tensor:
         shape = torch.broadcast_shapes(mean.shape, std.shape)
-        return self.rounded(self.gauss(shape), mean) * std.detach() + mean.detach()
+        return around(self.rounded(self.gauss(shape), mean) * std.detach() + mean.detach(), mean, std)
 
     def log_normal(self, input: torch.Tensor, mean: float = 1.0, std: float = 2.0, **_: object) -> torch.Tensor:
         return self.rounded((self.gauss(input.shape) * std + mean).exp(), input)
@@ -209,6 +231,7 @@ OPERATORS: dict[torch._ops.OpOverload, Callable[..., object]] = {
     aten.feature_alpha_dropout.default: Replay.feature_alpha_dropout,
     aten.bernoulli.p: Replay.bernoulli_p,
     aten.bernoulli.default: Replay.bernoulli,
+    aten.bernoulli.Tensor: Replay.bernoulli_of_tensor,
     aten.rand.default: Replay.rand,
     aten.rand_like.default: Replay.rand_like,
     aten.randn.default: Replay.randn,

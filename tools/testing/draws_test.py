@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import unittest
 from collections.abc import Callable
 
 import torch
-from draws import HALF, Draws, Replay, Stream, philox, replay
+from draws import HALF, OPERATORS, Draws, Replay, Stream, philox, replay
 from torch import nn
 
 aten = torch.ops.aten
@@ -128,6 +129,25 @@ class DistributionTest(unittest.TestCase):
         drawn = self.numbers(lambda replay, x: replay.randint_like_from(x, 2, 9))
         self.assertEqual((drawn.min(), drawn.max()), (2, 8))
         self.check_moments(drawn, 5, 4, 1.75)
+
+    def test_gradients_of_what_numbers_are_drawn_around(self) -> None:
+        number = 0.5
+        for operator, names in (
+            (aten.bernoulli.default, "p"),
+            (aten.bernoulli.Tensor, "pp"),
+            (aten.normal.Tensor_float, "p"),
+            (aten.normal.float_Tensor, "np"),
+            (aten.normal.Tensor_Tensor, "pp"),
+        ):
+            gradients = []
+            for draw in (operator, functools.partial(OPERATORS[operator], Replay(Stream(Draws(), 0), torch.float32))):
+                operands = [torch.full((6,), 0.3, requires_grad=True) if name == "p" else number for name in names]
+                draw(*operands).sum().backward()
+                gradients.append([operand.grad for operand in operands if isinstance(operand, torch.Tensor)])
+            if operator is aten.bernoulli.Tensor:  # `self` has a shape alone
+                gradients = [found[1:] for found in gradients]
+            for theirs, ours in zip(*gradients, strict=True):
+                self.assertTrue(torch.equal(theirs, ours))
 
     def test_the_extremes_are_finite(self) -> None:
         edges = torch.tensor([0.0, 2**32 - 1], dtype=torch.float64) * 2.0**-32 + HALF

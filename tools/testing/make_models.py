@@ -190,6 +190,8 @@ MODELS: dict[str, list[str]] = {
     "stopped": ["stopped"],
     "summed": ["summed"],
     "transposed": ["transposed"],
+    "written_dropouts": ["written_dropouts"],
+    "written_dropouts_evaluated": ["written_dropouts_evaluated"],
     "each_arithmetic": ["each_arithmetic"],
     "each_function": ["each_function"],
     "each_loss": ["each_loss"],

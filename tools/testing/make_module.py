@@ -15,7 +15,7 @@ from derivative_modules import DERIVATIVE_MODULES
 from masked_attentions import MaskedAttentions
 from operator_modules import ClassLosses, Losses, Operators, Summed
 from parameter_functions import OpaqueFunctions, ParameterFunctions
-from random_modules import DecomposedDropouts, Distributions, Dropouts
+from random_modules import DecomposedDropouts, Distributions, Dropouts, EvaluatedDropouts, WrittenDropouts
 from recurrent_modules import Recurrent, Transposed
 from region_modules import Complex, Regions
 from safetensors.torch import save_file
@@ -305,6 +305,8 @@ MODULES = {
     "stopped": Stopped,
     "summed": Summed,
     "transposed": Transposed,
+    "written_dropouts": WrittenDropouts,
+    "written_dropouts_evaluated": EvaluatedDropouts,
     **DERIVATIVE_MODULES,
 }
 

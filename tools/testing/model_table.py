@@ -5,17 +5,16 @@
   model_table.py --models DIR --work DIR --shares-only [--meshplan P] [--page docs/models.md] [NAME ...]
 
 `meshplan init` drafts the plan of a cell, `compile` and `forward` run it, PyTorch in float64 is what it is held
-against. A cell is the largest error as a share of what is allowed (compare_forward.py); a cell without a number has a
-letter, under which the page gives the reason. The second table is what `meshplan check` says of the largest rank's
-parameters; with --shares-only nothing runs, and the page keeps its first table. Status 1 if an output is wrong or a
-cell has no number.
+against. Models of 16 bits have a second row, of plans with `precision { activations f32 }`. A cell is the largest error
+as a share of what is allowed (compare_forward.py); a cell without a number has a letter, under which the page gives the
+reason. The second table is what `meshplan check` says of the largest rank's parameters; with --shares-only nothing
+runs, and the page keeps its first table. Status 1 if an output is wrong or a cell has no number.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
 import json
 import os
 import re
@@ -26,15 +25,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import make_models
+from addends import narrow_shards
 from compare_forward import Reference, load_program
+from plan_runs import activations_statement, with_statements
 from safetensors.torch import load_file
 
 MESHES = ("dp=1", "dp=2", "tp=2", "tp=3", "tp=4", "dp=2,tp=2")
 SEQUENCE_MESHES = ("tp=2", "tp=3", "tp=4", "dp=2,tp=2")
 CANNOT_RUN = {"--meta"}  # without weights
 # Their code names float32, or the lowest number of it: PyTorch does not run them in 16 bits either.
-WIDE_ONLY = ("masked_attentions", "opaque_functions", "parameter_functions", "stopped")
+WIDE_ONLY = ("complex", "masked_attentions", "opaque_functions", "parameter_functions", "regions", "stopped")
 SHARES = "## Parameters of a rank"  # begins the second table
+WIDE_SUMS = ", activations f32"  # ends the names of rows whose plans say so
 
 
 @dataclasses.dataclass
@@ -75,8 +77,10 @@ def held_share(report: dict) -> float:
 
 
 def check_cell(arguments: argparse.Namespace, plan: Path, cell: Cell) -> None:
+    """What `meshplan check` says, which stays beside the plan."""
     command = [arguments.meshplan, "check", plan, "--json"]
     result = subprocess.run(command, capture_output=True, text=True)
+    plan.with_suffix(".json").write_text(result.stdout)
     if result.returncode == 0:
         cell.held = held_share(json.loads(result.stdout))
         return
@@ -93,8 +97,10 @@ def attempt(cell: Cell, command: list[str | Path]) -> bool:
     return result.returncode == 0
 
 
-def run_cell(arguments: argparse.Namespace, model: str, mesh: str, sequence: bool) -> tuple[Cell, Path]:
-    stem = f"{model}-{mesh.replace('=', '').replace(',', '-')}{'-sequence' if sequence else ''}"
+def run_cell(arguments: argparse.Namespace, row: str, mesh: str, sequence: bool) -> tuple[Cell, Path]:
+    model = row.removesuffix(WIDE_SUMS)
+    words = [*re.split(", | ", row), *mesh.replace("=", "").split(","), *(["sequence"] if sequence else [])]
+    stem = "-".join(words)
     plan, schedule, outputs = (arguments.work / f"{stem}{suffix}" for suffix in (".plan", ".sched", ".safetensors"))
     base = arguments.models / model
     init = [arguments.meshplan, "init", f"{base}.pt2", "--mesh", mesh, "-o", plan, "--force"]
@@ -107,6 +113,8 @@ def run_cell(arguments: argparse.Namespace, model: str, mesh: str, sequence: boo
     cell = Cell()
     if not attempt(cell, init + (["--sequence"] if sequence else [])):
         return cell, outputs
+    if row != model:
+        plan.write_text(with_statements(plan.read_text(), activations_statement("f32")))
     check_cell(arguments, plan, cell)
     for command in commands:
         if arguments.shares_only or cell.reason or not attempt(cell, command):
@@ -114,20 +122,30 @@ def run_cell(arguments: argparse.Namespace, model: str, mesh: str, sequence: boo
     return cell, outputs
 
 
-def run_model(arguments: argparse.Namespace, model: str) -> dict[str, Cell]:
+def run_model(arguments: argparse.Namespace, row: str) -> dict[str, Cell]:
+    model = row.removesuffix(WIDE_SUMS)
     jobs = [(mesh, False) for mesh in MESHES] + [(mesh, True) for mesh in SEQUENCE_MESHES]
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        made = list(pool.map(lambda job: run_cell(arguments, model, *job), jobs))
+        made = list(pool.map(lambda job: run_cell(arguments, row, *job), jobs))
     if arguments.shares_only:
         return {label(*job): cell for job, (cell, _) in zip(jobs, made, strict=True)}
     inputs = load_file(f"{arguments.models / model}.inputs.safetensors")
-    reference = functools.cache(lambda: Reference(load_program(arguments.models / f"{model}.pt2"), inputs))
+    references: dict[str, Reference] = {}
+
+    def reference(report: Path) -> Reference:
+        """Of 16-bit sums, with addends as the plan divides weights."""
+        shards = narrow_shards(report)
+        if str(shards) not in references:
+            program = load_program(arguments.models / f"{model}.pt2")
+            references[str(shards)] = Reference(program, inputs, shards=shards)
+        return references[str(shards)]
+
     cells: dict[str, Cell] = {}
     for (mesh, sequence), (cell, path) in zip(jobs, made, strict=True):
         if not cell.reason:
-            cell.share = reference().share(load_file(path))
+            cell.share = reference(path.with_suffix(".json")).share(load_file(path))
         cells[label(mesh, sequence)] = cell
-        print(f"{model} {label(mesh, sequence)}: {cell.text()}", flush=True)
+        print(f"{row} {label(mesh, sequence)}: {cell.text()}", flush=True)
     return cells
 
 
@@ -160,8 +178,8 @@ def shares_section(table: Table) -> str:
 
     def is_news(model: str) -> bool:
         """A 16-bit model usually holds the shares of the same model in 32 bits."""
-        wide = model.removesuffix("_bfloat16")
-        return wide == model or wide not in table or held(table[wide]) != held(table[model])
+        wide = model.removesuffix(WIDE_SUMS).removesuffix("_bfloat16")
+        return not model.endswith(WIDE_SUMS) and (wide == model or held(table.get(wide, {})) != held(table[model]))
 
     lines = [
         SHARES,
@@ -184,9 +202,11 @@ def page(table: Table) -> str:
         "Every model of `tools/testing/make_models.py` under every mesh, with the plan that `meshplan init` drafts",
         "for it. A cell is the largest error of an output against PyTorch in float64, as a share of what is allowed:",
         "4 times the error of PyTorch's own float32 run or 1e-6 of the largest element, of 16-bit models 1.5 times the",
-        "error of PyTorch's own run on one device (of a single number such as a loss, of the largest of eight runs):",
-        "0.67 is PyTorch's own error. Models that name float32 in their code have no 16-bit row: PyTorch does not run",
-        "them either. `tools/testing/model_table.py` made this page.",
+        "error of PyTorch's own run (of a single number such as a loss, of the largest of eight runs): 0.67 is",
+        "PyTorch's own error. That run is on one device where the plan says `precision { activations f32 }`; else each",
+        "product with a divided weight is made in as many addends as ranks, which are rounded as they are sent. Models",
+        "that name float32 in their code have no 16-bit row: PyTorch does not run them either.",
+        "`tools/testing/model_table.py` made this page.",
         "",
         *rows_of(table, lambda cell: cell.text() if cell.share is not None else ""),
         "",
@@ -202,7 +222,8 @@ def with_shares(text: str, table: Table) -> str:
 def runnable() -> list[str]:
     """Every model in both dtypes, where it has both."""
     names = [name for name, options in make_models.MODELS.items() if not CANNOT_RUN & {*options}]
-    return [*names, *(f"{name}_bfloat16" for name in names if name not in WIDE_ONLY)]
+    halves = [f"{name}_bfloat16" for name in names if name not in WIDE_ONLY]
+    return [*names, *(row for half in halves for row in (half, half + WIDE_SUMS))]
 
 
 def main() -> int:
@@ -219,7 +240,9 @@ def main() -> int:
     arguments.work.mkdir(parents=True, exist_ok=True)
     names = arguments.names or runnable()
     script = Path(make_models.__file__)
-    subprocess.run([sys.executable, script, arguments.models, *names], check=True)
+    subprocess.run(
+        [sys.executable, script, arguments.models, *{name.removesuffix(WIDE_SUMS) for name in names}], check=True
+    )
     table = {name: run_model(arguments, name) for name in names}
     if arguments.shares_only:
         if arguments.page:

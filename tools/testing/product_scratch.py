@@ -1,8 +1,8 @@
 """What products of 16 bits hold on this processor besides operands and results.
 
-oneDNN copies blocks of their operands, by an amount that follows from the instructions of the processor and that the
-compiler does not plan. A run may meter as much more than its plan. It is measured here, by PyTorch's own products of
-the shapes that a model has.
+oneDNN copies blocks of their operands, by an amount that follows from the instructions of the processor. The compiler
+plans that of AVX-512 BF16. On other processors a run may meter as much more than its plan as is measured here, by
+PyTorch's own products of the shapes that a model has.
 """
 
 from __future__ import annotations
@@ -64,9 +64,16 @@ def scratch_of(product: Product, dtype: torch.dtype, threads: int) -> int:
         torch.set_num_threads(before)
 
 
+def is_planned() -> bool:
+    """True on the processor of which the compiler plans what products hold."""
+    return torch.cpu._is_avx512_bf16_supported() and not torch.cpu._is_amx_tile_supported()
+
+
 def largest_scratch(program: torch.export.ExportedProgram, threads: int, compute: torch.dtype | None = None) -> int:
-    """Bytes of a rank that computes on so many threads; 0 for a model that has no products of 16 bits. `compute` is the
-    dtype of autocast."""
+    """Bytes of a rank that computes on so many threads that are not planned; 0 without products of 16 bits. `compute`
+    is the dtype of autocast."""
+    if is_planned():
+        return 0
     products = {(product, compute or dtype) for dtype, product in products_of(program)}
     products = {(product, dtype) for product, dtype in products if dtype.itemsize == 2}
     return max((scratch_of(product, dtype, threads) for product, dtype in products), default=0)

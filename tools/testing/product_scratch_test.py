@@ -37,9 +37,15 @@ class ProductScratch(unittest.TestCase):
         self.assertEqual(held_by(lambda: x.neg().sum()), 4000)
 
     def test_wide_models_have_none(self) -> None:
-        with mock.patch.object(product_scratch, "scratch_of", return_value=7):
+        found = {"scratch_of": mock.Mock(return_value=7), "is_planned": mock.Mock(return_value=False)}
+        with mock.patch.multiple(product_scratch, **found):
             self.assertEqual(largest_scratch(exported(torch.float32), threads=1), 0)
             self.assertEqual(largest_scratch(exported(torch.bfloat16), threads=1), 7)
+
+    def test_none_where_it_is_planned(self) -> None:
+        found = {"scratch_of": mock.Mock(return_value=7), "is_planned": mock.Mock(return_value=True)}
+        with mock.patch.multiple(product_scratch, **found):
+            self.assertEqual(largest_scratch(exported(torch.bfloat16), threads=1), 0)
 
     def test_threads_stay_as_they_were(self) -> None:
         before = torch.get_num_threads()

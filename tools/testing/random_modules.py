@@ -84,9 +84,16 @@ class Distributions(nn.Module):
         self.up, self.down = nn.Linear(24, 36), nn.Linear(36, 24)
         self.mean, self.spread = nn.Linear(24, 12), nn.Linear(24, 12)
         self.router, self.noise = nn.Linear(24, 6), Noise()
+        # Numbers are drawn around them alone: their gradients are zeros.
+        self.chance, self.chances = nn.Parameter(torch.rand(24)), nn.Parameter(torch.rand(24))
+        self.center, self.width = nn.Parameter(torch.randn(24)), nn.Parameter(torch.rand(24) + 0.5)
+
+    def around(self) -> torch.Tensor:
+        chosen = torch.bernoulli(self.chance) + torch.empty_like(self.chances).bernoulli_(self.chances)
+        return chosen + torch.normal(self.center, 0.5) + torch.normal(0.0, self.width)
 
     def forward(self, hidden: torch.Tensor) -> Tensors:
-        wide = self.up(hidden)
+        wide = self.up(hidden * self.around())
         wide = wide + torch.randn_like(wide) * 0.1 + torch.normal(wide, 0.5) * 0.1
         mean, spread = self.mean(hidden), self.spread(hidden).exp()
         latent = torch.distributions.Normal(mean, spread, validate_args=False).rsample()
@@ -109,3 +116,42 @@ class DecomposedDropouts(Dropouts):
     """The same after run_decompositions({}), which makes other operators of most."""
 
     decomposed = True
+
+
+class StochasticDepth(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * x.new_empty(x.shape[0], 1, 1).bernoulli_(0.7).div_(0.7) if self.training else x
+
+
+class WrittenDropouts(nn.Module):
+    """Modules of dropouts that decompositions write out, also of the probabilities of attention."""
+
+    training_mode: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down, self.query = nn.Linear(24, 36), nn.Linear(36, 24), nn.Linear(24, 24)
+        self.inplace, self.channels = nn.Dropout(0.3, inplace=True), nn.Dropout1d(0.4)
+        self.planes, self.volumes = nn.Dropout2d(0.2, inplace=True), nn.Dropout3d(0.5)
+        self.alpha, self.feature_alpha = nn.AlphaDropout(0.2, inplace=True), nn.FeatureAlphaDropout(0.2)
+        self.depth = StochasticDepth()
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        wide = self.inplace(self.up(hidden).relu())
+        wide = wide + self.channels(wide.transpose(1, 2)).transpose(1, 2)
+        wide = wide + self.planes(wide[..., None] * torch.arange(1.0, 3.0)).sum(-1)
+        wide = wide + self.volumes(wide[..., None, None].sin()).sum((-1, -2))
+        hidden = hidden + self.depth(self.down(self.alpha(wide) + self.feature_alpha(wide)))
+        query = self.query(hidden).unflatten(-1, (4, 6)).transpose(1, 2)
+        shares = self.inplace((query @ query.transpose(-1, -2)).softmax(-1))
+        return {"hidden": hidden, "mixed": (shares @ query).transpose(1, 2).flatten(2)}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 10, 24)}
+
+
+class EvaluatedDropouts(WrittenDropouts):
+    """The same after model.eval()."""
+
+    training_mode = False

@@ -1,6 +1,7 @@
 //===- conversion.cpp - derivatives of conversions and copies -------------===//
 
 #include "compiler/derivatives/derivative_rules.h"
+#include "compiler/sharding/calls/random_ops.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -14,7 +15,13 @@ static void copyRule(Derivation &derivation) {
   derivation.giveZeros("self");
 }
 
-/// What is detached, or made from a shape alone, has no gradient.
+/// What numbers are drawn around is detached, and has zeros.
+static void detachRule(Derivation &derivation) {
+  if (derivation.getCall()->hasAttr(zeroGradientName))
+    derivation.giveZeros("self");
+}
+
+/// What is made from a shape alone has no gradient.
 static void noGradient(Derivation &) {}
 
 void meshplan::addConversionDerivatives(DerivativeTable &table) {
@@ -23,8 +30,8 @@ void meshplan::addConversionDerivatives(DerivativeTable &table) {
         "clone.default", "contiguous.default", "lift_fresh_copy.default"})
     table[("aten." + target).str()] = passRule;
   table["aten.copy.default"] = copyRule;
-  for (StringRef target :
-       {"detach.default", "zeros_like.default", "ones_like.default", "full_like.default", "empty_like.default",
-        "new_zeros.default", "new_ones.default", "new_full.default", "new_empty.default"})
+  table["aten.detach.default"] = detachRule;
+  for (StringRef target : {"zeros_like.default", "ones_like.default", "full_like.default", "empty_like.default",
+                           "new_zeros.default", "new_ones.default", "new_full.default", "new_empty.default"})
     table[("aten." + target).str()] = noGradient;
 }

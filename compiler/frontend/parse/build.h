@@ -39,8 +39,6 @@ PathPattern path(const Context &context, Parser::PathContext &rule);
 std::vector<PathPattern> paths(const Context &context, Parser::PathsContext &rule);
 std::vector<Word> axes(const Context &context, Parser::AxesContext &rule);
 std::vector<DimSyntax> dims(const Context &context, Parser::DimsContext &rule);
-/// The text between the quotes.
-std::string unquote(llvm::StringRef quoted);
 
 // build_options.cpp
 std::vector<Option> options(const Context &context, Parser::OptionBlockContext &rule);

@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/parse/build.h"
 #include "compiler/frontend/parse/spacing.h"
+#include "compiler/frontend/path_pattern.h"
 
 #include <utility>
 
@@ -25,7 +26,7 @@ Operand operand(const Context &context, Parser::OperandContext &rule) {
     result.text = context.text(rule);
   } else if (rule.STRING() != nullptr) {
     result.kind = Operand::Kind::String;
-    result.text = unquote(rule.start->getText());
+    result.text = withoutQuotes(rule.start->getText());
   } else {
     bool isPath = rule.PATH() != nullptr || rule.STAR() != nullptr;
     result.kind = isPath ? Operand::Kind::Path : Operand::Kind::Word;

@@ -1,6 +1,7 @@
 //===- build_statements.cpp - statements of a plan -------------------------===//
 
 #include "compiler/frontend/parse/build.h"
+#include "compiler/frontend/path_pattern.h"
 
 #include <utility>
 
@@ -18,7 +19,7 @@ template <typename Rules> std::vector<Word> words(const Context &context, const 
 
 void model(const Context &context, Parser::ModelStatementContext &rule, Syntax &syntax) {
   const antlr4::Token &file = *rule.STRING()->getSymbol();
-  syntax.models.push_back({unquote(file.getText()), context.range(file), context.range(rule)});
+  syntax.models.push_back({withoutQuotes(file.getText()), context.range(file), context.range(rule)});
 }
 
 void mesh(const Context &context, Parser::MeshStatementContext &rule, Syntax &syntax) {
@@ -73,8 +74,9 @@ void trainable(const Context &context, Parser::TrainableStatementContext &rule, 
 /// The path of an entry: the name of an option, or behind `override` its first operand.
 std::optional<PathPattern> initPath(const Option &option, bool isOverride) {
   if (!isOverride) {
-    bool isLiteral = !option.name.text.empty() && option.name.text.front() == '"';
-    return PathPattern{isLiteral ? unquote(option.name.text) : option.name.text, isLiteral, option.name.range};
+    llvm::StringRef text = option.name.text;
+    bool isLiteral = isQuoted(text);
+    return PathPattern{isLiteral ? withoutQuotes(text) : text.str(), isLiteral, option.name.range};
   }
   const Operand &operand = option.operands.front().front();
   return PathPattern{operand.text, operand.kind == Operand::Kind::String, operand.range};

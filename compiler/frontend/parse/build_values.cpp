@@ -3,6 +3,7 @@
 #include "compiler/frontend/parse/build.h"
 #include "compiler/frontend/parse/spacing.h"
 #include "compiler/frontend/parse/tokens.h"
+#include "compiler/frontend/path_pattern.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -33,22 +34,8 @@ std::string Context::text(const antlr4::Token &first, const antlr4::Token &last)
 
 std::string Context::text(const antlr4::ParserRuleContext &rule) const { return text(*rule.start, *rule.stop); }
 
-std::string build::unquote(llvm::StringRef quoted) {
-  std::string result;
-  llvm::StringRef inside = quoted.drop_front().drop_back();
-  for (size_t i = 0; i < inside.size(); ++i) {
-    if (inside[i] == '\\')
-      ++i;
-    result += inside[i];
-  }
-  return result;
-}
-
 Word build::word(const Context &context, const antlr4::ParserRuleContext &rule) {
-  std::string text = rule.start->getText();
-  if (rule.start->getType() == Parser::STRING)
-    text = unquote(text);
-  return {text, context.range(rule)};
+  return {withoutQuotes(rule.start->getText()), context.range(rule)};
 }
 
 namespace {
@@ -159,7 +146,7 @@ Number build::number(const Context &context, Parser::NumberContext &rule) {
 PathPattern build::path(const Context &context, Parser::PathContext &rule) {
   PathPattern result;
   result.literal = rule.STRING() != nullptr;
-  result.text = result.literal ? unquote(rule.start->getText()) : canonicalText(*rule.start);
+  result.text = result.literal ? withoutQuotes(rule.start->getText()) : canonicalText(*rule.start);
   result.range = context.range(rule);
   return result;
 }

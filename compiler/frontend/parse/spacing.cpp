@@ -14,9 +14,11 @@ namespace {
 
 std::string canonicalPath(llvm::StringRef text) {
   std::string result;
-  bool pendingSpace = false;
+  bool pendingSpace = false, isQuoted = false, isEscaped = false;
   for (char c : text) {
-    if (c == ' ' || c == '\t') {
+    isQuoted ^= c == '"' && !isEscaped;
+    isEscaped = isQuoted && c == '\\' && !isEscaped;
+    if (!isQuoted && (c == ' ' || c == '\t')) {
       pendingSpace = true;
       continue;
     }
@@ -25,7 +27,7 @@ std::string canonicalPath(llvm::StringRef text) {
       result += ' ';
     pendingSpace = false;
     result += c;
-    if (c == ',')
+    if (c == ',' && !isQuoted)
       result += ' ';
   }
   return result;

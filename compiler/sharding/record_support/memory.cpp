@@ -12,6 +12,13 @@ bool isContiguous(const CallView &call, unsigned operand) {
   return StridedShape{call.operands[operand].getShape(), strides}.isContiguous();
 }
 
+bool isTransposed(const CallView &call, unsigned operand) {
+  ArrayRef<int64_t> shape = call.operands[operand].getShape();
+  Strides strides = call.getStrides(operand);
+  size_t rank = shape.size();
+  return rank >= 2 && shape[rank - 1] != 1 && strides[rank - 1] != 1 && strides[rank - 2] == 1;
+}
+
 int64_t contiguousBytes(const CallView &call) {
   int64_t bytes = 0;
   for (auto [index, type] : llvm::enumerate(call.operands))

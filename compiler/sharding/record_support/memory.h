@@ -14,6 +14,9 @@ namespace meshplan {
 /// True if the operand is row-major.
 bool isContiguous(const CallView &call, unsigned operand);
 
+/// True if the matrices of its last two dims are column-major.
+bool isTransposed(const CallView &call, unsigned operand);
+
 /// Bytes of the operands that are not row-major: the copies of a kernel that reads only such.
 int64_t contiguousBytes(const CallView &call);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/calls/convolutions.h"
+#include "compiler/sharding/record_support/convolution_memory.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -20,7 +21,7 @@ namespace meshplan {
 
 namespace {
 /// A call that fits its schema.
-struct Convolution {
+struct ConvolutionDims {
   TensorRef input, weight, bias, result;
   int64_t windowDims = 0;
   int64_t groups = 1;
@@ -30,8 +31,8 @@ struct Convolution {
 };
 } // namespace
 
-static std::optional<Convolution> readConvolution(RuleBuilder &builder, const CallView &call) {
-  Convolution conv{builder.operand("input"), builder.operand("weight"), builder.operand("bias"), builder.result()};
+static std::optional<ConvolutionDims> readConvolution(RuleBuilder &builder, const CallView &call) {
+  ConvolutionDims conv{builder.operand("input"), builder.operand("weight"), builder.operand("bias"), builder.result()};
   conv.windowDims = conv.weight.getRank() - 2;
   conv.groups = call.getInt("groups", 1);
   bool fits = conv.windowDims >= 1 && conv.groups >= 1 && conv.input.getRank() == conv.result.getRank() &&
@@ -40,7 +41,7 @@ static std::optional<Convolution> readConvolution(RuleBuilder &builder, const Ca
 }
 
 /// Window of dim `index` of those that have one, or nullopt if the arguments do not say it in numbers ("same").
-static std::optional<Window> windowOf(const CallView &call, const Convolution &conv, unsigned index) {
+static std::optional<Window> windowOf(const CallView &call, const ConvolutionDims &conv, unsigned index) {
   std::optional<int64_t> stride = windowArgument(call, "stride", index, conv.windowDims, 1),
                          padding = windowArgument(call, "padding", index, conv.windowDims, 0),
                          dilation = windowArgument(call, "dilation", index, conv.windowDims, 1);
@@ -51,7 +52,7 @@ static std::optional<Window> windowOf(const CallView &call, const Convolution &c
 
 /// Every group reads its own features and makes its own. Ranks with some of the groups need their number, which is an
 /// extent only if a group has one feature on either side.
-static void tieGroups(RuleBuilder &builder, const Convolution &conv) {
+static void tieGroups(RuleBuilder &builder, const ConvolutionDims &conv) {
   int64_t in = conv.in().size, out = conv.out().size;
   if ((in != conv.groups && out != conv.groups) || in % conv.groups != 0 || out % conv.groups != 0)
     return;
@@ -74,7 +75,7 @@ static void tieGroups(RuleBuilder &builder, const Convolution &conv) {
 
 static FactorRule convolutionRule(const CallView &call) {
   RuleBuilder builder(call);
-  std::optional<Convolution> conv = readConvolution(builder, call);
+  std::optional<ConvolutionDims> conv = readConvolution(builder, call);
   if (!conv)
     return builder.finish();
   bool transposed = isTransposedConvolution(call);
@@ -109,58 +110,54 @@ static int64_t elementsBut(const CallView &call, StringRef name, int64_t dim) {
   return type.getNumElements() / std::max<int64_t>(1, type.getDimSize(dim));
 }
 
-/// Features are laid out in blocks of 16, or of 8 where there are no more.
-static int64_t inBlocks(int64_t features) {
-  int64_t block = features > 8 ? 16 : 8;
-  return features > 1 ? (features + block - 1) / block * block : features;
+/// The type with a batch of one where it is a sample.
+static RankedTensorType inBatch(RankedTensorType type, int64_t rank) {
+  if (type.getRank() == rank)
+    return type;
+  SmallVector<int64_t> shape{1};
+  llvm::append_range(shape, type.getShape());
+  return RankedTensorType::get(shape, type.getElementType());
 }
 
-/// Bytes of the matrix of all windows that the other kernels make; a window of one element needs none.
-static int64_t unfoldedBytes(const CallView &call, RankedTensorType input, RankedTensorType weight) {
-  RankedTensorType result = call.results.front();
-  int64_t window = elementsBut(call, "weight", 0), elementBytes = plan::elementBytes(input.getElementType());
-  if (isTransposedConvolution(call))
-    return input.getNumElements() / weight.getDimSize(0) * window * elementBytes;
-  // As many places on both sides: no stride and no padding.
-  int64_t places = result.getNumElements() / weight.getDimSize(0);
-  bool isOne = llvm::all_of(weight.getShape().drop_front(2), [](int64_t size) { return size == 1; });
-  bool isMatrix = isOne && places * weight.getDimSize(1) == input.getNumElements();
-  return isMatrix ? 0 : places * window * elementBytes;
-}
-
-/// oneDNN lays images and weights out in blocks of features before, and the result as it was after; images of few
-/// features, or with features innermost, stay.
-static int64_t blockedBytes(const CallView &call, unsigned inputIndex, RankedTensorType weight, int64_t features) {
-  RankedTensorType input = call.operands[inputIndex];
-  int64_t result = tensorBytes(call.results.front()), groups = call.getInt("groups", 1);
-  if (isTransposedConvolution(call))
-    return groups > 1 ? result + tensorBytes(input) + tensorBytes(weight) : 2 * result;
-  Strides strides = call.getStrides(inputIndex);
-  if (StridedShape{input.getShape(), strides}.isChannelsLast())
-    return tensorBytes(weight);
-  if (groups > 1)
-    return std::max(tensorBytes(input) + tensorBytes(weight), result);
-  if (features <= 3)
-    return std::max(tensorBytes(weight), result);
-  int64_t blockedInput = tensorBytes(input) / features * inBlocks(features);
-  int64_t out = weight.getDimSize(0);
-  return std::max(blockedInput + tensorBytes(weight) / out / features * inBlocks(out) * inBlocks(features), result);
-}
-
-static int64_t convolutionWorkspace(const CallView &call) {
+/// nullopt for calls that do not fit their schema.
+static std::optional<Convolution> convolutionOf(const CallView &call) {
   std::optional<unsigned> inputIndex = call.getOperand("input"), weightIndex = call.getOperand("weight");
-  if (!inputIndex || !weightIndex || call.operands[*weightIndex].getRank() < 3)
-    return 0;
+  if (!inputIndex || !weightIndex)
+    return std::nullopt;
   RankedTensorType input = call.operands[*inputIndex], weight = call.operands[*weightIndex];
-  if (input.getNumElements() == 0 || weight.getNumElements() == 0 || call.results.front().getNumElements() == 0)
+  int64_t rank = weight.getRank();
+  bool fits = rank >= 3 && (input.getRank() == rank || input.getRank() == rank - 1) &&
+              call.results.front().getRank() == input.getRank();
+  if (!fits)
+    return std::nullopt;
+  Strides strides = call.getStrides(*inputIndex);
+  Convolution convolution{
+      .source = inBatch(input, rank), .weight = weight, .result = inBatch(call.results.front(), rank)};
+  convolution.kind = isTransposedConvolution(call) ? ConvolutionKind::transposed : ConvolutionKind::direct;
+  convolution.isSourceChannelsLast = StridedShape{input.getShape(), strides}.isChannelsLast();
+  convolution.overlaps = false;
+  for (unsigned index = 0; index < rank - 2; ++index) {
+    int64_t stride = windowArgument(call, "stride", index, rank - 2, 1).value_or(1);
+    convolution.isDense &= stride == 1;
+    convolution.overlaps |= weight.getDimSize(2 + index) > stride;
+  }
+  return convolution;
+}
+
+static int64_t kernelBytes(const CallView &call) {
+  std::optional<Convolution> convolution = convolutionOf(call);
+  return convolution ? convolutionBytes(*convolution) : 0;
+}
+
+int64_t transposedGradientBytes(const CallView &call) {
+  std::optional<Convolution> forward = isTransposedConvolution(call) ? convolutionOf(call) : std::nullopt;
+  if (!forward)
     return 0;
-  bool isBatch = input.getRank() == weight.getRank();
-  if (!isBatch && input.getRank() + 1 != weight.getRank())
-    return 0;
-  int64_t batch = isBatch ? input.getDimSize(0) : 1;
-  return isBlockedConvolution(input, weight, batch, call.getInt("groups", 1))
-             ? blockedBytes(call, *inputIndex, weight, input.getDimSize(isBatch ? 1 : 0))
-             : unfoldedBytes(call, input, weight);
+  Convolution backward = *forward;
+  backward.kind = ConvolutionKind::direct;
+  std::swap(backward.source, backward.result);
+  backward.isSourceChannelsLast = false;
+  return std::max(convolutionBytes(backward), weightGradientBytes(backward));
 }
 
 /// Each element of the result is a sum over the window and the features of its group; of a transposed convolution each
@@ -171,7 +168,7 @@ static OpCost convolutionCost(const CallView &call) {
   int64_t sums =
       isTransposedConvolution(call) ? call.operands.front().getNumElements() : call.results.front().getNumElements();
   cost.flops = 2 * sums * terms;
-  cost.workspaceBytes = imageBytes(call, "input") + convolutionWorkspace(call);
+  cost.workspaceBytes = imageBytes(call, "input") + kernelBytes(call);
   return cost;
 }
 

@@ -94,6 +94,15 @@ static OpCost closeness(const CallView &call) {
   return cost;
 }
 
+/// Of absolute values; finite ones are compared twice.
+template <int64_t Comparisons> static OpCost extremeness(const CallView &call) {
+  OpCost cost = pointwiseCost<1>(call);
+  RankedTensorType self = call.operands.front();
+  if (isa<FloatType>(self.getElementType()))
+    cost.workspaceBytes = tensorBytes(self) + Comparisons * self.getNumElements();
+  return cost;
+}
+
 static const ElementwiseOp arithmetic[] = {
     {"aten.add.Tensor", inSum, pointwiseCost<2>},
     {"aten.add.Scalar", notLinear, cheap},
@@ -223,8 +232,8 @@ static const ElementwiseOp choicesAndComparisons[] = {
     {"aten.__rshift__.Tensor", notLinear, cheap},
     {"aten.__rshift__.Scalar", notLinear, cheap},
     {"aten.isnan.default", notLinear, cheap},
-    {"aten.isinf.default", notLinear, cheap},
-    {"aten.isfinite.default", notLinear, cheap},
+    {"aten.isinf.default", notLinear, extremeness<0>},
+    {"aten.isfinite.default", notLinear, extremeness<2>},
     {"aten.isclose.default", notLinear, closeness},
     {"aten.nan_to_num.default", notLinear, cheap},
 };

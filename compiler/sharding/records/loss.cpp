@@ -100,11 +100,13 @@ static FactorRule elementLossRule(const CallView &call) {
   return builder.finish();
 }
 
-/// `Temporaries` more tensors like the result.
-template <int64_t Flops, int64_t Temporaries = 0> static OpCost elementLossCost(const CallView &call) {
+/// `Temporaries` more tensors like the operand, and where the losses are reduced `OfReduced` more.
+template <int64_t Flops, int64_t Temporaries = 0, int64_t OfReduced = 1>
+static OpCost elementLossCost(const CallView &call) {
   OpCost cost = pointwiseCost(call, Flops);
+  int64_t held = Temporaries + (call.getInt("reduction", 1) == 0 ? 0 : OfReduced);
   if (!call.operands.empty())
-    cost.workspaceBytes += Temporaries * tensorBytes(call.operands.front());
+    cost.workspaceBytes += held * tensorBytes(call.operands.front());
   return cost;
 }
 
@@ -116,11 +118,11 @@ struct ElementLoss {
 } // namespace
 
 static constexpr ElementLoss elementLosses[] = {
-    {"aten.mse_loss.default", elementLossCost<2>},
+    {"aten.mse_loss.default", elementLossCost<2, 0, 2>},
     {"aten.l1_loss.default", elementLossCost<2, 1>},
-    {"aten.smooth_l1_loss.default", elementLossCost<6>},
+    {"aten.smooth_l1_loss.default", elementLossCost<6, 0, 2>},
     {"aten.huber_loss.default", elementLossCost<6>},
-    {"aten.soft_margin_loss.default", elementLossCost<24, 1>},
+    {"aten.soft_margin_loss.default", elementLossCost<24>},
     {"aten.binary_cross_entropy.default", elementLossCost<24>},
     {"aten.binary_cross_entropy_with_logits.default", elementLossCost<24, 1>},
     {"aten.kl_div.default", elementLossCost<14, 2>},

@@ -26,10 +26,10 @@ static OpCost softmaxCost(const CallView &call) {
   return cost;
 }
 
-/// Rows of which all is -inf are zeros: a mask of the elements that are, and the result without it.
+/// Rows of which all is -inf are zeros: by a mask of the elements that are.
 static OpCost safeSoftmaxCost(const CallView &call) {
   OpCost cost = softmaxCost(call);
-  cost.workspaceBytes += tensorBytes(call.results.front()) + call.results.front().getNumElements();
+  cost.workspaceBytes += call.results.front().getNumElements();
   return cost;
 }
 
@@ -149,13 +149,26 @@ static OpCost batchNormCost(const CallView &call) {
   return cost;
 }
 
-/// Two numbers for each feature of each sample.
-static OpCost sampleNormCost(const CallView &call) {
+/// The bytes of what a norm reads, and `numbers` for each of so many parts of each sample.
+static OpCost sampleNormCost(const CallView &call, int64_t parts, int64_t numbers) {
   OpCost cost = copyCost(call);
-  ArrayRef<int64_t> shape = call.results.front().getShape();
-  cost.flops = 4 * call.results.front().getNumElements();
-  cost.workspaceBytes = imageBytes(call, "input") + (shape.size() > 1 ? 2 * shape[0] * shape[1] * 4 : 0);
+  RankedTensorType result = call.results.front();
+  cost.flops = 4 * result.getNumElements();
+  int64_t samples = result.getRank() > 1 ? result.getDimSize(0) : 0;
+  cost.workspaceBytes = imageBytes(call, "input") + samples * parts * numbers * 4;
   return cost;
+}
+
+/// A batch norm of samples as features, for which statistics, weight and bias are repeated.
+static OpCost instanceNormCost(const CallView &call) {
+  RankedTensorType result = call.results.front();
+  int64_t affine = call.getOperand("weight").has_value() + call.getOperand("bias").has_value();
+  return sampleNormCost(call, result.getRank() > 1 ? result.getDimSize(1) : 0, 4 + affine);
+}
+
+static OpCost groupNormCost(const CallView &call) {
+  return sampleNormCost(call,
+                        std::clamp<int64_t>(call.getInt("num_groups", 1), 0, call.results.front().getNumElements()), 2);
 }
 
 void addNormalizationRecords(OpRegistry &registry) {
@@ -180,12 +193,12 @@ void addNormalizationRecords(OpRegistry &registry) {
   registry.add({.target = "aten.instance_norm.default",
                 .rule = instanceNormRule,
                 .linearity = notLinear,
-                .cost = sampleNormCost,
+                .cost = instanceNormCost,
                 .isCheap = true});
   registry.add({.target = "aten.group_norm.default",
                 .rule = groupNormRule,
                 .linearity = notLinear,
-                .cost = sampleNormCost,
+                .cost = groupNormCost,
                 .localize = localizeGroupNorm,
                 .localizesArguments = true,
                 .isCheap = true});

@@ -52,6 +52,9 @@ const OpRecord &runtimeDerivativeRecord();
 /// weights, or of its input. 0 for other operators.
 int64_t recordedLayerBytes(const CallView &call, int64_t gradientBytes, bool ofWeights);
 
+/// Bytes of the kernels that make the gradients of a transposed convolution; 0 for other calls.
+int64_t transposedGradientBytes(const CallView &call);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SHARDING_RECORDS_RECORDS_H

@@ -73,8 +73,25 @@ static int64_t directionBytes(const CallView &call) {
              : 0;
 }
 
+/// What the library for lstm holds besides the gates: the weights of a direction, laid out anew with features in
+/// blocks, states, and a buffer.
+static int64_t libraryBytes(const CallView &call, RankedTensorType output, int64_t ways) {
+  constexpr int64_t gates = 4, block = 32, states = 10, buffer = 6 * 4096;
+  SmallVector<std::optional<unsigned>> params = call.getOperands("params");
+  if (params.size() < 2 || !params[0] || !params[1])
+    return 0;
+  int64_t inputs = 0, features = std::max<int64_t>(output.getShape().back() / ways, 1);
+  for (unsigned index : {0, 1})
+    if (RankedTensorType matrix = call.operands[*params[index]]; matrix.getRank() == 2)
+      inputs += matrix.getDimSize(1);
+  int64_t samples = output.getRank() > 2 ? output.getDimSize(call.getBool("batch_first", false) ? 0 : 1) : 1;
+  int64_t elements =
+      inputs * gates * static_cast<int64_t>(llvm::alignTo(features, block)) + states * samples * features;
+  return elements * plan::elementBytes(output.getElementType()) + buffer;
+}
+
 /// As metered: the gates of all places of one direction, and the states of each place before they become one tensor.
-/// The library for lstm lays the weights of a direction out anew instead. Of several layers the output before stays.
+/// The library for lstm has no such states. Of several layers the output before stays.
 static OpCost layerCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<unsigned> input = call.getOperand("input");
@@ -86,8 +103,9 @@ static OpCost layerCost(const CallView &call) {
   cost.workspaceBytes = gateCount(call) * outputBytes / ways;
   if (gateCount(call) != 4)
     cost.workspaceBytes += ways * outputBytes;
-  else if (int64_t matrices = directionBytes(call))
-    cost.workspaceBytes += 2 * matrices + (call.getBool("batch_first", false) ? tensorBytes(call.operands[*input]) : 0);
+  else
+    cost.workspaceBytes += libraryBytes(call, output, ways) +
+                           (call.getBool("batch_first", false) ? tensorBytes(call.operands[*input]) : 0);
   if (call.getInt("num_layers", 1) > 1)
     cost.workspaceBytes += outputBytes;
   return cost;
@@ -120,11 +138,12 @@ static std::optional<Recorded> readRecorded(const CallView &call) {
 }
 
 /// As metered: the library for lstm keeps gates and states of each direction, these as wide as its input, and more of
-/// one layer when it goes back.
+/// one layer when it goes back, with buffers.
 static int64_t lstmBytes(const CallView &call, const Recorded &recorded) {
   int64_t halves = (18 + 15 * recorded.inputs) * recorded.ways +
                    (18 + 15 * recorded.ways) * recorded.ways * (recorded.layers - 1) + 4 + 7 * recorded.ways;
-  return (halves * recorded.like + 5 * directionBytes(call)) / 2;
+  constexpr int64_t buffers = 10 * 4096;
+  return (halves * recorded.like + 5 * directionBytes(call)) / 2 + buffers;
 }
 
 /// As metered, in tensors like the output of one direction: gates, states and products of each place, and behind the

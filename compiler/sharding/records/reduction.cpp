@@ -65,6 +65,14 @@ static OpCost sumCost(const CallView &call) {
   return cost;
 }
 
+/// What is put before or behind is joined first.
+static OpCost differenceCost(const CallView &call) {
+  OpCost cost = compareCost(call);
+  for (RankedTensorType operand : call.operands)
+    cost.workspaceBytes += call.operands.size() > 1 ? tensorBytes(operand) : 0;
+  return cost;
+}
+
 /// Powers of all elements, converted on the way.
 static OpCost powerCost(const CallView &call) {
   OpCost cost = compareCost(call);
@@ -228,7 +236,7 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.cummax.default", wholeDimRule<-1>, notLinear, compareCost},
       {"aten.cummin.default", wholeDimRule<-1>, notLinear, compareCost},
       {"aten.logcumsumexp.default", wholeDimRule<-1>, notLinear, compareCost},
-      {"aten.diff.default", wholeDimRule<-1>, notLinear, compareCost},
+      {"aten.diff.default", wholeDimRule<-1>, notLinear, differenceCost},
       {"aten.sort.default", wholeDimRule<-1>, notLinear, sortCost},
       {"aten.sort.stable", wholeDimRule<-1>, notLinear, sortCost},
       {"aten.argsort.default", wholeDimRule<-1>, notLinear, sortedCopyCost},

@@ -181,6 +181,13 @@ static FactorRule movedWithinRule(const CallView &call) {
   return builder.finish();
 }
 
+/// A quarter turn is that of a flipped copy.
+static OpCost turnCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.workspaceBytes = call.getInt("k", 1) % 2 != 0 ? tensorBytes(call.results.front()) : 0;
+  return cost;
+}
+
 /// Dim after dim, each with a copy that stays to the end; without dims one row of all elements.
 static OpCost rollCost(const CallView &call) {
   OpCost cost = copyCost(call);
@@ -248,7 +255,7 @@ void addPlaceRecords(OpRegistry &registry) {
                 .linearity = movesOperand,
                 .cost = copyCost,
                 .strides = likeCopy});
-  registry.add({.target = "aten.rot90.default", .rule = movedWithinRule, .linearity = movesOperand, .cost = copyCost});
+  registry.add({.target = "aten.rot90.default", .rule = movedWithinRule, .linearity = movesOperand, .cost = turnCost});
   registry.add({.target = "aten.roll.default", .rule = movedWithinRule, .linearity = movesOperand, .cost = rollCost});
   struct Shuffle {
     StringRef target;

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/calls/random_ops.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/archive_facts.h"
 #include "dialect/plan/call_builder.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,10 +34,10 @@ public:
 
 private:
   void dropNothing(CallOp call);
-  void readRunning(CallOp call, BlockArgument running);
   void keepWeights(CallOp attention);
   void chooseOutputs();
   void eraseUnread();
+  void reportDraws();
 
   func::FuncOp function;
   LossOp statement;
@@ -50,35 +52,38 @@ void EvaluationMaker::run() {
     dropNothing(call);
   chooseOutputs();
   eraseUnread();
+  if (!function->getParentOfType<ModuleOp>()->hasAttr(isEvaluatedName))
+    reportDraws();
 }
 
-/// A buffer in place of what the call makes of the batch.
-void EvaluationMaker::readRunning(CallOp call, BlockArgument running) {
-  auto type = cast<RankedTensorType>(call.getResult(0).getType());
-  Value value = running;
-  if (Type own = cast<RankedTensorType>(running.getType()).getElementType(); own != type.getElementType())
+/// `value` in the type of what `call` makes: of a buffer in the shape that the call gives it, or one that broadcasts.
+static Value inTypeOf(CallOp call, Value value) {
+  auto type = cast<RankedTensorType>(call.getResult(0).getType()), own = cast<RankedTensorType>(value.getType());
+  if (own.getElementType() != type.getElementType())
     value = CallBuilder("aten.to.dtype", call)
                 .tensor("self", value)
                 .type("dtype", type.getElementType())
-                .build(cast<RankedTensorType>(running.getType()).getShape(), type.getElementType());
-  call.getResult(0).replaceAllUsesWith(CallBuilder("aten.view.default", call)
-                                           .tensor("self", value)
-                                           .integers("size", type.getShape())
-                                           .build(type.getShape(), type.getElementType()));
+                .build(own.getShape(), type.getElementType());
+  if (own.getShape() == type.getShape())
+    return value;
+  bool isView = own.getNumElements() == type.getNumElements();
+  return CallBuilder(isView ? "aten.view.default" : "aten.expand.default", call)
+      .tensor("self", value)
+      .integers("size", type.getShape())
+      .build(type.getShape(), type.getElementType());
 }
 
 /// What model.eval() makes of a call.
 void EvaluationMaker::dropNothing(CallOp call) {
-  if (auto running = call->getAttrOfType<IntegerAttr>(inEvaluationName))
-    return readRunning(call, function.getArgument(running.getInt()));
-  if (auto what = call->getAttrOfType<StringAttr>(inEvaluationName)) {
+  if (auto running = call->getAttrOfType<IntegerAttr>(inEvaluationName)) {
+    call.getResult(0).replaceAllUsesWith(inTypeOf(call, function.getArgument(running.getInt())));
+  } else if (auto what = call->getAttrOfType<StringAttr>(inEvaluationName)) {
     auto type = cast<RankedTensorType>(call.getResult(0).getType());
-    Value instead = call.getOperand(0);
-    if (what.getValue() == "ones")
-      instead = CallBuilder("aten.ones.default", call)
-                    .integers("size", type.getShape())
-                    .type("dtype", type.getElementType())
-                    .build(type.getShape(), type.getElementType());
+    Value instead = what.getValue() == "ones" ? CallBuilder("aten.ones.default", call)
+                                                    .integers("size", type.getShape())
+                                                    .type("dtype", type.getElementType())
+                                                    .build(type.getShape(), type.getElementType())
+                                              : inTypeOf(call, call.getOperand(what.getValue() == "second operand"));
     call.getResult(0).replaceAllUsesWith(instead);
   } else if (CallView view = CallView::of(call);
              view.target == "meshplan.attention" && view.getFloat("dropout", 0) != 0) {
@@ -128,6 +133,30 @@ void EvaluationMaker::eraseUnread() {
   for (BlockArgument argument : function.getArguments())
     unread[argument.getArgNumber()] = argumentKind(argument) == "setting" && argument.use_empty();
   [[maybe_unused]] LogicalResult erased = function.eraseArguments(unread);
+}
+
+/// The operator's name in the archive.
+static StringRef nameOf(CallOp call) {
+  auto name = dyn_cast<NameLoc>(call.getLoc());
+  return name ? name.getName().getValue() : call.getTarget();
+}
+
+/// Numbers that a model draws in training only, and not by a dropout, look like those that it always draws.
+void EvaluationMaker::reportDraws() {
+  SmallVector<CallOp> draws(llvm::make_filter_range(function.getOps<CallOp>(),
+                                                    [](CallOp call) { return drawnNumbers(CallView::of(call)) != 0; }));
+  if (draws.empty())
+    return;
+  constexpr size_t maxNotes = 3;
+  auto diagnostic = emitWarning(draws.front().getLoc())
+                    << "program 'eval' draws random numbers as training does: no archive says which of them a model "
+                       "draws in training only";
+  for (CallOp call : ArrayRef(draws).take_front(maxNotes))
+    diagnostic.attachNote() << "drawn by '" << nameOf(call) << "' in " << moduleText(call.getModule().value_or(""));
+  if (draws.size() > maxNotes)
+    diagnostic.attachNote() << "and " << draws.size() - maxNotes << " more";
+  diagnostic.attachNote() << "help: if it does, write them as a dropout, or evaluate with 'meshplan-run forward' and a "
+                             "plan of the model that is exported after 'model.eval()'";
 }
 
 namespace {

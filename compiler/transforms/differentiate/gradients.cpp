@@ -3,6 +3,7 @@
 #include "compiler/transforms/differentiate/gradients.h"
 #include "compiler/derivatives/derivative_rules.h"
 #include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/differentiate/messages.h"
 
 using namespace mlir;
@@ -20,7 +21,8 @@ static bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(
 /// What is detached depends on no parameter, however it is used.
 static bool isDetached(Operation &op) {
   auto call = dyn_cast<CallOp>(op);
-  return call && (call.getTarget() == "aten.detach.default" || call.getTarget() == "aten.detach_copy.default");
+  return call && !call->hasAttr(zeroGradientName) &&
+         (call.getTarget() == "aten.detach.default" || call.getTarget() == "aten.detach_copy.default");
 }
 
 void Gradients::findActive(ArrayRef<BlockArgument> trained) {

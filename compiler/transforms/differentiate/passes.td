@@ -11,7 +11,8 @@ def AddEvaluation : Pass<"plan-add-evaluation", "::mlir::ModuleOp"> {
     Where the plan names a loss, a copy of the forward program, `@eval`, without
     what only training does: dropouts (calls with `plan.in_evaluation`, which says
     what is in their place) and the dropout of attention. Numbers that the model
-    draws for itself stay. Parameters are stored as `@step` stores them, so that
+    draws for itself stay, with a warning unless the model was exported in
+    evaluation mode (`plan.is_evaluated`). Parameters are stored as `@step` stores them, so that
     both programs can have the same. The loss is marked `plan.loss`. In
     microbatches the program gives what is one number and nothing else.
 

@@ -5,6 +5,7 @@
 #include "compiler/transforms/import/autocast/region.h"
 #include "compiler/transforms/import/build_arguments.h"
 #include "compiler/transforms/import/build_statements.h"
+#include "dialect/plan/archive_facts.h"
 #include "dialect/plan/module_runs.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,6 +36,7 @@ private:
   // The function
   //===--------------------------------------------------------------------===//
 
+  void addFacts(ModuleOp module);
   void buildFunction();
   RankedTensorType typeOf(ValueId id);
   void addArgument(Block *block, ValueId id, Location location, SmallVector<NamedAttribute> attributes);
@@ -85,10 +87,21 @@ private:
 OwningOpRef<ModuleOp> ProgramBuilder::build() {
   checkUpdates();
   OwningOpRef<ModuleOp> module(ModuleOp::create(builder.getUnknownLoc(), StringRef(bound.name)));
+  addFacts(*module);
   builder.setInsertionPointToEnd(module->getBody());
   statements.build();
   buildFunction();
   return diagnostics.hasErrors() ? nullptr : std::move(module);
+}
+
+void ProgramBuilder::addFacts(ModuleOp module) {
+  if (program.isDecomposed)
+    module->setAttr(isDecomposedName, builder.getUnitAttr());
+  if (!program.idleDropouts.empty())
+    module->setAttr(isEvaluatedName, builder.getUnitAttr());
+  if (llvm::any_of(program.nodes,
+                   [](const archive::Node &node) { return node.noGrad && node.target == "aten.detach.default"; }))
+    module->setAttr(stopsGradientsName, builder.getUnitAttr());
 }
 
 void ProgramBuilder::buildFunction() {

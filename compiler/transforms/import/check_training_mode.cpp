@@ -45,3 +45,19 @@ void meshplan::checkTrainingMode(const archive::ExportedProgram &program, const 
   diagnostic.help("export the model in training mode, after 'model.train()'; a model that is to be trained without "
                   "dropout says so with a probability of 0");
 }
+
+void meshplan::checkOwnFunctions(const archive::ExportedProgram &program, const BoundPlan &plan,
+                                 Diagnostics &diagnostics) {
+  llvm::ArrayRef<archive::OwnFunction> functions = program.ownFunctions;
+  if (!plan.optimizer || functions.empty())
+    return;
+  Diagnostic &diagnostic = diagnostics.warning(
+      plan.optimizer->range, "the model applies a torch.autograd.Function, whose 'backward' no archive has: its "
+                             "gradient is the derivative of its 'forward'");
+  for (const archive::OwnFunction &function : functions.take_front(maxNotes))
+    diagnostic.note({}, "in " + moduleText(function.module) + ", " + function.source);
+  if (functions.size() > maxNotes)
+    diagnostic.note({}, "and " + std::to_string(functions.size() - maxNotes) + " more");
+  diagnostic.help("if 'backward' is another, write it with detach(): 'x + (f(x) - x).detach()' has the value of f(x) "
+                  "and the gradient of x, '2 * x.detach() - x' the value of x and a gradient of -1");
+}

@@ -13,6 +13,9 @@ namespace meshplan {
 void checkTrainingMode(const archive::ExportedProgram &program, const BoundPlan &plan, bool strict,
                        Diagnostics &diagnostics);
 
+/// Warns of a plan with an optimizer whose model applies functions of its own, of which no archive has the backward.
+void checkOwnFunctions(const archive::ExportedProgram &program, const BoundPlan &plan, Diagnostics &diagnostics);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_CHECK_TRAINING_MODE_H

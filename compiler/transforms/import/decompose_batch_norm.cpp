@@ -22,7 +22,7 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 namespace {
 
-/// One batch norm with running statistics, whose new values it returns.
+/// One batch norm. With running statistics it returns their new values.
 class BatchNorm {
 public:
   explicit BatchNorm(plan::CallOp call) : call(call), view(CallView::of(call)) {}
@@ -35,8 +35,10 @@ private:
     return index ? Value(call->getOperand(*index)) : Value();
   }
 
-  /// The mean over all dims but the channels', which have size 1 then. In evaluation it is the running one.
+  /// The mean over all dims but the channels', which have size 1 then. In evaluation it is the running one, if any.
   Value mean(Value of, Value running);
+  /// In evaluation the buffer stands for `made`.
+  void readInEvaluation(Value made, Value running);
   /// Of a tensor of channels: [1, channels, 1, ...] in the type of `like`.
   Value perChannel(Value channels, Value like);
   Value normalized(Value centered, Value deviation);
@@ -60,6 +62,10 @@ private:
         .tensor("self", self)
         .integers("size", shape)
         .build(shape, typeOf(self).getElementType());
+  }
+  Value viewedAs(Value self, unsigned result) {
+    RankedTensorType type = typeOf(call.getResult(result));
+    return converted(viewed(self, type.getShape()), type.getElementType());
   }
   Value converted(Value self, Type element) {
     return typeOf(self).getElementType() == element ? self
@@ -86,10 +92,19 @@ Value BatchNorm::mean(Value of, Value running) {
                    .integers("dim", dims)
                    .flag("keepdim", true)
                    .build(channelShape, typeOf(of).getElementType());
-  if (auto argument = dyn_cast<BlockArgument>(running))
-    made.getDefiningOp()->setAttr(inEvaluationName,
-                                  Builder(call.getContext()).getI64IntegerAttr(argument.getArgNumber()));
+  readInEvaluation(made, running);
   return made;
+}
+
+/// A module that is called again reads what its last call has made of the buffer, which is marked with it.
+void BatchNorm::readInEvaluation(Value made, Value running) {
+  Attribute buffer;
+  if (auto argument = dyn_cast_or_null<BlockArgument>(running))
+    buffer = Builder(call.getContext()).getI64IntegerAttr(argument.getArgNumber());
+  else if (running)
+    buffer = running.getDefiningOp()->getAttrOfType<IntegerAttr>(inEvaluationName);
+  if (buffer)
+    made.getDefiningOp()->setAttr(inEvaluationName, buffer);
 }
 
 Value BatchNorm::perChannel(Value channels, Value like) {
@@ -109,7 +124,9 @@ Value BatchNorm::moved(Value running, Value statistic, double factor) {
   double momentum = view.getFloat("momentum", 0.1);
   Value channels = converted(viewed(statistic, typeOf(running).getShape()), typeOf(running).getElementType());
   Value added = scalar("aten.mul.Scalar", channels, momentum * factor);
-  return binary("aten.add.Tensor", scalar("aten.mul.Scalar", running, 1 - momentum), added);
+  Value made = binary("aten.add.Tensor", scalar("aten.mul.Scalar", running, 1 - momentum), added);
+  readInEvaluation(made, running);
+  return made;
 }
 
 void BatchNorm::lower() {
@@ -128,10 +145,13 @@ void BatchNorm::lower() {
                         .tensor("self", scalar("aten.add.Scalar", variance, view.getFloat("eps", 1e-5)))
                         .build(channelShape, wide);
   SmallVector<Value> results{normalized(centered, deviation), {}, {}, runningMean, runningVariance};
-  if (isTraining) {
+  results.truncate(call.getNumResults());
+  if (isTraining && results.size() > 2) {
+    results[1] = viewedAs(average, 1);
+    results[2] = viewedAs(deviation, 2);
+  }
+  if (isTraining && results.size() > 4) {
     double count = static_cast<double>(type.getNumElements() / type.getDimSize(1));
-    results[1] = viewed(average, typeOf(call.getResult(1)).getShape());
-    results[2] = viewed(deviation, typeOf(call.getResult(2)).getShape());
     results[3] = moved(runningMean, average, 1);
     results[4] = moved(runningVariance, variance, count / (count - 1));
   }
@@ -140,12 +160,23 @@ void BatchNorm::lower() {
       old.replaceAllUsesWith(made);
 }
 
+/// Whether a batch norm computes statistics of the batch, or has results for running ones: of which forms with them in
+/// place of results other passes or the reader of archives take care.
+static bool hasStatistics(const CallView &view) {
+  bool isRunning = view.getOperand("running_mean") && view.getOperand("running_var");
+  if (view.target == "aten._native_batch_norm_legit_functional.default")
+    return isRunning && view.results.size() == 5;
+  bool isStateless = view.target == "aten._native_batch_norm_legit.no_stats" && view.results.size() == 3;
+  bool isWhole = view.target == "aten.batch_norm.default" && view.results.size() == 1;
+  return (isStateless || isWhole) && !view.getOperand("running_mean") && !view.getOperand("running_var") &&
+         view.getBool("training", false);
+}
+
 /// Statistics of one element are an error where PyTorch makes the graph.
 static bool canBeLowered(plan::CallOp call) {
   CallView view = CallView::of(call);
   std::optional<unsigned> input = view.getOperand("input");
-  return call.getTarget() == "aten._native_batch_norm_legit_functional.default" && call.getNumResults() == 5 && input &&
-         view.getOperand("running_mean") && view.getOperand("running_var") && view.operands[*input].getRank() > 1 &&
+  return hasStatistics(view) && input && view.operands[*input].getRank() > 1 &&
          view.operands[*input].getNumElements() > view.operands[*input].getDimSize(1);
 }
 

@@ -69,12 +69,15 @@ def DecomposeBatchNorm : Pass<"plan-decompose-batch-norm", "::mlir::func::FuncOp
   let summary = "make the statistics of a batch norm in training calls of their own";
   let description = [{
     `aten._native_batch_norm_legit_functional`, as archives after
-    `run_decompositions` have it, becomes means over all dims but the channels,
+    `run_decompositions` have it, and batch norms in training without running
+    statistics in either form of archive become means over all dims but the channels,
     products and sums, in f32 for 16-bit inputs. A batch that is divided has the
     statistics of all of it then, and gradients pass through them, as with
     PyTorch on the whole batch. The running statistics move by its `momentum`,
     the variance without bias. `plan.in_evaluation` of the means says which
-    argument, a running statistic, stands in their place in evaluation.
+    argument, a running statistic, stands in their place in evaluation, and so
+    have the new running statistics it, which the module reads when it is called
+    again. Without running statistics evaluation has those of the batch.
 
     ```mlir
     %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %w, %b, %mean, %var) {training = true, momentum = 0.1, ...}
@@ -309,6 +312,10 @@ def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
     Normal, exponential, log-normal, Cauchy, geometric and integer numbers, and
     uniform ones between bounds, are functions of a `meshplan.uniform`: inverses
     of distribution functions, in f64.
+
+    `plan.in_evaluation` says what stands in place of a dropout in evaluation.
+    Products with Bernoulli numbers over their mean are dropouts too, and so are
+    the steps of an alpha dropout: decompositions write them so.
 
     ```mlir
     %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1, train = true} ...

@@ -61,7 +61,7 @@ def LowerReshards : Pass<"plan-lower-reshards", "::mlir::ModuleOp"> {
 }
 
 def WidenAddends : Pass<"plan-widen-addends", "::mlir::ModuleOp"> {
-  let summary = "make and move addends of 16-bit sums in float32";
+  let summary = "choose in which types addends of 16-bit sums are made and moved";
   let description = [{
     A partial sum of a 16-bit type becomes float32, from the call that makes it
     to the collective that adds it up, whose result is converted: the sum is
@@ -69,6 +69,14 @@ def WidenAddends : Pass<"plan-widen-addends", "::mlir::ModuleOp"> {
     float32 itself where its record can (`OpRecord::widen`), else its operands
     are converted. Addends of which all but one are zero (rows of a divided
     table) lose nothing and stay as they are.
+
+    Sums of products of activations, or of their gradients, are sent as they are
+    instead, unless the plan says `precision { activations f32 }`
+    (`plan.wide_activations` on the module): what a rank adds up itself is
+    rounded once, just before it is sent. They are marked with their type
+    (`plan.activation_sum`), by which the report counts the bytes of both ways.
+
+    With `plan.wide_activations`:
 
     ```mlir
     %0 = plan.call "meshplan.linear_f32"(%x, %w) {...} : (tensor<4x8xbf16, ...>, tensor<6x8xbf16, ...>) -> tensor<4x6xf32, ...>

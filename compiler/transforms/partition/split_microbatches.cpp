@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/partition/passes.h"
 #include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -145,15 +146,31 @@ static bool hasEqualMicrobatches(Type type, int64_t count) {
   return true;
 }
 
+/// What makes values of samples, in a message.
+static std::string makerText(Operation *op) {
+  auto call = dyn_cast<CallOp>(op);
+  if (!call)
+    return "a layout of the plan";
+  return ("'" + call.getTarget() + "' in " + moduleText(call.getModule().value_or(""))).str();
+}
+
 /// Reports what hasEqualMicrobatches does not find, with the units of the dim.
 static LogicalResult refuseSizes(Operation *op, Type type, int64_t count) {
-  std::string text, otherwise = "divide the parts of this value over ranks and not the batch";
-  llvm::raw_string_ostream(text) << "divides " << type << " into microbatches of several sizes";
-  for (auto [extent, dim] : llvm::zip(cast<RankedTensorType>(type).getShape(), getSharding(type).getDims()))
-    if (llvm::any_of(dim.getAxes(), isTime) && dim.getParts().empty() && !isShared(dim))
-      otherwise = "write a number that divides the " + std::to_string(extent / dim.getUnit()) + " pieces of " +
-                  std::to_string(dim.getUnit()) + " elements that a dim of " + std::to_string(extent) + " has here";
-  return refuse(op, text, otherwise, count);
+  for (auto [extent, dim] : llvm::zip(cast<RankedTensorType>(type).getShape(), getSharding(type).getDims())) {
+    if (llvm::none_of(dim.getAxes(), isTime))
+      continue;
+    std::string made = makerText(op) + " has a dim of " + std::to_string(extent);
+    if (!dim.getParts().empty() || isShared(dim))
+      return refuse(op,
+                    made + ", in which values of several batches lie one behind the other: a microbatch would be "
+                           "elements of each, which is not implemented",
+                    mixingHelp, count);
+    std::string pieces = std::to_string(extent / dim.getUnit()) + " pieces of " + std::to_string(dim.getUnit());
+    if (extent % (count * dim.getUnit()) != 0)
+      return refuse(op, made + ", made of " + pieces + " elements, which microbatches cannot share equally",
+                    "write a number that divides " + std::to_string(extent / dim.getUnit()), count);
+  }
+  llvm_unreachable("all microbatches are equal");
 }
 
 RankedTensorType PassMaker::withoutTime(RankedTensorType type) const {

@@ -3,6 +3,7 @@
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/sharding/module_border.h"
 #include "compiler/transforms/place/feature_roles.h"
+#include "compiler/transforms/place/weight_products.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;

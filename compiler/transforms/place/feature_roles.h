@@ -59,17 +59,6 @@ RolesOfOperand rolesAtMeeting(const CallView &call, const FactorRule &rule, unsi
 RolesOfOperand rolesThrough(const CallView &call, const FactorRule &rule, unsigned operand,
                             llvm::ArrayRef<FeatureRoles> results);
 
-/// How a call without activations is a product.
-enum class WeightProduct {
-  none,
-  projection, ///< over the last dim of the operand, as that of nn.Linear, or a lookup in it; or the operand is its bias
-  other,
-};
-WeightProduct productOf(const FactorRule &rule, unsigned operand);
-
-/// True if the call contracts two of its operands, or looks the one up by the other.
-bool isMultiplied(const FactorRule &rule, unsigned operand, unsigned other);
-
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_PLACE_FEATURE_ROLES_H

@@ -11,9 +11,11 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/transforms/place/constrain_values.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/messages.h"
 #include "compiler/transforms/place/passes.h"
+#include "compiler/transforms/place/sequence_style.h"
 #include "compiler/transforms/place/style_text.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -101,21 +103,6 @@ private:
   /// colwise: activations come whole; rowwise: divided where they meet the input features of the weight.
   void constrainFeatureInputs(StyledModule &module, const FeatureUse &use);
 
-  //===--------------------------------------------------------------------===//
-  // sequence
-  //===--------------------------------------------------------------------===//
-
-  LogicalResult placeSequence(StyledModule &module);
-  static bool enters(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside);
-  static bool leaves(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside);
-  static bool hasSequence(Value value, int64_t dim, int64_t extent);
-  ShardingAttr sequenceLayout(Value value, StyleOp style);
-  void constrainResult(Value result, const llvm::SmallPtrSetImpl<Operation *> &inside, StyleOp style);
-
-  //===--------------------------------------------------------------------===//
-
-  void constrainOperand(OpOperand &operand, ShardingAttr layout, StyleOp style);
-
   /// The style of the module that holds a parameter, which leaves it whole, or null.
   StyleOp styleOf(BlockArgument parameter);
 
@@ -176,7 +163,7 @@ LogicalResult StylePlacer::place(StyledModule &module) {
   case StyleKind::replicate:
     return success();
   case StyleKind::sequence:
-    return placeSequence(module);
+    return placeSequence(module.style, module.calls, mesh, units, [&] { return isNews(module.style); });
   case StyleKind::colwise:
   case StyleKind::rowwise:
     return placeFeatures(module);
@@ -374,71 +361,6 @@ void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse 
     }
     constrainOperand(*activation.operand, layout, module.style);
   }
-}
-
-LogicalResult StylePlacer::placeSequence(StyledModule &module) {
-  llvm::SmallPtrSet<Operation *, 16> inside(module.calls.begin(), module.calls.end());
-  int64_t dim = module.style.getDim();
-  std::optional<int64_t> extent;
-  for (CallOp call : module.calls)
-    for (Value result : call.getResults())
-      if (leaves(result, inside) && cast<RankedTensorType>(result.getType()).getRank() > dim)
-        extent = cast<RankedTensorType>(result.getType()).getDimSize(dim);
-  if (!extent)
-    return isNews(module.style) ? reportNoSequenceDim(module.style) : failure();
-  if (*extent < shardCount(axesOf(module.style), mesh))
-    return isNews(module.style) ? reportShortSequence(module.style, *extent, axesOf(module.style), mesh) : failure();
-  for (CallOp call : module.calls) {
-    for (OpOperand &operand : call->getOpOperands())
-      if (enters(operand.get(), inside) && hasSequence(operand.get(), dim, *extent))
-        constrainOperand(operand, sequenceLayout(operand.get(), module.style), module.style);
-    for (Value result : call.getResults())
-      if (leaves(result, inside) && hasSequence(result, dim, *extent))
-        constrainResult(result, inside, module.style);
-  }
-  return success();
-}
-
-bool StylePlacer::enters(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
-  Operation *producer = value.getDefiningOp();
-  if (isWeight(value) || isa_and_nonnull<ConstantOp>(producer))
-    return false;
-  return !producer || !inside.contains(producer);
-}
-
-bool StylePlacer::leaves(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) { return !inside.contains(user); });
-}
-
-bool StylePlacer::hasSequence(Value value, int64_t dim, int64_t extent) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getRank() > dim && type.getDimSize(dim) == extent && isa<FloatType>(type.getElementType());
-}
-
-ShardingAttr StylePlacer::sequenceLayout(Value value, StyleOp style) {
-  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-  return ShardingAttr::getReplicated(value.getContext(), rank)
-      .withDim(style.getDim(), units.divide(value, style.getDim(), axesOf(style), mesh));
-}
-
-void StylePlacer::constrainResult(Value result, const llvm::SmallPtrSetImpl<Operation *> &inside, StyleOp style) {
-  OpBuilder builder(result.getContext());
-  builder.setInsertionPointAfterValue(result);
-  auto constrain = ConstrainOp::create(builder, style.getLoc(), result.getType(), result, sequenceLayout(result, style),
-                                       style.getAxes(), style.getTextAttr());
-  markOutput(constrain, style.getModule());
-  result.replaceUsesWithIf(
-      constrain, [&](OpOperand &use) { return use.getOwner() != constrain && !inside.contains(use.getOwner()); });
-}
-
-void StylePlacer::constrainOperand(OpOperand &operand, ShardingAttr layout, StyleOp style) {
-  // What another module states of its output may still be followed by a border.
-  if (auto existing = operand.get().getDefiningOp<ConstrainOp>())
-    if (existing.getLayout() == layout && existing.getAxes() == style.getAxes() && !moduleOfOutput(existing))
-      return;
-  OpBuilder builder(operand.getOwner());
-  operand.set(ConstrainOp::create(builder, style.getLoc(), operand.get().getType(), operand.get(), layout,
-                                  style.getAxes(), style.getTextAttr()));
 }
 
 StyleOp StylePlacer::styleOf(BlockArgument parameter) {

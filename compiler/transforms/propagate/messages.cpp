@@ -6,6 +6,7 @@
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
+#include "dialect/plan/archive_facts.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -286,8 +287,13 @@ static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Loc
              << " bytes on each rank";
   std::string whole = wholeAtBorder(operand, statements);
   Diagnostic &help = diagnostic.attachNote();
-  help << "help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a "
-          "record (docs/adding-an-op.md)";
+  auto module = call->getParentOfType<ModuleOp>();
+  help << "help: ";
+  if (!module->hasAttr(isDecomposedName))
+    help << "try 'ep.run_decompositions({})' before torch.export.save"
+         << (module->hasAttr(stopsGradientsName) ? ", with a detach() in the model's code behind torch.no_grad()" : "")
+         << ", ";
+  help << "write it with other operators, or add a record (docs/adding-an-op.md)";
   if (!whole.empty())
     help << ", or ask for it with '" << whole << "'";
 }

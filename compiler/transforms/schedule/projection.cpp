@@ -179,7 +179,7 @@ void Projector::waitForReaders(unsigned index) {
 }
 
 /// A slice is a view, except of a dim with parts, whose ranges are put together anew, and where it is flat: what is
-/// sliced of a parameter is changed apart from it.
+/// sliced of a parameter is changed apart from it, and of a row-major copy where it does not lie so.
 void Projector::projectSlice(plan::SliceOp op) {
   scheduling::Operation &operation = addOperation(op.getOperation(), "slice");
   plan::ShardingAttr sharding = plan::getSharding(op.getResult());
@@ -188,6 +188,8 @@ void Projector::projectSlice(plan::SliceOp op) {
   if (!copies)
     for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
       stridesOf[op.getResult()].push_back(getStrides(op.getInput(), rankClass));
+  for (unsigned rankClass = 0; !op.getDim() && rankClass < layouts.rankClasses(); ++rankClass)
+    operation.workspace.push_back(contiguousCopyBytes(op.getInput(), rankClass));
   buffer.bytes = copies ? layouts.get(op.getType()).bytes : ClassBytes(layouts.rankClasses(), 0);
   if (!copies)
     buffer.viewOf = operation.consumed.front();

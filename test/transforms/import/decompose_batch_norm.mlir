@@ -43,3 +43,40 @@ func.func @evaluation(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4x
       : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4xf32>, tensor<0xf32>, tensor<0xf32>, tensor<4xf32>, tensor<4xf32>)
   return %0#0, %0#3 : tensor<2x4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A module that is called twice has in evaluation its buffer both times, and so have all who read what it leaves there.
+// CHECK-LABEL: func.func @twice
+// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 1 : i64}
+// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 2 : i64}
+// CHECK: plan.call "aten.add.Tensor"{{.*}} {plan.in_evaluation = 1 : i64}
+// CHECK: plan.call "aten.add.Tensor"{{.*}} {plan.in_evaluation = 2 : i64}
+// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 1 : i64}
+// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 2 : i64}
+func.func @twice(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %mean, %var) {input = #plan.operand<0>, running_mean = #plan.operand<1>, running_var = #plan.operand<2>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
+      : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  %1:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%0#0, %0#3, %0#4) {input = #plan.operand<0>, running_mean = #plan.operand<1>, running_var = #plan.operand<2>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
+      : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return %1#0, %1#3, %1#4 : tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Without running statistics evaluation has those of the batch as well.
+// CHECK-LABEL: func.func @untracked
+// CHECK-NOT: batch_norm
+// CHECK: plan.call "aten.mean.dim"(%arg0) {dim = [0],
+// CHECK: plan.call "aten.rsqrt.default"
+// CHECK: plan.call "aten.to.dtype"(%arg1) {dtype = f32
+// CHECK: plan.call "aten.mean.dim"({{.*}}) {dim = [0, 2, 3],
+// CHECK-NOT: plan.in_evaluation
+// CHECK: return
+func.func @untracked(%x: tensor<2x4xf32>, %y: tensor<2x4x3x3xbf16>, %w: tensor<4xbf16>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<2x4x3x3xbf16>) {
+  %0:3 = plan.call "aten._native_batch_norm_legit.no_stats"(%x) {input = #plan.operand<0>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
+      : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>)
+  %1 = plan.call "aten.batch_norm.default"(%y, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
+      : (tensor<2x4x3x3xbf16>, tensor<4xbf16>) -> tensor<2x4x3x3xbf16>
+  return %0#0, %0#2, %1 : tensor<2x4xf32>, tensor<4xf32>, tensor<2x4x3x3xbf16>
+}

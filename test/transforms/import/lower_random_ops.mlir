@@ -86,12 +86,20 @@ func.func @alpha_of_all(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 // CHECK: plan.call "aten.to.dtype"(%[[B]]) {dtype = i64
 // CHECK: %[[V:.*]] = plan.call "meshplan.uniform"
 // CHECK-SAME: dtype = f64, number = 1 : i64
-// CHECK: %[[C:.*]] = plan.call "aten.lt.Tensor"(%[[V]], %arg1)
-// CHECK: plan.call "aten.to.dtype"(%[[C]]) {dtype = f64
-func.func @bernoulli(%x: tensor<4xi64>, %p: tensor<4xf64>) -> (tensor<4xi64>, tensor<4xf64>) {
+// CHECK: %[[C:.*]] = plan.call "aten.sub.Tensor"(%arg1, %[[V]])
+// CHECK: %[[S:.*]] = plan.call "aten.sign.default"(%[[C]])
+// CHECK: %[[R:.*]] = plan.call "aten.relu.default"(%[[S]])
+// CHECK: plan.call "aten.to.dtype"(%[[R]]) {dtype = f64
+// CHECK: %[[W:.*]] = plan.call "meshplan.uniform"
+// CHECK-SAME: dtype = f32, number = 2 : i64
+// CHECK: plan.call "aten.sub.Tensor"(%arg2, %[[W]]) {{.*}} : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+func.func @bernoulli(%x: tensor<4xi64>, %p: tensor<4xf64>, %q: tensor<1xf32>)
+    -> (tensor<4xi64>, tensor<4xf64>, tensor<4xi64>) {
   %0 = plan.call "aten.bernoulli.p"(%x) {self = #plan.operand<0>, p = 0.25 : f64} : (tensor<4xi64>) -> tensor<4xi64>
   %1 = plan.call "aten.bernoulli.default"(%p) {self = #plan.operand<0>} : (tensor<4xf64>) -> tensor<4xf64>
-  return %0, %1 : tensor<4xi64>, tensor<4xf64>
+  %2 = plan.call "aten.bernoulli.Tensor"(%x, %q) {self = #plan.operand<0>, p = #plan.operand<1>}
+      : (tensor<4xi64>, tensor<1xf32>) -> tensor<4xi64>
+  return %0, %1, %2 : tensor<4xi64>, tensor<4xf64>, tensor<4xi64>
 }
 
 // -----

@@ -45,8 +45,8 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !number = tensor<f32, #plan.sharding<[]>>
 plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
-  // expected-error@below {{into microbatches of several sizes}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or write a number that divides the 2 pieces of 6 elements that a dim of 12 has here}}
+  // expected-error@below {{'aten.relu.default' in the root module has a dim of 12, made of 2 pieces of 6 elements, which microbatches cannot share equally}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or write a number that divides 2}}
   %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (!batch) -> !other
   %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!other) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
@@ -131,8 +131,8 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !number = tensor<f32, #plan.sharding<[]>>
 plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
-  // expected-error@below {{into microbatches of several sizes}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or divide the parts of this value over ranks and not the batch}}
+  // expected-error@below {{'aten.relu.default' in the root module has a dim of 12, in which values of several batches lie one behind the other: a microbatch would be elements of each, which is not implemented}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (!batch) -> !parts
   %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!parts) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number

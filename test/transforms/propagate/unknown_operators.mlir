@@ -13,7 +13,6 @@
 // CHECK-NEXT: plan.call "vjp.custom.scan.default"(%[[WHOLE]], %arg1, %[[WHOLE]])
 // SAID: warning: operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6 over dp, 8]; 192 bytes on each rank
 // SAID: help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_, _]'
-// SAID-NOT: warning:
 // STRICT: error: operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6 over dp, 8]; 192 bytes on each rank
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 func.func @gathered(
@@ -23,6 +22,31 @@ func.func @gathered(
   %1 = plan.call "vjp.custom.scan.default"(%x, %w, %x) {self = #plan.operand<0>, other = #plan.operand<1>, gradients = [#plan.operand<2>], of = "other"} in "mixer" backward
       : (tensor<6x8xf32>, tensor<8xf32>, tensor<6x8xf32>) -> tensor<8xf32>
   return %0, %1 : tensor<6x8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// An archive is decomposed once. Decompositions drop regions without gradients.
+// SAID: help: write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
+// SAID: help: try 'ep.run_decompositions({})' before torch.export.save, with a detach() in the model's code behind torch.no_grad(), write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
+module attributes {plan.is_decomposed, plan.stops_gradients} {
+  plan.mesh [#plan.mesh_axis<"dp" = 2>]
+  func.func @decomposed(
+      %x: tensor<6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<6xf32> {
+    %0 = plan.call "custom.scan.default"(%x) {self = #plan.operand<0>} in "mixer" : (tensor<6xf32>) -> tensor<6xf32>
+    return %0 : tensor<6xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.stops_gradients} {
+  plan.mesh [#plan.mesh_axis<"dp" = 2>]
+  func.func @stopped(
+      %x: tensor<6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<6xf32> {
+    %0 = plan.call "custom.scan.default"(%x) {self = #plan.operand<0>} in "mixer" : (tensor<6xf32>) -> tensor<6xf32>
+    return %0 : tensor<6xf32>
+  }
 }
 
 // -----

@@ -129,3 +129,22 @@ func.func @copied_on_one_rank(%x: tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>> 
     : (tensor<3x5xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<15xf32, #plan.sharding<[{"tp", unit 5}]>>
   return %b : tensor<15xf32, #plan.sharding<[{"tp", unit 5}]>>
 }
+
+// -----
+
+// A flat part is a run of the row-major elements: of a turned tensor it is taken from a copy. 256 bytes of input, 256 of
+// the copy, 128 of the part, and as many of its exponential when the copy is gone.
+
+#none = #plan.sharding<[{}, {}]>
+#flat = #plan.sharding<[{}, {}], flat = {"dp"}>
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+
+// CHECK-LABEL: sched.program @flat_part
+// CHECK-SAME: peak = 640, least = 640
+func.func @flat_part(%x: tensor<8x8xf32, #none> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<8x8xf32, #flat>) {
+  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<8x8xf32, #none>) -> tensor<8x8xf32, #none>
+  %b = plan.slice %a [#plan.axis<"dp">] : tensor<8x8xf32, #none> -> tensor<8x8xf32, #flat>
+  %c = plan.call "aten.exp.default"(%b) {self = #plan.operand<0>} : (tensor<8x8xf32, #flat>) -> tensor<8x8xf32, #flat>
+  return %c : tensor<8x8xf32, #flat>
+}

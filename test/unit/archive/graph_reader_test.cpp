@@ -186,7 +186,8 @@ TEST(GraphReader, RefusesRegionsUnderAutocast) {
   EXPECT_THAT(errorsOf(autocastModel("cpu", true)),
               ElementsAre("'models/model.json' at graph_module.graph.nodes[0]: the graph has a region under "
                           "torch.autocast('cpu'), whose conversions it does not show\nhelp: export with 'ep = "
-                          "ep.run_decompositions({})' before torch.export.save, which inlines the region"));
+                          "ep.run_decompositions({})' before torch.export.save, which inlines the region; as it drops "
+                          "torch.no_grad(), detach() in the model's code what is made under it"));
 }
 
 TEST(GraphReader, RefusesOtherRegionsWithTheWayOut) {
@@ -330,6 +331,37 @@ TEST(GraphReader, RefusesATensorDefinedTwice) {
   model.graph.json["nodes"].push_back(model.graph.json["nodes"][0]);
   EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.nodes[1].outputs[0].as_tensor."
                                            "name: tensor 'linear' is defined twice"));
+}
+
+TEST(GraphReader, KnowsWhatDecompositionsMade) {
+  TestModel model = linearModel();
+  model.verifiers = {"TRAINING"};
+  EXPECT_FALSE(readProgram(model).isDecomposed);
+  model.verifiers = {"ATEN"};
+  EXPECT_TRUE(readProgram(model).isDecomposed);
+}
+
+/// Traces of a node in `proj`, whose own two forwards they have.
+TEST(GraphReader, FindsFunctionsWhoseBackwardIsLost) {
+  auto placesOf = [](const std::string &applied, const std::string &inner) {
+    TestModel model = linearModel();
+    model.graph.json["nodes"][0]["metadata"]["stack_trace"] =
+        "  File \"net.py\", line 7, in forward\n    x = self.proj(x)\n"
+        "  File \"net.py\", line 9, in forward\n    " +
+        applied + "\n" + inner;
+    model.graph.json["nodes"].push_back(model.graph.json["nodes"][0]);
+    model.graph.json["nodes"][1]["outputs"][0]["as_tensor"]["name"] = "x2";
+    model.graph.json["tensor_values"]["x2"] = tensorMeta({2, 4});
+    std::vector<std::string> places;
+    for (const OwnFunction &function : readProgram(model).ownFunctions)
+      places.push_back(function.module + " " + function.source);
+    return places;
+  };
+  const std::string forward = "  File \"net.py\", line 3, in forward\n    return x.view_as(x)";
+  EXPECT_THAT(placesOf("return Reverse.apply(x)", forward), ElementsAre("proj net.py:9")) << "once, of two nodes";
+  EXPECT_THAT(placesOf("return Reverse.apply(super().linear(x))", ""), IsEmpty()) << "its operand";
+  EXPECT_THAT(placesOf("return super().forward(x)", forward), IsEmpty());
+  EXPECT_THAT(placesOf("return fold.apply(x)", "  File \"net.py\", line 3, in apply\n    return x + 1"), IsEmpty());
 }
 
 TEST(GraphReader, RefusesAMalformedModuleStack) {

@@ -135,6 +135,7 @@ Json TestModel::modelJson() const {
             {"module_call_graph", moduleCalls}}},
           {"range_constraints", ranges},
           {"schema_version", schemaVersion},
+          {"verifiers", verifiers},
           {"torch_version", "2.11.0"}};
 }
 

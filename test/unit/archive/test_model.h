@@ -56,6 +56,7 @@ struct TestModel {
   Json schemaVersion = {{"major", 8}, {"minor", 17}};
   Json ranges = Json::object();
   Json moduleCalls = Json::array();
+  Json verifiers = Json::array();
   Members payloads;
 
   void parameter(const std::string &fqn, const Dims &dims);

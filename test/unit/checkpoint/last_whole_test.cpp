@@ -103,6 +103,55 @@ TEST_F(LastWholeTest, EachFileOfACheckpointIsLookedAt) {
               HasSubstr("checkpoint.json: damaged, or changed by hand: its text has "));
 }
 
+TEST_F(LastWholeTest, SaysWhatIsDamaged) {
+  std::string path = pathOf(1) + "/" + modelName, text = textOf(path);
+  flip(path, -1);
+  std::span<const std::byte> whole = std::as_bytes(std::span(text)), last = whole.last(8 * extent - (2 << 20));
+  std::string damaged = textOf(path);
+  EXPECT_EQ(checkWhole(pathOf(1)).message(),
+            path + ": tensor 'w': damaged: bytes 2097152 to 2400007 have the checksum " +
+                checksumText(crc32Of(std::as_bytes(std::span(damaged)).last(last.size()))) +
+                ", written were bytes with " + checksumText(crc32Of(last)));
+  writeText(path, text);
+  // A letter of the key "format", which no reader of tensors looks at.
+  size_t place = text.find("pt\"");
+  ASSERT_NE(place, std::string::npos);
+  flip(path, static_cast<int64_t>(place));
+  damaged = textOf(path);
+  std::span<const std::byte> header = whole.first(whole.size() - 8 * extent);
+  EXPECT_EQ(checkWhole(pathOf(1)).message(),
+            path + ": damaged: its header has the checksum " +
+                checksumText(crc32Of(std::as_bytes(std::span(damaged)).first(header.size()))) +
+                ", written was one with " + checksumText(crc32Of(header)));
+}
+
+TEST_F(LastWholeTest, ARecordWithoutSomeChecksums) {
+  auto record = openRecord(pathOf(1));
+  ASSERT_TRUE(record.ok() && record->checksums);
+  auto message = [&](const auto &change) {
+    CheckpointRecord changed = *record;
+    change(changed.checksums->files);
+    writeText(pathOf(1) + "/" + recordName, textOf(changed));
+    return checkWhole(pathOf(1)).message();
+  };
+  EXPECT_EQ(message([](auto &files) { files.find(modelName)->second.tensors.clear(); }),
+            pathOf(1) + "/model.safetensors: checkpoint.json has no checksums of tensor 'w'");
+  EXPECT_EQ(message([](auto &files) { files.erase(files.find(optimizerName)); }),
+            pathOf(1) + "/optimizer.safetensors: checkpoint.json has no checksums of it");
+  EXPECT_EQ(message([](auto &files) { files.find(modelName)->second.tensors.begin()->second.pop_back(); }),
+            pathOf(1) + "/model.safetensors: tensor 'w' has 2 checksums, 3 required");
+}
+
+TEST_F(LastWholeTest, SumsOfAnotherCheckpointAreNoticed) {
+  const std::vector<CheckpointFile> files{{"m", {{"w", DType::f32, {4}}}}};
+  std::vector<FileSums> sums{FileSums{checksumBlockBytes}};
+  sums[0].tensors.try_emplace("w", 16, checksumBlockBytes).first->second.add(0, std::vector<std::byte>(16));
+  std::vector<std::string> texts{sumsText(sums, files)};
+  EXPECT_TRUE(combinedSums(texts, files).ok());
+  const std::vector<CheckpointFile> others{{"m", {}}};
+  EXPECT_EQ(combinedSums(texts, others).status().message(), "a rank's checksums are of another checkpoint");
+}
+
 TEST_F(LastWholeTest, NamesTheWayOut) {
   const Status damage(StatusCode::corrupted, "w: damaged");
   EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(),

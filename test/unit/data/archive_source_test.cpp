@@ -313,6 +313,29 @@ TEST_F(WrittenArchive, APackedWeightThatCannotBeUnpacked) {
             path + ": tensor 'w': damaged or truncated zip file: an entry cannot be unpacked");
 }
 
+// Sizes are looked at before anything is unpacked: these entries hold six bytes.
+TEST_F(WrittenArchive, EntriesThatUnpackToGigabytes) {
+  constexpr uint64_t gigabyte = uint64_t(1) << 30;
+  const std::string folder = "model/data/weights/", table = folder + "model_weights_config.json";
+  auto messageOf = [&](const std::string &large, uint64_t size, const Weight &weight) {
+    ZipText zip;
+    for (auto &[name, content] : {std::pair(table, tableOf({weight})), {"model/byteorder", "little"}})
+      name == large ? zip.add(name, "packed", 8, false, size) : zip.add(name, content);
+    zip.add(folder + "weight_0", "packed", 8, false, large.ends_with("weight_0") ? size : 6);
+    writeText(path, zip.text(true));
+    return openError(path);
+  };
+  auto expected = [&](const std::string &entry, uint64_t size, uint64_t most) {
+    return path + ": " + (entry.ends_with("weight_0") ? "tensor 'w': " : "") + "entry '" + entry + "' unpacks to " +
+           std::to_string(size) + " bytes, at most " + std::to_string(most) + " expected; help: save the archive again";
+  };
+  for (const std::string &entry : {folder + "weight_0", std::string("model/byteorder"), table})
+    EXPECT_EQ(messageOf(entry, gigabyte + 1, {}), expected(entry, 1073741825, 1073741824));
+  // A view of one element far behind: four times what it reaches.
+  EXPECT_EQ(messageOf(folder + "weight_0", 5 * gigabyte, {.sizes = "1, 1", .offset = "1073741824"}),
+            expected(folder + "weight_0", 5368709120, 4294967300));
+}
+
 TEST_F(WrittenArchive, SeveralTablesAndOneName) {
   others = {{"model/data/weights/other_weights_config.json", tableOf({{.name = "v", .sizes = "2", .strides = "1"}})},
             {"model/data/weights/weights_config.json.txt", "not a table"}};

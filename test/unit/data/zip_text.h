@@ -19,7 +19,10 @@ struct ZipText {
   std::string files, directory;
   uint64_t count = 0;
 
-  void add(const std::string &name, const std::string &content, uint16_t method = 0, bool wide = false) {
+  /// `unpacked`: the size that the directory states, if it is not that of the content; in 64 bits.
+  void add(const std::string &name, const std::string &content, uint16_t method = 0, bool wide = false,
+           uint64_t unpacked = 0) {
+    wide |= unpacked != 0;
     uint64_t offset = files.size();
     uint32_t checksum = crc32_z(0, reinterpret_cast<const Bytef *>(content.data()), content.size());
     append(files, 0x04034b50, 4);
@@ -46,7 +49,7 @@ struct ZipText {
     if (wide) {
       append(directory, 1, 2);
       append(directory, 24, 2);
-      append(directory, content.size(), 8);
+      append(directory, unpacked ? unpacked : content.size(), 8);
       append(directory, content.size(), 8);
       append(directory, offset, 8);
     }

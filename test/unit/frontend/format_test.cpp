@@ -157,4 +157,9 @@ TEST(Format, CorpusIsStableAndKeepsItsMeaning) {
   EXPECT_GE(count, 4u);
 }
 
+TEST(Format, PartsOfPathsInQuotesStayAsTheyAre) {
+  EXPECT_EQ(format("plan p {\n {\"a ,b\"  ,c}.\"d  \\\"e\"  : replicate\n}\n"),
+            "plan p {\n  {\"a ,b\", c}.\"d  \\\"e\": replicate\n}\n");
+}
+
 } // namespace

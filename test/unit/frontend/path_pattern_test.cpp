@@ -85,6 +85,30 @@ TEST(PathPattern, NestedBlocksAndQuotes) {
   EXPECT_FALSE(PathMatcher(pattern({"a-b.*"}, true)).matches("a-b.c"));
 }
 
+TEST(PathPattern, QuotesAroundComponents) {
+  EXPECT_TRUE(matches(R"(h."a/b")", "h.a/b"));
+  EXPECT_TRUE(matches(R"("a/b".*)", "a/b.c"));
+  EXPECT_FALSE(matches(R"("a/b".*)", "a/b"));
+  EXPECT_TRUE(matches(R"("*"."a.b".c)", "*.a.b.c"));
+  EXPECT_FALSE(matches(R"("*"."a.b".c)", "d.a.b.c"));
+  EXPECT_TRUE(matches(R"({"a, }b", c}.d)", "a, }b.d"));
+  EXPECT_TRUE(matches(R"({"a, }b", c}.d)", "c.d"));
+  EXPECT_TRUE(matches(R"(h."a\"b\\")", R"(h.a"b\)"));
+  EXPECT_EQ(problem(R"(h."a"b)"), "error: in the path 'h.\"a\"b': quotes stand around whole components\n");
+  EXPECT_EQ(problem(R"({"a", b}c)"), "error: in the path '{\"a\", b}c': quotes stand around whole components\n");
+  EXPECT_EQ(problem(R"({a"b"})"), "error: in the path '{a\"b\"}': quotes stand around whole components\n");
+  EXPECT_EQ(problem(R"("a"{b})"), "error: in the path '\"a\"{b}': quotes stand around whole components\n");
+}
+
+TEST(PathPattern, WithoutQuotes) {
+  EXPECT_EQ(withoutQuotes(R"("a\"b")"), "a\"b");
+  EXPECT_EQ(withoutQuotes(R"(a."b\\".c)"), "a.b\\.c");
+  EXPECT_TRUE(isQuoted(R"("a\"b")"));
+  EXPECT_TRUE(isQuoted(R"("")"));
+  for (const char *text : {"", "a", R"("a".b)", R"(a."b")", R"("a"."b")"})
+    EXPECT_FALSE(isQuoted(text)) << text;
+}
+
 TEST(PathPattern, Problems) {
   EXPECT_EQ(problem("a..b"), "error: in the path 'a..b': a component is empty\n");
   EXPECT_EQ(problem(".a"), "error: in the path '.a': a component is empty\n");

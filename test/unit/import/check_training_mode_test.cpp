@@ -62,4 +62,30 @@ TEST_F(CheckTrainingMode, EvaluationModeIsRightWithoutAnOptimizer) {
   EXPECT_THAT(said(), IsEmpty());
 }
 
+TEST_F(CheckTrainingMode, FunctionsWithABackwardOfTheirOwn) {
+  program.ownFunctions = {{"head", "net.py:9"}, {"", "net.py:12"}, {"a", "net.py:15"}, {"b", "net.py:18"}};
+  bind(training);
+  checkOwnFunctions(program, bound, diagnostics);
+  EXPECT_THAT(
+      said(),
+      ElementsAre("5: the model applies a torch.autograd.Function, whose 'backward' no archive has: its gradient "
+                  "is the derivative of its 'forward'",
+                  "help: if 'backward' is another, write it with detach(): 'x + (f(x) - x).detach()' has the "
+                  "value of f(x) and the gradient of x, '2 * x.detach() - x' the value of x and a gradient of "
+                  "-1"));
+  EXPECT_FALSE(diagnostics.hasErrors());
+  std::vector<std::string> notes;
+  for (const Note &note : diagnostics.all().front().notes)
+    notes.push_back(note.message);
+  EXPECT_THAT(notes,
+              ElementsAre("in 'head', net.py:9", "in the root module, net.py:12", "in 'a', net.py:15", "and 1 more"));
+}
+
+TEST_F(CheckTrainingMode, OwnFunctionsAreRightWithoutAnOptimizer) {
+  program.ownFunctions = {{"head", "net.py:9"}};
+  bind(forward);
+  checkOwnFunctions(program, bound, diagnostics);
+  EXPECT_THAT(said(), IsEmpty());
+}
+
 } // namespace

@@ -154,16 +154,82 @@ TEST_F(GradientRecords, AConvolutionWithAStrideHasABufferForItsProducts) {
   EXPECT_EQ(cost("meshplan.convolution_input_gradient", strided, one).workspaceBytes, 0);
 }
 
-TEST_F(GradientRecords, AWeightOfAConvolutionIsLaidOutAsItsImagesAre) {
-  constexpr char strided[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, "
-                             "stride = [2, 2], padding = [1, 1], dilation = [1, 1], groups = 1}";
-  constexpr char two[] = "(tensor<2x32x2x2xf32>, tensor<2x32x4x4xf32>, tensor<32x32x3x3xf32>) -> tensor<32x32x3x3xf32>";
-  constexpr char large[] =
-      "(tensor<2x16x16x16xf32>, tensor<2x16x32x32xf32>, tensor<16x16x3x3xf32>) -> tensor<16x16x3x3xf32>";
-  constexpr char one[] = "(tensor<1x16x2x2xf32>, tensor<1x16x4x4xf32>, tensor<16x16x3x3xf32>) -> tensor<16x16x3x3xf32>";
-  EXPECT_EQ(cost("meshplan.convolution_weight_gradient", strided, two).workspaceBytes, 36864);
-  EXPECT_EQ(cost("meshplan.convolution_weight_gradient", strided, large).workspaceBytes, 131072 + 32768);
-  EXPECT_EQ(cost("meshplan.convolution_weight_gradient", strided, one).workspaceBytes, 2304);
+/// What a call of a convolution with square windows holds.
+struct SquareConvolution {
+  int64_t images, in, size, out, window, stride, padding, groups = 1;
+  std::string type = "f32";
+};
+
+// Numbers are those that PyTorch 2.11 counts, with one thread of a processor with AVX-512.
+class ConvolutionMemory : public GradientRecords {
+protected:
+  int64_t workspace(const char *target, const SquareConvolution &of) {
+    int64_t made = (of.size + 2 * of.padding - of.window) / of.stride + 1;
+    auto tensor = [&](int64_t first, int64_t second, int64_t size) {
+      std::string places = std::to_string(size) + "x" + std::to_string(size) + "x";
+      return "tensor<" + std::to_string(first) + "x" + std::to_string(second) + "x" + places + of.type + ">";
+    };
+    std::string input = tensor(of.images, of.in, of.size), weight = tensor(of.out, of.in / of.groups, of.window);
+    bool isOfWeight = llvm::StringRef(target).contains("weight");
+    std::string types =
+        "(" + tensor(of.images, of.out, made) + ", " + input + ", " + weight + ") -> " + (isOfWeight ? weight : input);
+    auto pair = [](int64_t number) { return "[" + std::to_string(number) + ", " + std::to_string(number) + "]"; };
+    std::string args = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, stride = " +
+                       pair(of.stride) + ", padding = " + pair(of.padding) +
+                       ", dilation = [1, 1], groups = " + std::to_string(of.groups) + "}";
+    return cost(target, args.c_str(), types.c_str()).workspaceBytes;
+  }
+  int64_t ofWeight(const SquareConvolution &of) { return workspace("meshplan.convolution_weight_gradient", of); }
+  int64_t ofInput(const SquareConvolution &of) { return workspace("meshplan.convolution_input_gradient", of); }
+};
+
+TEST_F(ConvolutionMemory, AWeightIsLaidOutAsItsImagesAre) {
+  EXPECT_EQ(ofWeight({2, 32, 4, 32, 3, 2, 1}), 36864);
+  EXPECT_EQ(ofWeight({2, 16, 32, 16, 3, 2, 1}), 131072 + 32768);
+  EXPECT_EQ(ofWeight({6, 20, 32, 24, 3, 1, 1}), 1592448) << "blocks of 16 features are filled up";
+  EXPECT_EQ(ofWeight({2, 9, 8, 17, 3, 1, 1}), 28796) << "of few features they are of 8";
+}
+
+TEST_F(ConvolutionMemory, PixelsAreNotCopied) {
+  EXPECT_EQ(ofWeight({6, 3, 32, 64, 8, 8, 0}), 49152) << "the patches of a vision transformer";
+  EXPECT_EQ(ofWeight({6, 3, 32, 20, 3, 1, 1}), 787728);
+  EXPECT_EQ(ofWeight({4, 3, 64, 64, 12, 12, 0}), 110592);
+  EXPECT_EQ(ofWeight({4, 3, 64, 48, 16, 16, 0}), 639232 - 256) << "wide windows are one matrix for each image";
+}
+
+TEST_F(ConvolutionMemory, AWeightOfOneImageIsAProductWithItsWindows) {
+  EXPECT_EQ(ofWeight({1, 16, 4, 16, 3, 2, 1}), 2304);
+  EXPECT_EQ(ofWeight({1, 3, 32, 16, 3, 1, 1}), 110592);
+  EXPECT_EQ(ofWeight({1, 32, 32, 64, 3, 1, 1}), 393216) << "a large image is laid out in blocks";
+}
+
+TEST_F(ConvolutionMemory, WindowsOfOneElementAreProducts) {
+  EXPECT_EQ(ofWeight({6, 16, 32, 16, 1, 1, 0}), 0);
+  EXPECT_EQ(ofInput({6, 16, 32, 16, 1, 1, 0}), 0);
+  EXPECT_EQ(ofWeight({6, 16, 32, 16, 1, 2, 0}), 508032 - 128) << "with a stride what they read is drawn together";
+  EXPECT_EQ(ofWeight({2, 32, 16, 64, 1, 1, 0, 2}), 98304) << "groups one after the other";
+}
+
+TEST_F(ConvolutionMemory, GroupsThatFillNoBlocksAreMultipliedOneByOne) {
+  EXPECT_EQ(ofWeight({2, 12, 16, 12, 3, 1, 1, 12}), 65680) << "a window for each feature is a group of its own";
+  EXPECT_EQ(ofWeight({4, 48, 14, 48, 5, 1, 2, 48}), 39056 - 256);
+  EXPECT_EQ(ofWeight({2, 16, 16, 16, 3, 2, 1, 2}), 40960);
+  EXPECT_EQ(ofWeight({2, 6, 16, 9, 3, 1, 1, 3}), 21280 - 256);
+  EXPECT_EQ(ofInput({2, 32, 16, 64, 3, 1, 1, 2}), 167936);
+}
+
+TEST_F(ConvolutionMemory, AnInputIsMadeInBlocks) {
+  EXPECT_EQ(ofInput({6, 3, 32, 20, 3, 1, 1}), 1124352);
+  EXPECT_EQ(ofInput({6, 16, 32, 3, 3, 1, 1}), 402432);
+  EXPECT_EQ(ofInput({6, 3, 32, 16, 3, 2, 1}), 160792 - 24) << "the gradient of one image is padded";
+  EXPECT_EQ(ofInput({6, 1, 32, 16, 4, 4, 0}), 77848 - 24);
+}
+
+TEST_F(ConvolutionMemory, HalfTypesAreAddedUpInFloat) {
+  EXPECT_NEAR(ofWeight({2, 16, 16, 16, 3, 1, 1, 1, "bf16"}), 67972, 2048);
+  EXPECT_NEAR(ofWeight({4, 3, 64, 64, 12, 12, 0, 1, "bf16"}), 135812, 2048);
+  EXPECT_NEAR(ofWeight({4, 64, 14, 64, 3, 1, 1, 4, "bf16"}), 299908, 4096);
+  EXPECT_EQ(ofInput({2, 20, 16, 24, 1, 1, 0, 1, "bf16"}), 80000 - 128);
 }
 
 //===----------------------------------------------------------------------===//

@@ -260,11 +260,35 @@ TEST_F(RecordCost, ConvolutionsChangeTheLayout) {
   auto workspace = [&](llvm::StringRef types) { return cost("aten.conv2d.default", args, types).workspaceBytes; };
   EXPECT_EQ(workspace("(tensor<4x20x32x32xf32>, tensor<32x20x3x3xf32>) -> tensor<4x32x30x30xf32>"),
             4 * (4 * 32 * 32 * 32 + 32 * 32 * 9));
+  EXPECT_EQ(workspace("(tensor<2x16x16x16xf32>, tensor<3x16x3x3xf32>) -> tensor<2x3x14x14xf32>"),
+            32768 + 9216 + 4 * 2 * (16 - 3) * 14 * 14)
+      << "the result has room for as many features";
+  EXPECT_EQ(workspace("(tensor<2x8x16x16xf32>, tensor<8x8x3x3xf32>) -> tensor<2x8x14x14xf32>"), 4 * 2 * 16 * 14 * 14)
+      << "images of few features stay";
   EXPECT_EQ(workspace("(tensor<4x3x32x32xf32>, tensor<32x3x3x3xf32>) -> tensor<4x32x30x30xf32>"), 4 * 4 * 32 * 900);
   // A small sample becomes a matrix of windows.
   EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x3x3xf32>) -> tensor<1x16x6x6xf32>"), 4 * (4 * 9) * 36);
   EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x2x2xf32>) -> tensor<1x16x4x4xf32>"), 4 * (4 * 4) * 16);
   EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x1x1xf32>) -> tensor<1x16x8x8xf32>"), 0);
+}
+
+TEST_F(RecordCost, TransposedConvolutionsToo) {
+  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>}";
+  constexpr char strided[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, stride = [2, 2]}";
+  EXPECT_EQ(cost("aten.conv_transpose2d.input", strided,
+                 "(tensor<2x16x16x16xf32>, tensor<16x16x2x2xf32>) -> tensor<2x16x32x32xf32>")
+                .workspaceBytes,
+            262144)
+      << "two copies of the result";
+  EXPECT_EQ(cost("aten.conv_transpose2d.input", args,
+                 "(tensor<2x1x16x16xf32>, tensor<1x16x1x1xf32>) -> tensor<2x16x16x16xf32>")
+                .workspaceBytes,
+            32768);
+  EXPECT_EQ(
+      cost("aten.conv2d.default", strided, "(tensor<2x16x16x16xf32>, tensor<16x16x1x1xf32>) -> tensor<2x16x8x8xf32>")
+          .workspaceBytes,
+      38016 - 128)
+      << "what windows of one element read is drawn together";
 }
 
 TEST_F(RecordCost, LookupsReadOnlyWhatTheyTake) {
@@ -293,6 +317,73 @@ TEST_F(RecordCost, CompositesHoldWhatTheyMake) {
                  "(tensor<4x6x2xf32>) -> tensor<4x6x2xf32>")
                 .workspaceBytes,
             2 * 4 * 48);
+}
+
+/// As PyTorch's profiler counts them beside the result, without numbers of a few bytes.
+TEST_F(RecordCost, LossesAndNormsHoldWhatTheyMake) {
+  constexpr char pair[] = "{self = #plan.operand<0>, target = #plan.operand<1>}";
+  constexpr char apart[] = "{self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}";
+  constexpr char reduced[] = "(tensor<100x6xf32>, tensor<100x6xf32>) -> tensor<f32>";
+  constexpr char each[] = "(tensor<100x6xf32>, tensor<100x6xf32>) -> tensor<100x6xf32>";
+  auto ofLoss = [&](const char *target, const char *args, const char *types) {
+    return cost(target, args, types).workspaceBytes;
+  };
+  EXPECT_EQ(ofLoss("aten.mse_loss.default", pair, reduced), 2 * 2400);
+  EXPECT_EQ(ofLoss("aten.mse_loss.default", apart, each), 0);
+  EXPECT_EQ(ofLoss("aten.huber_loss.default", pair, reduced), 2400);
+  EXPECT_EQ(ofLoss("aten.l1_loss.default", pair, reduced), 2 * 2400);
+  EXPECT_EQ(ofLoss("aten.kl_div.default", pair, reduced), 3 * 2400);
+  EXPECT_EQ(ofLoss("aten.kl_div.default", apart, each), 2 * 2400);
+  constexpr char affine[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, "
+                            "use_input_stats = true, momentum = 0.1 : f64, eps = 1.0e-05 : f64}";
+  EXPECT_EQ(cost("aten.instance_norm.default", affine,
+                 "(tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>")
+                .workspaceBytes,
+            6 * 96);
+  EXPECT_EQ(cost("aten.group_norm.default", "{input = #plan.operand<0>, num_groups = 3 : i64}",
+                 "(tensor<4x12x6xf32>) -> tensor<4x12x6xf32>")
+                .workspaceBytes,
+            2 * 48);
+  EXPECT_EQ(
+      cost("aten.isfinite.default", "{self = #plan.operand<0>}", "(tensor<4x6xf32>) -> tensor<4x6xi1>").workspaceBytes,
+      96 + 2 * 24);
+  EXPECT_EQ(cost("aten.rot90.default", "{self = #plan.operand<0>, k = 1 : i64, dims = [1, 2]}",
+                 "(tensor<4x6x2xf32>) -> tensor<4x2x6xf32>")
+                .workspaceBytes,
+            192);
+}
+
+TEST_F(RecordCost, SquaresAreAddedUpInDouble) {
+  auto workspace = [&](const char *types) {
+    return cost("meshplan.square_sum", "{self = #plan.operand<0>}", types).workspaceBytes;
+  };
+  EXPECT_EQ(workspace("(tensor<120xf32>) -> tensor<f32>"), 120 * (4 + 8) + 16);
+  EXPECT_EQ(workspace("(tensor<120xbf16>) -> tensor<f32>"), 120 * (4 + 4 + 8) + 16);
+  EXPECT_EQ(workspace("(tensor<3000x1000xf32>) -> tensor<f32>"), (1 << 20) * 12 + 16) << "a piece at a time";
+}
+
+/// Metered: 505688, 1391448 and 15405832 beside the results.
+TEST_F(RecordCost, TheLibraryForLstmLaysWeightsOut) {
+  auto workspace = [&](int64_t places, int64_t samples, int64_t inputs, int64_t features) {
+    auto tensor = [](std::initializer_list<int64_t> shape) {
+      std::string text = "tensor<";
+      for (int64_t size : shape)
+        text += std::to_string(size) + "x";
+      return text + "f32>";
+    };
+    std::string state = tensor({1, samples, features}), output = tensor({places, samples, features});
+    std::string types = "(" + tensor({places, samples, inputs}) + ", " + state + ", " + state + ", " +
+                        tensor({4 * features, inputs}) + ", " + tensor({4 * features, features}) + ") -> (" + output +
+                        ", " + state + ", " + state + ")";
+    return cost("aten.lstm.input",
+                "{input = #plan.operand<0>, hx = [#plan.operand<1>, #plan.operand<2>], params = [#plan.operand<3>, "
+                "#plan.operand<4>], has_biases = false}",
+                types)
+        .workspaceBytes;
+  };
+  EXPECT_NEAR(workspace(20, 16, 64, 64), 505688, 0.05 * 505688);
+  EXPECT_NEAR(workspace(50, 8, 128, 128), 1391448, 0.05 * 1391448);
+  EXPECT_NEAR(workspace(100, 32, 128, 256), 15405832, 0.05 * 15405832);
 }
 
 TEST_F(RecordCost, DistancesOfManyVectorsAreAProduct) {

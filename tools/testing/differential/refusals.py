@@ -16,6 +16,7 @@ REFUSALS = {
     r"heads of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut heads",
     r"heads of .*, fewer than": "more ranks than heads",
     r"heads of .*, and its shards over .* would cut one": "shards cut a head",
+    r"lies within a head, and its shards over .* would cut it": "shards cut a head",
     r"is not implemented yet": "a statement that is not implemented",
     r"microbatches would have to be put together": "samples of several microbatches are mixed",
     r"divides microbatches over ranks": "microbatches are dealt to ranks",

@@ -89,12 +89,15 @@ def softmax(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 def norm(x: torch.Tensor, choices: Choices) -> torch.Tensor:
-    """Norms without weights over the last dims; noise keeps rows of equal elements from being nothing but errors."""
+    """Norms without weights over the last dims, or of a batch over all but dim 1; a ramp keeps rows of equal elements
+    from being nothing but errors."""
     count = 2 if x.dim() > 2 and choices.flag() else 1
     shape = list(x.shape[-count:])
-    form = choices.pick(("layer", "rms", "native_layer", "native_rms", "written"))
+    form = choices.pick(("layer", "rms", "native_layer", "native_rms", "written", "batch"))
     ramp = torch.arange(x.size(-1)) * 0.0731
     x = bounded(x) + ramp
+    if form == "batch" and x.dim() > 2:
+        return aten.batch_norm.default(x, None, None, None, None, True, 0.1, 1e-2, False)
     if form == "layer":
         return aten.layer_norm.default(x, shape)
     if form == "native_layer":

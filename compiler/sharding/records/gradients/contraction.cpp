@@ -37,11 +37,22 @@ static int64_t foldedBytes(const CallView &call, StringRef name) {
   return reshapeBytes(call, *operand, type.getShape(), {columns == 0 ? 0 : type.getNumElements() / columns, columns});
 }
 
+/// What a product of bf16 holds; its left operand, of which all dims but the last are summed, is a transpose.
+static int64_t halfBytes(const CallView &call, int64_t summed) {
+  RankedTensorType result = call.results.front();
+  if (!result.getElementType().isBF16() || result.getRank() < 2)
+    return 0;
+  bool isRowMajor = call.operands.front().getRank() == 2 && isTransposed(call, 0);
+  ArrayRef<int64_t> shape = result.getShape().take_back(2);
+  return bf16ProductBytes({shape.front(), summed, shape.back(), !isRowMajor});
+}
+
 static OpCost weightGradientCost(const CallView &call) {
   RankedTensorType left = call.operands.front();
   int64_t columns = left.getRank() > 0 ? left.getShape().back() : 1;
-  OpCost cost = productCost(call, columns == 0 ? 0 : left.getNumElements() / columns);
-  cost.workspaceBytes = foldedBytes(call, "left") + foldedBytes(call, "right");
+  int64_t summed = columns == 0 ? 0 : left.getNumElements() / columns;
+  OpCost cost = productCost(call, summed);
+  cost.workspaceBytes = foldedBytes(call, "left") + foldedBytes(call, "right") + halfBytes(call, summed);
   return cost;
 }
 
@@ -74,6 +85,10 @@ static OpCost groupedCost(const CallView &call) {
   OpCost cost = copyCost(call);
   if (call.results.front().getRank() == 3)
     cost.flops = 2 * left.getNumElements() * call.results.front().getShape().back();
+  // One group at a time, with as many rows as they have if all have as many.
+  std::optional<unsigned> offs = call.getOperand("offs");
+  int64_t groups = offs ? std::max<int64_t>(call.operands[*offs].getNumElements(), 1) : 1;
+  cost.workspaceBytes = halfBytes(call, llvm::divideCeil(left.getRank() > 0 ? left.getDimSize(0) : 0, groups));
   return cost;
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/record_support/convolution_memory.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/memory.h"
@@ -41,27 +42,37 @@ static FactorRule weightRule(const CallView &call) {
 
 static Linearity inGradient(const CallView &call) { return linearIn(call, {{"gradient"}}); }
 
-/// On a CPU oneDNN lays the images out in blocks of features, or the gradient's and the weight; with a stride the
-/// gradient of an image is made in a larger one, or by products with a buffer of their own. Windows of one element in
-/// each place are products of matrices. Measured with PyTorch 2.11.
-static int64_t blockedBytes(const CallView &call, RankedTensorType gradient, RankedTensorType input,
-                            RankedTensorType weight) {
-  auto isOne = [](int64_t size) { return size == 1; };
-  bool isDense = llvm::all_of(call.getInts("stride").value_or(SmallVector<int64_t>()), isOne);
-  if (isDense && llvm::all_of(weight.getShape().drop_front(2), isOne))
-    return 0;
-  if (call.target == "meshplan.convolution_weight_gradient")
-    return std::max(tensorBytes(weight), tensorBytes(gradient) + tensorBytes(input));
-  constexpr int64_t ProductBuffer = 9 * 4096;
-  int64_t blocks = tensorBytes(gradient) + tensorBytes(weight);
-  return isDense ? blocks : std::max(2 * tensorBytes(call.results.front()), blocks + ProductBuffer);
+/// The forward call, of the same local shapes.
+static Convolution forwardOf(const CallView &call, RankedTensorType gradient, RankedTensorType input,
+                             RankedTensorType weight) {
+  Convolution forward{.source = input, .weight = weight, .result = gradient};
+  SmallVector<int64_t> strides = call.getInts("stride").value_or(SmallVector<int64_t>());
+  forward.isDense = llvm::all_of(strides, [](int64_t stride) { return stride == 1; });
+  forward.overlaps = strides.empty();
+  for (auto [size, stride] : llvm::zip(weight.getShape().drop_front(2), strides))
+    forward.overlaps |= size > stride;
+  return forward;
 }
 
-/// Bytes of the matrix of all windows of an image, of which only the gradient of the weight is made.
-static int64_t unfoldedBytes(const CallView &call, RankedTensorType gradient, RankedTensorType weight) {
-  int64_t out = std::max<int64_t>(weight.getDimSize(0), 1);
-  bool ofWeight = call.target == "meshplan.convolution_weight_gradient";
-  return ofWeight ? tensorBytes(gradient) / out * (weight.getNumElements() / out) : 0;
+/// Weights for volumes of bf16 have their gradient made in f32, by copies of all tensors.
+static int64_t wideWeightBytes(Convolution forward) {
+  int64_t elements = 0;
+  for (RankedTensorType *type : {&forward.source, &forward.weight, &forward.result}) {
+    *type = RankedTensorType::get(type->getShape(), Float32Type::get(type->getContext()));
+    elements += type->getNumElements();
+  }
+  // The result is not there yet while that in f32 is made.
+  return 4 * elements + weightGradientBytes(forward) + 2 * forward.weight.getNumElements();
+}
+
+static int64_t kernelBytes(const CallView &call, Convolution forward) {
+  if (call.target == "meshplan.convolution_input_gradient") {
+    std::swap(forward.source, forward.result);
+    forward.kind = ConvolutionKind::gradient;
+    return convolutionBytes(forward);
+  }
+  bool isWide = forward.weight.getRank() == 5 && forward.weight.getElementType().isBF16();
+  return isWide ? wideWeightBytes(forward) : weightGradientBytes(forward);
 }
 
 /// As many products as the forward call has.
@@ -73,18 +84,10 @@ static OpCost backwardCost(const CallView &call) {
     return cost;
   RankedTensorType gradient = call.operands[*gradientIndex], input = call.operands[*inputIndex];
   RankedTensorType weight = call.operands[*weightIndex];
-  if (weight.getRank() < 3 || input.getRank() != weight.getRank())
+  if (weight.getRank() < 3 || input.getRank() != weight.getRank() || gradient.getRank() != weight.getRank())
     return cost;
   cost.flops = 2 * gradient.getNumElements() * (weight.getNumElements() / std::max<int64_t>(weight.getDimSize(0), 1));
-  bool isBlocked = isBlockedConvolution(input, weight, input.getDimSize(0), call.getInt("groups", 1));
-  cost.workspaceBytes = contiguousBytes(call) + (isBlocked ? blockedBytes(call, gradient, input, weight)
-                                                           : unfoldedBytes(call, gradient, weight));
-  // Weights for volumes of bf16 have their gradient made in f32.
-  bool isWide = call.target == "meshplan.convolution_weight_gradient" && weight.getRank() == 5 &&
-                weight.getElementType().isBF16();
-  for (RankedTensorType operand : call.operands)
-    if (isWide)
-      cost.workspaceBytes += 4 * operand.getNumElements();
+  cost.workspaceBytes = contiguousBytes(call) + kernelBytes(call, forwardOf(call, gradient, input, weight));
   return cost;
 }
 

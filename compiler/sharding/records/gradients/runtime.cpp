@@ -150,7 +150,7 @@ static Linearity inGradients(const CallView &call) {
   return linearity;
 }
 
-/// What the call itself holds when it is recorded.
+/// What the call itself holds when it is recorded, or its result and what goes back from it.
 static int64_t workspaceOf(const CallView &call, const ForwardCall &forward, const OpCost &own) {
   int64_t gradients = 0, results = 0;
   for (RankedTensorType gradient : call.results)
@@ -159,7 +159,7 @@ static int64_t workspaceOf(const CallView &call, const ForwardCall &forward, con
     results += tensorBytes(result);
   bool ofWeights = llvm::is_contained(forward.view.getOperands("params"), forward.wanted.front());
   int64_t recorded = recordedLayerBytes(forward.view, gradients, ofWeights);
-  return recorded > 0 ? recorded : own.workspaceBytes + results;
+  return recorded > 0 ? recorded : results + std::max(own.workspaceBytes, transposedGradientBytes(forward.view));
 }
 
 /// The call itself once more, and its backward pass.

@@ -39,6 +39,21 @@ static int64_t lastDim(const CallView &call, StringRef name) {
   return operand && call.operands[*operand].getRank() > 0 ? call.operands[*operand].getShape().back() : 1;
 }
 
+/// What a product that writes bf16 holds; each of its matrices has so many rows.
+static int64_t halfBytes(const CallView &call, unsigned left, int64_t rows, bool isLeftTransposed) {
+  RankedTensorType result = call.results.front(), operand = call.operands[left];
+  if (!result.getElementType().isBF16() || result.getRank() == 0 || operand.getRank() == 0)
+    return 0;
+  return bf16ProductBytes({rows, operand.getShape().back(), result.getShape().back(), isLeftTransposed});
+}
+
+/// Rows of a result that is one matrix of all dims but the last.
+static int64_t allRows(const CallView &call) {
+  RankedTensorType result = call.results.front();
+  int64_t columns = result.getRank() > 0 ? result.getShape().back() : 1;
+  return result.getNumElements() / std::max<int64_t>(columns, 1);
+}
+
 //===----------------------------------------------------------------------===//
 // linear: input [.., in], weight [out, in] or [in], bias [out]
 //===----------------------------------------------------------------------===//
@@ -65,8 +80,14 @@ static OpCost linearCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "input"));
   std::optional<unsigned> input = call.getOperand("input");
   cost.workspaceBytes = matrixBytes(call, "input") + matrixBytes(call, "weight");
-  if (input && call.operands[*input].getRank() > 2 && foldedBytes(call, *input) != 0)
-    cost.workspaceBytes += batchedBytes(call, *input, call.operands[*input].getShape().drop_back(2));
+  if (!input)
+    return cost;
+  ArrayRef<int64_t> shape = call.operands[*input].getShape();
+  bool isList = shape.size() > 2 && foldedBytes(call, *input) != 0;
+  if (isList)
+    cost.workspaceBytes += batchedBytes(call, *input, shape.drop_back(2));
+  cost.workspaceBytes += halfBytes(call, *input, isList ? shape[shape.size() - 2] : allRows(call),
+                                   shape.size() == 2 && isTransposed(call, *input));
   return cost;
 }
 
@@ -88,6 +109,8 @@ static FactorRule rowMajorLinearRule(const CallView &call) { return linearRule(c
 static OpCost rowMajorLinearCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "input"));
   cost.workspaceBytes = contiguousBytes(call, "input") + matrixBytes(call, "weight");
+  if (std::optional<unsigned> input = call.getOperand("input"))
+    cost.workspaceBytes += halfBytes(call, *input, allRows(call), false);
   return cost;
 }
 
@@ -129,6 +152,30 @@ static FactorRule matmulRule(const CallView &call) {
 
 static Linearity matmulLinearity(const CallView &call) { return linearIn(call, {{"self"}, {"mat2"}, {"other"}}); }
 
+/// True if the matrices of an operand lie column-major, one behind the other.
+static bool isTransposedList(const CallView &call, unsigned operand) {
+  SmallVector<int64_t> shape(call.operands[operand].getShape());
+  Strides strides = call.getStrides(operand);
+  std::swap(shape.end()[-1], shape.end()[-2]);
+  std::swap(strides.end()[-1], strides.end()[-2]);
+  return StridedShape{shape, strides}.isContiguous();
+}
+
+/// What a product of two lists of matrices holds where it writes bf16. Operands with gaps, or whose matrices do not lie
+/// one behind the other, are made row-major.
+static int64_t listBytes(const CallView &call, unsigned left, unsigned right) {
+  RankedTensorType result = call.results.front();
+  int64_t rank = result.getRank();
+  if (!result.getElementType().isBF16() || rank < 3 || call.operands[left].getRank() != rank ||
+      call.operands[right].getRank() != rank)
+    return 0;
+  int64_t copies = 0;
+  for (unsigned operand : {left, right})
+    copies += isContiguous(call, operand) || isTransposedList(call, operand) ? 0 : tensorBytes(call.operands[operand]);
+  bool isLeftTransposed = !isContiguous(call, left) && isTransposedList(call, left);
+  return copies + halfBytes(call, left, result.getShape().end()[-2], isLeftTransposed);
+}
+
 /// As ATen's matmul: a product with a matrix or vector on the right is one of two matrices if the left one can be
 /// viewed as such; else both operands become lists of matrices.
 static OpCost matmulCost(const CallView &call) {
@@ -139,16 +186,21 @@ static OpCost matmulCost(const CallView &call) {
   if (!left || !right)
     return cost;
   int64_t leftRank = call.operands[*left].getRank(), rightRank = call.operands[*right].getRank();
-  if (leftRank <= 2 && rightRank <= 2) {
-    cost.workspaceBytes = matrixBytes(call, "self") + matrixBytes(call, second);
+  bool isMatrix = leftRank <= 2 && rightRank <= 2;
+  if (isMatrix || (rightRank <= 2 && foldedBytes(call, *left) == 0)) {
+    cost.workspaceBytes = isMatrix ? matrixBytes(call, "self") + matrixBytes(call, second) : 0;
+    cost.workspaceBytes +=
+        halfBytes(call, *left, rightRank == 2 ? allRows(call) : 1, isMatrix && isTransposed(call, *left));
     return cost;
   }
-  if (rightRank <= 2 && foldedBytes(call, *left) == 0)
-    return cost;
   int64_t vectors = (leftRank == 1) + (rightRank == 1);
   ArrayRef<int64_t> shape = call.results.front().getShape();
   ArrayRef<int64_t> batch = shape.drop_back(std::min<size_t>(shape.size(), 2 - vectors));
   cost.workspaceBytes = batchedBytes(call, *left, batch) + batchedBytes(call, *right, batch);
+  if (vectors == 0 && leftRank == rightRank && cost.workspaceBytes == 0)
+    cost.workspaceBytes = listBytes(call, *left, *right);
+  else
+    cost.workspaceBytes += halfBytes(call, *left, vectors == 0 && shape.size() > 1 ? shape.end()[-2] : 1, false);
   return cost;
 }
 
@@ -179,8 +231,10 @@ static OpCost widened(const CallView &call, StringRef first, StringRef second, O
   bool isBatch = self.getRank() == 3 && other.getRank() == 3, isMatrix = self.getRank() >= 2 && other.getRank() == 2;
   int64_t count = isBatch ? std::max<int64_t>(1, self.getDimSize(0)) : 1;
   int64_t selfElements = self.getNumElements() / count, otherElements = other.getNumElements() / count;
-  cost.workspaceBytes += isBatch || isMatrix ? wideProductBytes(selfElements, otherElements, self.getShape().back())
-                                             : 4 * (selfElements + otherElements);
+  if (isBatch || isMatrix)
+    cost.workspaceBytes += wideProductBytes(selfElements, otherElements, self.getShape().back());
+  else // both in f32, and so are the lists that are made of them
+    cost.workspaceBytes = 2 * cost.workspaceBytes + 4 * (selfElements + otherElements);
   return cost;
 }
 static OpCost linearF32Cost(const CallView &call) { return widened(call, "input", "weight", linearCost(call)); }
@@ -216,9 +270,18 @@ static Linearity baddbmmLinearity(const CallView &call) {
 static OpCost addmmCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "mat1"));
   cost.workspaceBytes = matrixBytes(call, "mat1") + matrixBytes(call, "mat2");
+  if (std::optional<unsigned> left = call.getOperand("mat1"))
+    cost.workspaceBytes += halfBytes(call, *left, allRows(call), isTransposed(call, *left));
   return cost;
 }
-static OpCost baddbmmCost(const CallView &call) { return productCost(call, lastDim(call, "batch1")); }
+
+static OpCost baddbmmCost(const CallView &call) {
+  OpCost cost = productCost(call, lastDim(call, "batch1"));
+  std::optional<unsigned> left = call.getOperand("batch1"), right = call.getOperand("batch2");
+  if (left && right)
+    cost.workspaceBytes = listBytes(call, *left, *right);
+  return cost;
+}
 
 static std::optional<AddendSplit> splitSelf(const CallView &call, StringRef product, StringRef first,
                                             StringRef second) {
@@ -272,7 +335,12 @@ static Linearity groupedMmLinearity(const CallView &call) {
 }
 
 static OpCost groupedCost(const CallView &call) {
-  return productCost(call, call.operands.front().getRank() > 0 ? call.operands.front().getShape().back() : 1);
+  OpCost cost = productCost(call, call.operands.front().getRank() > 0 ? call.operands.front().getShape().back() : 1);
+  // One group at a time, with as many rows as they have if all have as many.
+  std::optional<unsigned> offs = call.getOperand("offs");
+  int64_t groups = offs ? std::max<int64_t>(call.operands[*offs].getNumElements(), 1) : 1;
+  cost.workspaceBytes = halfBytes(call, 0, llvm::divideCeil(allRows(call), groups), false);
+  return cost;
 }
 
 void addContractionRecords(OpRegistry &registry) {

@@ -122,14 +122,15 @@ static std::optional<AddendSplit> splitBias(const CallView &call) {
   return AddendSplit{withoutOperand(call, call.target, "bias"), *bias, {}};
 }
 
-/// For each feature the product of the first input with its matrix, and a column of sums.
+/// For each feature the product of the first input with its matrix, and a column of sums. A bias is added behind.
 static OpCost bilinearCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "input1") * lastDim(call, "input2"));
   RankedTensorType result = call.results.front();
   int64_t rows =
       result.getRank() > 0 && result.getShape().back() > 0 ? result.getNumElements() / result.getShape().back() : 0;
-  cost.workspaceBytes =
-      rows * (lastDim(call, "input2") + 1) * plan::elementBytes(result.getElementType()) + contiguousBytes(call);
+  int64_t ofFeature = rows * (lastDim(call, "input2") + 1) * plan::elementBytes(result.getElementType());
+  int64_t added = call.getOperand("bias") ? tensorBytes(result) : 0;
+  cost.workspaceBytes = std::max(ofFeature, added) + contiguousBytes(call);
   return cost;
 }
 

@@ -89,9 +89,19 @@ static OpCost noteCost(const CallView &call) {
   return cost;
 }
 
+/// The squares of a piece, which are converted to f64 to be added up; one of 16 bits is converted to f32 first.
 static OpCost squareSumCost(const CallView &call) {
+  constexpr int64_t piece = 1 << 20;
   OpCost cost = copyCost(call);
-  cost.flops = 2 * call.operands.front().getNumElements();
+  RankedTensorType self = call.operands.front();
+  cost.flops = 2 * self.getNumElements();
+  int64_t elementBytes = plan::elementBytes(self.getElementType());
+  int64_t converted = elementBytes == 8   ? 0
+                      : elementBytes == 4 ? 8
+                                          : 8 + 4,
+          squares = std::max<int64_t>(elementBytes, 4);
+  cost.workspaceBytes =
+      contiguousBytes(call) + std::min(piece, self.getNumElements()) * (squares + converted) + 2 * sizeof(double);
   return cost;
 }
 

@@ -9,10 +9,8 @@ using namespace meshplan;
 static const llvm::StringMap<CompositeRule> &allRules() {
   static const llvm::StringMap<CompositeRule> table = [] {
     llvm::StringMap<CompositeRule> made;
-    addShapeComposites(made);
-    addProductComposites(made);
-    addFunctionComposites(made);
-    addLookupComposites(made);
+    for (auto add : {addShapeComposites, addProductComposites, addFunctionComposites, addLookupComposites})
+      add(made);
     return made;
   }();
   return table;
@@ -31,9 +29,6 @@ bool meshplan::splitComposite(plan::CallOp call) {
   call.erase();
   return true;
 }
-
-ArrayRef<int64_t> meshplan::sizesOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-Type meshplan::elementTypeOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 Value Composite::operand(StringRef name) const {
   std::optional<unsigned> index = view.getOperand(name);
@@ -55,24 +50,6 @@ SmallVector<Value> Composite::operands(StringRef name) const {
 bool Composite::readsFirstOnly() const {
   plan::CallOp own = call;
   return llvm::all_of(own.getResults().drop_front(), [](Value result) { return result.use_empty(); });
-}
-
-Value Composite::reshape(Value value, ArrayRef<int64_t> shape) const {
-  if (sizesOf(value) == shape)
-    return value;
-  return make("aten.reshape.default").tensor("self", value).integers("shape", shape).build(shape, elementTypeOf(value));
-}
-
-Value Composite::expand(Value value, ArrayRef<int64_t> shape) const {
-  if (sizesOf(value) == shape)
-    return value;
-  return make("aten.expand.default").tensor("self", value).integers("size", shape).build(shape, elementTypeOf(value));
-}
-
-Value Composite::convert(Value value, Type element) const {
-  if (elementTypeOf(value) == element)
-    return value;
-  return make("aten.to.dtype").tensor("self", value).type("dtype", element).build(sizesOf(value), element);
 }
 
 Value Composite::concatenate(ArrayRef<Value> values, int64_t dim) const {
@@ -98,7 +75,7 @@ Value Composite::addScaled(Value self, Value product) const {
                        : make("aten.mul.Scalar")
                              .tensor("self", value)
                              .literal("other", number)
-                             .build(sizesOf(value), elementTypeOf(value));
+                             .build(shapeOf(value), elementOf(value));
   };
   Value scaled = scale(product, "alpha");
   return view.getFloat("beta", 1) == 0 ? scaled : binary("aten.add.Tensor", scale(self, "beta"), scaled, resultShape());

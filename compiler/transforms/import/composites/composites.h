@@ -9,8 +9,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_COMPOSITES_COMPOSITES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_COMPOSITES_COMPOSITES_H
 
-#include "compiler/sharding/op_record.h"
-#include "dialect/plan/call_builder.h"
+#include "compiler/derivatives/arithmetic.h"
 
 namespace meshplan {
 
@@ -22,7 +21,9 @@ bool splitComposite(plan::CallOp call);
 /// where nothing is to be done.
 class Composite {
 public:
-  explicit Composite(plan::CallOp call) : call(call), view(CallView::of(call)) {}
+  explicit Composite(plan::CallOp call)
+      : call(call), view(CallView::of(call)),
+        math([call](llvm::StringRef target) { return CallBuilder(target, call); }) {}
 
   const CallView &getView() const { return view; }
   /// The tensor argument of this name, or null.
@@ -36,9 +37,9 @@ public:
 
   /// The text of `target` must live until the call is built.
   CallBuilder make(llvm::StringRef target) const { return CallBuilder(target, call); }
-  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
-  mlir::Value expand(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
-  mlir::Value convert(mlir::Value value, mlir::Type element) const;
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) const { return math.reshape(value, shape); }
+  mlir::Value expand(mlir::Value value, llvm::ArrayRef<int64_t> shape) const { return math.expand(value, shape); }
+  mlir::Value convert(mlir::Value value, mlir::Type element) const { return math.convert(value, element); }
   mlir::Value concatenate(llvm::ArrayRef<mlir::Value> values, int64_t dim) const;
   /// An operator of `self` and `other` that broadcast to `shape`.
   mlir::Value binary(llvm::StringRef target, mlir::Value self, mlir::Value other, llvm::ArrayRef<int64_t> shape) const;
@@ -50,10 +51,8 @@ public:
 private:
   plan::CallOp call;
   CallView view;
+  Arithmetic math;
 };
-
-llvm::ArrayRef<int64_t> sizesOf(mlir::Value value);
-mlir::Type elementTypeOf(mlir::Value value);
 
 /// Gives a value for each result that is read, null for others; or none at all.
 using CompositeRule = llvm::SmallVector<mlir::Value> (*)(const Composite &);

@@ -29,17 +29,17 @@ static SmallVector<Value> weightNorm(const Composite &call) {
   Value direction = call.operand("v"), length = call.operand("g");
   if (!direction || !length)
     return {};
-  int64_t rank = sizesOf(direction).size(), kept = call.getView().getInt("dim", 0);
+  int64_t rank = shapeOf(direction).size(), kept = call.getView().getInt("dim", 0);
   SmallVector<int64_t> dims, shape(rank, 1);
   for (int64_t dim = 0; dim < rank; ++dim)
     if (dim == kept)
-      shape[dim] = sizesOf(direction)[dim];
+      shape[dim] = shapeOf(direction)[dim];
     else
       dims.push_back(dim);
   if (dims.empty() || kept >= rank || kept < -1)
     return {};
-  Type wide = elementTypeOf(direction).getIntOrFloatBitWidth() < 32 ? Float32Type::get(direction.getContext())
-                                                                    : elementTypeOf(direction);
+  Type wide = elementOf(direction).getIntOrFloatBitWidth() < 32 ? Float32Type::get(direction.getContext())
+                                                                : elementOf(direction);
   Value v = call.convert(direction, wide), g = call.convert(length, wide);
   Value norm = call.make("aten.linalg_vector_norm.default")
                    .tensor("self", v)
@@ -48,7 +48,7 @@ static SmallVector<Value> weightNorm(const Composite &call) {
                    .flag("keepdim", true)
                    .build(shape, wide);
   Value scale = call.make("aten.div.Tensor").tensor("self", g).tensor("other", norm).build(shape, wide);
-  Value weight = call.make("aten.mul.Tensor").tensor("self", v).tensor("other", scale).build(sizesOf(direction), wide);
+  Value weight = call.make("aten.mul.Tensor").tensor("self", v).tensor("other", scale).build(shapeOf(direction), wide);
   return {call.convert(weight, call.resultElement())};
 }
 

@@ -25,15 +25,15 @@ static SmallVector<Value> bags(const Composite &call) {
   Value weight = call.operand("weight"), indices = call.operand("indices"), offsets = call.operand("offsets");
   Value factors = call.operand("per_sample_weights");
   int64_t mode = view.getInt("mode", sum);
-  if (!weight || !indices || !offsets || !call.readsFirstOnly() || sizesOf(indices).size() != 1 ||
+  if (!weight || !indices || !offsets || !call.readsFirstOnly() || shapeOf(indices).size() != 1 ||
       (mode != sum && mode != mean) || view.getInt("padding_idx", -1) >= 0 ||
       view.getBool("include_last_offset", false) || view.getBool("scale_grad_by_freq", false))
     return {};
-  int64_t size = sizeOfBags(offsets, sizesOf(indices)[0]);
+  int64_t size = sizeOfBags(offsets, shapeOf(indices)[0]);
   if (size == 0)
     return {};
-  int64_t count = sizesOf(indices)[0] / size, features = sizesOf(weight)[1];
-  Type element = elementTypeOf(weight);
+  int64_t count = shapeOf(indices)[0] / size, features = shapeOf(weight)[1];
+  Type element = elementOf(weight);
   Value rows = call.make("aten.embedding.default")
                    .tensor("weight", weight)
                    .tensor("indices", call.reshape(indices, {count, size}))

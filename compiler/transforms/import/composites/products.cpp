@@ -17,22 +17,22 @@ static constexpr StringLiteral letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL
 static SmallVector<int64_t> dimsOf(const Composite &call, StringRef name, Value tensor) {
   SmallVector<int64_t> dims = call.getView().getInts(name).value_or(SmallVector<int64_t>());
   for (int64_t &dim : dims)
-    dim = normalizeDim(dim, sizesOf(tensor).size());
+    dim = normalizeDim(dim, shapeOf(tensor).size());
   return llvm::is_contained(dims, -1) ? SmallVector<int64_t>() : dims;
 }
 
 static SmallVector<Value> tensordot(const Composite &call) {
   Value self = call.operand("self"), other = call.operand("other");
-  if (!self || !other || sizesOf(self).size() + sizesOf(other).size() > letters.size())
+  if (!self || !other || shapeOf(self).size() + shapeOf(other).size() > letters.size())
     return {};
   SmallVector<int64_t> own = dimsOf(call, "dims_self", self), others = dimsOf(call, "dims_other", other);
-  std::string left = letters.take_front(sizesOf(self).size()).str();
-  std::string right = letters.drop_front(left.size()).take_front(sizesOf(other).size()).str(), free = left;
+  std::string left = letters.take_front(shapeOf(self).size()).str();
+  std::string right = letters.drop_front(left.size()).take_front(shapeOf(other).size()).str(), free = left;
   if (own.size() != others.size())
     return {};
   for (auto [mine, theirs] : llvm::zip_equal(own, others)) {
     // A dim of size 1 stands for all of the other's.
-    if (sizesOf(self)[mine] != sizesOf(other)[theirs])
+    if (shapeOf(self)[mine] != shapeOf(other)[theirs])
       return {};
     right[theirs] = left[mine];
     llvm::erase(free, left[mine]);
@@ -54,8 +54,8 @@ static SmallVector<Value> kron(const Composite &call) {
   SmallVector<int64_t> left, right, both;
   size_t rank = call.resultShape().size();
   auto sizeOf = [&](Value value, size_t dim) {
-    size_t missing = rank - sizesOf(value).size();
-    return dim < missing ? 1 : sizesOf(value)[dim - missing];
+    size_t missing = rank - shapeOf(value).size();
+    return dim < missing ? 1 : shapeOf(value)[dim - missing];
   };
   for (size_t dim = 0; dim < rank; ++dim) {
     int64_t first = sizeOf(self, dim), second = sizeOf(other, dim);
@@ -75,13 +75,13 @@ static SmallVector<Value> vecdot(const Composite &call) {
   Value x = call.operand("x"), y = call.operand("y");
   if (!x || !y || isa<ComplexType>(call.resultElement()))
     return {};
-  if (sizesOf(x).size() == 1 && sizesOf(y).size() == 1 && sizesOf(x) == sizesOf(y))
+  if (shapeOf(x).size() == 1 && shapeOf(y).size() == 1 && shapeOf(x) == shapeOf(y))
     return {call.make("aten.dot.default").tensor("self", x).tensor("tensor", y).build({}, call.resultElement())};
   SmallVector<int64_t> shape(call.resultShape());
   int64_t rank = shape.size() + 1, dim = normalizeDim(call.getView().getInt("dim", -1), rank);
   auto sizeOf = [&](Value value) {
-    int64_t own = dim - rank + static_cast<int64_t>(sizesOf(value).size());
-    return own < 0 ? 1 : sizesOf(value)[own];
+    int64_t own = dim - rank + static_cast<int64_t>(shapeOf(value).size());
+    return own < 0 ? 1 : shapeOf(value)[own];
   };
   if (dim < 0)
     return {};
@@ -96,7 +96,7 @@ static SmallVector<Value> addOuter(const Composite &call) {
   Value self = call.operand("self"), rows = call.operand("vec1"), columns = call.operand("vec2");
   if (!self || !rows || !columns || isa<IntegerType>(call.resultElement()))
     return {};
-  Value column = call.reshape(rows, {sizesOf(rows)[0], 1});
+  Value column = call.reshape(rows, {shapeOf(rows)[0], 1});
   return {call.addScaled(self, call.binary("aten.mul.Tensor", column, columns, call.resultShape()))};
 }
 
@@ -116,9 +116,9 @@ class Chain {
 public:
   Chain(const Composite &call, ArrayRef<Value> matrices) : call(call), matrices(matrices) {
     size_t count = matrices.size();
-    sizes.push_back(sizesOf(matrices.front())[0]);
+    sizes.push_back(shapeOf(matrices.front())[0]);
     for (Value matrix : matrices)
-      sizes.push_back(sizesOf(matrix)[1]);
+      sizes.push_back(shapeOf(matrix)[1]);
     cost.assign(count, SmallVector<double>(count, 0));
     cut.assign(count, SmallVector<size_t>(count, 0));
     for (size_t length = 1; length < count; ++length)
@@ -165,11 +165,11 @@ static SmallVector<Value> multiDot(const Composite &call) {
   if (matrices.size() < 2)
     return {};
   Value &first = matrices.front(), &last = matrices.back();
-  if (sizesOf(first).size() == 1)
-    first = call.reshape(first, {1, sizesOf(first)[0]});
-  if (sizesOf(last).size() == 1)
-    last = call.reshape(last, {sizesOf(last)[0], 1});
-  if (!llvm::all_of(matrices, [](Value matrix) { return sizesOf(matrix).size() == 2; }))
+  if (shapeOf(first).size() == 1)
+    first = call.reshape(first, {1, shapeOf(first)[0]});
+  if (shapeOf(last).size() == 1)
+    last = call.reshape(last, {shapeOf(last)[0], 1});
+  if (!llvm::all_of(matrices, [](Value matrix) { return shapeOf(matrix).size() == 2; }))
     return {};
   return {call.reshape(Chain(call, matrices).product(), call.resultShape())};
 }

@@ -46,7 +46,7 @@ static SmallVector<Value> stack(const Composite &call) {
   StringRef name = call.getView().target.split('.').second.split('.').first;
   SmallVector<Value> pieces;
   for (Value tensor : call.operands("tensors"))
-    pieces.push_back(call.reshape(tensor, stackedShape(name, sizesOf(tensor))));
+    pieces.push_back(call.reshape(tensor, stackedShape(name, shapeOf(tensor))));
   if (pieces.empty())
     return {};
   int64_t dim = llvm::StringSwitch<int64_t>(name)
@@ -93,7 +93,7 @@ static SmallVector<Value> blockDiagonal(const Composite &call) {
   SmallVector<Value> blocks;
   int64_t before = 0, width = call.resultShape()[1];
   for (Value tensor : call.operands("tensors")) {
-    SmallVector<int64_t> shape = stackedShape("vstack", sizesOf(tensor));
+    SmallVector<int64_t> shape = stackedShape("vstack", shapeOf(tensor));
     Value block = call.reshape(call.convert(tensor, call.resultElement()), shape);
     int64_t after = width - before - shape[1];
     if (shape[1] != width)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/transforms/import/random/distributions.h"
+#include "compiler/sharding/calls/random_ops.h"
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/call_builder.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -39,7 +40,7 @@ private:
 
   double number(StringRef argument, double otherwise) const { return view.getFloat(argument, otherwise); }
   Value even() { return draw(Float64Type::get(call.getContext())); }
-  /// A tensor argument, of which PyTorch gives no gradient.
+  /// A tensor argument, whose gradient is zeros, as in PyTorch.
   Value parameter(StringRef argument);
 
   Value unary(StringRef target, Value self) {
@@ -113,6 +114,7 @@ Value Distribution::parameter(StringRef argument) {
   auto own = cast<RankedTensorType>(value.getType());
   Value stopped =
       CallBuilder("aten.detach.default", call).tensor("self", value).build(own.getShape(), own.getElementType());
+  stopped.getDefiningOp()->setAttr(zeroGradientName, UnitAttr::get(call->getContext()));
   if (own.getShape() == type.getShape())
     return stopped;
   return CallBuilder("aten.expand.default", call)

@@ -8,6 +8,7 @@
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/import/random/distributions.h"
+#include "compiler/transforms/import/random/written_dropout.h"
 #include "dialect/plan/call_builder.h"
 #include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -157,7 +158,7 @@ bool CallLowering::run() {
                       .Case("aten.alpha_dropout.default", &CallLowering::lowerAlphaDropout)
                       .Case("aten.feature_alpha_dropout.default", &CallLowering::lowerFeatureAlphaDropout)
                       .Case("aten.bernoulli.p", &CallLowering::lowerBernoulli)
-                      .Case("aten.bernoulli.default", &CallLowering::lowerBernoulliOfTensor)
+                      .Cases({"aten.bernoulli.default", "aten.bernoulli.Tensor"}, &CallLowering::lowerBernoulliOfTensor)
                       .Cases({"aten.rand.default", "aten.rand_like.default"}, &CallLowering::lowerUniform)
                       .Case("meshplan.attention", &CallLowering::lowerAttention)
                       .Default(isDistribution(call) ? &CallLowering::lowerDistribution : nullptr);
@@ -219,22 +220,32 @@ bool CallLowering::keepStatistics(bool ofFeatures) {
 bool CallLowering::lowerBernoulli() {
   RankedTensorType type = typeOf(call.getResult(0));
   Value words = uniform(type.getShape(), Float32Type::get(call.getContext()));
-  return replaceWith(convert(compare("aten.lt.Scalar", words, view.getFloat("p", 0.5)), type.getElementType()));
+  double p = view.getFloat("p", 0.5);
+  Value drawn = convert(compare("aten.lt.Scalar", words, p), type.getElementType());
+  replaceWith(drawn);
+  markWrittenDropouts(drawn, p);
+  return true;
 }
 
+/// 1 where the probability is greater than the number drawn: the sign of their difference, which has the derivative
+/// that PyTorch gives, zeros. A comparison would have none.
 bool CallLowering::lowerBernoulliOfTensor() {
-  Value self = operand("self");
-  if (!self)
+  Value probability = operand(view.target == "aten.bernoulli.Tensor" ? "p" : "self");
+  if (!probability)
     return false;
   RankedTensorType type = typeOf(call.getResult(0));
-  bool isDouble = typeOf(self).getElementType().isF64();
+  bool isDouble = typeOf(probability).getElementType().isF64();
   Value words = uniform(type.getShape(), isDouble ? Type(Float64Type::get(call.getContext()))
                                                   : Type(Float32Type::get(call.getContext())));
-  Value drawn = CallBuilder("aten.lt.Tensor", call)
-                    .tensor("self", words)
-                    .tensor("other", self)
-                    .build(type.getShape(), IntegerType::get(call.getContext(), 1));
-  return replaceWith(convert(drawn, type.getElementType()));
+  auto unary = [&](StringRef target, Value value) {
+    return CallBuilder(target, call).tensor("self", value).build(type.getShape(), typeOf(words).getElementType());
+  };
+  Value difference = CallBuilder("aten.sub.Tensor", call)
+                         .tensor("self", probability)
+                         .tensor("other", words)
+                         .build(type.getShape(), typeOf(words).getElementType());
+  return replaceWith(
+      convert(unary("aten.relu.default", unary("aten.sign.default", difference)), type.getElementType()));
 }
 
 bool CallLowering::lowerUniform() {

@@ -57,6 +57,17 @@ TEST(BuildEntries, ABorderHasASideAnIndexAndALayout) {
   EXPECT_THAT(std::get<std::vector<DimSyntax>>(clause<BorderClause>("output []").layout.layout), IsEmpty());
 }
 
+TEST(BuildEntries, NamesMayHavePartsInQuotes) {
+  auto block = clause<ParameterClause>("parameter { a.\"b/c\": replicate; \"d e\".f: replicate; \"g\": replicate }");
+  std::vector<std::string> names;
+  for (const PlacementSyntax &placement : block.placements)
+    names.push_back(placement.parameter.text);
+  EXPECT_THAT(names, ElementsAre("a.b/c", "d e.f", "g"));
+  Syntax syntax = parseStatements("scales.\"a/b\".{\"c , d\",e}: replicate");
+  EXPECT_EQ(syntax.entries.at(0).path->text, "scales.\"a/b\".{\"c , d\", e}");
+  EXPECT_FALSE(syntax.entries.at(0).path->literal);
+}
+
 TEST(BuildEntries, PlacementsStandInABlock) {
   auto clauses = clause<ParameterClause>("parameter { weight: split 0 over tp\n\n bias: replicate; }");
   ASSERT_EQ(clauses.placements.size(), 2u);

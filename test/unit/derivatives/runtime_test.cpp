@@ -1,6 +1,6 @@
 //===- runtime_test.cpp - derivatives that the runtime finds --------------===//
 
-#include "../derive.h"
+#include "derive.h"
 
 using namespace meshplan;
 

@@ -1,0 +1,49 @@
+//===- weight_products.cpp - products without an activation ---------------===//
+
+#include "compiler/transforms/place/weight_products.h"
+#include "compiler/transforms/place/factor_places.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+/// True if another operand than a vector has the factor.
+static bool isInMatrix(const FactorRule &rule, unsigned operand, unsigned factor) {
+  for (auto [index, tensor] : llvm::enumerate(rule.operands))
+    if (index != operand && tensor.dims.size() > 1 && isIn(tensor, factor))
+      return true;
+  return false;
+}
+
+static bool isLookedUp(const FactorRule &rule, unsigned operand) {
+  return llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) {
+    return isAlone(rule, operand, factor) && rule.factors[factor].kind == FactorKind::sum;
+  });
+}
+
+bool meshplan::isMultiplied(const FactorRule &rule, unsigned operand, unsigned other) {
+  return isLookedUp(rule, operand) || llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) {
+           return isContracted(rule, operand, factor) && isIn(rule.operands[other], factor);
+         });
+}
+
+WeightProduct meshplan::productOf(const FactorRule &rule, unsigned operand) {
+  if (rule.operands.size() < 2)
+    return WeightProduct::none;
+  const TensorFactors &own = rule.operands[operand];
+  if (isLookedUp(rule, operand))
+    return WeightProduct::projection;
+  bool isContractedLast = false, isProduct = false;
+  for (unsigned factor : factorsOf(own)) {
+    if (!isContracted(rule, operand, factor))
+      continue;
+    isProduct = true;
+    isContractedLast |= llvm::is_contained(own.dims.back(), factor) && isInMatrix(rule, operand, factor);
+  }
+  if (isProduct)
+    return isContractedLast ? WeightProduct::projection : WeightProduct::other;
+  for (auto [index, tensor] : llvm::enumerate(rule.operands))
+    for (unsigned factor : factorsOf(tensor))
+      if (index != operand && isContracted(rule, index, factor))
+        return own.dims.size() == 1 ? WeightProduct::projection : WeightProduct::other;
+  return WeightProduct::none;
+}

@@ -1,0 +1,27 @@
+//===- weight_products.h - products without an activation -------*- C++ -*-===//
+//
+// Whether a call that reads weights alone is a product of two of them. Pure.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_PLACE_WEIGHT_PRODUCTS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_PLACE_WEIGHT_PRODUCTS_H
+
+#include "compiler/sharding/op_record.h"
+
+namespace meshplan {
+
+/// How a call without activations is a product.
+enum class WeightProduct {
+  none,
+  projection, ///< over the last dim of the operand, as that of nn.Linear, or a lookup in it; or the operand is its bias
+  other,
+};
+WeightProduct productOf(const FactorRule &rule, unsigned operand);
+
+/// True if the call contracts two of its operands, or looks the one up by the other.
+bool isMultiplied(const FactorRule &rule, unsigned operand, unsigned other);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_PLACE_WEIGHT_PRODUCTS_H

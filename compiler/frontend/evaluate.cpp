@@ -169,7 +169,8 @@ void Evaluator::override(const Definition &definition) {
     bool isNumber = llvm::all_of(llvm::StringRef(definition.value).ltrim('-'), llvm::isDigit) &&
                     llvm::StringRef(definition.value).ltrim('-') != "";
     diagnostics
-        .error({}, shown + ": '" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
+        .error({syntax.name.range.file},
+               shown + ": '" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
         .help("write -D " + definition.name + "=N with an integer N");
     // It is given, so that nothing else is said of what depends on it.
     names[definition.name].state = Entry::Done;
@@ -178,14 +179,15 @@ void Evaluator::override(const Definition &definition) {
   Entry &entry = names[definition.name];
   if (!entry.option.empty() && entry.value != value)
     diagnostics
-        .error({}, shown + ": '" + definition.name + "' is given twice, as " + std::to_string(*entry.value) +
-                       " and as " + definition.value)
+        .error({syntax.name.range.file}, shown + ": '" + definition.name + "' is given twice, as " +
+                                             std::to_string(*entry.value) + " and as " + definition.value)
         .help("give it once");
   entry.option = shown;
   entry.value = value;
   entry.state = Entry::Done;
   if (definition.name == "world" && value < 1)
-    diagnostics.error({}, shown + ": there is at least one rank").help("write -D world=N with N of at least 1");
+    diagnostics.error({syntax.name.range.file}, shown + ": there is at least one rank")
+        .help("write -D world=N with N of at least 1");
 }
 
 std::optional<int64_t> Evaluator::valueOf(const std::string &name, Entry &entry) {
@@ -247,8 +249,8 @@ std::optional<Environment> Evaluator::environment() {
 void Evaluator::reportSize(const Word &name, int64_t size) {
   const std::string &option = names[name.text].option;
   std::string message = "axis '" + name.text + "' has size " + std::to_string(size);
-  Diagnostic &error =
-      diagnostics.error(option.empty() ? name.range : SourceRange(), (option.empty() ? "" : option + ": ") + message);
+  Diagnostic &error = diagnostics.error(option.empty() ? name.range : SourceRange{name.range.file},
+                                        (option.empty() ? "" : option + ": ") + message);
   if (!option.empty())
     error.note(name.range, "the axis is here");
   error.help("an axis has at least one rank");

@@ -56,7 +56,7 @@ help: did you mean 'tp'?
   mesh tp = 3
 }
 )",
-     R"(error: -D tp=three: 'three' is not an integer
+     R"(p.plan: error: -D tp=three: 'three' is not an integer
 help: write -D tp=N with an integer N
 )",
      Model::Llama,
@@ -66,7 +66,7 @@ help: write -D tp=N with an integer N
   mesh tp = 3
 }
 )",
-     R"(error: -D tp=2: 'tp' is given twice, as 3 and as 2
+     R"(p.plan: error: -D tp=2: 'tp' is given twice, as 3 and as 2
 help: give it once
 )",
      Model::Llama,
@@ -109,7 +109,7 @@ help: add 'mesh dp = world'
   mesh dp = world
 }
 )",
-     R"(error: -D world=0: there is at least one rank
+     R"(p.plan: error: -D world=0: there is at least one rank
 help: write -D world=N with N of at least 1
 )",
      Model::Llama,

@@ -173,6 +173,16 @@ TEST_F(LastWholeTest, NamesTheWayOut) {
   EXPECT_EQ(withLastWhole(other, pathOf(3), run).message(), "another model");
 }
 
+TEST_F(LastWholeTest, ACheckpointWithoutItsRecordIsDamaged) {
+  std::filesystem::remove(pathOf(3) + "/checkpoint.json");
+  Status status = load(pathOf(3), 1);
+  EXPECT_EQ(
+      withLastWhole(status, pathOf(3), run).message(),
+      pathOf(3) +
+          ": it has the name of a checkpoint, and no checkpoint.json; help: the last whole checkpoint there is '" +
+          pathOf(2) + "': `mv " + pathOf(3) + " " + run + "/damaged-step-000003`, and the same command takes it");
+}
+
 TEST_F(LastWholeTest, AnExportSaysSo) {
   flip(pathOf(3) + "/" + modelName, -1);
   auto report = exportCheckpoint({.checkpoint = run, .output = folder / "out"});

@@ -6,6 +6,7 @@
 #include "runtime/base/names.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 using namespace meshplan;
@@ -100,17 +101,17 @@ private:
   }
 
   void noteUnused() {
-    std::set<std::string> kinds;
+    std::map<std::string, std::vector<std::string>> unused; // parameters, by kind of state
     bool hasMasters = false;
     for (const RecordedState &saved : record.states)
       if (!own.findState(saved.name)) {
         if (saved.isMaster)
           hasMasters |= isTakenFromParameter(saved);
         else
-          kinds.insert(saved.kind());
+          unused[saved.kind()].push_back(saved.parameter);
       }
-    for (const std::string &kind : kinds)
-      add("optimizer states '" + kind + "' of the checkpoint are not used");
+    for (const auto &[kind, parameters] : unused)
+      add("optimizer states '" + kind + "' of the checkpoint are not used for " + nameList(parameters));
     if (hasMasters)
       add("master weights of the checkpoint are not used: the plan has none, and its parameters have the checkpoint's "
           "type");

@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -40,6 +41,12 @@ def narrow_shards(report: Path) -> Shards | None:
     return shards
 
 
+def in_parts(left: torch.Tensor, right: torch.Tensor, count: int) -> torch.Tensor:
+    """left @ right in so many addends, each of them rounded, whose sum in float32 is rounded once."""
+    parts = zip(left.tensor_split(count, -1), right.tensor_split(count, -2 if right.dim() > 1 else 0), strict=True)
+    return sum((ours @ theirs).float() for ours, theirs in parts).to(left.dtype)
+
+
 class Product(torch.autograd.Function):
     """x @ weight in `forward` addends, its gradient for x in `backward` addends; `weight` has input features first."""
 
@@ -49,17 +56,19 @@ class Product(torch.autograd.Function):
     ) -> torch.Tensor:
         context.save_for_backward(x, weight)
         context.addends = backward
-        parts = zip(x.tensor_split(forward, -1), weight.tensor_split(forward, 0), strict=True)
-        return sum((part @ rows).float() for part, rows in parts).to(x.dtype)
+        return in_parts(x, weight, forward)
 
     @staticmethod
     def backward(
         context: torch.autograd.function.FunctionCtx, gradient: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, None, None]:
         x, weight = context.saved_tensors
-        parts = zip(gradient.tensor_split(context.addends, -1), weight.tensor_split(context.addends, 1), strict=True)
-        of_input = sum((part @ columns.t()).float() for part, columns in parts).to(gradient.dtype)
-        return of_input, x.flatten(0, -2).t() @ gradient.flatten(0, -2), None, None
+        return (
+            in_parts(gradient, weight.t(), context.addends),
+            x.flatten(0, -2).t() @ gradient.flatten(0, -2),
+            None,
+            None,
+        )
 
 
 def parameter_behind(node: object) -> tuple[str, bool] | None:
@@ -107,10 +116,24 @@ def split_product(node: torch.fx.Node, shards: Shards) -> None:
     node.target = addmm if place == 2 else linear
 
 
-def in_parts(left: torch.Tensor, right: torch.Tensor, count: int) -> torch.Tensor:
-    """left @ right in so many addends, each of them rounded, whose sum in float32 is rounded once."""
-    parts = zip(left.tensor_split(count, -1), right.tensor_split(count, -2 if right.dim() > 1 else 0), strict=True)
-    return sum(torch.matmul(ours, theirs).float() for ours, theirs in parts)
+Reference = TypeVar("Reference")
+
+
+class References(Generic[Reference]):
+    """What PyTorch makes of a model, by how plans divide the weights of products that they send in 16 bits."""
+
+    def __init__(self, half: bool, make: Callable[[Shards | None], Reference]) -> None:
+        """`half` where the model has 16 bits: no other plan's report is made."""
+        self.half, self.make = half, make
+        self.made: dict[str, Reference] = {}
+
+    def of(self, report: Callable[[], Path]) -> Reference:
+        """That of a plan with this report."""
+        shards = narrow_shards(report()) if self.half else None
+        key = str(shards)
+        if key not in self.made:
+            self.made[key] = self.make(shards)
+        return self.made[key]
 
 
 class RoundedProducts(TorchDispatchMode):
@@ -134,7 +157,7 @@ class RoundedProducts(TorchDispatchMode):
         if func not in (*self.PRODUCTS, *self.SUMS) or operands[0].dtype not in (torch.bfloat16, torch.float16):
             return func(*args, **(kwargs or {}))
         with torch.utils._python_dispatch._disable_current_modes():
-            product = in_parts(operands[0], operands[1], self.count).to(operands[0].dtype)
+            product = in_parts(operands[0], operands[1], self.count)
             if func not in self.SUMS:
                 return product
             # The bias is added to the sum of all ranks.

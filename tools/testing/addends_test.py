@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import torch
-from addends import Product, RoundedProducts, narrow_shards, split_products
+from addends import Product, References, RoundedProducts, narrow_shards, split_products
 from torch import nn
 
 
@@ -39,6 +39,29 @@ class AddendsTest(unittest.TestCase):
                 sums = [{"dtype": dtype}]
                 path.write_text(json.dumps({"axes": axes, "parameters": parameters, "activation_sums": sums}))
                 self.assertEqual(narrow_shards(path), expected)
+
+    def test_each_division_has_a_reference_of_its_own(self) -> None:
+        def report(dtype: str, layout: str) -> str:
+            parameters = [{"names": ["a"], "layout": layout}]
+            sums, axes = [{"dtype": dtype}], [{"name": "tp", "size": 2}]
+            return json.dumps({"axes": axes, "parameters": parameters, "activation_sums": sums})
+
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder) / f"{number}.json" for number in range(4)]
+            said = (
+                ("bf16", "[8 over tp, 4]"),
+                ("f32", "[8 over tp, 4]"),
+                ("bf16", "[8, 4 over tp]"),
+                ("f32", "[8, 4]"),
+            )
+            for path, words in zip(paths, said, strict=True):
+                path.write_text(report(*words))
+            made: list[object] = []
+            references = References(True, lambda shards: made.append(shards) or len(made))
+            self.assertEqual([references.of(lambda path=path: path) for path in (*paths, paths[0])], [1, 2, 3, 2, 1])
+            self.assertEqual(made, [{"a": [2, 1]}, None, {"a": [1, 2]}])
+        wide = References(False, lambda shards: shards)
+        self.assertIsNone(wide.of(lambda: self.fail("no report is needed")))
 
     def test_addends_are_rounded_and_their_sum_is_rounded_once(self) -> None:
         x, weight = torch.randn(5, 8).bfloat16(), torch.randn(8, 4).bfloat16()

@@ -14,10 +14,9 @@ each product with a divided weight in as many addends as ranks, which it rounds.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from addends import Shards, narrow_shards
-from compare_forward import COMPUTE, Reference, load_program
+from addends import References
+from compare_forward import COMPUTE, Reference, is_half, load_program
 from plan_runs import (
     activations_statement,
     argument_parser,
@@ -59,18 +58,14 @@ def main() -> int:
     added = autocast_statement(arguments.compute) + activations_statement(arguments.activations)
     program = load_program(make_model(arguments))
     scratch = largest_scratch(program, threads=1, compute=COMPUTE.get(arguments.compute))
-    right = True
-    outputs: list[tuple[Path, Shards | None]] = []
-    for run in runs_of(arguments, lambda text: with_statements(text, added)):
-        outputs.append((run.output, narrow_shards(report_of(arguments, run))))
-        right &= check_memory(execute(arguments, run)["memory"], run.output.stem, scratch)
-
     inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
-    reference = None
-    for output, shards in outputs:
-        if reference is None or shards is not None:
-            reference = Reference(program, inputs, arguments.compute, shards)
-        right &= reference.compare(load_file(output), output.stem)
+    half = is_half(program) or arguments.compute is not None
+    references = References(half, lambda shards: Reference(program, inputs, arguments.compute, shards))
+    right = True
+    for run in runs_of(arguments, lambda text: with_statements(text, added)):
+        right &= check_memory(execute(arguments, run)["memory"], run.output.stem, scratch)
+        reference = references.of(lambda run=run: report_of(arguments, run))
+        right &= reference.compare(load_file(run.output), run.output.stem)
     return 0 if right else 1
 
 

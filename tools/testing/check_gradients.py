@@ -18,8 +18,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from addends import Shards, narrow_shards
-from compare_forward import load_program
+from addends import References, Shards
+from compare_forward import is_half, load_program
 from compare_gradients import GradientReference
 from draws import Draws
 from make_models import has_loss
@@ -48,9 +48,14 @@ def main() -> int:
     parser.add_argument("--activations", choices=("bf16", "f16", "f32"), help="of partial sums while they are sent")
     arguments = parser.parse_args()
     statements = arguments.statement + activations_statement(arguments.activations)
-    archive = make_model(arguments)
+    program = load_program(make_model(arguments))
+    inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
+
+    def reference_of(shards: Shards | None) -> GradientReference:
+        return GradientReference(program, inputs, arguments.loss, Draws(arguments.seed or 0), shards)
+
+    references = References(is_half(program), reference_of)
     right = True
-    outputs: list[tuple[Path, Shards | None]] = []
     settings = [] if arguments.seed is None else ["--set", f"seed={arguments.seed}"]
 
     def change(text: str) -> str:
@@ -59,18 +64,12 @@ def main() -> int:
     for run in runs_of(arguments, change):
         try:
             execute(arguments, run, program="step", options=["--gradients"], settings=settings)
-            outputs.append((run.output, narrow_shards(report_of(arguments, run))))
         except subprocess.CalledProcessError as error:
             print(f"{run.output.stem}: {Path(error.cmd[0]).name} {error.cmd[1]} ended with {error.returncode}: WRONG")
             right = False
-
-    inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
-    reference = None
-    for output, shards in outputs:
-        if reference is None or shards is not None:
-            draws = Draws(arguments.seed or 0)
-            reference = GradientReference(load_program(archive), inputs, arguments.loss, draws, shards)
-        right &= reference.compare(load_file(output), output.stem)
+            continue
+        reference = references.of(lambda run=run: report_of(arguments, run))
+        right &= reference.compare(load_file(run.output), run.output.stem)
     return 0 if right else 1
 
 

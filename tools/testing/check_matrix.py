@@ -31,10 +31,11 @@ from pathlib import Path
 
 import make_models
 import torch
+from addends import References
 from check_training import make_batches, memory_of, reference_arguments, steps_command
 from checks import Failure
 from compare_forward import Tensors, load_program
-from compare_training import References, add_options, compare
+from compare_training import Reference, add_options, compare, references_of
 from loss_units import IGNORED
 from model_table import first_error
 from plan_runs import Run, compile_command, report_of, with_statements
@@ -279,7 +280,7 @@ def run_job(arguments: argparse.Namespace, job: Job, plans: dict[bool, str]) -> 
     return (Outcome("WRONG", "; ".join(misfits)) if misfits else None), run
 
 
-def compared(run: Run, references: References, arguments: argparse.Namespace) -> Outcome:
+def compared(run: Run, references: References[Reference], arguments: argparse.Namespace) -> Outcome:
     """The verdict on the result of a run."""
     reference = references.of(lambda: report_of(arguments, run))
     with contextlib.redirect_stdout(io.StringIO()) as said:
@@ -293,7 +294,7 @@ def frozen_in(program: torch.export.ExportedProgram) -> list[str]:
     return [name for name, parameter in program.named_parameters() if not parameter.requires_grad]
 
 
-def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str], References]:
+def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str], References[Reference]]:
     """Makes archive and batches. The plans, that for True dividing sequences, and what PyTorch makes of the steps."""
     if not all(make_models.make(name, arguments.models) for name in {arguments.model, arguments.batch}):
         raise Failure("the model cannot be exported")
@@ -304,7 +305,7 @@ def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str],
     # Ranks share the cores; where there are more of them each computes on one.
     arguments.scratch = largest_scratch(program, threads=max(1, (os.cpu_count() or 1) // 2))
     batches = [load_file(path) for path in arguments.batches]
-    return plans, References(program, reference_arguments(arguments), batches)
+    return plans, references_of(program, reference_arguments(arguments), batches)
 
 
 def run_model(arguments: argparse.Namespace, model: str) -> Iterator[tuple[Job, Outcome]]:

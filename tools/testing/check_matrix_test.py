@@ -283,7 +283,7 @@ class Comparison(unittest.TestCase):
         arguments = argparse.Namespace(**vars(parser.parse_args([])) | others)
         scale = torch.ones(1)
         program = torch.export.export(self.Square(), (), {"scale": scale})
-        references = check_matrix.References(program, arguments, [{"scale": scale}])
+        references = check_matrix.references_of(program, arguments, [{"scale": scale}])
         with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(io.StringIO()) as said:
             run = check_matrix.Run(Path(name) / "p.plan", "dp=2", Path(name) / "p.safetensors")
             save_file({"step0.loss": torch.tensor(loss), "x": torch.tensor([x])}, run.output)

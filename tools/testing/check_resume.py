@@ -26,7 +26,7 @@ from pathlib import Path
 import torch
 from check_training import add_training_options, make_batches, reference_arguments, statements_of
 from compare_forward import Tensors, load_program
-from compare_training import References, add_options, compare
+from compare_training import add_options, compare, references_of
 from plan_runs import Run, argument_parser, compile_command, make_model, report_of, runs_of, with_statements
 from safetensors.torch import load_file
 
@@ -110,7 +110,7 @@ def main() -> int:
     if not arguments.resume_mesh:
         return 0 if right else 1
     compared = reference_arguments(arguments)
-    references = References(load_program(archive), compared, [load_file(batch) for batch in batches])
+    references = references_of(load_program(archive), compared, [load_file(batch) for batch in batches])
     for run in resuming.compiled(arguments.resume_mesh, arguments.resume_statement, "other"):
         print(run.output.stem, flush=True)
         resumed = later(resuming.steps(run, batches[at:], *resume, name="resumed"), at)

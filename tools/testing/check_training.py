@@ -25,7 +25,7 @@ from pathlib import Path
 
 import torch
 from compare_forward import Tensors, load_program
-from compare_training import References, add_options, compare
+from compare_training import add_options, compare, references_of
 from loss_units import hide_labels
 from plan_runs import Run, argument_parser, compile_command, make_model, report_of, runs_of, with_statements
 from safetensors.torch import load_file, save_file
@@ -141,7 +141,7 @@ def main() -> int:
     hides = arguments.per is not None
     batches = make_batches(inputs, arguments.work, arguments.steps, hides, arguments.microbatches)
     compared = reference_arguments(arguments)
-    references = References(load_program(archive), compared, [load_file(batch) for batch in batches])
+    references = references_of(load_program(archive), compared, [load_file(batch) for batch in batches])
     right = True
 
     def changed(text: str) -> str:

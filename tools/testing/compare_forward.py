@@ -44,7 +44,8 @@ CONVOLUTIONS = (
     torch.ops.aten.conv_transpose3d.input,
     torch.ops.aten.convolution.default,
 )
-DRAWS, MOST_DRAWS = 8, 32  # of the error of a single number
+DRAWS = 8  # of the error of a single number
+MOST_DRAWS = 32  # runs of PyTorch before an error counts as too large
 
 Tensors = dict[str, torch.Tensor]
 

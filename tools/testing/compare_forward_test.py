@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import torch
-from compare_forward import DRAWS, Deviation, Reference, Tensors, load_program, own_module, widened_module
+from compare_forward import DRAWS, MOST_DRAWS, Deviation, Reference, Tensors, load_program, own_module, widened_module
 
 
 class Outputs(torch.nn.Module):
@@ -178,6 +178,27 @@ class Halves(unittest.TestCase):
         self.assertEqual(reference.own_errors, {"0": max(sums), "1": exponentials[0], "2": 0})
         bounds = [reference.deviation(name, reference.wide[name]).bound for name in "012"]
         self.assertEqual(bounds, [1.5 * max(sums), 1.5 * exponentials[0], 0])
+
+    def test_draws_are_made_for_as_long_as_an_error_is_too_large(self) -> None:
+        torch.manual_seed(3)
+        reference = reference_of(Weighted().bfloat16(), {"x": torch.randn(1, 64).bfloat16()})
+        exact = reference.wide["0"]
+        self.assertLessEqual(reference.deviation("0", exact).share, 1)
+        self.assertEqual(reference.draws, DRAWS)
+        reference.own_errors["0"] = 0.0  # as if PyTorch had been lucky in all of them
+        self.assertLessEqual(reference.deviation("0", exact + 1e-9).share, 1)
+        self.assertEqual(reference.draws, DRAWS + 1)
+        self.assertGreater(reference.deviation("0", exact + 100).share, 1)
+        self.assertEqual(reference.draws, MOST_DRAWS)
+
+    def test_every_float_is_a_draw_where_addends_are_rounded(self) -> None:
+        layers = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)).bfloat16()
+        inputs = {"input": torch.randn(4, 8).bfloat16()}
+        with tempfile.TemporaryDirectory() as folder:
+            torch.export.save(torch.export.export(layers.eval(), (), inputs), Path(folder) / "m.pt2")
+            program = load_program(Path(folder) / "m.pt2")
+        self.assertEqual(Reference(program, inputs).drawn, [])
+        self.assertEqual(Reference(program, inputs, shards={"1.weight": [1, 2]}).drawn, ["0"])
 
     def test_runs_without_numbers_leave_nothing_to_compare_with(self) -> None:
         x = torch.ones(1, 64, dtype=torch.bfloat16)

@@ -36,12 +36,12 @@ import copy
 import math
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import torch
-from addends import Shards, narrow_shards
+from addends import References, Shards
 from compare_forward import (
     COMPUTE,
+    MOST_DRAWS,
     Tensors,
     autocast,
     is_half,
@@ -60,7 +60,6 @@ from safetensors.torch import load_file
 from torch.export.graph_signature import OutputKind
 
 Parameters = list[torch.nn.Parameter]
-DRAWS = 32  # trainings before an error counts as too large
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 STATES = ("exp_avg", "exp_avg_sq", "momentum_buffer")
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
@@ -245,7 +244,7 @@ class Reference:
 
     def share(self, error: float, bound: Callable[[], float]) -> float:
         """The error as a share of what is allowed, where PyTorch trains again as long as a draw is beyond that."""
-        while self.half and self.draws < DRAWS and not error <= bound():
+        while self.half and self.draws < MOST_DRAWS and not error <= bound():
             self.add_draw()
         if not math.isfinite(error) or not math.isfinite(bound()):
             return math.inf
@@ -321,43 +320,31 @@ def updated_buffers(program: torch.export.ExportedProgram) -> list[str]:
     return [spec.target for spec in specs if spec.kind == OutputKind.BUFFER_MUTATION and spec.target is not None]
 
 
-def reference_of(
-    program: torch.export.ExportedProgram,
-    arguments: argparse.Namespace,
-    batches: list[Tensors],
-    shards: Shards | None = None,
-) -> Reference:
-    """What PyTorch makes of these batches, one step for each; with `shards` of products in addends (addends.py)."""
+def references_of(
+    program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
+) -> References[Reference]:
+    """What PyTorch makes of these batches, one step for each."""
     names = names_of_parameters(program)
     buffers = updated_buffers(program)
-
-    def make(exact: bool) -> Training:
-        # A module of its own, as it is in the archive.
-        again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
-        module = widened_module(again, draws) if exact else own_module(again, draws, shards)
-        return Training(module, names, arguments, draws, None if exact else arguments.compute, buffers)
-
     half = is_half(program) or arguments.compute is not None
-    return Reference(make, names | {name: [name] for name in buffers}, batches, positional_inputs(program), half)
+
+    def reference(shards: Shards | None) -> Reference:
+        def make(exact: bool) -> Training:
+            # A module of its own, as it is in the archive.
+            again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
+            module = widened_module(again, draws) if exact else own_module(again, draws, shards)
+            return Training(module, names, arguments, draws, None if exact else arguments.compute, buffers)
+
+        return Reference(make, names | {name: [name] for name in buffers}, batches, positional_inputs(program), half)
+
+    return References(half, reference)
 
 
-class References:
-    """What PyTorch makes of one training, by how plans divide weights whose products they send in 16 bits."""
-
-    def __init__(
-        self, program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
-    ) -> None:
-        self.program, self.arguments, self.batches = program, arguments, batches
-        self.half = is_half(program) or arguments.compute is not None
-        self.made: dict[str, Reference] = {}
-
-    def of(self, report: Callable[[], Path]) -> Reference:
-        """That of a plan, whose report is made if the model has 16 bits."""
-        shards = narrow_shards(report()) if self.half else None
-        key = str(shards)
-        if key not in self.made:
-            self.made[key] = reference_of(self.program, self.arguments, self.batches, shards)
-        return self.made[key]
+def reference_of(
+    program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
+) -> Reference:
+    """The same under plans that send no sums in 16 bits."""
+    return references_of(program, arguments, batches).make(None)
 
 
 def compare(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> bool:

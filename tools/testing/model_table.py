@@ -25,8 +25,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import make_models
-from addends import narrow_shards
-from compare_forward import Reference, load_program
+from addends import References
+from compare_forward import Reference, is_half, load_program
 from plan_runs import activations_statement, with_statements
 from safetensors.torch import load_file
 
@@ -133,20 +133,13 @@ def run_model(arguments: argparse.Namespace, row: str) -> dict[str, Cell]:
     if arguments.shares_only:
         return {label(*job): cell for job, (cell, _) in zip(jobs, made, strict=True)}
     inputs = load_file(f"{arguments.models / model}.inputs.safetensors")
-    references: dict[str, Reference] = {}
-
-    def reference(report: Path) -> Reference:
-        """Of 16-bit sums, with addends as the plan divides weights."""
-        shards = narrow_shards(report)
-        if str(shards) not in references:
-            program = load_program(arguments.models / f"{model}.pt2")
-            references[str(shards)] = Reference(program, inputs, shards=shards)
-        return references[str(shards)]
-
+    program = load_program(arguments.models / f"{model}.pt2")
+    references = References(is_half(program), lambda shards: Reference(program, inputs, shards=shards))
     cells: dict[str, Cell] = {}
     for (mesh, sequence), (cell, path) in zip(jobs, made, strict=True):
         if not cell.reason:
-            cell.share = reference(path.with_suffix(".json")).share(load_file(path))
+            report = path.with_suffix(".json")
+            cell.share = references.of(lambda report=report: report).share(load_file(path))
         cells[label(mesh, sequence)] = cell
         print(f"{row} {label(mesh, sequence)}: {cell.text()}", flush=True)
     return cells

@@ -9,11 +9,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
-from compare_forward import HALVES, Deviation, Tensors, error_of_others, largest_error
+from compare_forward import HALVES, MOST_DRAWS, Deviation, Tensors, error_of_others, largest_error
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-MOST_DRAWS = 32
 MOST_OWN_ERRORS = 3
 PROBABILITY = 1 / 6  # that an element goes up, and that it goes down
 

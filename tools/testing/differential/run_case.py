@@ -28,13 +28,12 @@ from plan_text import plan_text
 from refusals import reason_of
 from safetensors.torch import load_file, save_file
 from statements import addends_of, find, rounded_addends
-from training import DRAWS
 from training_coverage import kinds_of
 from unreached import is_of_steps
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compare_forward import Reference
+from compare_forward import MOST_DRAWS, Deviation, Reference
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
@@ -76,6 +75,13 @@ def call(command: list[str]) -> subprocess.CompletedProcess[str]:
         raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
 
 
+class CaseReference(Reference):
+    """`share_of` makes further draws, of other weights: rotations tell little of a small model."""
+
+    def deviation(self, name: str, ours: torch.Tensor) -> Deviation:
+        return self.deviation_of_draws(name, ours)
+
+
 @dataclass
 class Model:
     """A model of one or several cases, exported, with its weights and inputs in files beside `base`."""
@@ -84,14 +90,14 @@ class Model:
     module: torch.nn.Module
     program: torch.export.ExportedProgram
     inputs: dict[str, torch.Tensor]
-    references: dict[int, Reference] = field(default_factory=dict)  # by the addends of products
+    references: dict[int, CaseReference] = field(default_factory=dict)  # by the addends of products
 
-    def reference_of(self, drawn: case.Case) -> Reference:
+    def reference_of(self, drawn: case.Case) -> CaseReference:
         """Made when a case gets as far."""
         addends = addends_of(drawn)
         if addends not in self.references:
             with rounded_addends(drawn):
-                self.references[addends] = Reference(self.program, self.inputs)
+                self.references[addends] = CaseReference(self.program, self.inputs)
         return self.references[addends]
 
 
@@ -203,7 +209,7 @@ def share_of(reference: Reference, drawn: case.Case, ours: dict[str, torch.Tenso
     draw, and thousands of outputs draw it.
     """
     share, draw = reference.share(ours), 1
-    while not share <= 1 and not reference.mismatch(ours) and draw < DRAWS:
+    while not share <= 1 and not reference.mismatch(ours) and draw < MOST_DRAWS:
         reference.turn_weights()
         reference.add_other_draw(make_inputs(dataclasses.replace(drawn, model_seed=drawn.model_seed + draw)))
         share, draw = reference.share(ours), draw + 1

@@ -25,7 +25,6 @@ from compare_training import Reference, Training, compare, worst_parameter
 from draws import Draws
 
 Tensors = dict[str, torch.Tensor]
-DRAWS = 32  # runs of PyTorch before an error counts as too large
 # Between the numbers from which the inputs of steps, draws and calls of the model follow.
 OTHER_STEP, OTHER_DRAW, OTHER_CALL = 104729, 1299709, 15485863
 
@@ -81,12 +80,6 @@ class DrawnReference(Reference):
         self.drawn = drawn
         names = names_of_parameters(program)
         super().__init__(make, names, batches(drawn), positional_inputs(program), is_half(program))
-
-    def share(self, error: float, bound: Callable[[], float]) -> float:
-        """Of 16 bits, after as many draws as a case that runs forward gets: thousands of losses are judged."""
-        while self.half and self.draws < DRAWS and not error <= bound():
-            self.add_draw()
-        return super().share(error, bound)
 
     def inputs_of(self, batch: Tensors) -> Tensors:
         """As they are drawn: where a mask is rotated, a query may see no key, and nothing is a number."""

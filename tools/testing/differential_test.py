@@ -113,7 +113,7 @@ class RunnerTest(unittest.TestCase):
             return run_case.Model(case.model(), torch.nn.Identity(), None, {})
 
         stand_ins = {"export": export, "write_plan": None, "compile_plan": None, "forward": None}
-        stand_ins |= {"share_of": lambda *_: 0.5, "Reference": self.Judge}
+        stand_ins |= {"share_of": lambda *_: 0.5, "CaseReference": self.Judge}
         with contextlib.ExitStack() as stack:
             for name, stand_in in stand_ins.items():
                 stack.enter_context(unittest.mock.patch.object(run_case, name, stand_in or (lambda *_: None)))

@@ -80,7 +80,7 @@ Expected<std::string> meshplan::findCheckpoint(const std::string &path) {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
   std::filesystem::path normal = std::filesystem::path(path + "/.").lexically_normal().parent_path();
   if (found.empty() && stepOf(normal.filename().string()) >= 0)
-    return Status::error(StatusCode::corrupted, path, ": it has the name of a checkpoint, and no checkpoint.json");
+    return path; // what it lacks is said where it is read
   if (found.empty())
     return Status::error(StatusCode::notFound, path,
                          ": it is no checkpoint and has none in it; help: name a folder with step-000010, or such a "

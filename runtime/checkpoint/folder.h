@@ -26,8 +26,8 @@ struct SavedCheckpoint {
 /// cannot be read.
 Expected<std::vector<SavedCheckpoint>> listCheckpoints(const std::string &folder);
 
-/// `path` itself where it is a checkpoint, else the last one in it. notFound if there is none, corrupted where the
-/// folder has the name of a checkpoint and lacks its record.
+/// `path` itself where it is a checkpoint, or a folder without one that has such a name, else the last one in it.
+/// notFound if there is none.
 Expected<std::string> findCheckpoint(const std::string &path);
 
 /// True if a checkpoint is one of those in a folder, whatever way the paths name it.

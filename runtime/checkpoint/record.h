@@ -74,7 +74,7 @@ Expected<CheckpointRecord> readRecord(const std::string &path, std::string_view 
 /// The text with the checksum that it should have, of one that was changed by hand.
 std::string sealedText(std::string_view text);
 
-/// The record of the checkpoint in a folder.
+/// The record of the checkpoint in a folder; `corrupted` where it is missing.
 Expected<CheckpointRecord> openRecord(const std::string &folder);
 
 } // namespace meshplan

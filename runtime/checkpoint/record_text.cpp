@@ -265,6 +265,9 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
 }
 
 Expected<CheckpointRecord> meshplan::openRecord(const std::string &folder) {
-  MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(folder + "/" + recordName));
-  return readRecord(file.path(), {reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size()});
+  auto file = MappedFile::open(folder + "/" + recordName);
+  if (file.status().code() == StatusCode::notFound)
+    return Status::error(StatusCode::corrupted, folder, ": ", recordName, " is missing");
+  MESHPLAN_RETURN_IF_ERROR(file.status());
+  return readRecord(file->path(), {reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size()});
 }

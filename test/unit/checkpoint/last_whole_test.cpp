@@ -174,13 +174,21 @@ TEST_F(LastWholeTest, NamesTheWayOut) {
 }
 
 TEST_F(LastWholeTest, ACheckpointWithoutItsRecordIsDamaged) {
-  std::filesystem::remove(pathOf(3) + "/checkpoint.json");
-  Status status = load(pathOf(3), 1);
-  EXPECT_EQ(
-      withLastWhole(status, pathOf(3), run).message(),
-      pathOf(3) +
-          ": it has the name of a checkpoint, and no checkpoint.json; help: the last whole checkpoint there is '" +
-          pathOf(2) + "': `mv " + pathOf(3) + " " + run + "/damaged-step-000003`, and the same command takes it");
+  std::filesystem::remove(pathOf(3) + "/" + recordName);
+  std::string missing = pathOf(3) + ": checkpoint.json is missing; help: the last whole checkpoint there is '" +
+                        pathOf(2) + "': ",
+              renaming = "`mv " + pathOf(3) + " " + run + "/damaged-step-000003`, and the same command takes it";
+  for (const std::string &asked : {run, pathOf(3), pathOf(3) + "/"}) {
+    std::string path = *findCheckpoint(asked);
+    std::string end = asked == run ? renaming : "name that one";
+    EXPECT_THAT(withLastWhole(load(path, 1), path, asked).message(), testing::EndsWith(end)) << asked;
+    auto report = exportCheckpoint({.checkpoint = asked, .output = folder / "out"});
+    EXPECT_THAT(report.status().message(), testing::AllOf(HasSubstr(": checkpoint.json is missing; help: the last "
+                                                                    "whole checkpoint there is '"),
+                                                          testing::EndsWith(end)))
+        << asked;
+  }
+  EXPECT_EQ(withLastWhole(load(pathOf(3), 1), pathOf(3), run).message(), missing + renaming);
 }
 
 TEST_F(LastWholeTest, AnExportSaysSo) {

@@ -160,17 +160,19 @@ std::vector<std::string> Evaluator::definable() const {
 void Evaluator::override(const Definition &definition) {
   std::string shown = "-D " + definition.name + "=" + definition.value;
   int64_t value = 0;
+  // Of a plan, which has no place for what was given on the command line.
+  auto error = [&](const std::string &problem) -> Diagnostic & {
+    return diagnostics.error({syntax.name.range.file}, shown + ": " + problem);
+  };
   if (definition.name != "world" && names.count(definition.name) == 0) {
-    diagnostics.error({syntax.name.range.file}, shown + ": the plan has no axis or value '" + definition.name + "'")
+    error("the plan has no axis or value '" + definition.name + "'")
         .help(suggest(definition.name, definable(), "names of this plan"));
     return;
   }
   if (llvm::StringRef(definition.value).getAsInteger(10, value)) {
     bool isNumber = llvm::all_of(llvm::StringRef(definition.value).ltrim('-'), llvm::isDigit) &&
                     llvm::StringRef(definition.value).ltrim('-') != "";
-    diagnostics
-        .error({syntax.name.range.file},
-               shown + ": '" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
+    error("'" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
         .help("write -D " + definition.name + "=N with an integer N");
     // It is given, so that nothing else is said of what depends on it.
     names[definition.name].state = Entry::Done;
@@ -178,16 +180,14 @@ void Evaluator::override(const Definition &definition) {
   }
   Entry &entry = names[definition.name];
   if (!entry.option.empty() && entry.value != value)
-    diagnostics
-        .error({syntax.name.range.file}, shown + ": '" + definition.name + "' is given twice, as " +
-                                             std::to_string(*entry.value) + " and as " + definition.value)
+    error("'" + definition.name + "' is given twice, as " + std::to_string(*entry.value) + " and as " +
+          definition.value)
         .help("give it once");
   entry.option = shown;
   entry.value = value;
   entry.state = Entry::Done;
   if (definition.name == "world" && value < 1)
-    diagnostics.error({syntax.name.range.file}, shown + ": there is at least one rank")
-        .help("write -D world=N with N of at least 1");
+    error("there is at least one rank").help("write -D world=N with N of at least 1");
 }
 
 std::optional<int64_t> Evaluator::valueOf(const std::string &name, Entry &entry) {

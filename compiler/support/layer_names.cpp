@@ -16,6 +16,10 @@ std::string meshplan::withoutIndices(StringRef name) {
 
 std::string meshplan::moduleText(StringRef path) { return path.empty() ? "the root module" : ("'" + path + "'").str(); }
 
+std::string meshplan::operatorText(StringRef target, std::optional<StringRef> module) {
+  return ("'" + target + "' in " + moduleText(module.value_or(""))).str();
+}
+
 bool meshplan::isInside(llvm::StringRef path, llvm::StringRef outer) {
   if (outer.empty())
     return !path.empty();

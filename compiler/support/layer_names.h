@@ -4,6 +4,7 @@
 #define MESHPLAN_COMPILER_SUPPORT_LAYER_NAMES_H
 
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 
 namespace meshplan {
@@ -13,6 +14,9 @@ std::string withoutIndices(llvm::StringRef name);
 
 /// A module in a message: "'model.norm'", or "the root module", whose path is empty.
 std::string moduleText(llvm::StringRef path);
+
+/// An operator in a message: "'aten.mm.default' in 'model.mlp'". Without a module it stands in the root module.
+std::string operatorText(llvm::StringRef target, std::optional<llvm::StringRef> module);
 
 /// True if the module at `path` is inside of the one at `outer`; a module is not inside of itself.
 bool isInside(llvm::StringRef path, llvm::StringRef outer);

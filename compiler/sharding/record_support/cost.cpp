@@ -54,4 +54,9 @@ OpCost productCost(const CallView &call, int64_t contracted) {
   return cost;
 }
 
+int64_t rowsOfGroup(const CallView &call, int64_t rows) {
+  std::optional<unsigned> offs = call.getOperand("offs");
+  return llvm::divideCeil(rows, offs ? std::max<int64_t>(call.operands[*offs].getNumElements(), 1) : 1);
+}
+
 } // namespace meshplan

@@ -32,6 +32,10 @@ template <int64_t Flops> OpCost pointwiseCost(const CallView &call) { return poi
 /// Two flops for each product of elements: elements of the first result times the contracted size.
 OpCost productCost(const CallView &call, int64_t contracted);
 
+/// Rows of one of the groups that end at the elements of operand `offs`, if all have as many: products of groups are
+/// made one after the other.
+int64_t rowsOfGroup(const CallView &call, int64_t rows);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_COST_H

@@ -152,7 +152,7 @@ void EvaluationMaker::reportDraws() {
                     << "program 'eval' draws random numbers as training does: no archive says which of them a model "
                        "draws in training only";
   for (CallOp call : ArrayRef(draws).take_front(maxNotes))
-    diagnostic.attachNote() << "drawn by '" << nameOf(call) << "' in " << moduleText(call.getModule().value_or(""));
+    diagnostic.attachNote() << "drawn by " << operatorText(nameOf(call), call.getModule());
   if (draws.size() > maxNotes)
     diagnostic.attachNote() << "and " << draws.size() - maxNotes << " more";
   diagnostic.attachNote() << "help: if it does, write them as a dropout, or evaluate with 'meshplan-run forward' and a "

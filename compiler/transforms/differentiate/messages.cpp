@@ -33,18 +33,15 @@ static SmallVector<CallOp> pathTo(CallOp call, Value loss) {
   return SmallVector<CallOp>(llvm::reverse(path));
 }
 
-static std::string callText(CallOp call) {
-  return ("'" + call.getTarget() + "' in " + moduleText(call.getModule().value_or(""))).str();
-}
-
 LogicalResult meshplan::reportNoDerivative(CallOp call, StringRef why, Value loss) {
-  auto diagnostic = call.emitError() << "the loss cannot be differentiated through operator " << callText(call) << ": "
-                                     << why;
+  auto diagnostic = call.emitError() << "the loss cannot be differentiated through operator "
+                                     << operatorText(call.getTarget(), call.getModule()) << ": " << why;
   SmallVector<CallOp> path = pathTo(call, loss);
   // Both ends of the way say most.
   for (auto [index, between] : llvm::enumerate(path))
     if (index < maxNotes / 2 || index + maxNotes / 2 >= path.size())
-      diagnostic.attachNote(between.getLoc()) << "on the way from the loss: " << callText(between);
+      diagnostic.attachNote(between.getLoc())
+          << "on the way from the loss: " << operatorText(between.getTarget(), between.getModule());
     else if (index == maxNotes / 2)
       diagnostic.attachNote(between.getLoc())
           << "then " << path.size() - maxNotes << " more operator" << (path.size() == maxNotes + 1 ? "" : "s");

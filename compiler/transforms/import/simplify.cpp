@@ -100,8 +100,8 @@ private:
   void refuseStates(plan::CallOp call, Value last, Value first) {
     hasFailed = true;
     auto written = cast<RankedTensorType>(last.getType()), made = cast<RankedTensorType>(first.getType());
-    auto diagnostic = call.emitError() << "the model reads the last states of '" << call.getTarget() << "' in "
-                                       << moduleText(call.getModule().value_or(""))
+    auto diagnostic = call.emitError() << "the model reads the last states of "
+                                       << operatorText(call.getTarget(), call.getModule())
                                        << ", which PyTorch has exported with " << written.getRank()
                                        << " dims and which have " << made.getRank();
     diagnostic.attachNote() << "help: read the positions of the layer's output: the last one is the last state";

@@ -146,20 +146,14 @@ static bool hasEqualMicrobatches(Type type, int64_t count) {
   return true;
 }
 
-/// What makes values of samples, in a message.
-static std::string makerText(Operation *op) {
-  auto call = dyn_cast<CallOp>(op);
-  if (!call)
-    return "a layout of the plan";
-  return ("'" + call.getTarget() + "' in " + moduleText(call.getModule().value_or(""))).str();
-}
-
 /// Reports what hasEqualMicrobatches does not find, with the units of the dim.
 static LogicalResult refuseSizes(Operation *op, Type type, int64_t count) {
   for (auto [extent, dim] : llvm::zip(cast<RankedTensorType>(type).getShape(), getSharding(type).getDims())) {
     if (llvm::none_of(dim.getAxes(), isTime))
       continue;
-    std::string made = makerText(op) + " has a dim of " + std::to_string(extent);
+    auto call = dyn_cast<CallOp>(op);
+    std::string made = (call ? operatorText(call.getTarget(), call.getModule()) : "a layout of the plan") +
+                       " has a dim of " + std::to_string(extent);
     if (!dim.getParts().empty() || isShared(dim))
       return refuse(op,
                     made + ", in which values of several batches lie one behind the other: a microbatch would be "

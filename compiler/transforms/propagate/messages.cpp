@@ -120,8 +120,8 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(operand, call)) << " is parts of ";
   printSizes(diagnostic, sizes);
-  diagnostic << " to '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
-             << ", and is divided over " << block.axis.getName() << " as ";
+  diagnostic << " to " << operatorText(call.getTarget(), call.getModule()) << ", and is divided over "
+             << block.axis.getName() << " as ";
   if (stated.empty())
     diagnostic << "one";
   else
@@ -193,8 +193,8 @@ static int64_t sizeAbove(ArrayRef<unsigned> dim, unsigned factor, const FactorRu
 static void reportCountedParts(CallOp call, unsigned index, const ProjectionBlock &block, Location place) {
   auto diagnostic = emitError(place);
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
-             << " is divided over " << block.axis.getName() << " part by part, and '" << call.getTarget() << "' in "
-             << moduleText(call.getModule().value_or("")) << " finds its elements by their number";
+             << " is divided over " << block.axis.getName() << " part by part, and "
+             << operatorText(call.getTarget(), call.getModule()) << " finds its elements by their number";
   // What drops of a fused weight's result does so before its parts are told apart.
   diagnostic.attachNote() << (call.getTarget() == "meshplan.dropout"
                                   ? "help: leave the weight whole with 'replicate', or take the parts apart in the "
@@ -264,9 +264,8 @@ static bool hasOtherForm(StringRef target) {
 
 /// An operator without a record as messages call it: "operator 'custom.scan.default' in 'mixer'".
 static std::string unknownText(CallOp call) {
-  return ((hasOtherForm(call.getTarget()) ? "this form of operator '" : "operator '") + call.getTarget() + "' in " +
-          moduleText(call.getModule().value_or("")))
-      .str();
+  return (hasOtherForm(call.getTarget()) ? "this form of operator " : "operator ") +
+         operatorText(call.getTarget(), call.getModule());
 }
 
 void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
@@ -312,7 +311,7 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
       continue;
     auto diagnostic = emitError(statement.location)
                       << "dim " << dim << " of " << moduleText(moduleBehind(operand, call)) << " counts " << count
-                      << " parts, which '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+                      << " parts, which " << operatorText(call.getTarget(), call.getModule())
                       << " takes one by one, and they are divided over " << before.getAxes().front().getName()
                       << " as one";
     diagnostic.attachNote() << partsHelp(sizes);
@@ -329,8 +328,8 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
   if (!OpRegistry::get().lookup(call.getTarget()))
     return reportUnknownReshard(call, index, largestShardBytes(wanted, mesh), statement.location, isError, statements);
   auto diagnostic = isError ? emitError(statement.location) : emitWarning(statement.location);
-  diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in "
-             << moduleText(call.getModule().value_or("")) << " needs " << layoutText(wanted) << ", and gets "
+  diagnostic << "nothing in the plan asks for this reshard: " << operatorText(call.getTarget(), call.getModule())
+             << " needs " << layoutText(wanted) << ", and gets "
              << layoutText(cast<RankedTensorType>(operand.getType())) << "; " << largestShardBytes(wanted, mesh)
              << " bytes on each rank";
   for (auto [dim, before, after] : llvm::enumerate(getSharding(operand).getDims(), needed.getDims()))

@@ -85,10 +85,7 @@ static OpCost groupedCost(const CallView &call) {
   OpCost cost = copyCost(call);
   if (call.results.front().getRank() == 3)
     cost.flops = 2 * left.getNumElements() * call.results.front().getShape().back();
-  // One group at a time, with as many rows as they have if all have as many.
-  std::optional<unsigned> offs = call.getOperand("offs");
-  int64_t groups = offs ? std::max<int64_t>(call.operands[*offs].getNumElements(), 1) : 1;
-  cost.workspaceBytes = halfBytes(call, llvm::divideCeil(left.getRank() > 0 ? left.getDimSize(0) : 0, groups));
+  cost.workspaceBytes = halfBytes(call, rowsOfGroup(call, left.getRank() > 0 ? left.getDimSize(0) : 0));
   return cost;
 }
 

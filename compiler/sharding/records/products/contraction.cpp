@@ -336,10 +336,7 @@ static Linearity groupedMmLinearity(const CallView &call) {
 
 static OpCost groupedCost(const CallView &call) {
   OpCost cost = productCost(call, call.operands.front().getRank() > 0 ? call.operands.front().getShape().back() : 1);
-  // One group at a time, with as many rows as they have if all have as many.
-  std::optional<unsigned> offs = call.getOperand("offs");
-  int64_t groups = offs ? std::max<int64_t>(call.operands[*offs].getNumElements(), 1) : 1;
-  cost.workspaceBytes = halfBytes(call, 0, llvm::divideCeil(allRows(call), groups), false);
+  cost.workspaceBytes = halfBytes(call, 0, rowsOfGroup(call, allRows(call)), false);
   return cost;
 }
 

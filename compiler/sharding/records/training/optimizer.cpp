@@ -96,12 +96,12 @@ static OpCost squareSumCost(const CallView &call) {
   RankedTensorType self = call.operands.front();
   cost.flops = 2 * self.getNumElements();
   int64_t elementBytes = plan::elementBytes(self.getElementType());
-  int64_t converted = elementBytes == 8   ? 0
-                      : elementBytes == 4 ? 8
-                                          : 8 + 4,
-          squares = std::max<int64_t>(elementBytes, 4);
-  cost.workspaceBytes =
-      contiguousBytes(call) + std::min(piece, self.getNumElements()) * (squares + converted) + 2 * sizeof(double);
+  int64_t held = 8; // of an element: squares in f64
+  if (elementBytes < 8)
+    held += 4; // in f32
+  if (elementBytes < 4)
+    held += 4; // and what is squared
+  cost.workspaceBytes = contiguousBytes(call) + std::min(piece, self.getNumElements()) * held + 2 * sizeof(double);
   return cost;
 }
 

@@ -198,9 +198,9 @@ void Autocaster::castResults(plan::CallOp call, FloatType element) {
 
 void Autocaster::refuse(plan::CallOp call) {
   hasFailed = true;
-  auto diagnostic = statement.emitError()
-                    << "'compute' is PyTorch's autocast, which refuses '" << call.getTarget() << "' in "
-                    << moduleText(call.getModule().value_or("")) << ": logarithms of 16-bit probabilities overflow";
+  auto diagnostic = statement.emitError() << "'compute' is PyTorch's autocast, which refuses "
+                                          << operatorText(call.getTarget(), call.getModule())
+                                          << ": logarithms of 16-bit probabilities overflow";
   diagnostic.attachNote(statement.getLoc())
       << "help: export the model with 'binary_cross_entropy_with_logits', which reads logits";
 }
@@ -232,7 +232,7 @@ void Autocaster::refuseMixed(plan::CallOp call) {
       call.getOperandTypes(), stream, [&](Type type) { stream << cast<RankedTensorType>(type).getElementType(); },
       ", ");
   auto diagnostic = statement.emitError()
-                    << "'" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+                    << operatorText(call.getTarget(), call.getModule())
                     << " is in a region without autocast, and reads " << types << " under 'compute': expected one type";
   diagnostic.attachNote(statement.getLoc())
       << "help: convert what the region reads, as in 'x.float()', before the model is exported";

@@ -43,8 +43,8 @@ static LogicalResult reportOtherTargets(plan::CallOp call, unsigned logits, unsi
   };
   llvm::SetVector<BlockArgument> ofTarget = inputsBehind(call.getOperand(target));
   auto diagnostic = emitError(ofTarget.empty() ? call.getLoc() : ofTarget.front().getLoc())
-                    << "the loss '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
-                    << " has " << count(logits) << " rows of logits and " << count(target) << " targets";
+                    << "the loss " << operatorText(call.getTarget(), call.getModule()) << " has " << count(logits)
+                    << " rows of logits and " << count(target) << " targets";
   for (BlockArgument input : inputsBehind(call.getOperand(logits)))
     if (!ofTarget.contains(input))
       diagnostic.attachNote(input.getLoc()) << "the logits are made of this input";

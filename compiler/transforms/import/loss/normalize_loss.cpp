@@ -32,10 +32,6 @@ static Value lossesBehind(plan::CallOp call) {
   return self && (keepsOrder(call) || llvm::is_contained(targets, call.getTarget())) ? call.getOperand(*self) : Value();
 }
 
-static std::string operatorText(plan::CallOp call) {
-  return "'" + call.getTarget().str() + "' in " + moduleText(call.getModule().value_or(""));
-}
-
 namespace {
 
 /// Redefines the loss of one program.
@@ -117,8 +113,9 @@ FailureOr<plan::CallOp> LossNormalizer::findCall() {
 }
 
 LogicalResult LossNormalizer::reportOtherLoss(plan::CallOp other) {
-  auto diagnostic = statement.emitError() << text << " redefines a loss of classes, and output '" << name.getValue()
-                                          << "' is " << (other ? "made by " + operatorText(other) : "not computed");
+  auto diagnostic = statement.emitError()
+                    << text << " redefines a loss of classes, and output '" << name.getValue() << "' is "
+                    << (other ? "made by " + operatorText(other.getTarget(), other.getModule()) : "not computed");
   diagnostic.attachNote(statement.getLoc())
       << "help: return the loss of classes (cross_entropy, nll_loss) by itself from the model, or leave out " << text
       << ": the loss is then as the model makes it";
@@ -126,9 +123,10 @@ LogicalResult LossNormalizer::reportOtherLoss(plan::CallOp other) {
 }
 
 LogicalResult LossNormalizer::reportMixedSamples(plan::CallOp obstacle) {
-  auto diagnostic = statement.emitError() << text << " needs the sample of each target of " << operatorText(call);
+  auto diagnostic = statement.emitError() << text << " needs the sample of each target of "
+                                          << operatorText(call.getTarget(), call.getModule());
   if (obstacle)
-    diagnostic << ", and " << operatorText(obstacle) << " may mix samples";
+    diagnostic << ", and " << operatorText(obstacle.getTarget(), obstacle.getModule()) << " may mix samples";
   else
     diagnostic << ", and they come from no input with a dim 'batch'";
   diagnostic.attachNote(statement.getLoc())

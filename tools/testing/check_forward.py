@@ -6,7 +6,7 @@
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2".
 For each plan and mesh: compile, run the ranks as threads, compare every output as compare_forward.py does, and compare
-the memory that was metered with what the compiler planned: parameters exactly, the peak within 20 %. With `--compute`
+the memory that was metered with what the compiler planned: parameters exactly, the peak within 5 %. With `--compute`
 both sides compute under autocast in that dtype. Where the plan sends partial sums in 16 bits, PyTorch's own run makes
 each product with a divided weight in as many addends as ranks, which it rounds. `--activations` states that dtype.
 """
@@ -27,10 +27,11 @@ from plan_runs import (
     runs_of,
     with_statements,
 )
-from product_scratch import largest_scratch
+from product_scratch import is_planned, largest_scratch
 from safetensors.torch import load_file
 
-PEAK_TOLERANCE = 0.2  # of the planned peak; what `check` promises
+# Of the planned peak: the kernels of other processors hold otherwise.
+PEAK_TOLERANCE = 0.05 if is_planned() else 0.2
 
 
 def check_memory(memory: dict, label: str, scratch: int) -> bool:

@@ -144,7 +144,12 @@ void ProgramDescriber::describeArgument(const artifact::Arg &arg) {
 }
 
 void ProgramDescriber::describeCompute(const artifact::Compute &compute) {
-  list(compute.outputs(), [&](int32_t output) { describeValue(output); });
+  list(compute.outputs(), [&](int32_t output) {
+    if (output < 0)
+      stream << '_';
+    else
+      describeValue(output);
+  });
   stream << " = " << textOf(compute.target()) << '(';
   list(compute.args(), [&](const artifact::Arg *arg) { describeArgument(*arg); });
   stream << ')';

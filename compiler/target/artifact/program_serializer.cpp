@@ -69,6 +69,11 @@ private:
   std::unique_ptr<artifact::ProgramT> program = std::make_unique<artifact::ProgramT>();
   ValueNumbers numbers;
 };
+/// Whether something besides the end of its life takes a value. Of a result that nothing reads, shape and type are those
+/// of the machine that exported the model: devices make others (the statistics of norms, the bags of embedding_bag).
+bool isRead(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return !isa<sched::FreeOp>(user); });
+}
 } // namespace
 
 LogicalResult ProgramSerializer::addValue(Value value) {
@@ -289,7 +294,7 @@ LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
     action.args.push_back(std::move(*arg));
   }
   for (Value result : compute.getResults())
-    action.outputs.push_back(numbers.lookup(result));
+    action.outputs.push_back(isRead(result) ? numbers.lookup(result) : -1);
   for (int64_t operand : compute.getOverwrites().value_or(ArrayRef<int64_t>()))
     action.overwrites.push_back(numbers.lookup(compute.getOperands()[operand]));
   addInstruction(compute, std::move(action));
@@ -340,14 +345,18 @@ void ProgramSerializer::addSlice(sched::SliceOp slice) {
 void ProgramSerializer::addFree(sched::FreeOp free) {
   artifact::FreeT action;
   for (Value value : free.getValues())
-    action.values.push_back(numbers.lookup(value));
-  addInstruction(free, std::move(action), -1);
+    if (auto number = numbers.find(value); number != numbers.end())
+      action.values.push_back(number->second);
+  if (!action.values.empty())
+    addInstruction(free, std::move(action), -1);
 }
 
 LogicalResult ProgramSerializer::addStep(Operation &step) {
-  for (Value result : step.getResults())
-    if (isa<sched::ShardedTensorType>(result.getType()) && !isa<sched::WaitOp>(step) && failed(addValue(result)))
+  for (Value result : step.getResults()) {
+    bool isMade = isa<sched::ComputeOp>(step) ? isRead(result) : !isa<sched::WaitOp>(step);
+    if (isa<sched::ShardedTensorType>(result.getType()) && isMade && failed(addValue(result)))
       return failure();
+  }
   return llvm::TypeSwitch<Operation *, LogicalResult>(&step)
       .Case([&](sched::ParameterOp parameter) { return addParameter(parameter); })
       .Case([&](sched::ConstantOp constant) { return addConstant(constant); })

@@ -76,10 +76,17 @@ static Status checkNames(std::string_view target, const c10::FunctionSchema &sch
   return Status();
 }
 
+/// cuDNN's recurrent layers refuse states that are views, which those of the CPU, that the model was exported with, take.
+static bool needsRowMajor(const c10::FunctionSchema &schema) {
+  constexpr std::string_view recurrent[] = {"aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"};
+  return !deviceOfThread().isHost() && std::ranges::find(recurrent, schema.name()) != std::end(recurrent);
+}
+
 Expected<BoundArguments> meshplan::bindArguments(std::string_view target, const c10::FunctionSchema &schema,
                                                  std::span<const Argument> arguments) {
   MESHPLAN_RETURN_IF_ERROR(checkNames(target, schema, arguments));
   BoundArguments bound;
+  bound.rowMajor = needsRowMajor(schema);
   for (const c10::Argument &parameter : schema.arguments()) {
     auto given = std::ranges::find(arguments, parameter.name(), &Argument::name);
     if (given != arguments.end()) {
@@ -104,7 +111,7 @@ static at::Tensor tensorAt(std::span<Tensor> values, int index) {
   return index < 0 ? at::Tensor() : unwrap(values[index]);
 }
 
-static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tensor> values) {
+static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tensor> values, bool rowMajor) {
   if (slot.elementsAreOptional) {
     c10::List<std::optional<at::Tensor>> list;
     list.reserve(slot.values.size());
@@ -115,14 +122,14 @@ static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tens
   c10::List<at::Tensor> list;
   list.reserve(slot.values.size());
   for (int index : slot.values)
-    list.push_back(tensorAt(values, index));
+    list.push_back(rowMajor ? tensorAt(values, index).contiguous() : tensorAt(values, index));
   return list;
 }
 
 void meshplan::fillStack(const BoundArguments &arguments, std::span<Tensor> values, torch::jit::Stack &stack) {
   stack = arguments.fixed;
   for (const auto &slot : arguments.values)
-    stack[slot.position] = unwrap(values[slot.value]);
+    stack[slot.position] = arguments.rowMajor ? unwrap(values[slot.value]).contiguous() : unwrap(values[slot.value]);
   for (const auto &slot : arguments.lists)
-    stack[slot.position] = makeList(slot, values);
+    stack[slot.position] = makeList(slot, values, arguments.rowMajor);
 }

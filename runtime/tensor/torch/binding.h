@@ -26,6 +26,7 @@ struct BoundArguments {
   torch::jit::Stack fixed;
   std::vector<ValueSlot> values;
   std::vector<ListSlot> lists;
+  bool rowMajor = false; ///< tensors are copied that are not
 };
 
 /// `invalid`, naming `target` and the argument, when one is unknown, given

@@ -10,6 +10,7 @@
 
 #include "runtime/tensor/torch/guard.h"
 
+#include <ATen/Context.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <dlfcn.h>
@@ -31,10 +32,13 @@ c10::Device meshplan::torchDevice(Device device) {
                          : c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device.index));
 }
 
-/// Operators for CUDA are known to the dispatcher from then on.
+/// Operators for CUDA are known to the dispatcher from then on. Convolutions and recurrent layers of f32 are computed
+/// in f32, where LibTorch would round their operands to the 10 digits of TF32, unlike those of other products.
 static Status openCudaPart() {
-  if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL))
+  if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) {
+    at::globalContext().setAllowTF32CuDNN(false);
     return Status();
+  }
   return Status::error(StatusCode::unsupported,
                        "the schedule is for cuda, and LibTorch's CUDA part cannot be used: ", dlerror(),
                        "; help: compile with --device cpu");

@@ -1,15 +1,16 @@
 //===- attention.cpp - scaled dot product attention -----------------------===//
 //
 // Without masks other than `causal` the whole call goes to PyTorch's flash
-// kernel. With masks it goes in blocks of query rows, so that the additive mask
-// is small and keys outside of every row's reach are not visited. The flash
-// kernel knows no softcap and drops nothing.
+// kernel, on a GPU with a window, too. With masks it goes in blocks of query
+// rows, so that the additive mask is small and keys outside of every row's reach
+// are not visited. The flash kernels know no softcap and drop nothing.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/kernels/attention.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
+#include "runtime/tensor/torch/kernels/device_attention.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>
@@ -87,6 +88,8 @@ Result meshplan::attention(const at::Tensor &query, const at::Tensor &key, const
       attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
   if (query.numel() == 0 || key.size(2) == 0)
     return emptyResult(query, value);
+  if (hasDeviceKernel(query, key, value, masks, form))
+    return deviceAttention(query, key, value, masks, scale);
   if (masks.causalOnly() && hasFlashKernel(query, value, form))
     return flashAttention(query, key, value, std::nullopt, causal, scale);
   int64_t rows = query.size(2);

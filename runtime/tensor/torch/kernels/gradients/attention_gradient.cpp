@@ -9,6 +9,7 @@
 #include "runtime/tensor/torch/kernels/gradients/attention_gradient.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
+#include "runtime/tensor/torch/kernels/device_attention.h"
 #include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 
 #include <ATen/ATen.h>
@@ -258,6 +259,15 @@ at::Tensor AttentionTiles::maskGradient() const {
   return sums;
 }
 
+/// Those of shared heads in the type of the computation, where it is not one kernel that adds them up.
+static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, const AttentionForm &form) {
+  if (!hasDeviceKernel(all.query, all.key, all.value, masks, form))
+    return AttentionTiles(all, masks, form).gradients();
+  auto [query, key, value] =
+      deviceAttentionBackward(all.gradient, all.query, all.key, all.value, masks, form.scale);
+  return {query, key, value};
+}
+
 std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
     const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
     const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
@@ -283,7 +293,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
   AttentionForm form{
       scale, softcap,
       attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
-  Gradients result = AttentionTiles(all, masks, form).gradients();
+  Gradients result = gradientsOf(all, masks, form);
   if (ofQueryHeads && !perHead) {
     result.key = sumSharedHeads(result.key, keyHeads, headsPerKey, first);
     result.value = sumSharedHeads(result.value, keyHeads, headsPerKey, first);

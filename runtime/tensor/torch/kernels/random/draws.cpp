@@ -2,6 +2,8 @@
 
 #include "runtime/tensor/torch/kernels/random/draws.h"
 
+#include "runtime/tensor/torch/device.h"
+
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
@@ -161,8 +163,8 @@ at::Tensor meshplan::uniform(const at::Tensor &seed, const at::Tensor &step, at:
   RandomStream stream = randomStream(seed, step, number, microbatch, drawn);
   int digits = digitsOf(dtype);
   double unit = std::ldexp(1.0, -digits);
-  if (!seed.is_cpu())
-    return wordsByOperators(part, stream, seed.device())
+  if (Device device = deviceOfThread(); !device.isHost())
+    return wordsByOperators(part, stream, torchDevice(device))
         .bitwise_right_shift(32 - digits)
         .to(at::kDouble)
         .mul_(unit)

@@ -21,8 +21,14 @@ static at::Tensor scaled(const at::Tensor &gradient, const at::Tensor &parameter
   return factor ? own.mul(factor->to(own.device(), own.scalar_type())) : own;
 }
 
+/// A step that changes nothing. On a GPU the host would wait for the count: the fused kernels are told instead.
 static bool isSkipped(const std::optional<at::Tensor> &nonfinite) {
-  return nonfinite && nonfinite->item<int64_t>() != 0;
+  return nonfinite && nonfinite->is_cpu() && nonfinite->item<int64_t>() != 0;
+}
+
+/// The count as fused kernels of a GPU take it: not 0 says that they change nothing.
+static std::optional<at::Tensor> foundNonfinite(const std::optional<at::Tensor> &nonfinite) {
+  return nonfinite && !nonfinite->is_cpu() ? std::optional(nonfinite->ne(0).to(at::kFloat)) : std::nullopt;
 }
 
 /// The kernels know rows of elements that lie as those of the parameter.
@@ -43,25 +49,26 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
     // The kernels take states of the parameter's dtype.
     at::Tensor wideAverage = average.to(parameter.scalar_type()),
                wideSquare = squareAverage.to(parameter.scalar_type());
-    adamStep(parameter, own, wideAverage, wideSquare, learningRate, step, std::nullopt, std::nullopt, beta1, beta2, eps,
+    adamStep(parameter, own, wideAverage, wideSquare, learningRate, step, std::nullopt, nonfinite, beta1, beta2, eps,
              weightDecay, decoupled);
     return {parameter, average.copy_(wideAverage), squareAverage.copy_(wideSquare)};
   }
   // The kernel counts the step itself.
-  at::Tensor count = step.to(parameter.options().dtype(at::kFloat), /*non_blocking=*/false, /*copy=*/true);
+  at::Tensor count = at::full({}, step.item<double>(), parameter.options().dtype(at::kFloat));
+  std::optional<at::Tensor> found = foundNonfinite(nonfinite);
   double rate = learningRate.item<double>();
   std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage},
       steps{count};
   if (decoupled)
     at::_fused_adamw_(parameters, gradients, averages, squares, {}, steps, rate, beta1, beta2, weightDecay, eps,
-                      /*amsgrad=*/false, /*maximize=*/false);
+                      /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, found);
   else
     at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, rate, beta1, beta2, weightDecay, eps,
-                     /*amsgrad=*/false, /*maximize=*/false);
+                     /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, found);
   return {parameter, average, squareAverage};
 }
 
-/// In float32, as the fused kernel computes: that of ATen leaves 16-bit parameters of the CPU as they are.
+/// In float32, as the fused kernel computes: that of ATen leaves 16-bit parameters of the CPU as they are. A GPU's takes them.
 static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
                     double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
                     bool isFirst) {
@@ -78,13 +85,13 @@ static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std
 
 static void changeBySgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
                         double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
-                        bool isFirst) {
-  if (at::elementSize(parameter.scalar_type()) < 4)
+                        bool isFirst, const std::optional<at::Tensor> &nonfinite) {
+  if (parameter.is_cpu() && at::elementSize(parameter.scalar_type()) < 4)
     return wideSgd(parameter, gradient, std::move(momentum), weightDecay, momentumRate, rate, dampening, nesterov,
                    isFirst);
   std::vector<at::Tensor> parameters{parameter}, gradients{gradient};
   at::_fused_sgd_(parameters, gradients, momentum, weightDecay, momentumRate, rate, dampening, nesterov,
-                  /*maximize=*/false, isFirst);
+                  /*maximize=*/false, isFirst, /*grad_scale=*/{}, foundNonfinite(nonfinite));
 }
 
 at::Tensor meshplan::sgdStep(at::Tensor parameter, const at::Tensor &gradient, const at::Tensor &learningRate,
@@ -94,7 +101,7 @@ at::Tensor meshplan::sgdStep(at::Tensor parameter, const at::Tensor &gradient, c
   if (parameter.numel() > 0 && !isSkipped(nonfinite))
     changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {}, weightDecay,
                 /*momentumRate=*/0, learningRate.item<double>(), /*dampening=*/0, /*nesterov=*/false,
-                /*isFirst=*/false);
+                /*isFirst=*/false, nonfinite);
   return parameter;
 }
 
@@ -109,13 +116,13 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
     return {parameter, momentum};
   if (momentum.scalar_type() != parameter.scalar_type()) {
     at::Tensor wide = momentum.to(parameter.scalar_type());
-    momentumStep(parameter, gradient, wide, learningRate, step, factor, std::nullopt, rate, dampening, weightDecay,
+    momentumStep(parameter, gradient, wide, learningRate, step, factor, nonfinite, rate, dampening, weightDecay,
                  nesterov);
     return {parameter, momentum.copy_(wide)};
   }
   if (parameter.numel() > 0)
     changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {momentum}, weightDecay, rate,
-                learningRate.item<double>(), dampening, nesterov, /*isFirst=*/step.item<double>() == 1);
+                learningRate.item<double>(), dampening, nesterov, /*isFirst=*/step.item<double>() == 1, nonfinite);
   return {parameter, momentum};
 }
 

@@ -1,0 +1,71 @@
+//===- device_attention.cpp - fused attention of a GPU --------------------===//
+
+#include "runtime/tensor/torch/kernels/device_attention.h"
+
+#include <ATen/ops/_flash_attention_backward.h>
+#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/empty.h>
+
+using namespace meshplan;
+
+static constexpr int64_t mostHeadSize = 256, headSizeStep = 8;
+
+bool meshplan::hasDeviceKernel(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
+                               const AttentionMasks &masks, const AttentionForm &form) {
+  int64_t headSize = query.size(3);
+  bool isTaken = query.is_cuda() && at::isReducedFloatingType(query.scalar_type()) && headSize == value.size(3) &&
+                 headSize % headSizeStep == 0 && headSize <= mostHeadSize && query.numel() > 0 && key.numel() > 0;
+  bool isMasked = masks.mask || masks.keyMask;
+  bool isCounted = masks.causal || masks.window > 0;
+  return isTaken && !isMasked && (!isCounted || query.size(2) == key.size(2)) && form.softcap == 0 &&
+         form.dropout.probability == 0;
+}
+
+namespace {
+
+/// The operands as the kernels take them, [B, S, H, D], and what else they ask for.
+struct FlashCall {
+  FlashCall(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value, const AttentionMasks &masks,
+            double scale)
+      : query(byRows(query)), key(byRows(key)), value(byRows(value)), rows(query.size(2)), keys(key.size(2)),
+        causal(masks.causal), scale(scale) {
+    if (masks.window > 0) {
+      left = masks.window - 1;
+      right = masks.causal ? 0 : -1;
+    }
+  }
+
+  static at::Tensor byRows(const at::Tensor &tensor) { return withAdjacentElements(tensor).transpose(1, 2); }
+
+  auto forward() const {
+    return at::_flash_attention_forward(query, key, value, std::nullopt, std::nullopt, rows, keys, /*dropout_p=*/0.0,
+                                        causal, /*return_debug_mask=*/false, std::optional<double>(scale), left, right);
+  }
+
+  at::Tensor query, key, value;
+  int64_t rows, keys;
+  bool causal;
+  double scale;
+  std::optional<int64_t> left, right; ///< of a window
+};
+
+} // namespace
+
+std::tuple<at::Tensor, at::Tensor> meshplan::deviceAttention(const at::Tensor &query, const at::Tensor &key,
+                                                             const at::Tensor &value, const AttentionMasks &masks,
+                                                             double scale) {
+  auto result = FlashCall(query, key, value, masks, scale).forward();
+  return {std::get<0>(result).transpose(1, 2), std::get<1>(result)};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor>
+meshplan::deviceAttentionBackward(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
+                                  const at::Tensor &value, const AttentionMasks &masks, double scale) {
+  FlashCall call(query, key, value, masks, scale);
+  auto [out, logsumexp, randomState, unused, mask] = call.forward();
+  at::Tensor ends; // of sequences of several lengths: there are none
+  auto [ofQuery, ofKey, ofValue] = at::_flash_attention_backward(
+      FlashCall::byRows(gradient), call.query, call.key, call.value, out, logsumexp, ends, ends, call.rows, call.keys,
+      /*dropout_p=*/0.0, call.causal, randomState, unused, std::optional<double>(scale), call.left, call.right);
+  return {ofQuery.transpose(1, 2), ofKey.transpose(1, 2), ofValue.transpose(1, 2)};
+}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import run_case
 import torch
 from attention import Attention
 from case import Case, Entry, Step, read_case
+from case_process import CaseProcess
 from choices import Choices
 from coverage import LEAST, WANTED, Coverage, column_of
 from draw import PLANS, draw_case
@@ -31,6 +33,36 @@ from shrink import shrink
 from steps_functions import integers
 from unreached import REASONS
 from unreached import reason_of as unreached_because
+
+
+class CaseProcessTest(unittest.TestCase):
+    def says(self, script: str, seconds: float = 20) -> list[str]:
+        """Of three runs of a program that is this script."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "run-cases")
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+            process = CaseProcess(str(program), Path(folder, "errors"))
+            said = [process.run([Path("a b.sched"), Path("w")], os.environ, seconds) for _ in range(3)]
+            if process.process:
+                process.process.kill()
+                process.process.communicate()
+            return said
+
+    def test_one_process_runs_several_cases(self) -> None:
+        self.assertEqual(self.says("for case in 1 2 3; do read line; echo ok; done"), ["", "", ""])
+        self.assertEqual(
+            self.says(r"""IFS= read -r line; printf 'error: <%s>\n' "$line" """),
+            ["run-cases: error: <forward\ta b.sched\tw>"] * 3,
+        )
+
+    def test_another_one_runs_what_follows_a_failure(self) -> None:
+        self.assertEqual(
+            self.says("read line; echo ok; read line; echo 'error: no such file'; exec sleep 60"),
+            ["", "run-cases: error: no such file", ""],
+        )
+        self.assertEqual(self.says("read line; echo why >&2; exit 3"), ["run-cases: ends with 3: why\n"] * 3)
+        self.assertEqual(self.says("exec sleep 60", 0.2), ["run-cases: hangs"] * 3)
 
 
 class DrawTest(unittest.TestCase):

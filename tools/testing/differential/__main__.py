@@ -5,6 +5,7 @@
   differential ... --training --run-steps P      cases that train
   differential ... --weights        models of nothing but weights that are made of others
   differential ... --case FILE      one case, as a failing run wrote it
+  differential ... --device cuda --run-cases P   all ranks on one GPU
 
 A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to
 eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
@@ -98,7 +99,8 @@ def shrink_failure(outcome: Outcome, case: Case, arguments: argparse.Namespace, 
     print(f"\nsmallest form of case {case.seed}: {path}")
     show(smallest, runner.run(smallest), programs)
     options = f"--meshplan {programs.meshplan} --meshplan-run {programs.meshplan_run} "
-    options += f"--record-coverage {programs.record_coverage} --run-steps {programs.run_steps} --work {programs.work}"
+    options += f"--record-coverage {programs.record_coverage} --run-steps {programs.run_steps} --work {programs.work} "
+    options += f"--device {programs.device}" + (f" --run-cases {programs.run_cases}" if programs.run_cases else "")
     print(f"again: {sys.executable} {Path(__file__).parent} {options} --case {path}", flush=True)
 
 
@@ -149,6 +151,8 @@ def main() -> int:
     for program in ("meshplan", "meshplan-run", "record-coverage"):
         parser.add_argument(f"--{program}", required=True)
     parser.add_argument("--run-steps", default="run-steps")
+    parser.add_argument("--run-cases", default="", help="runs cases instead of meshplan-run, one after the other")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="for which plans are compiled")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--training", action="store_true", help="draw trainings")
     parser.add_argument(
@@ -163,7 +167,13 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     programs = Programs(
-        arguments.meshplan, arguments.meshplan_run, arguments.record_coverage, arguments.work, arguments.run_steps
+        arguments.meshplan,
+        arguments.meshplan_run,
+        arguments.record_coverage,
+        arguments.work,
+        arguments.run_steps,
+        arguments.run_cases,
+        arguments.device,
     )
     prepare()
     if arguments.case:

@@ -19,6 +19,7 @@ from pathlib import Path
 import case
 import torch
 import training
+from case_process import case_process
 from coverage import Cell, read_cells
 from made_weights import fan_faults, layout_faults, made_layers
 from memory_draw import WORDS, without_memory
@@ -47,6 +48,8 @@ class Programs:
     record_coverage: str
     work: Path
     run_steps: str = "run-steps"
+    run_cases: str = ""  # instead of meshplan-run, for forward runs
+    device: str = "cpu"  # for which plans are compiled
 
 
 @dataclass
@@ -66,11 +69,14 @@ class CaseError(Exception):
         self.kind = kind
 
 
-def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+def environment() -> dict[str, str]:
     # Else MKL rounds by where tensors lie in memory, and bits are compared.
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_CBWR": "AVX2,STRICT"}
+    return os.environ | {"OMP_NUM_THREADS": "1", "MKL_CBWR": "AVX2,STRICT"}
+
+
+def call(command: list[str]) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT, env=environment)
+        return subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT, env=environment())
     except subprocess.TimeoutExpired as error:
         raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
 
@@ -150,7 +156,7 @@ def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
     """What the case reaches: operators by its layouts, or statements of training."""
     plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
-    result = call([programs.meshplan, "compile", plan, "-o", schedule])
+    result = call([programs.meshplan, "compile", plan, "--device", programs.device, "-o", schedule])
     if result.returncode != 0:
         reason = reason_of(result.stderr) if result.returncode == 1 else ""
         if reason:
@@ -180,6 +186,11 @@ def check_made(programs: Programs, base: Path, drawn: case.Case, model: torch.nn
 def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
     outputs = base.with_suffix(".outputs")
     outputs.unlink(missing_ok=True)
+    if programs.run_cases:
+        files = [base.with_suffix(ending) for ending in (".sched", ".weights", ".inputs", ".outputs")]
+        if wrong := case_process(programs.run_cases, programs.work).run(files, environment(), 2 * TIMEOUT):
+            raise CaseError(WRONG, wrong)
+        return load_file(outputs)
     files = ["--weights", f"{base}.weights", "--inputs", f"{base}.inputs", "--outputs", str(outputs)]
     schedule = str(base.with_suffix(".sched"))
     result = call([programs.meshplan_run, "forward", schedule, *files, "--timeout", str(TIMEOUT)])
@@ -265,9 +276,10 @@ class Runner:
         return share
 
     def compare_places(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> None:
-        """Where things lie from step to step changes no bit of a result."""
+        """Where things lie from step to step changes no bit of a result. Kernels of a GPU that add with atomics change
+        bits from run to run."""
         plain = without_memory(drawn)
-        if plain is None:
+        if plain is None or self.programs.device != "cpu":
             return
         write_plan(plain, model.module, self.base)
         try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -23,6 +24,7 @@ from case_process import CaseProcess
 from choices import Choices
 from coverage import LEAST, WANTED, Coverage, column_of
 from draw import PLANS, draw_case
+from elsewhere import result_of, write_case
 from fans import arranged
 from layers import STEPS
 from made_weights import FORMS, fan_faults, init_items, layout_faults, made_layers
@@ -63,6 +65,34 @@ class CaseProcessTest(unittest.TestCase):
         )
         self.assertEqual(self.says("read line; echo why >&2; exit 3"), ["run-cases: ends with 3: why\n"] * 3)
         self.assertEqual(self.says("exec sleep 60", 0.2), ["run-cases: hangs"] * 3)
+
+
+class ElsewhereTest(unittest.TestCase):
+    def test_cases_are_written_run_and_taken(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder, results = Path(name), Path(name, "results")
+            for ending in ("sched", "weights", "inputs", "batch0", "batch1"):
+                (folder / f"base.{ending}").write_text(ending)
+            write_case(folder / "written", 7, folder / "base")
+            write_case(folder / "written", 8, folder / "base", ["--set", "seed=3"], 2)
+            write_case(folder / "written", 9, folder / "base", [], 1)
+            programs = {
+                "run-cases": "read -r program s w i result; cat $s $w $i >$result; echo ok",
+                "run-steps": """[ "$1" = --set ] || exit 3; shift 2; cat "$1" "$2" "$4" "$5" >"$3" """,
+            }
+            for program, script in programs.items():
+                (folder / program).write_text(f"#!/bin/sh\n{script}\n")
+                (folder / program).chmod(0o755)
+            script = Path(__file__).with_name("differential") / "elsewhere.py"
+            options = [f"--{program}={folder / program}" for program in programs]
+            command = [sys.executable, str(script), str(folder / "written"), f"--results={results}", *options]
+            ended = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual(ended.stdout, "3 cases: 1 have no result\ncase9: run-steps ends with 3: \n")
+            self.assertEqual((results / "case7.result").read_text(), "schedweightsinputs")
+            self.assertEqual((results / "case8.result").read_text(), "schedweightsbatch0batch1")
+            self.assertEqual(result_of(results, 8), (results / "case8.result", ""))
+            self.assertEqual(result_of(results, 9), (None, "run-steps ends with 3: "))
+            self.assertEqual(result_of(results, 10), (None, "it was not run"))
 
 
 class DrawTest(unittest.TestCase):

@@ -6,6 +6,8 @@
   differential ... --weights        models of nothing but weights that are made of others
   differential ... --case FILE      one case, as a failing run wrote it
   differential ... --device cuda --run-cases P   all ranks on one GPU
+  differential ... --write FOLDER   cases are compiled, and their files written, to be run by elsewhere.py
+  differential ... --results FOLDER the same cases, with results of elsewhere.py
 
 A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to
 eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
@@ -35,7 +37,7 @@ import torch
 from case import Case, read_case
 from coverage import Coverage
 from draw import PLANS, draw_case
-from run_case import INVALID, REFUSED, RIGHT, WRONG, Outcome, Programs, Runner, kind_of_failure
+from run_case import INVALID, REFUSED, RIGHT, WRITTEN, WRONG, Outcome, Programs, Runner, kind_of_failure
 from shrink import shrink
 from training_coverage import TrainingCoverage
 from training_draw import draw_training
@@ -126,8 +128,10 @@ def most_refused(cases: int) -> float:
 
 def report(outcomes: list[Outcome], coverage: Coverage | TrainingCoverage, wants_coverage: bool) -> bool:
     kinds = Counter(outcome.kind for outcome in outcomes)
+    written = f", {kinds[WRITTEN]} written" if kinds[WRITTEN] else ""
     print(
-        f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, {kinds[REFUSED]} refused"
+        f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, "
+        f"{kinds[REFUSED]} refused{written}"
     )
     for reason, count in Counter(outcome.message for outcome in outcomes if outcome.kind == REFUSED).most_common():
         print(f"  {count:>4} refused: {reason}")
@@ -154,6 +158,8 @@ def main() -> int:
     parser.add_argument("--run-cases", default="", help="runs cases instead of meshplan-run, one after the other")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="for which plans are compiled")
     parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--write", type=Path, help="do not run cases, but write what elsewhere.py reads")
+    parser.add_argument("--results", type=Path, help="do not run cases, but take what elsewhere.py has written")
     parser.add_argument("--training", action="store_true", help="draw trainings")
     parser.add_argument(
         "--weights", action="store_true", help="draw weights that are made of others, and no other block"
@@ -174,6 +180,8 @@ def main() -> int:
         arguments.run_steps,
         arguments.run_cases,
         arguments.device,
+        arguments.write,
+        arguments.results,
     )
     prepare()
     if arguments.case:
@@ -184,7 +192,7 @@ def main() -> int:
     coverage = coverage_of(arguments, programs)
     outcomes = run_all(arguments, programs)
     right = report(outcomes, coverage, arguments.coverage)
-    for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][:SHRUNK]:
+    for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][: 0 if arguments.results else SHRUNK]:
         shrink_failure(outcome, draw(outcome.seed, arguments.training, arguments.weights), arguments, programs)
     return 0 if right else 1
 

@@ -21,6 +21,7 @@ import torch
 import training
 from case_process import case_process
 from coverage import Cell, read_cells
+from elsewhere import result_of, write_case
 from made_weights import fan_faults, layout_faults, made_layers
 from memory_draw import WORDS, without_memory
 from model import make_inputs, make_model
@@ -38,7 +39,7 @@ from compare_forward import MOST_DRAWS, Deviation, Reference
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
-RIGHT, REFUSED, WRONG, INVALID = "right", "refused", "wrong", "invalid"
+RIGHT, REFUSED, WRONG, INVALID, WRITTEN = "right", "refused", "wrong", "invalid", "written"
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,14 @@ class Programs:
     run_steps: str = "run-steps"
     run_cases: str = ""  # instead of meshplan-run, for forward runs
     device: str = "cpu"  # for which plans are compiled
+    written: Path | None = None  # cases are written to this folder instead of run
+    results: Path | None = None  # of cases that were run elsewhere
 
 
 @dataclass
 class Outcome:
-    """What became of a case. `invalid`: PyTorch itself does not run it, which only a shrunk case may be."""
+    """What became of a case. `invalid`: PyTorch itself does not run it, which only a shrunk case may be. `written`: it
+    is to be run elsewhere."""
 
     seed: int
     kind: str
@@ -183,7 +187,19 @@ def check_made(programs: Programs, base: Path, drawn: case.Case, model: torch.nn
         raise CaseError(WRONG, f"wrong features: {', '.join(faults)}")
 
 
-def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
+def result_from(folder: Path, drawn: case.Case) -> dict[str, torch.Tensor]:
+    result, wrong = result_of(folder, drawn.seed)
+    if result is None:
+        raise CaseError(WRONG, wrong)
+    return load_file(result)
+
+
+def forward(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch.Tensor]:
+    if programs.written:
+        write_case(programs.written, drawn.seed, base)
+        raise CaseError(WRITTEN, "")
+    if programs.results:
+        return result_from(programs.results, drawn)
     outputs = base.with_suffix(".outputs")
     outputs.unlink(missing_ok=True)
     if programs.run_cases:
@@ -208,6 +224,11 @@ def run_steps(programs: Programs, drawn: case.Case, base: Path) -> dict[str, tor
         paths.append(f"{base}.batch{step}")
         save_file(batch, paths[-1])
     settings = ["--set", f"seed={drawn.random_seed}"] if drawn.random_seed else []
+    if programs.written:
+        write_case(programs.written, drawn.seed, base, settings, len(paths))
+        raise CaseError(WRITTEN, "")
+    if programs.results:
+        return result_from(programs.results, drawn)
     ended = call([programs.run_steps, *settings, f"{base}.sched", f"{base}.weights", str(result), *paths])
     if ended.returncode != 0:
         raise CaseError(WRONG, f"run-steps ends with {ended.returncode}: {ended.stderr[-2000:]}")
@@ -263,7 +284,7 @@ class Runner:
                 outcome.share = self.compare_training(drawn, self.model, ours)
                 self.compare_places(drawn, self.model, ours)
             else:
-                ours = forward(self.programs, self.base)
+                ours = forward(self.programs, drawn, self.base)
                 outcome.share = self.compare(drawn, self.model, ours)
         except CaseError as error:
             outcome.kind, outcome.message = error.kind, str(error)
@@ -279,7 +300,7 @@ class Runner:
         """Where things lie from step to step changes no bit of a result. Kernels of a GPU that add with atomics change
         bits from run to run."""
         plain = without_memory(drawn)
-        if plain is None or self.programs.device != "cpu":
+        if plain is None or self.programs.device != "cpu" or self.programs.results:
             return
         write_plan(plain, model.module, self.base)
         try:

@@ -5,7 +5,8 @@
 #   %root                                   top of the source tree
 #   %{inputs}                               the folder Inputs beside the test file
 #   %{models}                               exported models, made once for a build
-#   %run-steps %damage-step                 the programs of test/lib/training and test/lib/damage
+#   %run-steps %run-cases %damage-step      the programs of test/lib/training, test/lib/cases and test/lib/damage
+#   %meshplan-run-on-one-gpu                the program of test/lib/one_gpu
 #   %{end-at-send}                          the library that kills a process under mpirun at a chosen send
 #
 # A program that this build left out is a missing feature of the same name: `REQUIRES: meshplan-run`. The feature `mpi`
@@ -27,7 +28,15 @@ if "long" not in lit_config.params:
 
 bin_dir = os.path.join(config.meshplan_build_dir, "bin")
 # The longer names come first: lit replaces text, and %meshplan is a prefix of the others.
-for program in ("meshplan-opt", "meshplan-run", "meshplan", "run-steps", "run-cases", "damage-step"):
+for program in (
+    "meshplan-run-on-one-gpu",
+    "meshplan-opt",
+    "meshplan-run",
+    "meshplan",
+    "run-steps",
+    "run-cases",
+    "damage-step",
+):
     path = os.path.join(bin_dir, program)
     config.substitutions.append(("%" + program + r"(?![\w-])", path))
     if os.path.exists(path):

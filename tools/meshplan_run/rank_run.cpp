@@ -6,6 +6,7 @@
 #include "runtime/launch/placement.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
+#include "tools/meshplan_run/ranks/gpu_rank.h"
 
 #include <iostream>
 
@@ -54,7 +55,7 @@ static Expected<Device> chooseDevice(const Job &job, const Ranks &ranks, World &
     return Device();
   MESHPLAN_RETURN_IF_ERROR(hosts.agree(job.artifact.hash()));
   MESHPLAN_ASSIGN_OR_RETURN(int gpus, countCudaDevices());
-  MESHPLAN_ASSIGN_OR_RETURN(int gpu, chooseGpu(hosts.rank(), ranks.localRank(hosts.rank()), gpus));
+  MESHPLAN_ASSIGN_OR_RETURN(int gpu, gpuOfRank(hosts.rank(), ranks.localRank(hosts.rank()), gpus));
   return Device{DeviceKind::cuda, gpu};
 }
 

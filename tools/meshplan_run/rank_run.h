@@ -3,7 +3,6 @@
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_RANK_RUN_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_RANK_RUN_H
 
-#include "runtime/tensor/device.h"
 #include "tools/meshplan_run/job.h"
 #include "tools/meshplan_run/ranks/ranks.h"
 #include "tools/meshplan_run/reports.h"
@@ -40,9 +39,6 @@ private:
 /// Loads the schedule, finds out how this process was started, runs `command`, and prints an error. Returns the exit
 /// status.
 int runJob(const RunOptions &options, const std::function<Status(const Job &, Ranks &)> &command);
-
-/// Runs `body` with a world for tensors on `device`, the calling thread's. A build without NCCL's headers refuses.
-Status runOverNccl(World &hosts, Device device, const RankBody &body);
 
 /// Runs `body` on every rank of this process.
 Status runRanks(const RunOptions &options, const Job &job, Ranks &ranks, const std::function<Status(RankRun &)> &body);

@@ -20,7 +20,16 @@ from pathlib import Path
 
 import torch
 from compare_forward import data_of, erase_metadata_asserts, load_program, positional_inputs
-from plan_runs import Run, argument_parser, autocast_statement, compile_command, make_model, runs_of, with_statements
+from plan_runs import (
+    Run,
+    add_device,
+    argument_parser,
+    autocast_statement,
+    compile_command,
+    make_model,
+    runs_of,
+    with_statements,
+)
 from safetensors.torch import load_file
 from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -176,7 +185,7 @@ def compare(ours: list[Makes], theirs: list[Makes], label: str) -> bool:
 
 def main() -> int:
     parser = argument_parser(__doc__.splitlines()[0])
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    add_device(parser)
     arguments = parser.parse_args()
     archive = make_model(arguments)
     inputs = load_file(arguments.models / f"{arguments.model}.inputs.safetensors")
@@ -184,7 +193,7 @@ def main() -> int:
     right = True
 
     def imported(run: Run) -> str:
-        options = ["--reference", "--emit=import", "--device", arguments.device]
+        options = ["--reference", "--emit=import"]
         subprocess.run(compile_command(arguments, run, options), check=True)
         return run.schedule.read_text()
 

@@ -19,6 +19,7 @@ from addends import References
 from compare_forward import COMPUTE, Reference, is_half, load_program
 from plan_runs import (
     activations_statement,
+    add_device,
     argument_parser,
     autocast_statement,
     execute,
@@ -55,6 +56,7 @@ def main() -> int:
     parser = argument_parser(__doc__.splitlines()[0])
     parser.add_argument("--compute", choices=COMPUTE, help="of autocast")
     parser.add_argument("--activations", choices=("bf16", "f16", "f32"), help="of partial sums while they are sent")
+    add_device(parser)
     arguments = parser.parse_args()
     added = autocast_statement(arguments.compute) + activations_statement(arguments.activations)
     program = load_program(make_model(arguments))
@@ -64,7 +66,9 @@ def main() -> int:
     references = References(half, lambda shards: Reference(program, inputs, arguments.compute, shards))
     right = True
     for run in runs_of(arguments, lambda text: with_statements(text, added)):
-        right &= check_memory(execute(arguments, run)["memory"], run.output.stem, scratch)
+        memory = execute(arguments, run)["memory"]
+        # Planned peaks are those of kernels of the CPU.
+        right &= arguments.device != "cpu" or check_memory(memory, run.output.stem, scratch)
         reference = references.of(lambda run=run: report_of(arguments, run))
         right &= reference.compare(load_file(run.output), run.output.stem)
     return 0 if right else 1

@@ -23,7 +23,7 @@ from compare_forward import is_half, load_program
 from compare_gradients import GradientReference
 from draws import Draws
 from make_models import has_loss
-from plan_runs import activations_statement, argument_parser, execute, make_model, report_of, runs_of
+from plan_runs import activations_statement, add_device, argument_parser, execute, make_model, report_of, runs_of
 from safetensors.torch import load_file
 
 
@@ -46,6 +46,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
     parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
     parser.add_argument("--activations", choices=("bf16", "f16", "f32"), help="of partial sums while they are sent")
+    add_device(parser)
     arguments = parser.parse_args()
     statements = arguments.statement + activations_statement(arguments.activations)
     program = load_program(make_model(arguments))

@@ -38,7 +38,7 @@ from compare_forward import Tensors, load_program
 from compare_training import Reference, add_options, compare, references_of
 from loss_units import IGNORED
 from model_table import first_error
-from plan_runs import Run, compile_command, report_of, with_statements
+from plan_runs import Run, add_device, compile_command, report_of, with_statements
 from product_scratch import largest_scratch
 from safetensors.torch import load_file, save_file
 
@@ -374,6 +374,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--precision", choices=("f32", "bf16"), default="f32")
     parser.add_argument("--losses", type=int, default=0, metavar="N")
     parser.add_argument("--meshplan", default="meshplan")
+    add_device(parser)
     parser.add_argument("--steps-program", default="run-steps")
     parser.add_argument("--jobs", type=int, default=2)
     others = argparse.ArgumentParser()

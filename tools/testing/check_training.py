@@ -27,7 +27,7 @@ import torch
 from compare_forward import Tensors, load_program
 from compare_training import add_options, compare, references_of
 from loss_units import hide_labels
-from plan_runs import Run, argument_parser, compile_command, make_model, report_of, runs_of, with_statements
+from plan_runs import Run, add_device, argument_parser, compile_command, make_model, report_of, runs_of, with_statements
 from safetensors.torch import load_file, save_file
 
 PEAK_TOLERANCE = 0.05  # of the planned peak
@@ -133,6 +133,7 @@ def main() -> int:
     add_options(parser)
     add_training_options(parser)
     parser.add_argument("--memory", action="store_true", help="the metered peak is that of the compiler")
+    add_device(parser)
     arguments = parser.parse_args()
 
     archive = make_model(arguments)

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,9 +20,11 @@ import run_case
 import torch
 from attention import Attention
 from case import Case, Entry, Step, read_case
+from case_process import CaseProcess
 from choices import Choices
 from coverage import LEAST, WANTED, Coverage, column_of
 from draw import PLANS, draw_case
+from elsewhere import result_of, write_case
 from fans import arranged
 from layers import STEPS
 from made_weights import FORMS, fan_faults, init_items, layout_faults, made_layers
@@ -31,6 +35,64 @@ from shrink import shrink
 from steps_functions import integers
 from unreached import REASONS
 from unreached import reason_of as unreached_because
+
+
+class CaseProcessTest(unittest.TestCase):
+    def says(self, script: str, seconds: float = 20) -> list[str]:
+        """Of three runs of a program that is this script."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "run-cases")
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+            process = CaseProcess(str(program), Path(folder, "errors"))
+            said = [process.run([Path("a b.sched"), Path("w")], os.environ, seconds) for _ in range(3)]
+            if process.process:
+                process.process.kill()
+                process.process.communicate()
+            return said
+
+    def test_one_process_runs_several_cases(self) -> None:
+        self.assertEqual(self.says("for case in 1 2 3; do read line; echo ok; done"), ["", "", ""])
+        self.assertEqual(
+            self.says(r"""IFS= read -r line; printf 'error: <%s>\n' "$line" """),
+            ["run-cases: error: <forward\ta b.sched\tw>"] * 3,
+        )
+
+    def test_another_one_runs_what_follows_a_failure(self) -> None:
+        self.assertEqual(
+            self.says("read line; echo ok; read line; echo 'error: no such file'; exec sleep 60"),
+            ["", "run-cases: error: no such file", ""],
+        )
+        self.assertEqual(self.says("read line; echo why >&2; exit 3"), ["run-cases: ends with 3: why\n"] * 3)
+        self.assertEqual(self.says("exec sleep 60", 0.2), ["run-cases: hangs"] * 3)
+
+
+class ElsewhereTest(unittest.TestCase):
+    def test_cases_are_written_run_and_taken(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder, results = Path(name), Path(name, "results")
+            for ending in ("sched", "weights", "inputs", "batch0", "batch1"):
+                (folder / f"base.{ending}").write_text(ending)
+            write_case(folder / "written", 7, folder / "base")
+            write_case(folder / "written", 8, folder / "base", ["--set", "seed=3"], 2)
+            write_case(folder / "written", 9, folder / "base", [], 1)
+            programs = {
+                "run-cases": "read -r program s w i result; cat $s $w $i >$result; echo ok",
+                "run-steps": """[ "$1" = --set ] || exit 3; shift 2; cat "$1" "$2" "$4" "$5" >"$3" """,
+            }
+            for program, script in programs.items():
+                (folder / program).write_text(f"#!/bin/sh\n{script}\n")
+                (folder / program).chmod(0o755)
+            script = Path(__file__).with_name("differential") / "elsewhere.py"
+            options = [f"--{program}={folder / program}" for program in programs]
+            command = [sys.executable, str(script), str(folder / "written"), f"--results={results}", *options]
+            ended = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual(ended.stdout, "3 cases: 1 have no result\ncase9: run-steps ends with 3: \n")
+            self.assertEqual((results / "case7.result").read_text(), "schedweightsinputs")
+            self.assertEqual((results / "case8.result").read_text(), "schedweightsbatch0batch1")
+            self.assertEqual(result_of(results, 8), (results / "case8.result", ""))
+            self.assertEqual(result_of(results, 9), (None, "run-steps ends with 3: "))
+            self.assertEqual(result_of(results, 10), (None, "it was not run"))
 
 
 class DrawTest(unittest.TestCase):

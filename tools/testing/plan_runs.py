@@ -36,6 +36,11 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     return parser
 
 
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """The option by which compile_command compiles for GPUs."""
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="for which plans are compiled")
+
+
 def make_model(arguments: argparse.Namespace) -> Path:
     """The archive of the model, made where it is not there."""
     maker = Path(__file__).with_name("make_models.py")
@@ -82,9 +87,10 @@ def report_of(arguments: argparse.Namespace, run: Run) -> Path:
 
 
 def compile_command(arguments: argparse.Namespace, run: Run, options: Sequence[str] = ()) -> list[str | Path]:
-    """Makes the run's schedule."""
+    """Makes the run's schedule, for the CPU where there is no --device."""
     definitions = [f"-D{axis}" for axis in run.mesh.split(",")]
-    return [arguments.meshplan, "compile", run.plan, *definitions, *options, "-o", run.schedule]
+    device = ["--device", getattr(arguments, "device", "cpu")]
+    return [arguments.meshplan, "compile", run.plan, *definitions, *device, *options, "-o", run.schedule]
 
 
 def execute(

@@ -45,7 +45,7 @@ private:
   std::string failure;
 };
 
-Status openCuda(CudaApi &api) {
+Status openFunctions(CudaApi &api) {
   Library library("libcudart.so.13");
   library.take(api.getDeviceCount, "cudaGetDeviceCount");
   library.take(api.setDevice, "cudaSetDevice");
@@ -63,8 +63,9 @@ Status openCuda(CudaApi &api) {
   return library.status();
 }
 
-Status openAll(NcclApi &api) {
-  MESHPLAN_RETURN_IF_ERROR(openCuda(api.cuda));
+Status openFunctions(NcclApi &api) {
+  MESHPLAN_ASSIGN_OR_RETURN(const CudaApi *cuda, openCuda());
+  api.cuda = *cuda;
   Library library("libnccl.so.2");
   library.take(api.getUniqueId, "ncclGetUniqueId");
   library.take(api.commInitRankConfig, "ncclCommInitRankConfig");
@@ -91,9 +92,17 @@ Status openAll(NcclApi &api) {
 
 } // namespace
 
+Expected<const CudaApi *> meshplan::openCuda() {
+  static CudaApi api;
+  static const Status opened = openFunctions(api);
+  if (!opened.ok())
+    return opened;
+  return &api;
+}
+
 Expected<const NcclApi *> meshplan::openNccl() {
   static NcclApi api;
-  static const Status opened = openAll(api);
+  static const Status opened = openFunctions(api);
   if (!opened.ok())
     return opened;
   return &api;

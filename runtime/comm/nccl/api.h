@@ -63,6 +63,9 @@ struct NcclApi {
   bool registersBuffers() const { return memAlloc && memFree && commRegister && commDeregister; }
 };
 
+/// The functions of the installed CUDA runtime, which stays open. `unsupported` when one of them is not there.
+Expected<const CudaApi *> openCuda();
+
 /// The functions of the installed libraries, which stay open. `unsupported` when one of them is not there.
 Expected<const NcclApi *> openNccl();
 

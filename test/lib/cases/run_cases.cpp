@@ -11,6 +11,7 @@
 #include "runtime/exec/shared_output.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
+#include "test/lib/one_gpu/one_gpu.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,9 +33,6 @@ Expected<std::unique_ptr<Feed>> openFeed(const std::string &path) {
 }
 
 Status runRank(const Artifact &artifact, const artifact::Program &program, const Case &each, World &world) {
-  auto pool = std::make_shared<MemoryPool>(), host = std::make_shared<MemoryPool>();
-  PoolScope pooled(pool, host);
-  ComputeScope compute(1, Device());
   MESHPLAN_ASSIGN_OR_RETURN(auto weights, openFeed(each.weights));
   MESHPLAN_ASSIGN_OR_RETURN(auto inputs, openFeed(each.inputs));
   MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(artifact, program, world));
@@ -44,6 +42,15 @@ Status runRank(const Artifact &artifact, const artifact::Program &program, const
   MESHPLAN_RETURN_IF_ERROR(runner.run());
   MESHPLAN_RETURN_IF_ERROR(runner.executor().writeOutputs(output.writer()));
   return output.commit();
+}
+
+Status runOnDevice(const Artifact &artifact, const artifact::Program &program, const Case &each, World &hosts) {
+  MESHPLAN_ASSIGN_OR_RETURN(Device device, sharedDevice(artifact.schedule(), hosts.rank()));
+  auto pool = std::make_shared<MemoryPool>(), host = std::make_shared<MemoryPool>();
+  PoolScope pooled(pool, host);
+  ComputeScope compute(1, device);
+  return runOnSharedDevice("run-cases", hosts, device,
+                           [&](World &world) { return runRank(artifact, program, each, world); });
 }
 
 Status run(const Case &each) {
@@ -58,7 +65,8 @@ Status run(const Case &each) {
     std::fflush(stdout);
     std::_Exit(3);
   };
-  return rootCause(runThreads(ranks, options, [&](World &world) { return runRank(artifact, *program, each, world); }));
+  return rootCause(
+      runThreads(ranks, options, [&](World &hosts) { return runOnDevice(artifact, *program, each, hosts); }));
 }
 
 /// Words are separated by tabs: paths may have spaces.

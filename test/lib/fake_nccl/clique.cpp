@@ -20,10 +20,6 @@ DType dtypeOf(ncclDataType_t type) {
   return dtypes.at(type);
 }
 
-size_t bytesOf(const FakeCall &call, size_t count) {
-  return count * static_cast<size_t>(dtypeSize(dtypeOf(call.type)));
-}
-
 void copy(void *target, const void *source, size_t bytes) {
   if (bytes > 0 && target != source)
     std::memmove(target, source, bytes);
@@ -36,7 +32,7 @@ public:
 
   void run() {
     const FakeCall &first = calls.front();
-    size_t own = bytesOf(first, first.count);
+    size_t own = bytesOf(first);
     for (size_t rank = 0; rank < calls.size(); ++rank)
       switch (first.kind) {
       case FakeCall::Kind::allReduce:
@@ -83,11 +79,15 @@ bool isSame(const FakeCall &a, const FakeCall &b) {
 }
 
 [[noreturn]] void endWith(const char *message) {
-  std::fprintf(stderr, "fake NCCL: %s\n", message);
+  std::fprintf(stderr, "stand-in for NCCL: %s\n", message);
   std::abort();
 }
 
 } // namespace
+
+size_t meshplan::bytesOf(const FakeCall &call) {
+  return call.count * static_cast<size_t>(dtypeSize(dtypeOf(call.type)));
+}
 
 void Clique::join() {
   std::lock_guard lock(mutex);
@@ -139,9 +139,9 @@ void Clique::postPair(const std::shared_ptr<Entry> &entry) {
   if (senders.empty() || receivers.empty() || !canMove({senders.front(), receivers.front()}))
     return;
   const FakeCall &from = senders.front()->call, &to = receivers.front()->call;
-  if (bytesOf(from, from.count) != bytesOf(to, to.count))
+  if (bytesOf(from) != bytesOf(to))
     endWith("a rank sends what the other does not expect");
-  copy(to.output, from.input, bytesOf(to, to.count));
+  copy(to.output, from.input, bytesOf(to));
   senders.front()->done = receivers.front()->done = true;
   senders.pop_front();
   receivers.pop_front();
@@ -164,4 +164,9 @@ void Clique::abort(int rank) {
   std::lock_guard lock(mutex);
   aborted.insert(rank);
   changed.notify_all();
+}
+
+bool Clique::isAborted(int rank) {
+  std::lock_guard lock(mutex);
+  return aborted.contains(rank);
 }

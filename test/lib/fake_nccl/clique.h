@@ -16,7 +16,7 @@
 
 namespace meshplan {
 
-/// One call of NCCL.
+/// One call of NCCL, with buffers that the host can read.
 struct FakeCall {
   enum class Kind { allReduce, allGather, reduceScatter, broadcast, reduce, send, receive };
   Kind kind;
@@ -31,10 +31,15 @@ struct FakeCall {
   bool isPair() const { return kind == Kind::send || kind == Kind::receive; }
 };
 
+/// Of the buffer of `count` elements.
+size_t bytesOf(const FakeCall &call);
+
 /// The state that the ranks of a communicator share. Thread safe.
 class Clique {
 public:
   explicit Clique(int size) : size(size) {}
+
+  const int size;
 
   /// All have called the function that makes it.
   void join();
@@ -49,6 +54,7 @@ public:
 
   /// No buffer of the rank is used when it returns.
   void abort(int rank);
+  bool isAborted(int rank);
 
 private:
   struct Entry {
@@ -63,7 +69,6 @@ private:
   void postPair(const std::shared_ptr<Entry> &entry);
   bool canMove(const Entries &entries) const;
 
-  const int size;
   std::mutex mutex;
   std::condition_variable changed;
   int joined = 0;

@@ -7,6 +7,7 @@
 #include "runtime/comm/nccl/nccl_status.h"
 #include "runtime/comm/threads/run_threads.h"
 
+#include <algorithm>
 #include <numeric>
 
 using namespace meshplan;
@@ -210,8 +211,13 @@ private:
 
 } // namespace
 
+/// More ranks than GPUs share them, which NCCL itself refuses.
+static int deviceOf(const NcclApi &api, const World &host) {
+  return static_cast<int>(host.rank()) % std::max(1, deviceCountOf(api.cuda));
+}
+
 Status meshplan::runStagedRank(const NcclApi &api, World &host, cudaStream_t compute, const RankBody &body) {
-  return runNccl(api, host, {static_cast<int>(host.rank()), compute}, [&](World &world) {
+  return runNccl(api, host, {deviceOf(api, host), compute}, [&](World &world) {
     StagedWorld staged({api, compute}, world);
     return body(staged);
   });
@@ -220,7 +226,7 @@ Status meshplan::runStagedRank(const NcclApi &api, World &host, cudaStream_t com
 std::vector<Status> meshplan::runStaged(const NcclApi &api, int64_t size, std::chrono::milliseconds timeout,
                                         const RankBody &body) {
   return runThreads(size, {.timeout = timeout, .onStuck = nullptr}, [&](World &host) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(cudaStatus(api.cuda, api.cuda.setDevice(static_cast<int>(host.rank()))));
+    MESHPLAN_RETURN_IF_ERROR(cudaStatus(api.cuda, api.cuda.setDevice(deviceOf(api, host))));
     MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
     return runStagedRank(api, host, compute.get(), body);
   });

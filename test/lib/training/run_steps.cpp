@@ -13,6 +13,7 @@
 #include "runtime/exec/shared_output.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
+#include "test/lib/one_gpu/one_gpu.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -62,16 +63,20 @@ int64_t plannedToLast(const artifact::Schedule &schedule, const artifact::Memory
   return bytes;
 }
 
-/// In one write, so that lines of ranks do not mix. The host has numbers where the plan leaves something there.
+/// In one write, so that lines of ranks do not mix. The host has numbers where the plan leaves something there. Ranks
+/// that share a GPU share its memory, and nobody meters what one of them has.
 void printMemory(const RankView &place, const Metered &metered, const ResidentBytes &held, int64_t packed) {
   const artifact::Memory *planned = place.program().memory();
-  std::string line = "rank " + std::to_string(place.rank());
+  std::string line = "rank " + std::to_string(place.rank()) + ":";
   auto add = [&](const char *what, int64_t metered, int64_t expected) {
     line += std::string(what) + std::to_string(metered) + " planned " + std::to_string(expected);
   };
-  add(": peak ", metered.peak, planned ? planned->peak() : 0);
-  add(" kept ", metered.kept, planned ? plannedToLast(place.schedule(), *planned) : 0);
-  if (planned && planned->host_peak() > 0) {
+  bool isMetered = deviceOfThread().isHost();
+  if (isMetered) {
+    add(" peak ", metered.peak, planned ? planned->peak() : 0);
+    add(" kept ", metered.kept, planned ? plannedToLast(place.schedule(), *planned) : 0);
+  }
+  if (isMetered && planned && planned->host_peak() > 0) {
     add(" host ", metered.hostPeak, planned->host_peak());
     add(" parameters ", held.hostParameters, planned->host_parameters());
     add(" states ", held.hostStates, planned->host_states());
@@ -126,10 +131,13 @@ private:
   std::optional<CheckpointWriter> writer;
 };
 
-Status trainRank(const Artifact &artifact, const artifact::Program &program, const Files &files, World &world) {
-  auto pool = std::make_shared<MemoryPool>(), host = std::make_shared<MemoryPool>();
-  PoolScope pooled(pool, host);
-  ComputeScope compute(1, Device());
+/// Of the memory of the host.
+struct Pools {
+  std::shared_ptr<MemoryPool> tensors = std::make_shared<MemoryPool>(), left = std::make_shared<MemoryPool>();
+};
+
+Status trainRank(const Artifact &artifact, const artifact::Program &program, const Files &files, const Pools &pools,
+                 World &world) {
   MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner training, ProgramRunner::create(artifact, program, world));
   MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output,
                             SharedOutput::open(world, files.result, resultSpecs(program, files.inputs.size())));
@@ -144,7 +152,7 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
   MESHPLAN_ASSIGN_OR_RETURN(Saving saving, Saving::open(world, files, first));
   if (!training.warning().empty())
     std::fprintf(stderr, "run-steps: warning: %s\n", training.warning().c_str());
-  Metered metered{.kept = pool->current()};
+  Metered metered{.kept = pools.tensors->current()};
   for (size_t step = 0; step < files.inputs.size(); ++step) {
     MESHPLAN_RETURN_IF_ERROR(training.loadInputs(*files.inputs[step]));
     MESHPLAN_RETURN_IF_ERROR(training.run());
@@ -154,11 +162,20 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
     MESHPLAN_RETURN_IF_ERROR(saving.poll(training, step));
   }
   MESHPLAN_RETURN_IF_ERROR(saving.finish(training.executor().place()));
-  metered.peak = pool->peak();
-  metered.hostPeak = host->peak();
+  metered.peak = pools.tensors->peak();
+  metered.hostPeak = pools.left->peak();
   MESHPLAN_RETURN_IF_ERROR(training.executor().writeHeld(output.writer()));
   printMemory(training.executor().place(), metered, training.executor().residentBytes(), training.packedBytes());
   return output.commit();
+}
+
+Status runRank(const Artifact &artifact, const artifact::Program &program, const Files &files, World &hosts) {
+  MESHPLAN_ASSIGN_OR_RETURN(Device device, sharedDevice(artifact.schedule(), hosts.rank()));
+  Pools pools;
+  PoolScope pooled(pools.tensors, pools.left);
+  ComputeScope compute(1, device);
+  return runOnSharedDevice("run-steps", hosts, device,
+                           [&](World &world) { return trainRank(artifact, program, files, pools, world); });
 }
 
 /// Takes options from the front of the words.
@@ -190,7 +207,7 @@ Status run(Files files, const std::vector<std::string> &words) {
     files.inputs.push_back(std::move(feed));
   }
   int64_t ranks = worldSizeOf(meshSizesOf(artifact.schedule(), *program));
-  return rootCause(runThreads(ranks, {}, [&](World &world) { return trainRank(artifact, *program, files, world); }));
+  return rootCause(runThreads(ranks, {}, [&](World &hosts) { return runRank(artifact, *program, files, hosts); }));
 }
 
 } // namespace

@@ -1,8 +1,13 @@
 //===- no_nccl_device.cpp - what a build without NCCL's headers says ------===//
 
-#include "tools/meshplan_run/rank_run.h"
+#include "runtime/launch/placement.h"
+#include "tools/meshplan_run/ranks/gpu_rank.h"
 
 using namespace meshplan;
+
+Expected<int> meshplan::gpuOfRank(int64_t rank, std::optional<int64_t> localRank, int gpus) {
+  return chooseGpu(rank, localRank, gpus);
+}
 
 Status meshplan::runOverNccl(World &, Device, const RankBody &) {
   return Status(StatusCode::unsupported, "this build has no backend nccl; help: build again where the Python "

@@ -5,6 +5,9 @@
   differential ... --training --run-steps P      cases that train
   differential ... --weights        models of nothing but weights that are made of others
   differential ... --case FILE      one case, as a failing run wrote it
+  differential ... --device cuda --run-cases P   all ranks on one GPU
+  differential ... --write FOLDER   cases are compiled, and their files written, to be run by elsewhere.py
+  differential ... --results FOLDER the same cases, with results of elsewhere.py
 
 A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to
 eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
@@ -34,7 +37,7 @@ import torch
 from case import Case, read_case
 from coverage import Coverage
 from draw import PLANS, draw_case
-from run_case import INVALID, REFUSED, RIGHT, WRONG, Outcome, Programs, Runner, kind_of_failure
+from run_case import INVALID, REFUSED, RIGHT, WRITTEN, WRONG, Outcome, Programs, Runner, kind_of_failure
 from shrink import shrink
 from training_coverage import TrainingCoverage
 from training_draw import draw_training
@@ -98,7 +101,8 @@ def shrink_failure(outcome: Outcome, case: Case, arguments: argparse.Namespace, 
     print(f"\nsmallest form of case {case.seed}: {path}")
     show(smallest, runner.run(smallest), programs)
     options = f"--meshplan {programs.meshplan} --meshplan-run {programs.meshplan_run} "
-    options += f"--record-coverage {programs.record_coverage} --run-steps {programs.run_steps} --work {programs.work}"
+    options += f"--record-coverage {programs.record_coverage} --run-steps {programs.run_steps} --work {programs.work} "
+    options += f"--device {programs.device}" + (f" --run-cases {programs.run_cases}" if programs.run_cases else "")
     print(f"again: {sys.executable} {Path(__file__).parent} {options} --case {path}", flush=True)
 
 
@@ -124,8 +128,10 @@ def most_refused(cases: int) -> float:
 
 def report(outcomes: list[Outcome], coverage: Coverage | TrainingCoverage, wants_coverage: bool) -> bool:
     kinds = Counter(outcome.kind for outcome in outcomes)
+    written = f", {kinds[WRITTEN]} written" if kinds[WRITTEN] else ""
     print(
-        f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, {kinds[REFUSED]} refused"
+        f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, "
+        f"{kinds[REFUSED]} refused{written}"
     )
     for reason, count in Counter(outcome.message for outcome in outcomes if outcome.kind == REFUSED).most_common():
         print(f"  {count:>4} refused: {reason}")
@@ -149,7 +155,11 @@ def main() -> int:
     for program in ("meshplan", "meshplan-run", "record-coverage"):
         parser.add_argument(f"--{program}", required=True)
     parser.add_argument("--run-steps", default="run-steps")
+    parser.add_argument("--run-cases", default="", help="runs cases instead of meshplan-run, one after the other")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="for which plans are compiled")
     parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--write", type=Path, help="do not run cases, but write what elsewhere.py reads")
+    parser.add_argument("--results", type=Path, help="do not run cases, but take what elsewhere.py has written")
     parser.add_argument("--training", action="store_true", help="draw trainings")
     parser.add_argument(
         "--weights", action="store_true", help="draw weights that are made of others, and no other block"
@@ -163,7 +173,15 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     programs = Programs(
-        arguments.meshplan, arguments.meshplan_run, arguments.record_coverage, arguments.work, arguments.run_steps
+        arguments.meshplan,
+        arguments.meshplan_run,
+        arguments.record_coverage,
+        arguments.work,
+        arguments.run_steps,
+        arguments.run_cases,
+        arguments.device,
+        arguments.write,
+        arguments.results,
     )
     prepare()
     if arguments.case:
@@ -174,7 +192,7 @@ def main() -> int:
     coverage = coverage_of(arguments, programs)
     outcomes = run_all(arguments, programs)
     right = report(outcomes, coverage, arguments.coverage)
-    for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][:SHRUNK]:
+    for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][: 0 if arguments.results else SHRUNK]:
         shrink_failure(outcome, draw(outcome.seed, arguments.training, arguments.weights), arguments, programs)
     return 0 if right else 1
 

@@ -19,7 +19,9 @@ from pathlib import Path
 import case
 import torch
 import training
+from case_process import case_process
 from coverage import Cell, read_cells
+from elsewhere import result_of, write_case
 from made_weights import fan_faults, layout_faults, made_layers
 from memory_draw import WORDS, without_memory
 from model import make_inputs, make_model
@@ -37,7 +39,7 @@ from compare_forward import MOST_DRAWS, Deviation, Reference
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
-RIGHT, REFUSED, WRONG, INVALID = "right", "refused", "wrong", "invalid"
+RIGHT, REFUSED, WRONG, INVALID, WRITTEN = "right", "refused", "wrong", "invalid", "written"
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,16 @@ class Programs:
     record_coverage: str
     work: Path
     run_steps: str = "run-steps"
+    run_cases: str = ""  # instead of meshplan-run, for forward runs
+    device: str = "cpu"  # for which plans are compiled
+    written: Path | None = None  # cases are written to this folder instead of run
+    results: Path | None = None  # of cases that were run elsewhere
 
 
 @dataclass
 class Outcome:
-    """What became of a case. `invalid`: PyTorch itself does not run it, which only a shrunk case may be."""
+    """What became of a case. `invalid`: PyTorch itself does not run it, which only a shrunk case may be. `written`: it
+    is to be run elsewhere."""
 
     seed: int
     kind: str
@@ -66,11 +73,14 @@ class CaseError(Exception):
         self.kind = kind
 
 
-def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+def environment() -> dict[str, str]:
     # Else MKL rounds by where tensors lie in memory, and bits are compared.
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_CBWR": "AVX2,STRICT"}
+    return os.environ | {"OMP_NUM_THREADS": "1", "MKL_CBWR": "AVX2,STRICT"}
+
+
+def call(command: list[str]) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT, env=environment)
+        return subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT, env=environment())
     except subprocess.TimeoutExpired as error:
         raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
 
@@ -150,7 +160,7 @@ def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
     """What the case reaches: operators by its layouts, or statements of training."""
     plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
-    result = call([programs.meshplan, "compile", plan, "-o", schedule])
+    result = call([programs.meshplan, "compile", plan, "--device", programs.device, "-o", schedule])
     if result.returncode != 0:
         reason = reason_of(result.stderr) if result.returncode == 1 else ""
         if reason:
@@ -177,9 +187,26 @@ def check_made(programs: Programs, base: Path, drawn: case.Case, model: torch.nn
         raise CaseError(WRONG, f"wrong features: {', '.join(faults)}")
 
 
-def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
+def result_from(folder: Path, drawn: case.Case) -> dict[str, torch.Tensor]:
+    result, wrong = result_of(folder, drawn.seed)
+    if result is None:
+        raise CaseError(WRONG, wrong)
+    return load_file(result)
+
+
+def forward(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch.Tensor]:
+    if programs.written:
+        write_case(programs.written, drawn.seed, base)
+        raise CaseError(WRITTEN, "")
+    if programs.results:
+        return result_from(programs.results, drawn)
     outputs = base.with_suffix(".outputs")
     outputs.unlink(missing_ok=True)
+    if programs.run_cases:
+        files = [base.with_suffix(ending) for ending in (".sched", ".weights", ".inputs", ".outputs")]
+        if wrong := case_process(programs.run_cases, programs.work).run(files, environment(), 2 * TIMEOUT):
+            raise CaseError(WRONG, wrong)
+        return load_file(outputs)
     files = ["--weights", f"{base}.weights", "--inputs", f"{base}.inputs", "--outputs", str(outputs)]
     schedule = str(base.with_suffix(".sched"))
     result = call([programs.meshplan_run, "forward", schedule, *files, "--timeout", str(TIMEOUT)])
@@ -197,6 +224,11 @@ def run_steps(programs: Programs, drawn: case.Case, base: Path) -> dict[str, tor
         paths.append(f"{base}.batch{step}")
         save_file(batch, paths[-1])
     settings = ["--set", f"seed={drawn.random_seed}"] if drawn.random_seed else []
+    if programs.written:
+        write_case(programs.written, drawn.seed, base, settings, len(paths))
+        raise CaseError(WRITTEN, "")
+    if programs.results:
+        return result_from(programs.results, drawn)
     ended = call([programs.run_steps, *settings, f"{base}.sched", f"{base}.weights", str(result), *paths])
     if ended.returncode != 0:
         raise CaseError(WRONG, f"run-steps ends with {ended.returncode}: {ended.stderr[-2000:]}")
@@ -252,7 +284,7 @@ class Runner:
                 outcome.share = self.compare_training(drawn, self.model, ours)
                 self.compare_places(drawn, self.model, ours)
             else:
-                ours = forward(self.programs, self.base)
+                ours = forward(self.programs, drawn, self.base)
                 outcome.share = self.compare(drawn, self.model, ours)
         except CaseError as error:
             outcome.kind, outcome.message = error.kind, str(error)
@@ -265,9 +297,10 @@ class Runner:
         return share
 
     def compare_places(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> None:
-        """Where things lie from step to step changes no bit of a result."""
+        """Where things lie from step to step changes no bit of a result. Kernels of a GPU that add with atomics change
+        bits from run to run."""
         plain = without_memory(drawn)
-        if plain is None:
+        if plain is None or self.programs.device != "cpu" or self.programs.results:
             return
         write_plan(plain, model.module, self.base)
         try:

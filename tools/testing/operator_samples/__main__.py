@@ -95,7 +95,7 @@ def verdicts_of(arguments: argparse.Namespace, names: Sequence[str]) -> Verdicts
         export(case)
         for what in PROGRAMS:
             if what not in case.verdicts:
-                compile_case(case, what, arguments.meshplan)
+                compile_case(case, what, arguments.meshplan, arguments.device)
     run_cases(cases, arguments.run_cases)
     for case in cases:
         for what in PROGRAMS:
@@ -141,6 +141,7 @@ def main() -> int:
     parser.add_argument("--run-cases", required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--operators", nargs="+", help="names of op_db")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="for which plans are compiled")
     parser.add_argument("--most-refused", type=int)
     parser.add_argument("--most-refused-gradients", type=int)
     parser.add_argument("--keep", action="store_true", help="leave archives, plans and schedules in the folder")

@@ -118,12 +118,12 @@ def reason_of(said: str) -> str:
     return re.sub(r"\(_\)|\[[^\]]*\]|\b\d+\b", "_", text)
 
 
-def compile_case(case: Case, what: str, meshplan: str) -> None:
+def compile_case(case: Case, what: str, meshplan: str, device: str) -> None:
     """The schedule, or the verdict that the compiler refuses it."""
     plan, schedule = case.file(f"{what}.plan"), case.file(f"{what}.sched")
     plan.write_text(plan_text(case, what))
     options = ["--gradients"] if what == GRADIENTS else []
-    command = [meshplan, "compile", str(plan), *options, "-o", str(schedule)]
+    command = [meshplan, "compile", str(plan), *options, "--device", device, "-o", str(schedule)]
     try:
         ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     except subprocess.TimeoutExpired:

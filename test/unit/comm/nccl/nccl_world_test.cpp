@@ -4,6 +4,7 @@
 #include "runtime/comm/nccl/flight.h"
 #include "runtime/comm/nccl/run_nccl.h"
 #include "runtime/comm/threads/run_threads.h"
+#include "test/lib/fake_nccl/fake_buffers.h"
 #include "test/lib/fake_nccl/fake_cuda.h"
 #include "test/lib/fake_nccl/fake_nccl.h"
 

@@ -1,0 +1,20 @@
+//===- nccl_through_host.h - NCCL for ranks that share a GPU -----*- C++ -*-===//
+//
+// NCCL refuses two ranks on one GPU. This stand-in moves the data of a real (or
+// fake) CUDA runtime through the memory of the host. See README.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_TEST_LIB_ONE_GPU_NCCL_THROUGH_HOST_H
+#define MESHPLAN_TEST_LIB_ONE_GPU_NCCL_THROUGH_HOST_H
+
+#include "runtime/comm/nccl/api.h"
+
+namespace meshplan {
+
+/// Functions of NCCL over those of `cuda`. A process has one such table: the last call says what `cuda` is.
+NcclApi ncclThroughHost(const CudaApi &cuda);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_LIB_ONE_GPU_NCCL_THROUGH_HOST_H

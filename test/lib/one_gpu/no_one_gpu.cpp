@@ -1,0 +1,9 @@
+//===- no_one_gpu.cpp - what a build without NCCL's headers says ----------===//
+
+#include "test/lib/one_gpu/one_gpu.h"
+
+using namespace meshplan;
+
+Status meshplan::runOnSharedDevice(const char *, World &hosts, Device device, const RankBody &body) {
+  return device.isHost() ? body(hosts) : Status(StatusCode::unsupported, "this build has no backend nccl");
+}

@@ -1,0 +1,21 @@
+//===- one_gpu.h - all ranks of a process on one GPU -------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_LIB_ONE_GPU_ONE_GPU_H
+#define MESHPLAN_TEST_LIB_ONE_GPU_ONE_GPU_H
+
+#include "runtime/artifact/artifact.h"
+#include "runtime/comm/run_rank.h"
+#include "runtime/tensor/device.h"
+
+namespace meshplan {
+
+/// Of a rank of the schedule: the host, or GPU 0, where all ranks are. `unsupported` where this machine has none.
+Expected<Device> sharedDevice(const artifact::Schedule &schedule, int64_t rank);
+
+/// Runs `body` with a world for tensors on `device`, the calling thread's. On a GPU the data goes through the host's
+/// memory, which a note of `program` on standard error says once. A build without NCCL's headers refuses.
+Status runOnSharedDevice(const char *program, World &hosts, Device device, const RankBody &body);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_LIB_ONE_GPU_ONE_GPU_H

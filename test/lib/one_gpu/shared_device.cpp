@@ -1,0 +1,14 @@
+//===- shared_device.cpp - the device of all ranks of a process -----------===//
+
+#include "runtime/launch/placement.h"
+#include "test/lib/one_gpu/one_gpu.h"
+
+using namespace meshplan;
+
+Expected<Device> meshplan::sharedDevice(const artifact::Schedule &schedule, int64_t rank) {
+  if (!schedule.device() || schedule.device()->string_view() != "cuda")
+    return Device();
+  MESHPLAN_ASSIGN_OR_RETURN(int gpus, countCudaDevices());
+  MESHPLAN_ASSIGN_OR_RETURN(int gpu, chooseGpu(rank, 0, gpus));
+  return Device{DeviceKind::cuda, gpu};
+}

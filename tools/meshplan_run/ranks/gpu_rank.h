@@ -1,0 +1,22 @@
+//===- gpu_rank.h - a rank whose tensors lie on a GPU ------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_GPU_RANK_H
+#define MESHPLAN_TOOLS_MESHPLAN_RUN_GPU_RANK_H
+
+#include "runtime/comm/run_rank.h"
+#include "runtime/tensor/device.h"
+
+#include <optional>
+
+namespace meshplan {
+
+/// The GPU of a rank that is the `localRank`-th of this machine, which has `gpus`. `unsupported` where there is none
+/// for it.
+Expected<int> gpuOfRank(int64_t rank, std::optional<int64_t> localRank, int gpus);
+
+/// Runs `body` with a world for tensors on `device`, the calling thread's. A build without NCCL's headers refuses.
+Status runOverNccl(World &hosts, Device device, const RankBody &body);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TOOLS_MESHPLAN_RUN_GPU_RANK_H

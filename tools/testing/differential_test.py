@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import subprocess
 import sys
@@ -45,7 +44,7 @@ class CaseProcessTest(unittest.TestCase):
             program.write_text(f"#!/bin/sh\n{script}\n")
             program.chmod(0o755)
             process = CaseProcess(str(program), Path(folder, "errors"))
-            said = [process.run([Path("a b.sched"), Path("w")], os.environ, seconds) for _ in range(3)]
+            said = [process.run([Path("a b.sched"), Path("w")], seconds) for _ in range(3)]
             if process.process:
                 process.process.kill()
                 process.process.communicate()

@@ -9,6 +9,9 @@
 
 namespace meshplan {
 
+/// False of a schedule for GPUs.
+bool isForHost(const artifact::Schedule &schedule);
+
 /// Of a rank of the schedule: the host, or GPU 0, where all ranks are. `unsupported` where this machine has none.
 Expected<Device> sharedDevice(const artifact::Schedule &schedule, int64_t rank);
 

@@ -5,8 +5,12 @@
 
 using namespace meshplan;
 
+bool meshplan::isForHost(const artifact::Schedule &schedule) {
+  return !schedule.device() || schedule.device()->string_view() != "cuda";
+}
+
 Expected<Device> meshplan::sharedDevice(const artifact::Schedule &schedule, int64_t rank) {
-  if (!schedule.device() || schedule.device()->string_view() != "cuda")
+  if (isForHost(schedule))
     return Device();
   MESHPLAN_ASSIGN_OR_RETURN(int gpus, countCudaDevices());
   MESHPLAN_ASSIGN_OR_RETURN(int gpu, chooseGpu(rank, 0, gpus));

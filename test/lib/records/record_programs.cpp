@@ -1,6 +1,6 @@
 //===- record_programs.cpp - every sharding of a sample as a program ------===//
 //
-// record-programs SAMPLES.mlir OUT.sched
+// record-programs SAMPLES.mlir OUT.sched [DEVICE]
 //
 // Each function of the samples holds one call. For each sharding that the
 // call's record allows, the artifact gets two programs: `name.k` on the ranks of
@@ -153,7 +153,7 @@ int fail(const llvm::Twine &message) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 3)
+  if (argc != 3 && argc != 4)
     return fail("needs SAMPLES.mlir and OUT.sched");
   DialectRegistry registry;
   registerDialects(registry);
@@ -173,7 +173,8 @@ int main(int argc, char **argv) {
   manager.addPass(createSchedule());
   if (failed(manager.run(*programs)))
     return 1;
-  FailureOr<std::vector<uint8_t>> bytes = serialize(*programs, {"test", "records", "records", "cpu"});
+  FailureOr<std::vector<uint8_t>> bytes =
+      serialize(*programs, {"test", "records", "records", argc == 4 ? argv[3] : "cpu"});
   if (failed(bytes))
     return 1;
   if (llvm::Error error = writeArtifact(argv[2], *bytes))

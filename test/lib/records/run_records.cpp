@@ -6,7 +6,7 @@
 // on simulated ranks and p.whole on one, with the same made-up inputs, and
 // compares every output. A sum of a few dozen terms in float32 may differ by its
 // order: 1e-5 relative to the largest element of the output; 16-bit types round to 8 bits, so 2e-2. The largest
-// rank must hold what was planned.
+// rank must hold what was planned. A schedule for cuda runs on one GPU (../one_gpu), where that is not metered.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,7 @@
 #include "runtime/exec/executor.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
+#include "test/lib/one_gpu/one_gpu.h"
 
 #include <algorithm>
 #include <cmath>
@@ -125,21 +126,25 @@ Expected<TensorSource> runProgram(const Artifact &artifact, const artifact::Prog
   RankOptions options;
   options.timeout = std::chrono::seconds(60);
   std::vector<int64_t> peaks(ranks);
-  std::vector<Status> statuses = runThreads(ranks, options, [&](World &world) -> Status {
-    auto pool = std::make_shared<MemoryPool>();
-    PoolScope pooled(pool, pool);
-    ComputeScope compute(1, Device());
+  auto runRank = [&](World &world) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(artifact, program, world));
     MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));
     MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
     MESHPLAN_RETURN_IF_ERROR(executor->run());
-    Status written = executor->writeOutputs(writer);
-    peaks[world.rank()] = pool->peak();
-    return written;
+    return executor->writeOutputs(writer);
+  };
+  std::vector<Status> statuses = runThreads(ranks, options, [&](World &hosts) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Device device, sharedDevice(artifact.schedule(), hosts.rank()));
+    auto pool = std::make_shared<MemoryPool>();
+    PoolScope pooled(pool, pool);
+    ComputeScope compute(1, device);
+    Status status = runOnSharedDevice("run-records", hosts, device, runRank);
+    peaks[hosts.rank()] = pool->peak();
+    return status;
   });
-  for (const Status &status : statuses)
-    MESHPLAN_RETURN_IF_ERROR(status);
-  MESHPLAN_RETURN_IF_ERROR(checkMemory(program, *std::ranges::max_element(peaks)));
+  MESHPLAN_RETURN_IF_ERROR(rootCause(statuses));
+  if (isForHost(artifact.schedule()))
+    MESHPLAN_RETURN_IF_ERROR(checkMemory(program, *std::ranges::max_element(peaks)));
   MESHPLAN_RETURN_IF_ERROR(writer.commit());
   return TensorSource::open(path);
 }

@@ -6,8 +6,13 @@ import functools
 import os
 import subprocess
 import threading
-from collections.abc import Mapping
 from pathlib import Path
+
+
+def environment() -> dict[str, str]:
+    """Of the programs that run cases. Else MKL rounds by where tensors lie in memory, and bits are compared; on a GPU
+    convolutions in float32 would round what they multiply to 10 bits (TF32), as PyTorch's do there."""
+    return os.environ | {"OMP_NUM_THREADS": "1", "MKL_CBWR": "AVX2,STRICT", "NVIDIA_TF32_OVERRIDE": "0"}
 
 
 class CaseProcess:
@@ -17,9 +22,9 @@ class CaseProcess:
         self.program, self.errors = program, errors
         self.process: subprocess.Popen[str] | None = None
 
-    def run(self, files: list[Path], environment: Mapping[str, str], seconds: float) -> str:
+    def run(self, files: list[Path], seconds: float) -> str:
         """Runs the program `forward` of a schedule: schedule, weights, inputs and result; what is wrong, or nothing."""
-        self.process = process = self.process or self.start(environment)
+        self.process = process = self.process or self.start()
         assert process.stdin is not None and process.stdout is not None
         timer = threading.Timer(seconds, process.kill)
         timer.start()
@@ -39,11 +44,11 @@ class CaseProcess:
         self.process = None
         return f"run-cases: {said or ('hangs' if hangs else self.ending(process.returncode))}"
 
-    def start(self, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    def start(self) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
         with self.errors.open("w") as errors:
             return subprocess.Popen(
-                [self.program], stdin=pipe, stdout=pipe, stderr=errors, text=True, env=dict(environment)
+                [self.program], stdin=pipe, stdout=pipe, stderr=errors, text=True, env=environment()
             )
 
     def ending(self, status: int) -> str:

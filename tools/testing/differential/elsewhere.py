@@ -12,14 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from case_process import case_process
+from case_process import case_process, environment
 
 SECONDS = 240
 
@@ -44,7 +43,7 @@ def train(program: str, base: Path, told: dict, result: Path) -> str:
     batches = [f"{base}.batch{batch}" for batch in range(told["batches"])]
     command = [program, *told["settings"], f"{base}.sched", f"{base}.weights", str(result), *batches]
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment())
     except subprocess.TimeoutExpired:
         return "run-steps hangs"
     return f"run-steps ends with {ended.returncode}: {ended.stderr[-2000:]}" if ended.returncode else ""
@@ -58,7 +57,7 @@ def run_case(arguments: argparse.Namespace, told: Path) -> str:
     else:
         files = [Path(f"{base}.{ending}") for ending in ("sched", "weights", "inputs")]
         process = case_process(arguments.run_cases, arguments.results)
-        wrong = process.run([*files, result], os.environ, SECONDS)
+        wrong = process.run([*files, result], SECONDS)
     if wrong:
         result.with_suffix(".wrong").write_text(wrong)
     return f"{told.stem}: {wrong}" if wrong else ""

@@ -19,7 +19,7 @@ from pathlib import Path
 import case
 import torch
 import training
-from case_process import case_process
+from case_process import case_process, environment
 from coverage import Cell, read_cells
 from elsewhere import result_of, write_case
 from made_weights import fan_faults, layout_faults, made_layers
@@ -71,11 +71,6 @@ class CaseError(Exception):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
-
-
-def environment() -> dict[str, str]:
-    # Else MKL rounds by where tensors lie in memory, and bits are compared.
-    return os.environ | {"OMP_NUM_THREADS": "1", "MKL_CBWR": "AVX2,STRICT"}
 
 
 def call(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -204,7 +199,7 @@ def forward(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch
     outputs.unlink(missing_ok=True)
     if programs.run_cases:
         files = [base.with_suffix(ending) for ending in (".sched", ".weights", ".inputs", ".outputs")]
-        if wrong := case_process(programs.run_cases, programs.work).run(files, environment(), 2 * TIMEOUT):
+        if wrong := case_process(programs.run_cases, programs.work).run(files, 2 * TIMEOUT):
             raise CaseError(WRONG, wrong)
         return load_file(outputs)
     files = ["--weights", f"{base}.weights", "--inputs", f"{base}.inputs", "--outputs", str(outputs)]

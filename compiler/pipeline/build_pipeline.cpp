@@ -55,6 +55,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
   case Phase::differentiate:
     manager.addPass(createAddEvaluation());
     manager.addPass(createDifferentiate());
+    manager.addPass(createKeepAttentionResults(KeepAttentionResultsOptions{options.device}));
     manager.addPass(createPlaceMicrobatches());
     manager.addPass(createRecompute());
     manager.addPass(createAddOptimizerStep(AddOptimizerStepOptions{options.gradients}));

@@ -12,7 +12,7 @@ struct PipelineOptions {
   bool strict = false;        ///< reshards that nothing in the plan implies are errors
   bool gradients = false;     ///< the training step returns the gradients and changes nothing
   bool reference = false;     ///< the imported program is kept, for one rank
-  std::string device = "cpu"; ///< whose autocast `compute` is: cpu or cuda
+  std::string device = "cpu"; ///< whose kernels run, and whose autocast `compute` is: cpu or cuda
 };
 
 /// Registers the dialects that the pipeline uses.

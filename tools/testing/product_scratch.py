@@ -74,6 +74,6 @@ def largest_scratch(program: torch.export.ExportedProgram, threads: int, compute
     is the dtype of autocast."""
     if is_planned():
         return 0
-    products = {(product, compute or dtype) for dtype, product in products_of(program)}
-    products = {(product, dtype) for product, dtype in products if dtype.itemsize == 2}
+    narrow = [(product, compute or dtype) for dtype, product in products_of(program)]
+    products = {(product, dtype) for product, dtype in narrow if dtype.itemsize == 2}
     return max((scratch_of(product, dtype, threads) for product, dtype in products), default=0)

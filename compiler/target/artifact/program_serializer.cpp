@@ -69,10 +69,15 @@ private:
   std::unique_ptr<artifact::ProgramT> program = std::make_unique<artifact::ProgramT>();
   ValueNumbers numbers;
 };
-/// Whether something besides the end of its life takes a value. Of a result that nothing reads, shape and type are those
-/// of the machine that exported the model: devices make others (the statistics of norms, the bags of embedding_bag).
-bool isRead(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) { return !isa<sched::FreeOp>(user); });
+/// Whether something besides the end of its life takes a result of a call. Of a result that nothing reads, shape and
+/// type are those of the machine that exported the model: devices make others (the statistics of norms, the bags of
+/// embedding_bag).
+bool isRead(OpResult result) {
+  bool isSized = false; // an argument of the call is one of its extents
+  cast<sched::ComputeOp>(result.getOwner()).getArgs().walk([&](sched::LocalIntAttr local) {
+    isSized |= local.getOfResult() && local.getIndex() == result.getResultNumber();
+  });
+  return isSized || llvm::any_of(result.getUsers(), [](Operation *user) { return !isa<sched::FreeOp>(user); });
 }
 } // namespace
 
@@ -293,7 +298,7 @@ LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
       return failure();
     action.args.push_back(std::move(*arg));
   }
-  for (Value result : compute.getResults())
+  for (OpResult result : compute->getResults())
     action.outputs.push_back(isRead(result) ? numbers.lookup(result) : -1);
   for (int64_t operand : compute.getOverwrites().value_or(ArrayRef<int64_t>()))
     action.overwrites.push_back(numbers.lookup(compute.getOperands()[operand]));
@@ -352,7 +357,7 @@ void ProgramSerializer::addFree(sched::FreeOp free) {
 }
 
 LogicalResult ProgramSerializer::addStep(Operation &step) {
-  for (Value result : step.getResults()) {
+  for (OpResult result : step.getResults()) {
     bool isMade = isa<sched::ComputeOp>(step) ? isRead(result) : !isa<sched::WaitOp>(step);
     if (isa<sched::ShardedTensorType>(result.getType()) && isMade && failed(addValue(result)))
       return failure();

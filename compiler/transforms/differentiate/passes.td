@@ -68,6 +68,27 @@ def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def KeepAttentionResults : Pass<"plan-keep-attention-results", "::mlir::ModuleOp"> {
+  let summary = "give the gradients of attention what the forward pass made";
+  let description = [{
+    On `cuda` the kernel of the gradients reads the result of the forward call and
+    the logarithms of its rows, where there is such a kernel: with operands of 16
+    bits and no other mask than `causal` and `window`. On `cpu` weights are made
+    anew, and both need not live that long.
+
+    ```mlir
+    %out, %lse = plan.call "meshplan.attention"(%q, %k, %v) ...
+    %0:3 = plan.call "meshplan.attention_backward"(%g, %q, %k, %v) ... backward
+    // becomes
+    %0:3 = plan.call "meshplan.attention_backward"(%g, %q, %k, %v, %out, %lse) {..., out = #plan.operand<4>, logsumexp = #plan.operand<5>} backward
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+  let options = [
+    Option<"device", "device", "std::string", [{"cpu"}], "whose kernels run: cpu or cuda">
+  ];
+}
+
 def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
   let summary = "make time an axis over which the batch is divided";
   let description = [{

@@ -76,10 +76,14 @@ static Status checkNames(std::string_view target, const c10::FunctionSchema &sch
   return Status();
 }
 
-/// cuDNN's recurrent layers refuse states that are views, which those of the CPU, that the model was exported with, take.
+bool meshplan::isRecurrent(const c10::FunctionSchema &schema) {
+  constexpr std::string_view names[] = {"aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"};
+  return std::ranges::find(names, schema.name()) != std::end(names);
+}
+
+/// Kernels of a GPU that refuse views which those of the CPU, that the model was exported with, take.
 static bool needsRowMajor(const c10::FunctionSchema &schema) {
-  constexpr std::string_view recurrent[] = {"aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"};
-  return !deviceOfThread().isHost() && std::ranges::find(recurrent, schema.name()) != std::end(recurrent);
+  return !deviceOfThread().isHost() && (isRecurrent(schema) || schema.name() == "aten::channel_shuffle");
 }
 
 Expected<BoundArguments> meshplan::bindArguments(std::string_view target, const c10::FunctionSchema &schema,

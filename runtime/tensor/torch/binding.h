@@ -29,6 +29,9 @@ struct BoundArguments {
   bool rowMajor = false; ///< tensors are copied that are not
 };
 
+/// An LSTM, a GRU or a plain recurrent layer.
+bool isRecurrent(const c10::FunctionSchema &schema);
+
 /// `invalid`, naming `target` and the argument, when one is unknown, given
 /// twice, missing or of the wrong type.
 Expected<BoundArguments> bindArguments(std::string_view target, const c10::FunctionSchema &schema,

@@ -2,6 +2,7 @@
 
 #include "runtime/tensor/torch/literal.h"
 
+#include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/dtype.h"
 
 #include <ATen/ScalarOps.h>
@@ -83,7 +84,8 @@ static std::optional<IValue> textValue(const std::string &text, TypeKind kind) {
   case TypeKind::DeviceObjType:
     for (const auto &[name, type] : devices)
       if (name == text)
-        return IValue(c10::Device(type));
+        // The device of a model is the one that it was exported on.
+        return IValue(deviceOfThread().isHost() ? c10::Device(type) : torchDevice(deviceOfThread()));
     return std::nullopt;
   default:
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include "runtime/tensor/memory.h"
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/binding.h"
+#include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/dtype.h"
 #include "runtime/tensor/torch/guard.h"
 #include "runtime/tensor/torch/index_check.h"
@@ -14,7 +15,9 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <algorithm>
 #include <c10/core/InferenceMode.h>
+#include <mutex>
 
 using namespace meshplan;
 
@@ -124,12 +127,25 @@ private:
 
 } // namespace
 
+/// The CUDA part of LibTorch opens its library of linear algebra at the first call, and fails where two threads come at
+/// once.
+static void openLinearAlgebra(std::string_view target) {
+  constexpr std::string_view parts[] = {"linalg", "cholesky", "inverse", "det", "lu_",
+                                        "lstsq",  "solve",    "qr",      "svd", "eig"};
+  if (deviceOfThread().isHost() ||
+      std::ranges::none_of(parts, [&](std::string_view part) { return target.find(part) != target.npos; }))
+    return;
+  static std::once_flag once;
+  std::call_once(once, [] { at::linalg_inv(at::eye(1, at::TensorOptions(torchDevice(deviceOfThread())))); });
+}
+
 Expected<std::unique_ptr<OperatorCall>>
 meshplan::prepareCall(std::string_view target, std::span<const Argument> arguments, std::vector<int> outputs) {
   return guarded([&]() -> Expected<std::unique_ptr<OperatorCall>> {
     registerKernels();
     // Numbers that the call takes as tensors are its own, and none of the rank's tensors.
     PoolScope unmetered(nullptr);
+    openLinearAlgebra(target);
     constexpr std::string_view gradientOf = "vjp.";
     bool isGradient = target.starts_with(gradientOf);
     std::optional<c10::OperatorName> name = operatorNameOf(isGradient ? target.substr(gradientOf.size()) : target);

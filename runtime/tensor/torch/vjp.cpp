@@ -4,6 +4,7 @@
 
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/binding.h"
+#include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/guard.h"
 #include "runtime/tensor/torch/kernels/gradients/convolution.h"
 #include "runtime/tensor/torch/recording.h"
@@ -211,6 +212,15 @@ static Expected<Wanted> findWanted(std::string_view target, const c10::FunctionS
                        "' has no tensor whose gradient could be taken");
 }
 
+/// cuDNN keeps what the backward pass needs in training mode alone, which differs from evaluation by its dropout.
+static void trainRecurrent(const c10::FunctionSchema &schema, BoundArguments &bound) {
+  std::optional<int> train = schema.argumentIndexWithName("train"), dropout = schema.argumentIndexWithName("dropout");
+  if (deviceOfThread().isHost() || !isRecurrent(schema) || !train || !dropout || bound.fixed[*train].toBool())
+    return;
+  bound.fixed[*train] = true;
+  bound.fixed[*dropout] = 0.0;
+}
+
 Expected<std::unique_ptr<OperatorCall>> meshplan::prepareVjp(c10::OperatorHandle base, std::string_view target,
                                                              std::span<const Argument> arguments,
                                                              std::vector<int> outputs) {
@@ -219,6 +229,7 @@ Expected<std::unique_ptr<OperatorCall>> meshplan::prepareVjp(c10::OperatorHandle
   std::ranges::copy_if(arguments, std::back_inserter(others),
                        [](const Argument &argument) { return argument.name != "gradients" && argument.name != "of"; });
   MESHPLAN_ASSIGN_OR_RETURN(BoundArguments bound, bindArguments(target, base.schema(), others));
+  trainRecurrent(base.schema(), bound);
   std::vector<Wanted> wanted;
   for (const std::string &name : own.of) {
     MESHPLAN_ASSIGN_OR_RETURN(Wanted place, findWanted(target, base.schema(), bound, name));

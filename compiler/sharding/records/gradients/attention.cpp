@@ -1,6 +1,7 @@
 //===- attention.cpp - records of attention's gradients -------------------===//
 //
-// Tensors as in ../attention.cpp, and the gradient of `out`. With `per_head` the
+// Tensors as in ../attention.cpp, and the gradient of `out`; `out` itself and
+// `logsumexp` where the kernel reads them. With `per_head` the
 // gradients of keys and values have a head for each query head, which
 // meshplan.sum_shared_heads adds up: where ranks share key heads, each has
 // addends for them.
@@ -20,11 +21,18 @@ using namespace mlir;
 namespace meshplan {
 
 /// The operands that have a dim for each query head.
-static constexpr StringRef queryTensors[] = {"query", "gradient"};
+static constexpr StringRef queryTensors[] = {"query", "gradient", "out", "logsumexp"};
+
+/// They get a factor for their heads.
+static void appendHeads(RuleBuilder &builder, unsigned factor) {
+  for (StringRef name : queryTensors)
+    if (TensorRef tensor = builder.operand(name))
+      builder.append(tensor[1], factor);
+}
 
 static SmallVector<DimRef> batchDims(RuleBuilder &builder) {
   SmallVector<DimRef> dims;
-  for (StringRef name : {"query", "gradient", "key", "value", "mask", "key_mask"})
+  for (StringRef name : {"query", "gradient", "key", "value", "mask", "key_mask", "out", "logsumexp"})
     if (TensorRef tensor = builder.operand(name))
       dims.push_back(tensor[0]);
   return dims;
@@ -47,8 +55,7 @@ static FactorRule backwardRule(const CallView &call) {
   if (heads == 1 || (groups == 1 && !isPerHead))
     return builder.finish();
   unsigned factor = builder.add(heads);
-  for (StringRef name : queryTensors)
-    builder.append(builder.operand(name)[1], factor);
+  appendHeads(builder, factor);
   builder.append(builder.result(0)[1], factor);
   if (dropsByNumber(call))
     builder.count(query[1]);
@@ -85,8 +92,7 @@ static FactorRule maskRule(const CallView &call) {
     return builder.finish();
   bool hasHeads = mask[1].size == heads;
   unsigned factor = builder.add(heads, hasHeads ? FactorKind::parallel : FactorKind::sum);
-  for (StringRef name : queryTensors)
-    builder.append(builder.operand(name)[1], factor);
+  appendHeads(builder, factor);
   if (dropsByNumber(call))
     builder.count(query[1]);
   if (hasHeads) {

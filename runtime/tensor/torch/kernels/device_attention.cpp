@@ -60,12 +60,18 @@ std::tuple<at::Tensor, at::Tensor> meshplan::deviceAttention(const at::Tensor &q
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor>
 meshplan::deviceAttentionBackward(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
-                                  const at::Tensor &value, const AttentionMasks &masks, double scale) {
+                                  const at::Tensor &value, const AttentionMasks &masks, double scale,
+                                  const std::optional<at::Tensor> &out, const std::optional<at::Tensor> &logsumexp) {
+  if (!out || !logsumexp) {
+    auto [made, logarithms] = deviceAttention(query, key, value, masks, scale);
+    return deviceAttentionBackward(gradient, query, key, value, masks, scale, made, logarithms);
+  }
   FlashCall call(query, key, value, masks, scale);
-  auto [out, logsumexp, randomState, unused, mask] = call.forward();
-  at::Tensor ends; // of sequences of several lengths: there are none
+  // Of sequences of several lengths there are none, and nothing is dropped.
+  at::Tensor ends, words = at::empty({2}, query.options().dtype(at::kUInt64)), offset = words.narrow(0, 0, 1);
   auto [ofQuery, ofKey, ofValue] = at::_flash_attention_backward(
-      FlashCall::byRows(gradient), call.query, call.key, call.value, out, logsumexp, ends, ends, call.rows, call.keys,
-      /*dropout_p=*/0.0, call.causal, randomState, unused, std::optional<double>(scale), call.left, call.right);
+      FlashCall::byRows(gradient), call.query, call.key, call.value, FlashCall::byRows(*out), logsumexp->contiguous(),
+      ends, ends, call.rows, call.keys, /*dropout_p=*/0.0, call.causal, words, offset, std::optional<double>(scale),
+      call.left, call.right);
   return {ofQuery.transpose(1, 2), ofKey.transpose(1, 2), ofValue.transpose(1, 2)};
 }

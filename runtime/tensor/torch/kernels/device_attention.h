@@ -17,12 +17,12 @@ bool hasDeviceKernel(const at::Tensor &query, const at::Tensor &key, const at::T
 std::tuple<at::Tensor, at::Tensor> deviceAttention(const at::Tensor &query, const at::Tensor &key,
                                                    const at::Tensor &value, const AttentionMasks &masks, double scale);
 
-/// Gradients of query, key and value, in their types, for `gradient` of attention()'s first result. Computes the
-/// forward pass once more.
-std::tuple<at::Tensor, at::Tensor, at::Tensor> deviceAttentionBackward(const at::Tensor &gradient,
-                                                                       const at::Tensor &query, const at::Tensor &key,
-                                                                       const at::Tensor &value,
-                                                                       const AttentionMasks &masks, double scale);
+/// Gradients of query, key and value, in their types, for `gradient` of attention()'s first result. `out` and
+/// `logsumexp` are its results; without them they are computed once more.
+std::tuple<at::Tensor, at::Tensor, at::Tensor>
+deviceAttentionBackward(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
+                        const at::Tensor &value, const AttentionMasks &masks, double scale,
+                        const std::optional<at::Tensor> &out, const std::optional<at::Tensor> &logsumexp);
 
 } // namespace meshplan
 

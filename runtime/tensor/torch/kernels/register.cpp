@@ -86,7 +86,8 @@ static void defineGradients(torch::Library &library) {
               "Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "
               "float scale, float softcap=0., float dropout=0., int heads_per_key=0, int first_head=0, "
               "int first_key_head=0, bool per_head=False, Tensor? seed=None, Tensor? step=None, int number=0, "
-              "int first_sample=0, int all_heads=0, Tensor? microbatch=None, int drawn=0) "
+              "int first_sample=0, int all_heads=0, Tensor? microbatch=None, int drawn=0, Tensor? out=None, "
+              "Tensor? logsumexp=None) "
               "-> (Tensor query_gradient, Tensor key_gradient, Tensor value_gradient)",
               &attentionBackward);
   library.def("attention_mask_gradient(Tensor gradient, Tensor query, Tensor key, Tensor value, "

@@ -32,7 +32,7 @@ static at::Tensor sumShifted(const at::Tensor &input, const at::Tensor &max, con
   at::Tensor maxColumn = max.to(type).unsqueeze(1);
   for (int64_t row = 0; row < rows; row += block) {
     int64_t count = std::min(block, rows - row);
-    at::Tensor shifted = input.narrow(0, row, count).to(type) - maxColumn.narrow(0, row, count);
+    at::Tensor shifted = input.narrow(0, row, count) - maxColumn.narrow(0, row, count);
     change(shifted, row);
     result.narrow(0, row, count).copy_(shifted.sum(1));
   }

@@ -106,3 +106,10 @@ func.func @dropout_mask_of_samples(%0: tensor<2x6x4x8xf32>, %1: tensor<2x6x4x8xf
     : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x3x6x8xf32>, tensor<2x3x6x8xf32>, tensor<2x1x4x6xf32>, tensor<f64>, tensor<f64>) -> tensor<2x1x4x6xf32>
   return %r : tensor<2x1x4x6xf32>
 }
+
+// With what the forward call made, as kernels of a GPU read it.
+func.func @with_results(%0: tensor<2x12x6x8xbf16>, %1: tensor<2x12x6x8xbf16>, %2: tensor<2x6x6x8xbf16>, %3: tensor<2x6x6x8xbf16>, %4: tensor<2x12x6x8xbf16>, %5: tensor<2x12x6xf32> {plan.range = [1.0 : f64, 3.0 : f64]}) -> (tensor<2x12x6x8xbf16>, tensor<2x6x6x8xbf16>, tensor<2x6x6x8xbf16>) {
+  %r:3 = plan.call "meshplan.attention_backward"(%0, %1, %2, %3, %4, %5) {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>, out = #plan.operand<4>, logsumexp = #plan.operand<5>, scale = 0.5 : f64, causal = true}
+    : (tensor<2x12x6x8xbf16>, tensor<2x12x6x8xbf16>, tensor<2x6x6x8xbf16>, tensor<2x6x6x8xbf16>, tensor<2x12x6x8xbf16>, tensor<2x12x6xf32>) -> (tensor<2x12x6x8xbf16>, tensor<2x6x6x8xbf16>, tensor<2x6x6x8xbf16>)
+  return %r#0, %r#1, %r#2 : tensor<2x12x6x8xbf16>, tensor<2x6x6x8xbf16>, tensor<2x6x6x8xbf16>
+}

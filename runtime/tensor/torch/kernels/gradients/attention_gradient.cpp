@@ -260,11 +260,12 @@ at::Tensor AttentionTiles::maskGradient() const {
 }
 
 /// Those of shared heads in the type of the computation, where it is not one kernel that adds them up.
-static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, const AttentionForm &form) {
+static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, const AttentionForm &form,
+                             const std::optional<at::Tensor> &out, const std::optional<at::Tensor> &logsumexp) {
   if (!hasDeviceKernel(all.query, all.key, all.value, masks, form))
     return AttentionTiles(all, masks, form).gradients();
   auto [query, key, value] =
-      deviceAttentionBackward(all.gradient, all.query, all.key, all.value, masks, form.scale);
+      deviceAttentionBackward(all.gradient, all.query, all.key, all.value, masks, form.scale, out, logsumexp);
   return {query, key, value};
 }
 
@@ -273,7 +274,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
     const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
     double scale, double softcap, double dropout, int64_t headsPerKey, int64_t firstHead, int64_t firstKeyHead,
     bool perHead, const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step, int64_t number,
-    int64_t firstSample, int64_t allHeads, const std::optional<at::Tensor> &microbatch, int64_t drawn) {
+    int64_t firstSample, int64_t allHeads, const std::optional<at::Tensor> &microbatch, int64_t drawn,
+    const std::optional<at::Tensor> &out, const std::optional<at::Tensor> &logsumexp) {
   Operands all{gradient, query, key, value};
   AttentionMasks masks{mask, keyMask, causal, window};
   bool isWhole = headsPerKey == 0;
@@ -293,7 +295,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
   AttentionForm form{
       scale, softcap,
       attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
-  Gradients result = gradientsOf(all, masks, form);
+  Gradients result = gradientsOf(all, masks, form, out, logsumexp);
   if (ofQueryHeads && !perHead) {
     result.key = sumSharedHeads(result.key, keyHeads, headsPerKey, first);
     result.value = sumSharedHeads(result.value, keyHeads, headsPerKey, first);

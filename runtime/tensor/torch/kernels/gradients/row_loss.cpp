@@ -69,7 +69,7 @@ static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input
 static void fillBlock(at::Tensor &block, const at::Tensor &input, const RowFactors &rows, int64_t row) {
   auto part = [&](const at::Tensor &tensor) { return tensor.narrow(0, row, block.size(0)); };
   if (rows.max.defined())
-    block.copy_(part(input)).sub_(part(rows.max)).exp_().mul_(part(rows.factor));
+    at::sub_out(block, part(input), part(rows.max)).exp_().mul_(part(rows.factor));
   else
     block.zero_();
   if (rows.smoothing.defined())

@@ -68,7 +68,8 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   return {parameter, average, squareAverage};
 }
 
-/// In float32, as the fused kernel computes: that of ATen leaves 16-bit parameters of the CPU as they are. A GPU's takes them.
+/// In float32, as the fused kernel computes: that of ATen leaves 16-bit parameters of the CPU as they are. A GPU's
+/// takes them.
 static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
                     double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
                     bool isFirst) {

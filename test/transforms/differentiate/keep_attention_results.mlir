@@ -1,0 +1,42 @@
+// REQUIRES: meshplan-opt
+// On a GPU the gradients of attention in 16 bits read what the forward call made.
+// RUN: %meshplan-opt %s --split-input-file --plan-keep-attention-results=device=cuda | FileCheck %s
+// RUN: %meshplan-opt %s --split-input-file --plan-keep-attention-results | FileCheck %s --check-prefix=CPU
+
+// CPU-NOT: logsumexp =
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: @causal
+// CHECK: %[[A:.*]]:2 = plan.call "meshplan.attention"
+// CHECK: plan.call "meshplan.attention_backward"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[A]]#0, %[[A]]#1) {{.*}}logsumexp = #plan.operand<5>, out = #plan.operand<4>
+func.func @causal(%q: tensor<2x4x6x8xbf16>, %k: tensor<2x2x6x8xbf16>, %v: tensor<2x2x6x8xbf16>, %g: tensor<2x4x6x8xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>) {
+  %a:2 = plan.call "meshplan.attention"(%q, %k, %v) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64, causal = true}
+    : (tensor<2x4x6x8xbf16>, tensor<2x2x6x8xbf16>, tensor<2x2x6x8xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6xf32>)
+  %r:3 = plan.call "meshplan.attention_backward"(%g, %q, %k, %v) {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>, scale = 0.5 : f64, causal = true} backward
+    : (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x2x6x8xbf16>, tensor<2x2x6x8xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x2x6x8xbf16>, tensor<2x2x6x8xbf16>)
+  return %a#0, %r#0 : tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Of another scale, in f32, and with heads of a size that the kernels do not take: none has them.
+// CHECK-LABEL: @others
+// CHECK-NOT: logsumexp =
+func.func @others(%q: tensor<2x4x6x8xbf16>, %k: tensor<2x4x6x8xbf16>, %g: tensor<2x4x6x8xbf16>, %wide: tensor<2x4x6x8xf32>, %odd: tensor<2x4x6x6xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xf32>, tensor<2x4x6x6xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xf32>, tensor<2x4x6x6xbf16>) {
+  %a:2 = plan.call "meshplan.attention"(%q, %k, %k) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.25 : f64}
+    : (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6xf32>)
+  %b:2 = plan.call "meshplan.attention"(%wide, %wide, %wide) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64}
+    : (tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>) -> (tensor<2x4x6x8xf32>, tensor<2x4x6xf32>)
+  %c:2 = plan.call "meshplan.attention"(%odd, %odd, %odd) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64}
+    : (tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>) -> (tensor<2x4x6x6xbf16>, tensor<2x4x6xf32>)
+  %r:3 = plan.call "meshplan.attention_backward"(%g, %q, %k, %k) {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>, scale = 0.5 : f64} backward
+    : (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>)
+  %s:3 = plan.call "meshplan.attention_backward"(%wide, %wide, %wide, %wide) {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>, scale = 0.5 : f64} backward
+    : (tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>) -> (tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>)
+  %t:3 = plan.call "meshplan.attention_backward"(%odd, %odd, %odd, %odd) {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>, scale = 0.5 : f64} backward
+    : (tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>) -> (tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>)
+  return %a#0, %b#0, %c#0, %r#0, %s#0, %t#0 : tensor<2x4x6x8xbf16>, tensor<2x4x6x8xf32>, tensor<2x4x6x6xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xf32>, tensor<2x4x6x6xbf16>
+}

@@ -22,6 +22,17 @@ def chosen(logits: torch.Tensor) -> torch.Tensor:
     return logits.log_softmax(-1).gather(-1, labels().unsqueeze(-1)).squeeze(-1)
 
 
+def of_rows(logits: torch.Tensor) -> torch.Tensor:
+    """The same by the numbers of samples, rows and classes, of which some count from the end."""
+    samples, rows = torch.arange(SAMPLES).unsqueeze(1), torch.arange(ROWS)
+    return logits.log_softmax(-1)[samples, rows, torch.where(labels() > 40, labels() - CLASSES, labels())]
+
+
+def of_merged_rows(logits: torch.Tensor) -> torch.Tensor:
+    rows = logits.flatten(0, 1).log_softmax(-1)
+    return rows[torch.arange(SAMPLES * ROWS), labels().flatten()]
+
+
 def preference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     policy, reference = chosen(x).sum(-1), chosen(y.detach()).sum(-1)
     better, worse = policy[:3] - reference[:3], policy[3:] - reference[3:]
@@ -82,6 +93,8 @@ LOSSES: dict[str, Operator] = {
         x.log_softmax(-1), y.log_softmax(-1), log_target=True, reduction="batchmean"
     ),
     "policy": clipped_policy,
+    "of_rows": lambda x, y: of_rows(x) * 0.3,
+    "of_merged_rows": lambda x, y: of_merged_rows(x).square(),
     "z_loss": lambda x, y: x.logsumexp(-1).square(),
     "entropy": entropy,
     "streams": streams,

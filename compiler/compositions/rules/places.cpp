@@ -1,7 +1,8 @@
 //===- places.cpp - elements at chosen places of a divided dim ------------===//
 //
 // A rank gives the elements that it holds, and zeros for others; the sum has all.
-// A rank is told which places are its own, so that the dim may be dealt in any way.
+// Of a triangle it drops those of its elements that lie outside. A rank is told which places are its own, so that the
+// dim may be dealt in any way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,17 +73,6 @@ static void indexSelect(Composition &composition) {
                dim);
 }
 
-/// Numbers of a dim of this size, of which some count from its end, counted from its front.
-static Value fromFront(const Composition &composition, Value index, int64_t size) {
-  Arithmetic math = composition.math();
-  Value isFromEnd = math.convert(math.compare("aten.lt.Scalar", index, 0), elementOf(index));
-  Value shift = composition.make("aten.mul.Scalar")
-                    .tensor("self", isFromEnd)
-                    .integer("other", size)
-                    .build(shapeOf(index), elementOf(index));
-  return math.add(index, shift);
-}
-
 /// The dim that the only index tensor of aten.index and its gradient stands for; -1 of other lists and of truth values.
 static int64_t indexedDim(const CallView &call) {
   int64_t dim = -1;
@@ -113,7 +103,7 @@ static void index(Composition &composition) {
   SmallVector<int64_t> shape(shapeOf(self));
   int64_t size = shape[dim], count = ShapedType::getNumElements(shapeOf(chosen));
   shape[dim] = count;
-  Value flat = math.reshape(fromFront(composition, chosen, size), {count});
+  Value flat = math.reshape(math.fromFront(chosen, size), {count});
   giveGathered(composition, self, spread(composition, flat, shape, dim), dim);
 }
 
@@ -185,13 +175,39 @@ static void indexSum(Composition &composition) {
   Arithmetic math = composition.math();
   int64_t dim = indexedDim(composition.getView());
   SmallVector<int64_t> shape(shapeOf(composition.result()));
-  Value chosen = fromFront(composition, composition.operands("indices")[dim], shape[dim]);
+  Value chosen = math.fromFront(composition.operands("indices")[dim], shape[dim]);
   int64_t count = shape[dim] = ShapedType::getNumElements(shapeOf(chosen));
   Value source = math.reshape(composition.operand("source"), shape);
   giveScattered(composition, source, spread(composition, math.reshape(chosen, {count}), shape, dim), dim);
 }
 
+//===----------------------------------------------------------------------===//
+// Triangles of the last two dims
+//===----------------------------------------------------------------------===//
+
+static std::optional<ComposedDims> triangleDims(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> self = call.getOperand("self");
+  int64_t rank = self ? call.operands[*self].getRank() : 0;
+  return rank < 2 ? std::nullopt : severalDims(call, "self", SmallVector<int64_t>{rank - 2, rank - 1}, 0);
+}
+
+/// What lies on the other side of the diagonal is filled in with zeros.
+template <bool IsUpper> static void triangle(Composition &composition) {
+  Arithmetic math = composition.math();
+  Value self = composition.operand("self");
+  int64_t rank = rankOf(self), rows = shapeOf(self)[rank - 2], columns = shapeOf(self)[rank - 1];
+  Value row = math.reshape(composition.places(rows), {rows, 1});
+  Value diagonal = composition.make("aten.add.Scalar")
+                       .tensor("self", row)
+                       .integer("other", composition.getView().getInt("diagonal", 0))
+                       .build({rows, 1}, elementOf(row));
+  Value isOutside = math.compare(IsUpper ? "aten.gt.Tensor" : "aten.lt.Tensor", diagonal, composition.places(columns));
+  composition.give(math.dropWhere(isOutside, self));
+}
+
 void meshplan::addPlaceCompositions(CompositionTable &table) {
+  table["aten.tril.default"] = {triangleDims, triangle</*IsUpper=*/false>};
+  table["aten.triu.default"] = {triangleDims, triangle</*IsUpper=*/true>};
   table["aten.gather.default"] = {gatherDims, gather};
   table["aten.index_select.default"] = {indexSelectDims, indexSelect};
   table["aten.take_along_dim.default"] = {takeAlongDims, takeAlong};

@@ -32,6 +32,8 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.embedding",
     "meshplan.extreme_place",
     "meshplan.gather_part",
+    "meshplan.group_norm",
+    "meshplan.grouped_convolution",
     "meshplan.linear",
     "meshplan.linear_f32",
     "meshplan.matmul_f32",

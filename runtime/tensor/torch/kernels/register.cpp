@@ -13,6 +13,7 @@
 #include "runtime/tensor/torch/kernels/gradients/row_loss.h"
 #include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
+#include "runtime/tensor/torch/kernels/groups.h"
 #include "runtime/tensor/torch/kernels/mean.h"
 #include "runtime/tensor/torch/kernels/parts.h"
 #include "runtime/tensor/torch/kernels/products.h"
@@ -37,6 +38,13 @@ static void define(torch::Library &library) {
   library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
   library.def("grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &groupedMm);
   library.def("composed_grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &composedGroupedMm);
+  library.def("grouped_convolution(Tensor input, Tensor weight, Tensor? bias=None, *, int[] stride, int[] padding=[], "
+              "int[] dilation, str mode=\"\", bool transposed=False, int[] output_padding=[], int group_inputs=0) "
+              "-> Tensor",
+              &groupedConvolution);
+  library.def("group_norm(Tensor input, int group_features, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) "
+              "-> Tensor",
+              &groupNorm);
   library.def("composed_copy(Tensor self, Tensor src) -> Tensor", &composedCopy);
   library.def("mean_addend(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, int count) "
               "-> Tensor",
@@ -77,10 +85,10 @@ static void defineGradients(torch::Library &library) {
   library.def("weight_gradient(Tensor left, Tensor right) -> Tensor", &weightGradient);
   library.def("weight_gradient_f32(Tensor left, Tensor right) -> Tensor", &weightGradientF32);
   library.def("convolution_input_gradient(Tensor gradient, Tensor input, Tensor weight, int[] stride, int[] padding, "
-              "int[] dilation, int groups) -> Tensor",
+              "int[] dilation) -> Tensor",
               &convolutionInputGradient);
   library.def("convolution_weight_gradient(Tensor gradient, Tensor input, Tensor weight, int[] stride, int[] padding, "
-              "int[] dilation, int groups) -> Tensor",
+              "int[] dilation) -> Tensor",
               &convolutionWeightGradient);
   library.def("attention_backward(Tensor gradient, Tensor query, Tensor key, Tensor value, "
               "Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "

@@ -109,7 +109,7 @@ LOSSES: dict[str, Operator] = {
     "shifted": lambda x, y: (
         x.scatter_add(-1, labels().unsqueeze(-1), y.amax(-1, keepdim=True)).softmax(-1).square().sum(-1)
     ),
-    "along": lambda x, y: torch.take_along_dim(x, labels().unsqueeze(-1)[:1], -1),
+    "along": lambda x, y: torch.take_along_dim(x, labels().unsqueeze(-1)[:1] - CLASSES // 2, -1),
     "shares": lambda x, y: functional.softmin(x, -1) * y,
 }
 

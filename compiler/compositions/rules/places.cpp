@@ -111,14 +111,15 @@ static std::optional<ComposedDims> takeAlongDims(const CallView &call, plan::Mes
   return chosenDims(call, "indices", /*isVector=*/false);
 }
 
-/// A gather of tensors whose other dims are broadcast first.
+/// A gather of tensors whose other dims are broadcast first. Indices may count from the end.
 static void takeAlong(Composition &composition) {
+  Arithmetic math = composition.math();
   Value self = composition.operand("self");
   int64_t dim = dimOf(composition, self);
   SmallVector<int64_t> shape(shapeOf(composition.result()));
-  Value indices = composition.math().expand(composition.operand("indices"), shape);
+  Value indices = math.expand(math.fromFront(composition.operand("indices"), shapeOf(self)[dim]), shape);
   shape[dim] = shapeOf(self)[dim];
-  giveGathered(composition, composition.math().expand(self, shape), indices, dim);
+  giveGathered(composition, math.expand(self, shape), indices, dim);
 }
 
 //===----------------------------------------------------------------------===//

@@ -111,6 +111,31 @@ func.func @classes_of_rows(%rows: tensor<4x6xf32>, %classes: tensor<4xi64>) -> t
   return %out : tensor<4xf32>
 }
 
+// Numbers of rows that the model has as a constant, here of two dims, are counted too.
+// CHECK-LABEL: func.func @listed_rows
+// CHECK: plan.call "aten.gather.default"(%arg0, %{{.*}}) {dim = 2 : i64, {{.*}} -> tensor<2x3x1xf32>
+// CHECK-NOT: "aten.index.Tensor"
+// CHECK: return
+func.func @listed_rows(%self: tensor<2x3x8xf32>, %at: tensor<2x3xi64>) -> tensor<2x3xf32> {
+  %samples = plan.constant "samples" dense<[[0], [1]]> : tensor<2x1xi64> : tensor<2x1xi64>
+  %rows = plan.constant "rows" dense<[[0, 1, 2], [0, 1, 2]]> : tensor<2x3xi64> : tensor<2x3xi64>
+  %out = plan.call "aten.index.Tensor"(%self, %samples, %rows, %at)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>, #plan.operand<3>]}
+      : (tensor<2x3x8xf32>, tensor<2x1xi64>, tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xf32>
+  return %out : tensor<2x3xf32>
+}
+
+// Other orders of rows choose them.
+// CHECK-LABEL: func.func @other_rows
+// CHECK: "aten.index.Tensor"
+func.func @other_rows(%self: tensor<3x8xf32>, %at: tensor<3xi64>) -> tensor<3xf32> {
+  %rows = plan.constant "rows" dense<[0, 2, 1]> : tensor<3xi64> : tensor<3xi64>
+  %out = plan.call "aten.index.Tensor"(%self, %rows, %at)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      : (tensor<3x8xf32>, tensor<3xi64>, tensor<3xi64>) -> tensor<3xf32>
+  return %out : tensor<3xf32>
+}
+
 // CHECK-LABEL: func.func @from_the_end
 // CHECK: plan.call "aten.add.Tensor"({{.*}}) {{.*}} -> tensor<2xi64>
 // CHECK: "aten.gather.default"

@@ -114,6 +114,22 @@ func.func @forward(
 
 // -----
 
+// What activations make for each element is added to a weight: it may be one, or a table that they are added to.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'up' cannot be rowwise tp: which dim of 'up.weight' holds input features is not known behind 'aten.add.Tensor'}}
+// expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over tp }'}}
+plan.style "up" rowwise [#plan.axis<"tp">] as "rowwise tp"
+func.func @forward(
+    %x: tensor<3x4x6xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<4x6xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<3x4xf32> {
+  %0 = plan.call "aten.add.Tensor"(%w, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "up"
+      : (tensor<4x6xf32>, tensor<3x4x6xf32>) -> tensor<3x4x6xf32>
+  %1 = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [2]} in "up" : (tensor<3x4x6xf32>) -> tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
+}
+
+// -----
+
 // The style of the root is for its own operators, not for those of the modules in it.
 plan.mesh [#plan.mesh_axis<"tp" = 17>]
 // expected-error @below {{dim 0 of 'weight' has size 16, fewer than tp = 17}}

@@ -81,3 +81,19 @@ func.func @short(%x: tensor<4x4xf32> {plan.kind = "input", plan.names = ["x"], p
   %1, %2 = plan.call "aten.topk.default"(%y) {self = #plan.operand<0>, k = 3, dim = -1} : (tensor<4x190xf32>) -> (tensor<4x3xf32>, tensor<4x3xi64>)
   return %0, %2 : tensor<4x4xf32>, tensor<4x3xi64>
 }
+
+// -----
+
+// A triangle of what a rank has.
+// CHECK-LABEL: func.func @triangle(
+// CHECK: %[[ROWS:.*]] = plan.call "aten.add.Scalar"({{.*}}) {other = -1 : i64, {{.*}} -> tensor<6x1xi64, #plan.sharding<[{"tp"}, {}]>>
+// CHECK: %[[OUTSIDE:.*]] = plan.call "aten.lt.Tensor"(%[[ROWS]], %{{.*}}){{.*}} -> tensor<6x5xi1, #plan.sharding<[{"tp"}, {}]>>
+// CHECK: %[[LOW:.*]] = plan.call "aten.masked_fill.Scalar"(%arg0, %[[OUTSIDE]]) {{.*}} -> tensor<2x6x5xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK: plan.call "aten.gt.Tensor"
+// CHECK: return %[[LOW]]
+plan.mesh [#plan.mesh_axis<"tp" = 4>]
+func.func @triangle(%x: tensor<2x6x5xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}, {}]>}) -> (tensor<2x6x5xf32> {plan.name = "0"}, tensor<2x6x5xf32> {plan.name = "1"}) {
+  %0 = plan.call "aten.tril.default"(%x) {self = #plan.operand<0>, diagonal = -1} : (tensor<2x6x5xf32>) -> tensor<2x6x5xf32>
+  %1 = plan.call "aten.triu.default"(%x) {self = #plan.operand<0>} : (tensor<2x6x5xf32>) -> tensor<2x6x5xf32>
+  return %0, %1 : tensor<2x6x5xf32>, tensor<2x6x5xf32>
+}

@@ -200,8 +200,10 @@ ValueFeatures Follower::atUse(OpOperand &use) {
     return ValueFeatures();
   if (foreign.empty() && isMixed)
     return atOwnUse(call, operand, view, rule);
-  bool isElementwise = !foreign.empty() && isPointwise(view.target);
-  return isElementwise ? atFactor(call, operand, view, rule) : meet(call, operand, view, rule);
+  bool contracts =
+      llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) { return !isIn(rule.results, factor); });
+  bool keepsElements = isPointwise(view.target) || (!contracts && isScaled(view, operand, foreign));
+  return !foreign.empty() && keepsElements ? atFactor(call, operand, view, rule) : meet(call, operand, view, rule);
 }
 
 /// A weight that activations have scaled is made into something else, without others. What a product with another

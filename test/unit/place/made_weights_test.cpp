@@ -245,6 +245,10 @@ TEST_F(MadeWeights, AWeightThatActivationsScaleIsFollowed) {
   program("w: 4x6xf32", {viewed("v", "x: 2x6xf32", "2x1x6xf32"),
                          binary("m", "add.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"), ofSamples("m")});
   EXPECT_EQ(features(1), "0 1; 6/4") << "added to";
+  program("w: 4x6xf32", {"m = aten.einsum.default(w: 4x6xf32, x: 2x6xf32) {equation = \"oi,bi->boi\", tensors = "
+                         "[#plan.operand<0>, #plan.operand<1>]} : 2x4x6xf32",
+                         ofSamples("m")});
+  EXPECT_EQ(features(1), "0 1; 6/4") << "by a product without a sum";
 }
 
 TEST_F(MadeWeights, AWeightOfEachSampleMayBeNormalised) {

@@ -97,3 +97,33 @@ func.func @triangle(%x: tensor<2x6x5xf32> {plan.kind = "input", plan.names = ["x
   %1 = plan.call "aten.triu.default"(%x) {self = #plan.operand<0>} : (tensor<2x6x5xf32>) -> tensor<2x6x5xf32>
   return %0, %1 : tensor<2x6x5xf32>, tensor<2x6x5xf32>
 }
+
+// -----
+
+// A group norm of one group has its sums reduced, those of several groups need whole ones.
+// CHECK-LABEL: func.func @group_norm(
+// CHECK: plan.call "aten.sum.dim_IntList"(%arg0) {dim = [1, 2], keepdim = true, {{.*}} partial = sum {"tp"}>>
+// CHECK: plan.call "aten.sum.dim_IntList"({{.*}}) {dim = [1, 2], keepdim = true, {{.*}} partial = sum {"tp"}>>
+// CHECK: plan.call "aten.rsqrt.default"
+// CHECK: %[[WEIGHT:.*]] = plan.call "aten.reshape.default"(%arg1) {{.*}} -> tensor<6x1xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WEIGHT]]){{.*}} -> tensor<2x6x5xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK-NOT: aten.group_norm
+// CHECK: plan.call "aten.group_norm.default"(%arg0, %arg1) {{{.*}}num_groups = 3 : i64{{.*}} -> tensor<2x6x5xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK: %[[WHOLE:.*]] = plan.reshard %arg0 {{.*}} -> tensor<2x6x5xf32, #plan.sharding<[{}, {}, {}]>>
+// CHECK: plan.call "aten.group_norm.default"(%[[WHOLE]]) {{{.*}}num_groups = 2 : i64
+// CHECK-NOT: "vjp.
+// CHECK: plan.call "aten.sum.dim_IntList"(%{{.*}}) {dim = [0, 2], keepdim = false, {{.*}} -> tensor<6xf32, #plan.sharding<[{"tp"}]>>
+// CHECK-NOT: "vjp.
+// CHECK: return
+plan.mesh [#plan.mesh_axis<"tp" = 3>]
+func.func @group_norm(
+    %x: tensor<2x6x5xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}, {}]>},
+    %w: tensor<6xf32> {plan.kind = "input", plan.names = ["w"], plan.sharding = #plan.sharding<[{"tp"}]>},
+    %g: tensor<2x6x5xf32> {plan.kind = "input", plan.names = ["g"], plan.sharding = #plan.sharding<[{}, {"tp"}, {}]>})
+    -> (tensor<2x6x5xf32> {plan.name = "0"}, tensor<2x6x5xf32> {plan.name = "1"}, tensor<2x6x5xf32> {plan.name = "2"}, tensor<2x6x5xf32> {plan.name = "3"}, tensor<6xf32> {plan.name = "4"}) {
+  %0 = plan.call "aten.group_norm.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, num_groups = 1 : i64} : (tensor<2x6x5xf32>, tensor<6xf32>) -> tensor<2x6x5xf32>
+  %1 = plan.call "aten.group_norm.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, num_groups = 3 : i64} : (tensor<2x6x5xf32>, tensor<6xf32>) -> tensor<2x6x5xf32>
+  %2 = plan.call "aten.group_norm.default"(%x) {input = #plan.operand<0>, num_groups = 2 : i64} : (tensor<2x6x5xf32>) -> tensor<2x6x5xf32>
+  %3:2 = plan.call "vjp.aten.group_norm.default"(%x, %w, %g) {input = #plan.operand<0>, weight = #plan.operand<1>, num_groups = 1 : i64, gradients = [#plan.operand<2>], of = "input, weight"} : (tensor<2x6x5xf32>, tensor<6xf32>, tensor<2x6x5xf32>) -> (tensor<2x6x5xf32>, tensor<6xf32>)
+  return %0, %1, %2, %3#0, %3#1 : tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<6xf32>
+}

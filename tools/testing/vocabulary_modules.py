@@ -33,6 +33,12 @@ def of_merged_rows(logits: torch.Tensor) -> torch.Tensor:
     return rows[torch.arange(SAMPLES * ROWS), labels().flatten()]
 
 
+def of_other_rows(logits: torch.Tensor) -> torch.Tensor:
+    """Some rows, some of them twice, and classes of which some count from the end: [rows, samples]."""
+    rows, classes = places(ROWS, 5, 1), places(CLASSES, 5, 1) - CLASSES // 2
+    return logits.log_softmax(-1)[:, rows, classes.flip(0)]
+
+
 def preference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     policy, reference = chosen(x).sum(-1), chosen(y.detach()).sum(-1)
     better, worse = policy[:3] - reference[:3], policy[3:] - reference[3:]
@@ -94,6 +100,7 @@ LOSSES: dict[str, Operator] = {
     ),
     "policy": clipped_policy,
     "of_rows": lambda x, y: of_rows(x) * 0.3,
+    "of_other_rows": lambda x, y: of_other_rows(x) * 0.2,
     "of_merged_rows": lambda x, y: of_merged_rows(x).square(),
     "z_loss": lambda x, y: x.logsumexp(-1).square(),
     "entropy": entropy,

@@ -127,3 +127,20 @@ func.func @group_norm(
   %3:2 = plan.call "vjp.aten.group_norm.default"(%x, %w, %g) {input = #plan.operand<0>, weight = #plan.operand<1>, num_groups = 1 : i64, gradients = [#plan.operand<2>], of = "input, weight"} : (tensor<2x6x5xf32>, tensor<6xf32>, tensor<2x6x5xf32>) -> (tensor<2x6x5xf32>, tensor<6xf32>)
   return %0, %1, %2, %3#0, %3#1 : tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<6xf32>
 }
+
+// -----
+
+// Numbers of rows and of classes: each rank looks up the classes that it has, of all rows.
+// CHECK-LABEL: func.func @rows_and_classes(
+// CHECK: plan.call "meshplan.index_part"(%arg0, %arg1, %{{.*}}, %{{.*}}) {dim = 1 : i64, {{.*}}place = 0 : i64, {{.*}}size = 70 : i64}{{.*}} -> tensor<5xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+// CHECK: plan.call "meshplan.index_sum_part"(%arg3, %arg1, %{{.*}}, %{{.*}}, %arg0) {dim = 1 : i64, {{.*}}size = [4, 70], {{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>
+plan.mesh [#plan.mesh_axis<"tp" = 3>]
+func.func @rows_and_classes(
+    %x: tensor<4x70xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %r: tensor<5xi64> {plan.kind = "input", plan.names = ["r"]}, %c: tensor<5xi64> {plan.kind = "input", plan.names = ["c"]},
+    %g: tensor<5xf32> {plan.kind = "input", plan.names = ["g"]})
+    -> (tensor<5xf32> {plan.name = "0"}, tensor<4x70xf32> {plan.name = "1"}) {
+  %0 = plan.call "aten.index.Tensor"(%x, %r, %c) {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]} : (tensor<4x70xf32>, tensor<5xi64>, tensor<5xi64>) -> tensor<5xf32>
+  %1 = plan.call "meshplan.index_sum"(%g, %r, %c, %x) {source = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>], like = #plan.operand<3>, size = [4, 70]} : (tensor<5xf32>, tensor<5xi64>, tensor<5xi64>, tensor<4x70xf32>) -> tensor<4x70xf32>
+  return %0, %1 : tensor<5xf32>, tensor<4x70xf32>
+}

@@ -34,6 +34,8 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.gather_part",
     "meshplan.group_norm",
     "meshplan.grouped_convolution",
+    "meshplan.index_part",
+    "meshplan.index_sum_part",
     "meshplan.linear",
     "meshplan.linear_f32",
     "meshplan.matmul_f32",

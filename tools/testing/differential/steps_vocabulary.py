@@ -35,12 +35,15 @@ def classes_of(logits: torch.Tensor) -> torch.Tensor:
 
 
 def by_rows(logarithms: torch.Tensor, _: torch.Tensor, choices: Choices) -> torch.Tensor:
-    """By the numbers of all rows beside those of the classes."""
+    """By the numbers of rows beside those of the classes."""
     logarithms = logarithms.log_softmax(-1) if choices.flag() else logarithms
     classes = classes_of(logarithms)
     if choices.flag():
         rows = torch.arange(classes.numel())
         return logarithms.flatten(0, -2)[rows, classes.flatten() - logarithms.size(-1)].view(classes.shape)
+    if choices.flag():  # other rows, some of them twice
+        rows = torch.arange(classes.numel()) * 3 % classes.numel()
+        return logarithms.flatten(0, -2)[rows, classes.flatten()].view(classes.shape)
     counts = [torch.arange(size).view(-1, *[1] * place) for place, size in enumerate(reversed(classes.shape))]
     return logarithms[(*reversed(counts), classes)]
 

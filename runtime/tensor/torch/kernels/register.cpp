@@ -67,6 +67,8 @@ static void define(torch::Library &library) {
   library.def("scatter_part(Tensor self, Tensor index, Tensor places, int dim, int size, Tensor? src=None, "
               "Scalar value=0, bool adds=False) -> Tensor",
               &scatterPart);
+  library.def("index_part(Tensor self, Tensor?[] indices, Tensor places, int dim, int size, int place) -> Tensor",
+              &indexPart);
   library.def("topk_part(Tensor self, Tensor places, Tensor? values=None, Tensor? indices=None, *, int k, int dim, "
               "bool largest=True, int begin, int end, int size) -> (Tensor, Tensor)",
               &topkPart);
@@ -116,6 +118,9 @@ static void defineGradients(torch::Library &library) {
   library.def("scatter_sum_part(Tensor source, Tensor index, Tensor places, int dim, int[] size) -> Tensor",
               &scatterSumPart);
   library.def("index_sum(Tensor source, Tensor?[] indices, int[] size) -> Tensor", &indexSum);
+  library.def("index_sum_part(Tensor source, Tensor?[] indices, Tensor places, int dim, int[] size, int place) "
+              "-> Tensor",
+              &indexSumPart);
   library.def("layer_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, "
               "Tensor? weight=None, float eps=1e-5) -> Tensor",
               &layerNormInputGradient);

@@ -74,6 +74,15 @@ Value Arithmetic::pow(Value value, double exponent) const {
       .build(shapeOf(value), elementOf(value));
 }
 
+Value Arithmetic::fromFront(Value places, int64_t size) const {
+  Value isFromEnd = convert(compare("aten.lt.Scalar", places, 0), elementOf(places));
+  Value shift = make("aten.mul.Scalar")
+                    .tensor("self", isFromEnd)
+                    .integer("other", size)
+                    .build(shapeOf(places), elementOf(places));
+  return add(places, shift);
+}
+
 Value Arithmetic::compare(StringRef target, Value left, Value right) const {
   return make(target)
       .tensor("self", left)

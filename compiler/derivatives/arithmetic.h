@@ -44,6 +44,9 @@ public:
   mlir::Value compare(llvm::StringRef target, mlir::Value left, mlir::Value right) const;
   mlir::Value compare(llvm::StringRef target, mlir::Value value, double number) const;
 
+  /// Numbers of the elements of a dim of this size, of which some count from its end, counted from its front.
+  mlir::Value fromFront(mlir::Value places, int64_t size) const;
+
   /// `value` where the condition holds, else zero; dims of size 1 of either broadcast.
   mlir::Value keepWhere(mlir::Value condition, mlir::Value value) const;
   /// `value` where the condition does not hold, else zero.

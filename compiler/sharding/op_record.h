@@ -107,7 +107,8 @@ struct OpRecord {
   Strides (*strides)(const CallView &, unsigned result) = nullptr;
   /// Null: the call runs unchanged on local tensors. Called with the final, sharded types.
   LocalCall (*localize)(const CallView &, plan::MeshOp mesh) = nullptr;
-  /// `localize` changes arguments and nothing else: the same holds where the runtime differentiates the call.
+  /// `localize` changes arguments, or makes it a kernel that autograd differentiates: the same holds where the runtime
+  /// differentiates the call.
   bool localizesArguments = false;
   /// Set by operators that add one operand to the result of a contraction (the bias of linear). A `sum` factor of the
   /// rule may be divided only after the call is split this way: every rank would add the bias otherwise. nullopt: this

@@ -240,7 +240,7 @@ class Places(EachOperator):
         "gather": lambda x, y: x.gather(1, places(ROWS, SAMPLES, 5, WIDTH)),
         "gather_features": lambda x, y: x.gather(-1, places(WIDTH, SAMPLES, ROWS, 9)),
         "gather_some": lambda x, y: x.gather(1, places(ROWS, 4, 5, WIDTH)),
-        "take_along_dim": lambda x, y: x.take_along_dim(places(ROWS, SAMPLES, 5, 1), 1),
+        "take_along_dim": lambda x, y: x.take_along_dim(places(ROWS, SAMPLES, 5, 1) - ROWS // 2, 1),
         "index_select": lambda x, y: x.index_select(1, places(ROWS, 11)),
         "index_select_features": lambda x, y: x.index_select(-1, places(WIDTH, 11)),
         "scatter": lambda x, y: y.scatter(1, places(ROWS, SAMPLES, 1, WIDTH), x[:, :1]),

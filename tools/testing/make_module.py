@@ -42,8 +42,8 @@ class Convolutions(nn.Module):
         self.narrow = nn.Conv2d(32, 16, 1)
         self.norm = nn.InstanceNorm2d(16, affine=True)
         self.grouped = nn.Conv2d(16, 24, 3, padding=1, groups=4)
-        self.up = nn.ConvTranspose2d(24, 8, 2, stride=2)
-        self.up_norm = nn.GroupNorm(8, 8)
+        self.up = nn.ConvTranspose2d(24, 8, 2, stride=2, output_padding=1, groups=4)
+        self.up_norm = nn.GroupNorm(4, 8)
         self.head = nn.Linear(72, 10)
 
     def forward(self, pixels: torch.Tensor) -> Tensors:

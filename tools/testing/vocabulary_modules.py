@@ -22,6 +22,23 @@ def chosen(logits: torch.Tensor) -> torch.Tensor:
     return logits.log_softmax(-1).gather(-1, labels().unsqueeze(-1)).squeeze(-1)
 
 
+def of_rows(logits: torch.Tensor) -> torch.Tensor:
+    """The same by the numbers of samples, rows and classes, of which some count from the end."""
+    samples, rows = torch.arange(SAMPLES).unsqueeze(1), torch.arange(ROWS)
+    return logits.log_softmax(-1)[samples, rows, torch.where(labels() > 40, labels() - CLASSES, labels())]
+
+
+def of_merged_rows(logits: torch.Tensor) -> torch.Tensor:
+    rows = logits.flatten(0, 1).log_softmax(-1)
+    return rows[torch.arange(SAMPLES * ROWS), labels().flatten()]
+
+
+def of_other_rows(logits: torch.Tensor) -> torch.Tensor:
+    """Some rows, some of them twice, and classes of which some count from the end: [rows, samples]."""
+    rows, classes = places(ROWS, 5, 1), places(CLASSES, 5, 1) - CLASSES // 2
+    return logits.log_softmax(-1)[:, rows, classes.flip(0)]
+
+
 def preference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     policy, reference = chosen(x).sum(-1), chosen(y.detach()).sum(-1)
     better, worse = policy[:3] - reference[:3], policy[3:] - reference[3:]
@@ -82,6 +99,9 @@ LOSSES: dict[str, Operator] = {
         x.log_softmax(-1), y.log_softmax(-1), log_target=True, reduction="batchmean"
     ),
     "policy": clipped_policy,
+    "of_rows": lambda x, y: of_rows(x) * 0.3,
+    "of_other_rows": lambda x, y: of_other_rows(x) * 0.2,
+    "of_merged_rows": lambda x, y: of_merged_rows(x).square(),
     "z_loss": lambda x, y: x.logsumexp(-1).square(),
     "entropy": entropy,
     "streams": streams,
@@ -96,7 +116,7 @@ LOSSES: dict[str, Operator] = {
     "shifted": lambda x, y: (
         x.scatter_add(-1, labels().unsqueeze(-1), y.amax(-1, keepdim=True)).softmax(-1).square().sum(-1)
     ),
-    "along": lambda x, y: torch.take_along_dim(x, labels().unsqueeze(-1)[:1], -1),
+    "along": lambda x, y: torch.take_along_dim(x, labels().unsqueeze(-1)[:1] - CLASSES // 2, -1),
     "shares": lambda x, y: functional.softmin(x, -1) * y,
 }
 

@@ -1,11 +1,13 @@
 //===- places.cpp - elements at chosen places of a divided dim ------------===//
 //
 // A rank gives the elements that it holds, and zeros for others; the sum has all.
-// A rank is told which places are its own, so that the dim may be dealt in any way.
+// Of a triangle it drops those of its elements that lie outside. A rank is told which places are its own, so that the
+// dim may be dealt in any way.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/compositions/composition_rules.h"
+#include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 
 using namespace mlir;
@@ -72,63 +74,92 @@ static void indexSelect(Composition &composition) {
                dim);
 }
 
-/// Numbers of a dim of this size, of which some count from its end, counted from its front.
-static Value fromFront(const Composition &composition, Value index, int64_t size) {
-  Arithmetic math = composition.math();
-  Value isFromEnd = math.convert(math.compare("aten.lt.Scalar", index, 0), elementOf(index));
-  Value shift = composition.make("aten.mul.Scalar")
-                    .tensor("self", isFromEnd)
-                    .integer("other", size)
-                    .build(shapeOf(index), elementOf(index));
-  return math.add(index, shift);
-}
-
-/// The dim that the only index tensor of aten.index and its gradient stands for; -1 of other lists and of truth values.
-static int64_t indexedDim(const CallView &call) {
-  int64_t dim = -1;
-  for (auto [place, operand] : llvm::enumerate(call.getOperands("indices"))) {
-    if (operand && (dim >= 0 || !call.operands[*operand].getElementType().isSignlessInteger(64)))
-      return -1;
-    dim = operand ? static_cast<int64_t>(place) : dim;
-  }
-  return dim;
-}
-
-static std::optional<ComposedDims> indexDims(const CallView &call, plan::MeshOp) {
-  int64_t dim = indexedDim(call);
-  std::optional<ComposedDims> dims = dim < 0 ? std::nullopt : oneDim(call, "self", dim, 0);
-  if (dims) {
-    std::optional<unsigned> index = call.getOperands("indices")[dim];
-    dims->exchanged = call.operands[*index].getNumElements() *
-                      plan::elementBytes(call.operands[dims->operands.front()].getElementType());
+/// The dims that index tensors of aten.index and its gradient stand for; none where one has truth values.
+static SmallVector<int64_t> indexedDims(const CallView &call) {
+  SmallVector<int64_t> dims;
+  for (auto [dim, operand] : llvm::enumerate(call.getOperands("indices"))) {
+    if (!operand)
+      continue;
+    if (!call.operands[*operand].getElementType().isSignlessInteger(64))
+      return {};
+    dims.push_back(dim);
   }
   return dims;
 }
 
-/// The dims of the index stand where its dim was: a gather of one dim that holds them all.
+/// The only one of these, or the longest that is divided in operand `name`; -1 if there is none.
+static int64_t indexedDim(const CallView &call, StringRef name) {
+  SmallVector<int64_t> dims = indexedDims(call);
+  std::optional<unsigned> operand = call.getOperand(name);
+  if (dims.size() == 1 || !operand)
+    return dims.size() == 1 ? dims.front() : -1;
+  RankedTensorType type = call.operands[*operand];
+  llvm::erase_if(dims, [&](int64_t dim) { return !isDivided(type, dim); });
+  auto isShorter = [&](int64_t left, int64_t right) { return type.getDimSize(left) < type.getDimSize(right); };
+  return dims.empty() ? -1 : *llvm::max_element(dims, isShorter);
+}
+
+/// The first dim of the result that the index tensors have: where they index, or in front if others lie between.
+static int64_t placeOfIndices(const CallView &call) {
+  SmallVector<int64_t> dims = indexedDims(call);
+  return dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size()) ? dims.front() : 0;
+}
+
+/// The index tensors, of which that of `dim` counts from the front.
+static SmallVector<Value> indicesFromFront(const Composition &composition, int64_t dim, int64_t size) {
+  SmallVector<Value> indices = composition.operands("indices");
+  indices[dim] = composition.math().fromFront(indices[dim], size);
+  return indices;
+}
+
+static std::optional<ComposedDims> indexDims(const CallView &call, plan::MeshOp) {
+  int64_t dim = indexedDim(call, "self");
+  std::optional<ComposedDims> dims = dim < 0 ? std::nullopt : oneDim(call, "self", dim, 0);
+  if (!dims)
+    return std::nullopt;
+  // Rows that are chosen have one element each, at the most one of each row as a rule.
+  std::optional<unsigned> index = call.getOperands("indices")[dim];
+  int64_t ofRow = indexedDims(call).size() == 1 ? call.operands[*index].getNumElements() : 1;
+  dims->exchanged = ofRow * plan::elementBytes(call.operands[dims->operands.front()].getElementType());
+  return dims;
+}
+
+/// The dims of the index stand where its dim was: a gather of one dim that holds them all. Of several index tensors a
+/// rank looks up the places that it has.
 static void index(Composition &composition) {
   Arithmetic math = composition.math();
-  int64_t dim = indexedDim(composition.getView());
-  Value self = composition.operand("self"), chosen = composition.operands("indices")[dim];
+  const CallView &view = composition.getView();
+  Value self = composition.operand("self");
+  int64_t dim = indexedDim(view, "self");
   SmallVector<int64_t> shape(shapeOf(self));
-  int64_t size = shape[dim], count = ShapedType::getNumElements(shapeOf(chosen));
-  shape[dim] = count;
-  Value flat = math.reshape(fromFront(composition, chosen, size), {count});
-  giveGathered(composition, self, spread(composition, flat, shape, dim), dim);
+  int64_t size = shape[dim];
+  SmallVector<Value> indices = indicesFromFront(composition, dim, size);
+  if (indexedDims(view).size() > 1)
+    return composition.give(composition.make("meshplan.index_part")
+                                .tensor("self", self)
+                                .tensors("indices", indices)
+                                .tensor("places", composition.places(size))
+                                .integer("dim", dim)
+                                .integer("size", size)
+                                .integer("place", placeOfIndices(view))
+                                .build(shapeOf(composition.result()), elementOf(self)));
+  int64_t count = shape[dim] = ShapedType::getNumElements(shapeOf(indices[dim]));
+  giveGathered(composition, self, spread(composition, math.reshape(indices[dim], {count}), shape, dim), dim);
 }
 
 static std::optional<ComposedDims> takeAlongDims(const CallView &call, plan::MeshOp) {
   return chosenDims(call, "indices", /*isVector=*/false);
 }
 
-/// A gather of tensors whose other dims are broadcast first.
+/// A gather of tensors whose other dims are broadcast first. Indices may count from the end.
 static void takeAlong(Composition &composition) {
+  Arithmetic math = composition.math();
   Value self = composition.operand("self");
   int64_t dim = dimOf(composition, self);
   SmallVector<int64_t> shape(shapeOf(composition.result()));
-  Value indices = composition.math().expand(composition.operand("indices"), shape);
+  Value indices = math.expand(math.fromFront(composition.operand("indices"), shapeOf(self)[dim]), shape);
   shape[dim] = shapeOf(self)[dim];
-  giveGathered(composition, composition.math().expand(self, shape), indices, dim);
+  giveGathered(composition, math.expand(self, shape), indices, dim);
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,21 +208,59 @@ static void scatterSum(Composition &composition) {
 }
 
 static std::optional<ComposedDims> indexSumDims(const CallView &call, plan::MeshOp) {
-  int64_t dim = indexedDim(call);
+  int64_t dim = indexedDim(call, "like");
   return dim < 0 ? std::nullopt : oneDim(call, "like", dim, 0);
 }
 
 static void indexSum(Composition &composition) {
   Arithmetic math = composition.math();
-  int64_t dim = indexedDim(composition.getView());
-  SmallVector<int64_t> shape(shapeOf(composition.result()));
-  Value chosen = fromFront(composition, composition.operands("indices")[dim], shape[dim]);
-  int64_t count = shape[dim] = ShapedType::getNumElements(shapeOf(chosen));
-  Value source = math.reshape(composition.operand("source"), shape);
-  giveScattered(composition, source, spread(composition, math.reshape(chosen, {count}), shape, dim), dim);
+  const CallView &view = composition.getView();
+  Value source = composition.operand("source"), result = composition.result();
+  int64_t dim = indexedDim(view, "like");
+  SmallVector<int64_t> shape(shapeOf(result));
+  SmallVector<Value> indices = indicesFromFront(composition, dim, shape[dim]);
+  if (indexedDims(view).size() > 1)
+    return composition.give(composition.make("meshplan.index_sum_part")
+                                .tensor("source", source)
+                                .tensors("indices", indices)
+                                .tensor("places", composition.places(shape[dim]))
+                                .tensor("like", composition.operand("like"))
+                                .integer("dim", dim)
+                                .integers("size", shape)
+                                .integer("place", placeOfIndices(view))
+                                .build(shape, elementOf(result)));
+  int64_t count = shape[dim] = ShapedType::getNumElements(shapeOf(indices[dim]));
+  giveScattered(composition, math.reshape(source, shape),
+                spread(composition, math.reshape(indices[dim], {count}), shape, dim), dim);
+}
+
+//===----------------------------------------------------------------------===//
+// Triangles of the last two dims
+//===----------------------------------------------------------------------===//
+
+static std::optional<ComposedDims> triangleDims(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> self = call.getOperand("self");
+  int64_t rank = self ? call.operands[*self].getRank() : 0;
+  return rank < 2 ? std::nullopt : severalDims(call, "self", SmallVector<int64_t>{rank - 2, rank - 1}, 0);
+}
+
+/// What lies on the other side of the diagonal is filled in with zeros.
+template <bool IsUpper> static void triangle(Composition &composition) {
+  Arithmetic math = composition.math();
+  Value self = composition.operand("self");
+  int64_t rank = rankOf(self), rows = shapeOf(self)[rank - 2], columns = shapeOf(self)[rank - 1];
+  Value row = math.reshape(composition.places(rows), {rows, 1});
+  Value diagonal = composition.make("aten.add.Scalar")
+                       .tensor("self", row)
+                       .integer("other", composition.getView().getInt("diagonal", 0))
+                       .build({rows, 1}, elementOf(row));
+  Value isOutside = math.compare(IsUpper ? "aten.gt.Tensor" : "aten.lt.Tensor", diagonal, composition.places(columns));
+  composition.give(math.dropWhere(isOutside, self));
 }
 
 void meshplan::addPlaceCompositions(CompositionTable &table) {
+  table["aten.tril.default"] = {triangleDims, triangle</*IsUpper=*/false>};
+  table["aten.triu.default"] = {triangleDims, triangle</*IsUpper=*/true>};
   table["aten.gather.default"] = {gatherDims, gather};
   table["aten.index_select.default"] = {indexSelectDims, indexSelect};
   table["aten.take_along_dim.default"] = {takeAlongDims, takeAlong};

@@ -100,9 +100,14 @@ template <bool IsDeviation> static void variance(Composition &composition) {
 // Norms of the last dims
 //===----------------------------------------------------------------------===//
 
+static bool isOfGroups(const CallView &call) { return call.target.ends_with("aten.group_norm.default"); }
+
+/// A group norm of one group normalises each sample.
 static SmallVector<int64_t> lastDims(const CallView &call, int64_t rank) {
   SmallVector<int64_t> dims;
   int64_t count = call.getInts("normalized_shape").value_or(SmallVector<int64_t>()).size();
+  if (isOfGroups(call))
+    count = call.getInt("num_groups", 0) == 1 ? rank - 1 : 0;
   for (int64_t dim = std::max<int64_t>(rank - count, 0); dim < rank; ++dim)
     dims.push_back(dim);
   return dims;
@@ -110,6 +115,9 @@ static SmallVector<int64_t> lastDims(const CallView &call, int64_t rank) {
 
 template <int64_t Numbers> static std::optional<ComposedDims> normDims(const CallView &call, plan::MeshOp) {
   std::optional<unsigned> input = call.getOperand("input"), gradient = call.getOperand("gradient");
+  SmallVector<std::optional<unsigned>> gradients = call.getOperands("gradients");
+  if (!gradients.empty())
+    gradient = gradients.front();
   if (!input)
     return std::nullopt;
   SmallVector<int64_t> last = lastDims(call, call.operands[*input].getRank());
@@ -128,16 +136,26 @@ static double epsilonOf(const Composition &composition, bool isCentered) {
   return composition.getView().getFloat("eps", isCentered ? 1e-5 : least);
 }
 
+/// A tensor with a number for each feature, so that it meets them: a group norm has these in dim 1.
+static Value ofFeatures(const Composition &composition, StringRef name) {
+  Value value = composition.operand(name);
+  if (!value || !isOfGroups(composition.getView()))
+    return value ? composition.wide(value) : value;
+  SmallVector<int64_t> shape(rankOf(composition.operand("input")) - 1, 1);
+  shape.front() = shapeOf(value)[0];
+  return composition.math().reshape(composition.wide(value), shape);
+}
+
 template <bool IsCentered> static void norm(Composition &composition) {
   Arithmetic math = composition.math();
   Value input = composition.operand("input");
   Rows rows(composition, input, lastDims(composition.getView(), rankOf(input)));
   double eps = epsilonOf(composition, IsCentered);
   Value result = rows.normalized(IsCentered, eps);
-  if (Value weight = composition.operand("weight"))
-    result = math.mul(result, composition.wide(weight));
-  if (Value bias = composition.operand("bias"))
-    result = math.add(result, composition.wide(bias));
+  if (Value weight = ofFeatures(composition, "weight"))
+    result = math.mul(result, weight);
+  if (Value bias = ofFeatures(composition, "bias"))
+    result = math.add(result, bias);
   composition.give(0, result);
   unsigned results = composition.getView().results.size();
   if (results == 3)
@@ -148,17 +166,21 @@ template <bool IsCentered> static void norm(Composition &composition) {
 
 /// scale * (gradient - its mean - normalized * mean(gradient * normalized)), without the first mean if the rows are not
 /// centered.
-template <bool IsCentered> static void normInputGradient(Composition &composition) {
+static Value inputGradient(const Composition &composition, Value gradient, bool isCentered) {
   Arithmetic math = composition.math();
-  Value input = composition.operand("input"), gradient = composition.wide(composition.operand("gradient"));
+  Value input = composition.operand("input");
   Rows rows(composition, input, lastDims(composition.getView(), rankOf(input)));
-  double eps = epsilonOf(composition, IsCentered);
-  if (Value weight = composition.operand("weight"))
-    gradient = math.mul(gradient, composition.wide(weight));
-  Value normalized = rows.normalized(IsCentered, eps);
+  double eps = epsilonOf(composition, isCentered);
+  if (Value weight = ofFeatures(composition, "weight"))
+    gradient = math.mul(gradient, weight);
+  Value normalized = rows.normalized(isCentered, eps);
   Value along = math.mul(normalized, rows.meanOf(math.mul(gradient, normalized)));
-  Value rest = IsCentered ? math.sub(gradient, rows.meanOf(gradient)) : gradient;
-  composition.give(math.mul(math.sub(rest, along), rows.scale(IsCentered, eps)));
+  Value rest = isCentered ? math.sub(gradient, rows.meanOf(gradient)) : gradient;
+  return math.mul(math.sub(rest, along), rows.scale(isCentered, eps));
+}
+
+template <bool IsCentered> static void normInputGradient(Composition &composition) {
+  composition.give(inputGradient(composition, composition.wide(composition.operand("gradient")), IsCentered));
 }
 
 template <bool IsCentered> static void normWeightGradient(Composition &composition) {
@@ -171,15 +193,36 @@ template <bool IsCentered> static void normWeightGradient(Composition &compositi
   composition.give(math.sum(math.mul(gradient, normalized), others, /*keeps=*/false));
 }
 
+/// Of a group norm of one group, by the names in `of`.
+static void groupNormGradients(Composition &composition) {
+  Arithmetic math = composition.math();
+  Value input = composition.operand("input"), gradient = composition.wide(composition.operands("gradients").front());
+  SmallVector<int64_t> last = lastDims(composition.getView(), rankOf(input)), others{0};
+  others.append(last.begin() + 1, last.end());
+  SmallVector<StringRef> names;
+  cast<StringAttr>(composition.getView().get("of")).getValue().split(names, ", ");
+  for (auto [index, name] : llvm::enumerate(names)) {
+    if (name == "input") {
+      composition.give(index, inputGradient(composition, gradient, /*isCentered=*/true));
+      continue;
+    }
+    Value factor = gradient;
+    if (name == "weight")
+      factor = math.mul(gradient, Rows(composition, input, last).normalized(true, epsilonOf(composition, true)));
+    composition.give(index, math.sum(factor, others, /*keeps=*/false));
+  }
+}
+
 void meshplan::addSpreadCompositions(CompositionTable &table) {
   for (StringRef target : {"aten.var.correction", "aten.var_mean.correction"})
     table[target] = {varianceDims, variance<false>};
   for (StringRef target : {"aten.std.correction", "aten.std_mean.correction"})
     table[target] = {varianceDims, variance<true>};
-  for (StringRef target : {"aten.layer_norm.default", "aten.native_layer_norm.default"})
+  for (StringRef target : {"aten.layer_norm.default", "aten.native_layer_norm.default", "aten.group_norm.default"})
     table[target] = {normDims<2>, norm<true>};
   for (StringRef target : {"aten.rms_norm.default", "aten._fused_rms_norm.default"})
     table[target] = {normDims<1>, norm<false>};
+  table["vjp.aten.group_norm.default"] = {normDims<4>, groupNormGradients};
   table["meshplan.layer_norm_input_gradient"] = {normDims<4>, normInputGradient<true>};
   table["meshplan.layer_norm_weight_gradient"] = {normDims<2>, normWeightGradient<true>};
   table["meshplan.rms_norm_input_gradient"] = {normDims<2>, normInputGradient<false>};

@@ -42,7 +42,6 @@ static Value gradientOf(const Derivation &derivation, StringRef target, Value wa
       .integers("stride", windows[0])
       .integers("padding", windows[1])
       .integers("dilation", windows[2])
-      .integer("groups", derivation.getView().getInt("groups", 1))
       .build(shapeOf(wanted), elementOf(wanted));
 }
 

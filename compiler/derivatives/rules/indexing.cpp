@@ -55,14 +55,16 @@ static void gatherRule(Derivation &derivation) {
                 shapeOf(derivation.operand("self")));
 }
 
-/// As gather, of tensors whose other dims broadcast. Without a dim the elements are in one row.
+/// As gather, of tensors whose other dims broadcast; indices may count from the end. Without a dim the elements are in
+/// one row.
 static void takeAlongRule(Derivation &derivation) {
   Value self = derivation.operand("self"), indices = derivation.operand("indices"), gradient = derivation.gradient();
   int64_t rank = rankOf(self), dim = normalizeDim(derivation.getView().getInt("dim", 0), rank);
   if (!isa_and_present<IntegerAttr>(derivation.getView().get("dim")) || rank == 0 || dim < 0)
     return differentiateAtRunTime(derivation);
   SmallVector<int64_t> shape(shapeOf(gradient));
-  Value index = Arithmetic(derivation).expand(indices, shape);
+  Arithmetic math(derivation);
+  Value index = math.expand(math.fromFront(indices, shapeOf(self)[dim]), shape);
   shape[dim] = shapeOf(self)[dim];
   giveScattered(derivation, gradient, index, dim, shape);
 }

@@ -16,6 +16,13 @@ struct ConvolutionForm {
 
 bool isTransposedConvolution(const CallView &call);
 
+/// A convolution whose groups are as many as fit the shapes, on a rank those that it has. Of a transposed one the
+/// argument `group_inputs` is the number of input features of each, of others the weight tells it.
+inline constexpr llvm::StringLiteral groupedConvolution = "meshplan.grouped_convolution";
+
+/// The number of groups; 0 where it does not follow from the shapes.
+int64_t groupCount(const CallView &call);
+
 /// nullopt for other calls, and for one whose weight does not consist of its groups.
 std::optional<ConvolutionForm> convolutionForm(const CallView &call);
 

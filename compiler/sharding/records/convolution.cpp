@@ -9,6 +9,7 @@
 #include "compiler/sharding/calls/convolutions.h"
 #include "compiler/sharding/record_support/convolution_memory.h"
 #include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/grouped_features.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/memory.h"
@@ -34,7 +35,7 @@ struct ConvolutionDims {
 static std::optional<ConvolutionDims> readConvolution(RuleBuilder &builder, const CallView &call) {
   ConvolutionDims conv{builder.operand("input"), builder.operand("weight"), builder.operand("bias"), builder.result()};
   conv.windowDims = conv.weight.getRank() - 2;
-  conv.groups = call.getInt("groups", 1);
+  conv.groups = groupCount(call);
   bool fits = conv.windowDims >= 1 && conv.groups >= 1 && conv.input.getRank() == conv.result.getRank() &&
               (conv.input.getRank() == conv.windowDims + 1 || conv.input.getRank() == conv.windowDims + 2);
   return fits ? std::optional(conv) : std::nullopt;
@@ -45,32 +46,28 @@ static std::optional<Window> windowOf(const CallView &call, const ConvolutionDim
   std::optional<int64_t> stride = windowArgument(call, "stride", index, conv.windowDims, 1),
                          padding = windowArgument(call, "padding", index, conv.windowDims, 0),
                          dilation = windowArgument(call, "dilation", index, conv.windowDims, 1);
-  if (!stride || !padding || !dilation || isa_and_present<StringAttr>(call.get("padding")))
+  if (!stride || !padding || !dilation || isa_and_present<StringAttr>(call.get("padding")) || call.get("mode"))
     return std::nullopt;
   return Window{conv.weight[2 + index].size, *stride, *padding, *dilation};
 }
 
-/// Every group reads its own features and makes its own. Ranks with some of the groups need their number, which is an
-/// extent only if a group has one feature on either side.
-static void tieGroups(RuleBuilder &builder, const ConvolutionDims &conv) {
-  int64_t in = conv.in().size, out = conv.out().size;
-  if ((in != conv.groups && out != conv.groups) || in % conv.groups != 0 || out % conv.groups != 0)
+/// Every group reads its own features and makes its own. How many groups a rank has follows from the input features of
+/// each, which are whole in a transposed convolution: its weight does not tell them.
+static void tieFeatures(RuleBuilder &builder, const ConvolutionDims &conv, bool transposed) {
+  bool fits = conv.groups > 0 && conv.in().size % conv.groups == 0 && conv.out().size % conv.groups == 0;
+  if (!fits)
     return;
-  unsigned group = builder.add(conv.groups);
-  unsigned inRest = builder.add(in / conv.groups, FactorKind::whole);
-  unsigned outRest = builder.add(out / conv.groups, FactorKind::whole);
-  auto append = [&](DimRef dim, unsigned rest) {
-    builder.append(dim, group);
-    if (dim.size > conv.groups)
-      builder.append(dim, rest);
-  };
-  append(conv.in(), inRest);
-  append(conv.out(), outRest);
-  append(conv.weight[0], outRest);
+  GroupedFeatures features(builder, conv.groups);
+  SmallVector<DimRef> made{conv.out()};
   if (conv.bias)
-    append(conv.bias[0], outRest);
-  if (in > conv.groups)
-    builder.append(conv.weight[1], inRest);
+    made.push_back(conv.bias[0]);
+  if (!transposed) {
+    features.tie({conv.in()}, {conv.weight[1]}, FactorKind::sum);
+    made.push_back(conv.weight[0]);
+    return features.tie(made, {}, FactorKind::parallel);
+  }
+  features.tie({conv.in(), conv.weight[0]}, {}, conv.groups == 1 ? FactorKind::sum : FactorKind::whole);
+  features.tie(made, {conv.weight[1]}, FactorKind::parallel);
 }
 
 static FactorRule convolutionRule(const CallView &call) {
@@ -81,15 +78,7 @@ static FactorRule convolutionRule(const CallView &call) {
   bool transposed = isTransposedConvolution(call);
   if (conv->input.getRank() == conv->windowDims + 2)
     builder.tie({conv->input[0], conv->result[0]});
-  if (conv->groups == 1) {
-    builder.tie({conv->in(), conv->weight[transposed ? 0 : 1]}, FactorKind::sum);
-    SmallVector<DimRef> made{conv->out(), conv->weight[transposed ? 1 : 0]};
-    if (conv->bias)
-      made.push_back(conv->bias[0]);
-    builder.tie(made);
-  } else if (!transposed) {
-    tieGroups(builder, *conv);
-  }
+  tieFeatures(builder, *conv, transposed);
   for (int64_t index = 0; index < conv->windowDims && !transposed; ++index)
     if (std::optional<Window> window = windowOf(call, *conv, index))
       tieWindows(builder, conv->input[index - conv->windowDims], conv->result[index - conv->windowDims], *window);
@@ -172,18 +161,41 @@ static OpCost convolutionCost(const CallView &call) {
   return cost;
 }
 
-/// A rank has as many groups as features, on the side where a group has one.
+/// One number for each window dim.
+static Attribute windowList(const CallView &call, StringRef name, int64_t dims, int64_t otherwise) {
+  SmallVector<Attribute> numbers;
+  for (int64_t index = 0; index < dims; ++index)
+    numbers.push_back(
+        intLiteral(call.args.getContext(), windowArgument(call, name, index, dims, otherwise).value_or(otherwise)));
+  return ArrayAttr::get(call.args.getContext(), numbers);
+}
+
+/// A rank has some of the groups.
 static LocalCall localizeGroups(const CallView &call, plan::MeshOp) {
   std::optional<unsigned> input = call.getOperand("input"), weight = call.getOperand("weight");
-  int64_t groups = call.getInt("groups", 1);
-  if (groups == 1 || !input || !weight)
+  int64_t groups = groupCount(call);
+  if (groups == 1 || !input || !weight || call.target == groupedConvolution)
     return unchanged(call);
-  int64_t features = call.operands[*input].getRank() + 1 - call.operands[*weight].getRank();
-  if (!isDivided(call.operands[*input], features))
+  RankedTensorType inputType = call.operands[*input];
+  int64_t dims = call.operands[*weight].getRank() - 2, features = inputType.getRank() - 1 - dims;
+  if (!isDivided(inputType, features) && !isDivided(call.results.front(), features))
     return unchanged(call);
-  bool ofResult = call.operands[*input].getDimSize(features) != groups;
-  Attribute local = plan::LocalIntAttr::get(call.args.getContext(), 0, ofResult, ofResult ? 0 : *input, features, 0, 1);
-  return {call.target.str(), withArg(call.args, "groups", local)};
+  NamedAttrList args;
+  for (StringRef name : {"input", "weight", "bias"})
+    if (call.getOperand(name))
+      args.set(name, call.get(name));
+  args.set("stride", windowList(call, "stride", dims, 1));
+  args.set("dilation", windowList(call, "dilation", dims, 1));
+  if (isa_and_present<StringAttr>(call.get("padding")))
+    args.set("mode", call.get("padding"));
+  else
+    args.set("padding", windowList(call, "padding", dims, 0));
+  if (isTransposedConvolution(call)) {
+    args.set("transposed", BoolAttr::get(call.args.getContext(), true));
+    args.set("output_padding", windowList(call, "output_padding", dims, 0));
+    args.set("group_inputs", intLiteral(call.args.getContext(), inputType.getDimSize(features) / groups));
+  }
+  return {groupedConvolution.str(), args.getDictionary(call.args.getContext())};
 }
 
 /// The bias [out] is added behind, as [out, 1..] so that it meets its dim.
@@ -197,10 +209,10 @@ static std::optional<AddendSplit> splitBias(const CallView &call) {
 }
 
 void addConvolutionRecords(OpRegistry &registry) {
-  for (StringRef target :
-       {"aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default", "aten.conv1d.padding",
-        "aten.conv2d.padding", "aten.conv3d.padding", "aten.convolution.default", "aten.conv_transpose1d.default",
-        "aten.conv_transpose2d.input", "aten.conv_transpose3d.input"})
+  for (StringRef target : std::initializer_list<StringRef>{
+           "aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default", "aten.conv1d.padding",
+           "aten.conv2d.padding", "aten.conv3d.padding", "aten.convolution.default", "aten.conv_transpose1d.default",
+           "aten.conv_transpose2d.input", "aten.conv_transpose3d.input", groupedConvolution})
     registry.add({.target = target,
                   .rule = convolutionRule,
                   .linearity = convolutionLinearity,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/grouped_features.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/memory.h"
@@ -116,28 +117,41 @@ static FactorRule instanceNormRule(const CallView &call) {
   return builder.finish();
 }
 
-static bool hasGroupForEachFeature(const CallView &call) {
+/// A group norm whose groups have so many features each, and are as many as a rank has.
+static constexpr llvm::StringLiteral normOfGroups = "meshplan.group_norm";
+
+static int64_t featureCount(const CallView &call) {
   std::optional<unsigned> input = call.getOperand("input");
-  return input && call.operands[*input].getRank() > 1 &&
-         call.operands[*input].getDimSize(1) == call.getInt("num_groups", 0);
+  return input && call.operands[*input].getRank() > 1 ? call.operands[*input].getDimSize(1) : 0;
 }
 
-/// Statistics of each group of features of each sample. How many groups a rank has follows from an extent only if a
-/// group is one feature.
+static int64_t groupCount(const CallView &call) {
+  if (call.target != normOfGroups)
+    return call.getInt("num_groups", 1);
+  return featureCount(call) / std::max<int64_t>(call.getInt("group_features", 1), 1);
+}
+
+/// Statistics of each group of features of each sample.
 static FactorRule groupNormRule(const CallView &call) {
   RuleBuilder builder(call);
-  if (hasGroupForEachFeature(call))
-    tieFeatures(builder);
+  GroupedFeatures(builder, groupCount(call))
+      .tie({builder.operand("input")[1], builder.operand("weight")[0], builder.operand("bias")[0], builder.result()[1]},
+           {}, FactorKind::whole);
   tieOthers(builder, 0, 1);
   return builder.finish();
 }
 
+/// A rank has some of the groups.
 static LocalCall localizeGroupNorm(const CallView &call, plan::MeshOp) {
-  if (!isDivided(call.results.front(), 1))
+  if (!isDivided(call.results.front(), 1) || call.target == normOfGroups)
     return unchanged(call);
-  return {call.target.str(),
-          withArg(call.args, "num_groups",
-                  plan::LocalIntAttr::get(call.args.getContext(), 0, /*ofResult=*/true, 0, 1, 0, 1))};
+  NamedAttrList args;
+  for (StringRef name : {"input", "weight", "bias", "eps"})
+    if (Attribute argument = call.get(name))
+      args.set(name, argument);
+  args.set("group_features",
+           intLiteral(call.args.getContext(), featureCount(call) / std::max<int64_t>(groupCount(call), 1)));
+  return {normOfGroups.str(), args.getDictionary(call.args.getContext())};
 }
 
 /// Two numbers for each feature.
@@ -167,8 +181,7 @@ static OpCost instanceNormCost(const CallView &call) {
 }
 
 static OpCost groupNormCost(const CallView &call) {
-  return sampleNormCost(call,
-                        std::clamp<int64_t>(call.getInt("num_groups", 1), 0, call.results.front().getNumElements()), 2);
+  return sampleNormCost(call, std::clamp<int64_t>(groupCount(call), 0, call.results.front().getNumElements()), 2);
 }
 
 void addNormalizationRecords(OpRegistry &registry) {
@@ -195,13 +208,14 @@ void addNormalizationRecords(OpRegistry &registry) {
                 .linearity = notLinear,
                 .cost = instanceNormCost,
                 .isCheap = true});
-  registry.add({.target = "aten.group_norm.default",
-                .rule = groupNormRule,
-                .linearity = notLinear,
-                .cost = groupNormCost,
-                .localize = localizeGroupNorm,
-                .localizesArguments = true,
-                .isCheap = true});
+  for (StringRef target : {StringRef("aten.group_norm.default"), StringRef(normOfGroups)})
+    registry.add({.target = target,
+                  .rule = groupNormRule,
+                  .linearity = notLinear,
+                  .cost = groupNormCost,
+                  .localize = localizeGroupNorm,
+                  .localizesArguments = true,
+                  .isCheap = true});
 }
 
 } // namespace meshplan

@@ -181,8 +181,11 @@ static FactorRule diagonalOfRule(const CallView &call) {
 /// tril and triu know the elements of the last two dims by their number. The others become 0.
 static FactorRule triangleRule(const CallView &call) {
   RuleBuilder builder(call);
-  int64_t rank = builder.result().getRank();
+  TensorRef self = builder.operand("self"), result = builder.result();
+  int64_t rank = result.getRank();
   builder.tieAligned({rank - 2, rank - 1});
+  for (int64_t dim : {-2, -1})
+    builder.tie({self[dim], result[dim]}, FactorKind::whole);
   return builder.finish();
 }
 

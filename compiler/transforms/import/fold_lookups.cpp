@@ -4,12 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/derivatives/arithmetic.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "compiler/transforms/import/index_functions/lookup.h"
 #include "compiler/transforms/import/passes.h"
-#include "dialect/plan/call_builder.h"
 #include <numeric>
 
 namespace meshplan {
@@ -82,6 +82,7 @@ private:
   Lookup lookup;
   SmallVector<std::optional<int64_t>> counted; ///< for each dim of self the dim of the result that counts it
   std::optional<int64_t> chosen;               ///< dim of self
+  bool countsFromEnd = false;                  ///< some of what chooses may
 };
 
 } // namespace
@@ -123,16 +124,14 @@ bool LookupFolder::readIndices() {
     Value tensor = call.getOperand(*operand);
     Expr read = functions.at(tensor, readExpanded(functions.builder, typeOf(tensor).getShape(), ownCoordinates));
     Expr index = withinDim(functions.builder, read, shape[dim]);
-    if (!index)
-      return false;
-    if (counts(dim, index, ownCoordinates)) {
+    if (index && counts(dim, index, ownCoordinates)) {
       countsAny = true;
       continue;
     }
-    // gather takes no indices that count from the end.
-    if (chosen || !typeOf(tensor).getElementType().isInteger(64) || read->low < 0)
+    if (chosen || !typeOf(tensor).getElementType().isInteger(64))
       return false;
     chosen = dim;
+    countsFromEnd = !read || read->low < 0;
   }
   return countsAny;
 }
@@ -209,7 +208,11 @@ Placed LookupFolder::gather() {
 
 Value LookupFolder::chosenIndices(ArrayRef<int64_t> indexShape) {
   ArrayRef<int64_t> ownShape = result.slice(lookup.position, lookup.indexRank);
-  Value indices = expand(call.getOperand(*lookup.operands[*chosen]), ownShape);
+  Value indices = call.getOperand(*lookup.operands[*chosen]);
+  if (countsFromEnd)
+    indices =
+        Arithmetic([this](StringRef target) { return CallBuilder(target, call); }).fromFront(indices, shape[*chosen]);
+  indices = expand(indices, ownShape);
   SmallVector<int64_t> order;
   SmallVector<int64_t> narrow(indexShape);
   for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {

@@ -202,8 +202,8 @@ def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
     An index tensor that is provably n, n + 1, n + 2, ... along the dim that it
     makes takes a run of elements: the lookup becomes `aten.slice`.
 
-    Indices that may lie outside stay as they are, as do those that may count
-    from the end and choose.
+    What chooses may count from the end, and is made to count from the front. What
+    counts provably stays within its dim.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

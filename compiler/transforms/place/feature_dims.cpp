@@ -1,7 +1,9 @@
 //===- feature_dims.cpp - the features of a parameter ---------------------===//
 
 #include "compiler/transforms/place/feature_dims.h"
+#include "compiler/sharding/calls/convolutions.h"
 #include "compiler/sharding/module_border.h"
+#include "compiler/transforms/place/factor_places.h"
 #include "compiler/transforms/place/feature_roles.h"
 #include "compiler/transforms/place/weight_products.h"
 #include "llvm/ADT/DenseMap.h"
@@ -32,9 +34,13 @@ public:
 
 private:
   ValueFeatures atUse(OpOperand &use);
+  ValueFeatures atOwnUse(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
+  ValueFeatures atFactor(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   ValueFeatures meet(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   ValueFeatures passThrough(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   bool meets(CallOp call, unsigned operand, const FactorRule &rule) const;
+  /// The operands that are activations and not made of the parameter on the way to this call.
+  SmallVector<unsigned> foreignOperands(CallOp call) const;
   SmallVector<unsigned> activationsOf(CallOp call, unsigned operand, const FactorRule &rule) const;
 
   const FeatureSearch &search;
@@ -103,6 +109,71 @@ static void join(ValueFeatures &all, ValueFeatures use) {
   all.activations.append(use.activations);
 }
 
+static bool hasBothSides(const FeatureRoles &roles) {
+  auto has = [&](FeatureRole role) {
+    return llvm::any_of(roles, [role](const FeaturePieces &dim) {
+      return llvm::any_of(dim, [role](const FeaturePiece &piece) { return piece.role == role; });
+    });
+  };
+  return has(FeatureRole::output) && has(FeatureRole::input);
+}
+
+static bool isPointwise(StringRef target) {
+  const OpRecord *record = OpRegistry::get().lookup(target);
+  return record && record->isPointwise;
+}
+
+static bool isOfSeveralDims(const FactorRule &rule, unsigned operand) {
+  return llvm::count_if(factorsOf(rule.operands[operand]),
+                        [&](unsigned factor) { return rule.factors[factor].size > 1; }) > 1;
+}
+
+/// True if none of the others has one of the operand's dims.
+static bool hasOwnFactor(const FactorRule &rule, unsigned operand, ArrayRef<unsigned> others) {
+  return llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) {
+    return rule.factors[factor].size > 1 &&
+           llvm::none_of(others, [&](unsigned other) { return isIn(rule.operands[other], factor); });
+  });
+}
+
+/// True if the call is linear in the operand and not in these together with it: they are factors, and not addends.
+static bool isScaled(const CallView &call, unsigned operand, ArrayRef<unsigned> others) {
+  const OpRecord *record = OpRegistry::get().lookup(call.target);
+  if (!record || !record->linearity)
+    return false;
+  return llvm::any_of(record->linearity(call).sets, [&](ArrayRef<unsigned> set) {
+    return llvm::is_contained(set, operand) &&
+           llvm::none_of(others, [&](unsigned other) { return llvm::is_contained(set, other); });
+  });
+}
+
+/// Nothing, and not known where several dims may be features.
+static ValueFeatures endedAt(CallOp call, const TensorFactors &tensor) {
+  ValueFeatures features;
+  features.roles.resize(tensor.dims.size());
+  features.unknown = tensor.dims.size() > 1 ? call : CallOp();
+  return features;
+}
+
+static void markDivisible(FeatureRoles &roles) {
+  for (FeaturePieces &dim : roles)
+    for (FeaturePiece &piece : dim)
+      piece.isDivisible |= piece.role == FeatureRole::output || piece.role == FeatureRole::input;
+}
+
+/// A sum over a dim of a weight times activations is their product, written out.
+static void addSummed(FeatureRoles &roles, const FactorRule &rule, unsigned operand) {
+  for (auto [pieces, factors] : llvm::zip(roles, rule.operands[operand].dims)) {
+    if (factors.size() != 1 || isKnown(pieces) || !isAlone(rule, operand, factors.front()) ||
+        rule.factors[factors.front()].kind != FactorKind::sum)
+      continue;
+    FeaturePiece &piece = pieces.front();
+    piece.role = FeatureRole::input;
+    piece.meets = false;
+    piece.isDivisible = true;
+  }
+}
+
 const ValueFeatures &Follower::at(Value value) {
   auto [entry, isNew] = known.try_emplace(value);
   if (!isNew)
@@ -121,10 +192,58 @@ ValueFeatures Follower::atUse(OpOperand &use) {
   CallView view = CallView::of(call);
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
   unsigned operand = use.getOperandNumber();
-  bool hasActivation = llvm::any_of(call.getOperands(), [&](Value value) { return search.isActivation(value); });
-  if (!hasActivation && !meets(call, operand, rule))
+  bool isMixed = search.isActivation(use.get());
+  SmallVector<unsigned> foreign = foreignOperands(call);
+  if (foreign.empty() && !isMixed && !meets(call, operand, rule))
     return passThrough(call, operand, view, rule);
-  return call.isInModule(path) ? meet(call, operand, view, rule) : ValueFeatures();
+  if (!call.isInModule(path))
+    return ValueFeatures();
+  if (foreign.empty() && isMixed)
+    return atOwnUse(call, operand, view, rule);
+  bool contracts =
+      llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) { return !isIn(rule.results, factor); });
+  bool keepsElements = isPointwise(view.target) || (!contracts && isScaled(view, operand, foreign));
+  return !foreign.empty() && keepsElements ? atFactor(call, operand, view, rule) : meet(call, operand, view, rule);
+}
+
+/// A weight that activations have scaled is made into something else, without others. What a product with another
+/// weight makes of it may be a weight or an activation.
+ValueFeatures Follower::atOwnUse(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
+  if (productOf(rule, operand) != WeightProduct::none)
+    return endedAt(call, rule.operands[operand]);
+  return passThrough(call, operand, view, rule);
+}
+
+/// Where activations scale a weight, or add to it, what follows tells its dims. If nothing does, as of a table that is
+/// added to activations, the features that the weight alone has are outputs.
+ValueFeatures Follower::atFactor(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
+  SmallVector<unsigned> foreign = foreignOperands(call);
+  bool isMixed = search.isActivation(call.getOperand(operand)), isMatrix = isOfSeveralDims(rule, operand);
+  ValueFeatures here = isMixed ? ValueFeatures() : meet(call, operand, view, rule);
+  here.roles.resize(view.operands[operand].getRank());
+  if (!hasOwnFactor(rule, operand, foreign) && !isScaled(view, operand, foreign)) {
+    here.unknown = isMatrix ? call : CallOp();
+    return here;
+  }
+  ValueFeatures through = passThrough(call, operand, view, rule);
+  if (hasBothSides(through.roles) || (!isMatrix && countMet(through.roles) > 0))
+    return through;
+  CallOp unknown = std::exchange(through.unknown, CallOp());
+  join(here, std::move(through));
+  // Of a matrix some of the features that it alone has may be inputs.
+  if (unknown && isMatrix && !hasBothSides(here.roles)) {
+    here = ValueFeatures();
+    here.unknown = unknown;
+  }
+  return here;
+}
+
+SmallVector<unsigned> Follower::foreignOperands(CallOp call) const {
+  SmallVector<unsigned> foreign;
+  for (OpOperand &operand : call->getOpOperands())
+    if (search.isActivation(operand.get()) && !known.contains(originOf(operand.get())))
+      foreign.push_back(operand.getOperandNumber());
+  return foreign;
 }
 
 bool Follower::meets(CallOp call, unsigned operand, const FactorRule &rule) const {
@@ -137,10 +256,7 @@ bool Follower::meets(CallOp call, unsigned operand, const FactorRule &rule) cons
 /// The operands that stand for activations: where no input has a part in any, what a weight is multiplied with, or the
 /// indices by which it is looked up.
 SmallVector<unsigned> Follower::activationsOf(CallOp call, unsigned operand, const FactorRule &rule) const {
-  SmallVector<unsigned> activations;
-  for (OpOperand &other : call->getOpOperands())
-    if (search.isActivation(other.get()))
-      activations.push_back(other.getOperandNumber());
+  SmallVector<unsigned> activations = foreignOperands(call);
   if (activations.empty())
     for (OpOperand &other : call->getOpOperands())
       if (other.getOperandNumber() != operand && isMultiplied(rule, operand, other.getOperandNumber()))
@@ -159,7 +275,14 @@ static std::optional<int64_t> dimOf(const TensorFactors &tensor, unsigned factor
 ValueFeatures Follower::meet(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   SmallVector<unsigned> activations = activationsOf(call, operand, rule);
   RolesOfOperand read = rolesAtMeeting(view, rule, operand, activations);
+  // Weights that activations have scaled are joined as the groups of a convolution: these are samples.
+  if (search.isActivation(call.getOperand(operand)))
+    markDivisible(read.roles);
   ValueFeatures features{std::move(read.roles), {}, call, read.isUnknown ? call : CallOp()};
+  // A layout of all groups says nothing of the features of each.
+  std::optional<ConvolutionForm> convolution = convolutionForm(view);
+  if (convolution && convolution->groups > 1)
+    activations.clear();
   for (unsigned other : activations)
     if (!isFromWeights(originOf(call.getOperand(other))))
       features.activations.push_back({&call->getOpOperand(other), read.contracted
@@ -182,6 +305,8 @@ ValueFeatures Follower::passThrough(CallOp call, unsigned operand, const CallVie
   }
   RolesOfOperand read = rolesThrough(view, rule, operand, results);
   features.roles = std::move(read.roles);
+  if (search.isActivation(call.getOperand(operand)))
+    addSummed(features.roles, rule, operand);
   if (read.isUnknown)
     features.unknown = call;
   return features;
@@ -191,12 +316,16 @@ ValueFeatures Follower::passThrough(CallOp call, unsigned operand, const CallVie
 // Dims and fans of a parameter
 //===----------------------------------------------------------------------===//
 
-/// The first piece of more than one element, or of one where there is no other, if it is for this.
+/// The first piece of more than one element, or of one where there is no other, if it is for this. Groups of a
+/// convolution make outputs of their own.
 static const FeaturePiece *majorPiece(const FeaturePieces &dim, FeatureRole role) {
+  auto isFor = [role](const FeaturePiece &piece) {
+    return piece.role == role || (piece.isGroup && role == FeatureRole::output);
+  };
   const auto *major = llvm::find_if(dim, [](const FeaturePiece &piece) { return piece.size != 1; });
   if (major == dim.end())
-    major = llvm::find_if(dim, [role](const FeaturePiece &piece) { return piece.role == role; });
-  return major != dim.end() && major->role == role ? major : nullptr;
+    major = llvm::find_if(dim, isFor);
+  return major != dim.end() && isFor(*major) ? major : nullptr;
 }
 
 /// A single feature gives way to several, a factor of a product to what meets an activation, and minor ones to major

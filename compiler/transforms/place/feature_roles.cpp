@@ -27,6 +27,7 @@ static bool hasRole(const FeatureRoles &roles, FeatureRole role) {
 static FeaturePiece asOne(const FeaturePieces &pieces, int64_t size) {
   const auto *first = llvm::find_if(pieces, [](const FeaturePiece &piece) { return piece.role != FeatureRole::none; });
   FeaturePiece one = first == pieces.end() ? FeaturePiece() : *first;
+  one.isGroup |= !pieces.empty() && pieces.front().isGroup;
   one.size = size;
   return one;
 }
@@ -234,20 +235,32 @@ static FeaturePiece pieceOf(int64_t size, FeatureRole role, bool isDivisible) {
   return piece;
 }
 
-/// The rule of a convolution does not say all of it: a window is in no other tensor, and features of groups may not be
-/// divided. Groups count products.
+static FeaturePiece groupsOf(const ConvolutionForm &form) {
+  FeaturePiece piece = pieceOf(form.groups, FeatureRole::none, form.groups > 1);
+  piece.isGroup = form.groups > 1;
+  return piece;
+}
+
+/// The rule of a convolution does not say all of it: a window is in no other tensor, and the input features of groups
+/// may not be divided. Groups count products.
 static FeatureRoles rolesOfConvolution(const CallView &call, const ConvolutionForm &form) {
   ArrayRef<int64_t> shape = call.operands[form.weight].getShape();
+  auto pieces = [&](int64_t size, FeatureRole role) {
+    return pieceOf(size, role, form.groups == 1 || role == FeatureRole::output);
+  };
   FeatureRole first = form.isTransposed ? FeatureRole::input : FeatureRole::output;
   FeatureRole second = form.isTransposed ? FeatureRole::output : FeatureRole::input;
-  bool isDivisible = form.groups == 1;
-  FeatureRoles roles{{pieceOf(form.groups, FeatureRole::none, false), pieceOf(shape[0] / form.groups, first, false)},
-                     {pieceOf(shape[1], second, isDivisible)}};
-  if (isDivisible)
-    roles.front() = {pieceOf(shape[0], first, true)};
+  FeatureRoles roles{{groupsOf(form), pieces(shape[0] / form.groups, first)}, {pieces(shape[1], second)}};
+  if (form.groups == 1)
+    roles.front() = {pieces(shape[0], first)};
   for (int64_t extent : shape.drop_front(2))
     roles.push_back({pieceOf(extent, FeatureRole::window, false)});
   return roles;
+}
+
+static FeatureRoles rolesOfGroupedBias(const CallView &call, const ConvolutionForm &form, unsigned bias) {
+  int64_t size = call.operands[bias].getDimSize(0);
+  return {{groupsOf(form), pieceOf(size / form.groups, FeatureRole::output, true)}};
 }
 
 RolesOfOperand Meeting::read() {
@@ -256,8 +269,13 @@ RolesOfOperand Meeting::read() {
   addLookedUp();
   RolesOfOperand read;
   read.contracted = contracted;
-  if (std::optional<ConvolutionForm> form = convolutionForm(call); form && form->weight == operand) {
+  std::optional<ConvolutionForm> form = convolutionForm(call);
+  if (form && form->weight == operand) {
     read.roles = rolesOfConvolution(call, *form);
+    return read;
+  }
+  if (form && form->groups > 1 && call.getOperand("bias") == operand && call.operands[operand].getRank() == 1) {
+    read.roles = rolesOfGroupedBias(call, *form, operand);
     return read;
   }
   SmallVector<unsigned> inner, alone;
@@ -344,7 +362,8 @@ void Passage::give(unsigned factor, FeaturePieces pieces) {
     byFactor[factor] = std::move(pieces);
 }
 
-/// Below the major factor of a dim are minor features: of a style that divides the dim they have all.
+/// Below the major factor of a dim are minor features: of a style that divides the dim they have all. Groups are not
+/// counted, which of a weight of each sample are samples.
 void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, bool isJoined) {
   SmallVector<int64_t> sizes = llvm::map_to_vector(factors, [&](unsigned factor) { return rule.factors[factor].size; });
   SmallVector<FeaturePieces> parts(factors.size());
@@ -357,9 +376,13 @@ void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, b
   } else if (auto aligned = alignPieces(pieces, sizes)) {
     parts = std::move(*aligned);
   }
+  auto isGroup = [](const FeaturePiece &piece) { return piece.isGroup; };
+  size_t major = rule.majorPlace(factors);
+  if (major < factors.size() && llvm::any_of(parts[major], isGroup))
+    ++major;
   for (auto [index, factor] : llvm::enumerate(factors)) {
     for (FeaturePiece &piece : parts[index])
-      piece.meets &= isJoined || index <= rule.majorPlace(factors);
+      piece.meets &= isJoined || index <= major;
     give(factor, std::move(parts[index]));
   }
 }

@@ -30,6 +30,7 @@ struct FeaturePiece {
   bool meets = true;
   bool isDivisible = false; ///< the operator that contracts or makes it can be divided there
   bool isLookedUp = false;  ///< input features that indices choose
+  bool isGroup = false;     ///< groups of a convolution, of which each has features of its own
   /// Where it comes among the features of its role, the major ones first.
   llvm::SmallVector<unsigned, 3> place;
 };

@@ -31,8 +31,7 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault, bool
     CallView view = CallView::of(fault.grouped);
     diagnostic << "'" << view.target << "' has " << view.getInt("groups", 1) << " groups, and no style divides the "
                << kind << " features of groups";
-    diagnostic.attachNote() << "help: use 'replicate', or divide whole groups: 'parameter { weight: split 0 over AXIS"
-                            << (view.getOperand("bias") ? "; bias: split 0 over AXIS }'" : " }'");
+    diagnostic.attachNote() << "help: 'colwise' divides whole groups, with what they read and make; or use 'replicate'";
     return failure();
   }
   if (fault.parameter && fault.isWhole) {

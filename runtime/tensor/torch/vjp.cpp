@@ -34,7 +34,8 @@ public:
           std::vector<int> outputs)
       : base(base), arguments(std::move(arguments)), gradients(std::move(gradients)), wanted(std::move(wanted)),
         outputs(std::move(outputs)), isGroupNorm(base.schema().name().ends_with("group_norm")),
-        isConvolution(base.schema().name().starts_with("aten::conv")) {}
+        isConvolution(base.schema().name().starts_with("aten::conv") ||
+                      base.schema().name() == "meshplan::grouped_convolution") {}
 
   Status run(std::span<Tensor> values) override {
     Status status = guarded([&]() -> Status {

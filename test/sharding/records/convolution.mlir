@@ -134,3 +134,41 @@ func.func @conv_transpose3d(%0: tensor<2x6x2x3x4xf32>, %1: tensor<6x4x2x1x1xf32>
     : (tensor<2x6x2x3x4xf32>, tensor<6x4x2x1x1xf32>, tensor<4xf32>) -> tensor<2x4x4x3x4xf32>
   return %r : tensor<2x4x4x3x4xf32>
 }
+
+// Groups with several features on both sides, of which ranks have some: also one of two ranks has more, a part of each
+// group, or the bias of its own.
+func.func @conv1d_wide_groups(%0: tensor<2x12x8xf32>, %1: tensor<18x4x3xf32>, %2: tensor<18xf32>) -> tensor<2x18x8xf32> {
+  %r = plan.call "aten.conv1d.default"(%0, %1, %2) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, padding = [1 : i64], groups = 3 : i64}
+    : (tensor<2x12x8xf32>, tensor<18x4x3xf32>, tensor<18xf32>) -> tensor<2x18x8xf32>
+  return %r : tensor<2x18x8xf32>
+}
+
+func.func @conv1d_groups_of_a_sample(%0: tensor<8x9xf32>, %1: tensor<4x2x3xf32>) -> tensor<4x4xf32> {
+  %r = plan.call "aten.conv1d.default"(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>, stride = [2 : i64], groups = 4 : i64}
+    : (tensor<8x9xf32>, tensor<4x2x3xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+func.func @conv2d_groups_same(%0: tensor<2x4x4x6xf32>, %1: tensor<8x2x2x3xf32>, %2: tensor<8xf32>) -> tensor<2x8x4x6xf32> {
+  %r = plan.call "aten.conv2d.padding"(%0, %1, %2) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, padding = "same", groups = 2 : i64}
+    : (tensor<2x4x4x6xf32>, tensor<8x2x2x3xf32>, tensor<8xf32>) -> tensor<2x8x4x6xf32>
+  return %r : tensor<2x8x4x6xf32>
+}
+
+func.func @conv_transpose1d_groups(%0: tensor<2x8x6xf32>, %1: tensor<8x3x2xf32>, %2: tensor<12xf32>) -> tensor<2x12x12xf32> {
+  %r = plan.call "aten.conv_transpose1d.default"(%0, %1, %2) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, stride = [2 : i64], groups = 4 : i64}
+    : (tensor<2x8x6xf32>, tensor<8x3x2xf32>, tensor<12xf32>) -> tensor<2x12x12xf32>
+  return %r : tensor<2x12x12xf32>
+}
+
+func.func @convolution_transposed_groups(%0: tensor<2x6x4xf32>, %1: tensor<6x2x3xf32>) -> tensor<2x4x4xf32> {
+  %r = plan.call "aten.convolution.default"(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = unit, stride = [1 : i64], padding = [1 : i64], dilation = [1 : i64], transposed = true, output_padding = [0 : i64], groups = 2 : i64}
+    : (tensor<2x6x4xf32>, tensor<6x2x3xf32>) -> tensor<2x4x4xf32>
+  return %r : tensor<2x4x4xf32>
+}
+
+func.func @grouped_convolution(%0: tensor<2x12x8xf32>, %1: tensor<18x4x3xf32>, %2: tensor<18xf32>) -> tensor<2x18x6xf32> {
+  %r = plan.call "meshplan.grouped_convolution"(%0, %1, %2) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, stride = [1 : i64], padding = [0 : i64], dilation = [1 : i64]}
+    : (tensor<2x12x8xf32>, tensor<18x4x3xf32>, tensor<18xf32>) -> tensor<2x18x6xf32>
+  return %r : tensor<2x18x6xf32>
+}

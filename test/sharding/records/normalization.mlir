@@ -105,6 +105,12 @@ func.func @group_norm(%0: tensor<4x12x6xf32>, %1: tensor<12xf32>, %2: tensor<12x
   return %r : tensor<4x12x6xf32>
 }
 
+func.func @group_norm_by_features(%0: tensor<4x12x6xf32>, %1: tensor<12xf32>) -> tensor<4x12x6xf32> {
+  %r = plan.call "meshplan.group_norm"(%0, %1) {input = #plan.operand<0>, group_features = 2 : i64, weight = #plan.operand<1>, eps = 1.0e-05 : f64}
+    : (tensor<4x12x6xf32>, tensor<12xf32>) -> tensor<4x12x6xf32>
+  return %r : tensor<4x12x6xf32>
+}
+
 func.func @group_norm_of_features(%0: tensor<4x6x12xf32>, %1: tensor<6xf32>, %2: tensor<6xf32>) -> tensor<4x6x12xf32> {
   %r = plan.call "aten.group_norm.default"(%0, %1, %2) {input = #plan.operand<0>, num_groups = 6 : i64, weight = #plan.operand<1>, bias = #plan.operand<2>, eps = 1.0e-05 : f64}
     : (tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>

@@ -73,34 +73,72 @@ func.func @several_positions(%self: tensor<4x8x6xf32>, %scores: tensor<2x4x6xf32
   return %out : tensor<2x4x8xf32>
 }
 
-// Nothing is counted, the indices may be negative, or two tensors choose: as it was.
+// Nothing is counted, or two tensors choose: as it was.
 // CHECK-LABEL: func.func @left_alone
-// CHECK-COUNT-4: "aten.index.Tensor"
+// CHECK-COUNT-3: "aten.index.Tensor"
 func.func @left_alone(%self: tensor<4x6x8xf32>, %at: tensor<4xi64>, %scores: tensor<4x8xf32>)
-    -> (tensor<4x6x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<3x8xf32>) {
+    -> (tensor<4x6x8xf32>, tensor<4xf32>, tensor<3x8xf32>) {
   %count = plan.call "aten.arange.default"() {end = 4 : i64} : () -> tensor<4xi64>
   %short = plan.call "aten.arange.default"() {end = 3 : i64} : () -> tensor<3xi64>
   %best = plan.call "aten.argmax.default"(%scores) {self = #plan.operand<0>, dim = 1 : i64}
       : (tensor<4x8xf32>) -> tensor<4xi64>
   %0 = plan.call "aten.index.Tensor"(%self, %at) {self = #plan.operand<0>, indices = [#plan.operand<1>]}
       : (tensor<4x6x8xf32>, tensor<4xi64>) -> tensor<4x6x8xf32>
-  %1 = plan.call "aten.index.Tensor"(%self, %count, %at)
-      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
-      : (tensor<4x6x8xf32>, tensor<4xi64>, tensor<4xi64>) -> tensor<4x8xf32>
-  %2 = plan.call "aten.index.Tensor"(%self, %count, %at, %best)
+  %1 = plan.call "aten.index.Tensor"(%self, %count, %at, %best)
       {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>, #plan.operand<3>]}
       : (tensor<4x6x8xf32>, tensor<4xi64>, tensor<4xi64>, tensor<4xi64>) -> tensor<4xf32>
   // The first three of four samples are not all of them.
-  %3 = plan.call "aten.index.Tensor"(%self, %short, %short)
+  %2 = plan.call "aten.index.Tensor"(%self, %short, %short)
       {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
       : (tensor<4x6x8xf32>, tensor<3xi64>, tensor<3xi64>) -> tensor<3x8xf32>
-  return %0, %1, %2, %3 : tensor<4x6x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<3x8xf32>
+  return %0, %1, %2 : tensor<4x6x8xf32>, tensor<4xf32>, tensor<3x8xf32>
 }
 
-// Gather takes no indices that count from the end.
-// CHECK-LABEL: func.func @from_the_end
+// Classes that an input chooses, and that may count from the end.
+// CHECK-LABEL: func.func @classes_of_rows
+// CHECK: %[[IS_BEHIND:.*]] = plan.call "aten.lt.Scalar"(%arg1) {other = 0.000000e+00 : f64, {{.*}} -> tensor<4xi1>
+// CHECK: %[[SHIFT:.*]] = plan.call "aten.mul.Scalar"({{.*}}) {other = 6 : i64, {{.*}} -> tensor<4xi64>
+// CHECK-NEXT: %[[CLASS:.*]] = plan.call "aten.add.Tensor"(%arg1, %[[SHIFT]])
+// CHECK-NEXT: %[[AT:.*]] = plan.call "aten.reshape.default"(%[[CLASS]]){{.*}} -> tensor<4x1xi64>
+// CHECK-NEXT: %[[TAKEN:.*]] = plan.call "aten.gather.default"(%arg0, %[[AT]]) {dim = 1 : i64, {{.*}} -> tensor<4x1xf32>
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "aten.reshape.default"(%[[TAKEN]]){{.*}} -> tensor<4xf32>
+// CHECK-NEXT: return %[[OUT]]
+func.func @classes_of_rows(%rows: tensor<4x6xf32>, %classes: tensor<4xi64>) -> tensor<4xf32> {
+  %count = plan.call "aten.arange.default"() {end = 4 : i64} : () -> tensor<4xi64>
+  %out = plan.call "aten.index.Tensor"(%rows, %count, %classes)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      : (tensor<4x6xf32>, tensor<4xi64>, tensor<4xi64>) -> tensor<4xf32>
+  return %out : tensor<4xf32>
+}
+
+// Numbers of rows that the model has as a constant, here of two dims, are counted too.
+// CHECK-LABEL: func.func @listed_rows
+// CHECK: plan.call "aten.gather.default"(%arg0, %{{.*}}) {dim = 2 : i64, {{.*}} -> tensor<2x3x1xf32>
+// CHECK-NOT: "aten.index.Tensor"
+// CHECK: return
+func.func @listed_rows(%self: tensor<2x3x8xf32>, %at: tensor<2x3xi64>) -> tensor<2x3xf32> {
+  %samples = plan.constant "samples" dense<[[0], [1]]> : tensor<2x1xi64> : tensor<2x1xi64>
+  %rows = plan.constant "rows" dense<[[0, 1, 2], [0, 1, 2]]> : tensor<2x3xi64> : tensor<2x3xi64>
+  %out = plan.call "aten.index.Tensor"(%self, %samples, %rows, %at)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>, #plan.operand<3>]}
+      : (tensor<2x3x8xf32>, tensor<2x1xi64>, tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xf32>
+  return %out : tensor<2x3xf32>
+}
+
+// Other orders of rows choose them.
+// CHECK-LABEL: func.func @other_rows
 // CHECK: "aten.index.Tensor"
-// CHECK-NOT: "aten.gather.default"
+func.func @other_rows(%self: tensor<3x8xf32>, %at: tensor<3xi64>) -> tensor<3xf32> {
+  %rows = plan.constant "rows" dense<[0, 2, 1]> : tensor<3xi64> : tensor<3xi64>
+  %out = plan.call "aten.index.Tensor"(%self, %rows, %at)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      : (tensor<3x8xf32>, tensor<3xi64>, tensor<3xi64>) -> tensor<3xf32>
+  return %out : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @from_the_end
+// CHECK: plan.call "aten.add.Tensor"({{.*}}) {{.*}} -> tensor<2xi64>
+// CHECK: "aten.gather.default"
 func.func @from_the_end(%self: tensor<2x6x8xf32>) -> tensor<2x8xf32> {
   %count = plan.call "aten.arange.default"() {end = 2 : i64} : () -> tensor<2xi64>
   %last = plan.call "aten.arange.start"() {start = -2 : i64, end = 0 : i64} : () -> tensor<2xi64>

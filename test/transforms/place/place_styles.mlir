@@ -457,3 +457,43 @@ func.func @tied(
       : (tensor<4x8xf32>, tensor<12x8xf32>) -> tensor<4x12xf32>
   return %1 : tensor<4x12xf32>
 }
+
+// -----
+
+// Groups of a convolution, and a weight that activations scale for each sample. What the groups read is divided by
+// them or not; an activation with features to contract is divided like these.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "groups" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "turned" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "scaled" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// CHECK-LABEL: func.func @groups_and_samples
+// CHECK-SAME: tensor<12x2x1xf32, #plan.sharding<[{"tp"}, {}, {}]>>
+// CHECK-SAME: tensor<12xf32, #plan.sharding<[{"tp"}]>>
+// CHECK-SAME: tensor<12x1x1xf32, #plan.sharding<[{"tp"}, {}, {}]>>
+// CHECK-SAME: tensor<6x4xf32, #plan.sharding<[{}, {"tp"}]>>
+// CHECK-NOT: plan.constrain
+// CHECK: "aten.conv1d.default"
+// CHECK-NOT: plan.constrain
+// CHECK: "aten.conv_transpose1d.default"
+// CHECK: %[[X:.*]] = plan.constrain %{{.*}} <[{}, {"tp"}]> along
+// CHECK: "aten.einsum.default"(%{{.*}}, %[[X]])
+func.func @groups_and_samples(
+    %x: tensor<3x8x5xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<12x2x1xf32> {plan.kind = "parameter", plan.names = ["groups.weight"]},
+    %b: tensor<12xf32> {plan.kind = "parameter", plan.names = ["groups.bias"]},
+    %t: tensor<12x1x1xf32> {plan.kind = "parameter", plan.names = ["turned.weight"]},
+    %s: tensor<6x4xf32> {plan.kind = "parameter", plan.names = ["scaled.weight"]}) -> tensor<3x6xf32> {
+  %0 = plan.call "aten.conv1d.default"(%x, %w, %b) {input = #plan.operand<0>, weight = #plan.operand<1>,
+      bias = #plan.operand<2>, groups = 4 : i64} in "groups"
+      : (tensor<3x8x5xf32>, tensor<12x2x1xf32>, tensor<12xf32>) -> tensor<3x12x5xf32>
+  %1 = plan.call "aten.conv_transpose1d.default"(%0, %t) {input = #plan.operand<0>, weight = #plan.operand<1>,
+      groups = 4 : i64} in "turned" : (tensor<3x12x5xf32>, tensor<12x1x1xf32>) -> tensor<3x4x5xf32>
+  %2 = plan.call "aten.sum.dim_IntList"(%1) {self = #plan.operand<0>, dim = [2]} : (tensor<3x4x5xf32>) -> tensor<3x4xf32>
+  %3 = plan.call "aten.unsqueeze.default"(%2) {self = #plan.operand<0>, dim = 1} : (tensor<3x4xf32>) -> tensor<3x1x4xf32>
+  %4 = plan.call "aten.mul.Tensor"(%s, %3) {self = #plan.operand<0>, other = #plan.operand<1>} in "scaled"
+      : (tensor<6x4xf32>, tensor<3x1x4xf32>) -> tensor<3x6x4xf32>
+  %5 = plan.call "aten.einsum.default"(%4, %2) {equation = "boi,bi->bo", tensors = [#plan.operand<0>, #plan.operand<1>]}
+      in "scaled" : (tensor<3x6x4xf32>, tensor<3x4xf32>) -> tensor<3x6xf32>
+  return %5 : tensor<3x6xf32>
+}

@@ -101,31 +101,31 @@ func.func @forward(
 // -----
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{'depthwise' cannot be colwise tp: 'aten.conv2d.default' has 4 groups, and no style divides the output features of groups}}
-// expected-note @below {{help: use 'replicate', or divide whole groups: 'parameter { weight: split 0 over AXIS }'}}
-plan.style "depthwise" colwise [#plan.axis<"tp">] as "colwise tp"
+// expected-error @below {{'grouped' cannot be rowwise tp: 'aten.conv2d.default' has 4 groups, and no style divides the input features of groups}}
+// expected-note @below {{help: 'colwise' divides whole groups, with what they read and make; or use 'replicate'}}
+plan.style "grouped" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %x: tensor<2x4x5x5xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<4x1x3x3xf32> {plan.kind = "parameter", plan.names = ["depthwise.weight"]}) -> tensor<2x4x3x3xf32> {
+    %x: tensor<2x8x5x5xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<8x2x3x3xf32> {plan.kind = "parameter", plan.names = ["grouped.weight"]}) -> tensor<2x8x3x3xf32> {
   %0 = plan.call "aten.conv2d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 4 : i64}
-      in "depthwise" : (tensor<2x4x5x5xf32>, tensor<4x1x3x3xf32>) -> tensor<2x4x3x3xf32>
-  return %0 : tensor<2x4x3x3xf32>
+      in "grouped" : (tensor<2x8x5x5xf32>, tensor<8x2x3x3xf32>) -> tensor<2x8x3x3xf32>
+  return %0 : tensor<2x8x3x3xf32>
 }
 
 // -----
 
+// What activations make for each element is added to a weight: it may be one, or a table that they are added to.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{'depthwise' cannot be colwise tp: 'aten.conv2d.default' has 4 groups, and no style divides the output features of groups}}
-// expected-note @below {{divide whole groups: 'parameter { weight: split 0 over AXIS; bias: split 0 over AXIS }'}}
-plan.style "depthwise" colwise [#plan.axis<"tp">] as "colwise tp"
+// expected-error @below {{'up' cannot be rowwise tp: which dim of 'up.weight' holds input features is not known behind 'aten.add.Tensor'}}
+// expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over tp }'}}
+plan.style "up" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %x: tensor<2x4x5x5xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<4x1x3x3xf32> {plan.kind = "parameter", plan.names = ["depthwise.weight"]},
-    %b: tensor<4xf32> {plan.kind = "parameter", plan.names = ["depthwise.bias"]}) -> tensor<2x4x3x3xf32> {
-  %0 = plan.call "aten.conv2d.default"(%x, %w, %b) {input = #plan.operand<0>, weight = #plan.operand<1>,
-      bias = #plan.operand<2>, groups = 4 : i64} in "depthwise"
-      : (tensor<2x4x5x5xf32>, tensor<4x1x3x3xf32>, tensor<4xf32>) -> tensor<2x4x3x3xf32>
-  return %0 : tensor<2x4x3x3xf32>
+    %x: tensor<3x4x6xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<4x6xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<3x4xf32> {
+  %0 = plan.call "aten.add.Tensor"(%w, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "up"
+      : (tensor<4x6xf32>, tensor<3x4x6xf32>) -> tensor<3x4x6xf32>
+  %1 = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [2]} in "up" : (tensor<3x4x6xf32>) -> tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
 }
 
 // -----

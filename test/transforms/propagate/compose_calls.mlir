@@ -81,3 +81,66 @@ func.func @short(%x: tensor<4x4xf32> {plan.kind = "input", plan.names = ["x"], p
   %1, %2 = plan.call "aten.topk.default"(%y) {self = #plan.operand<0>, k = 3, dim = -1} : (tensor<4x190xf32>) -> (tensor<4x3xf32>, tensor<4x3xi64>)
   return %0, %2 : tensor<4x4xf32>, tensor<4x3xi64>
 }
+
+// -----
+
+// A triangle of what a rank has.
+// CHECK-LABEL: func.func @triangle(
+// CHECK: %[[ROWS:.*]] = plan.call "aten.add.Scalar"({{.*}}) {other = -1 : i64, {{.*}} -> tensor<6x1xi64, #plan.sharding<[{"tp"}, {}]>>
+// CHECK: %[[OUTSIDE:.*]] = plan.call "aten.lt.Tensor"(%[[ROWS]], %{{.*}}){{.*}} -> tensor<6x5xi1, #plan.sharding<[{"tp"}, {}]>>
+// CHECK: %[[LOW:.*]] = plan.call "aten.masked_fill.Scalar"(%arg0, %[[OUTSIDE]]) {{.*}} -> tensor<2x6x5xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK: plan.call "aten.gt.Tensor"
+// CHECK: return %[[LOW]]
+plan.mesh [#plan.mesh_axis<"tp" = 4>]
+func.func @triangle(%x: tensor<2x6x5xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}, {}]>}) -> (tensor<2x6x5xf32> {plan.name = "0"}, tensor<2x6x5xf32> {plan.name = "1"}) {
+  %0 = plan.call "aten.tril.default"(%x) {self = #plan.operand<0>, diagonal = -1} : (tensor<2x6x5xf32>) -> tensor<2x6x5xf32>
+  %1 = plan.call "aten.triu.default"(%x) {self = #plan.operand<0>} : (tensor<2x6x5xf32>) -> tensor<2x6x5xf32>
+  return %0, %1 : tensor<2x6x5xf32>, tensor<2x6x5xf32>
+}
+
+// -----
+
+// A group norm of one group has its sums reduced, those of several groups need whole ones.
+// CHECK-LABEL: func.func @group_norm(
+// CHECK: plan.call "aten.sum.dim_IntList"(%arg0) {dim = [1, 2], keepdim = true, {{.*}} partial = sum {"tp"}>>
+// CHECK: plan.call "aten.sum.dim_IntList"({{.*}}) {dim = [1, 2], keepdim = true, {{.*}} partial = sum {"tp"}>>
+// CHECK: plan.call "aten.rsqrt.default"
+// CHECK: %[[WEIGHT:.*]] = plan.call "aten.reshape.default"(%arg1) {{.*}} -> tensor<6x1xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WEIGHT]]){{.*}} -> tensor<2x6x5xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK-NOT: aten.group_norm
+// CHECK: plan.call "aten.group_norm.default"(%arg0, %arg1) {{{.*}}num_groups = 3 : i64{{.*}} -> tensor<2x6x5xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK: %[[WHOLE:.*]] = plan.reshard %arg0 {{.*}} -> tensor<2x6x5xf32, #plan.sharding<[{}, {}, {}]>>
+// CHECK: plan.call "aten.group_norm.default"(%[[WHOLE]]) {{{.*}}num_groups = 2 : i64
+// CHECK-NOT: "vjp.
+// CHECK: plan.call "aten.sum.dim_IntList"(%{{.*}}) {dim = [0, 2], keepdim = false, {{.*}} -> tensor<6xf32, #plan.sharding<[{"tp"}]>>
+// CHECK-NOT: "vjp.
+// CHECK: return
+plan.mesh [#plan.mesh_axis<"tp" = 3>]
+func.func @group_norm(
+    %x: tensor<2x6x5xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}, {}]>},
+    %w: tensor<6xf32> {plan.kind = "input", plan.names = ["w"], plan.sharding = #plan.sharding<[{"tp"}]>},
+    %g: tensor<2x6x5xf32> {plan.kind = "input", plan.names = ["g"], plan.sharding = #plan.sharding<[{}, {"tp"}, {}]>})
+    -> (tensor<2x6x5xf32> {plan.name = "0"}, tensor<2x6x5xf32> {plan.name = "1"}, tensor<2x6x5xf32> {plan.name = "2"}, tensor<2x6x5xf32> {plan.name = "3"}, tensor<6xf32> {plan.name = "4"}) {
+  %0 = plan.call "aten.group_norm.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, num_groups = 1 : i64} : (tensor<2x6x5xf32>, tensor<6xf32>) -> tensor<2x6x5xf32>
+  %1 = plan.call "aten.group_norm.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, num_groups = 3 : i64} : (tensor<2x6x5xf32>, tensor<6xf32>) -> tensor<2x6x5xf32>
+  %2 = plan.call "aten.group_norm.default"(%x) {input = #plan.operand<0>, num_groups = 2 : i64} : (tensor<2x6x5xf32>) -> tensor<2x6x5xf32>
+  %3:2 = plan.call "vjp.aten.group_norm.default"(%x, %w, %g) {input = #plan.operand<0>, weight = #plan.operand<1>, num_groups = 1 : i64, gradients = [#plan.operand<2>], of = "input, weight"} : (tensor<2x6x5xf32>, tensor<6xf32>, tensor<2x6x5xf32>) -> (tensor<2x6x5xf32>, tensor<6xf32>)
+  return %0, %1, %2, %3#0, %3#1 : tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<2x6x5xf32>, tensor<6xf32>
+}
+
+// -----
+
+// Numbers of rows and of classes: each rank looks up the classes that it has, of all rows.
+// CHECK-LABEL: func.func @rows_and_classes(
+// CHECK: plan.call "meshplan.index_part"(%arg0, %arg1, %{{.*}}, %{{.*}}) {dim = 1 : i64, {{.*}}place = 0 : i64, {{.*}}size = 70 : i64}{{.*}} -> tensor<5xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+// CHECK: plan.call "meshplan.index_sum_part"(%arg3, %arg1, %{{.*}}, %{{.*}}, %arg0) {dim = 1 : i64, {{.*}}size = [4, 70], {{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>
+plan.mesh [#plan.mesh_axis<"tp" = 3>]
+func.func @rows_and_classes(
+    %x: tensor<4x70xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %r: tensor<5xi64> {plan.kind = "input", plan.names = ["r"]}, %c: tensor<5xi64> {plan.kind = "input", plan.names = ["c"]},
+    %g: tensor<5xf32> {plan.kind = "input", plan.names = ["g"]})
+    -> (tensor<5xf32> {plan.name = "0"}, tensor<4x70xf32> {plan.name = "1"}) {
+  %0 = plan.call "aten.index.Tensor"(%x, %r, %c) {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]} : (tensor<4x70xf32>, tensor<5xi64>, tensor<5xi64>) -> tensor<5xf32>
+  %1 = plan.call "meshplan.index_sum"(%g, %r, %c, %x) {source = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>], like = #plan.operand<3>, size = [4, 70]} : (tensor<5xf32>, tensor<5xi64>, tensor<5xi64>, tensor<4x70xf32>) -> tensor<4x70xf32>
+  return %0, %1 : tensor<5xf32>, tensor<4x70xf32>
+}

@@ -168,9 +168,9 @@ TEST_F(MadeWeights, ConvolutionsCountTheirGroupsAndWindows) {
             ") {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 2 : i64} : " + result};
   };
   program("w: 4x3x1xf32", lines("4x3x1xf32", "conv1d.default", "1x4x2xf32"));
-  EXPECT_EQ(features(1), "- 1; 3/2");
+  EXPECT_EQ(features(1), "0 1; 3/2") << "output features with their groups";
   program("w: 6x2x3xf32", lines("6x2x3xf32", "conv_transpose1d.default", "1x4x4xf32"));
-  EXPECT_EQ(features(1), "1 -; 9/6") << "of 6 / 2 input channels, and of 4 / 2 output channels, 3 places each";
+  EXPECT_EQ(features(1), "0 -; 9/6") << "of 6 / 2 input channels, and of 4 / 2 output channels, 3 places each";
 }
 
 TEST_F(MadeWeights, AWindowIsFollowedToo) {
@@ -202,6 +202,104 @@ TEST_F(MadeWeights, AProjectionOfConstantDataIsOne) {
   EXPECT_EQ(features(1, "pos"), "0 1; 3/6");
   // A module that holds the weight and nothing else leaves it to where it is read: there it is a factor of a product.
   EXPECT_EQ(features(1, "other"), "(1) 0; 6/3");
+}
+
+//===----------------------------------------------------------------------===//
+// Weights that activations have scaled
+//===----------------------------------------------------------------------===//
+
+/// y = w' x for each sample, of a weight [2, 4, 6].
+std::string ofSamples(const std::string &weight) {
+  return "y = aten.einsum.default(" + weight +
+         ": 2x4x6xf32, x: 2x6xf32) {equation = \"boi,bi->bo\", tensors = [#plan.operand<0>, #plan.operand<1>]} : "
+         "2x4xf32";
+}
+
+std::string viewed(const std::string &result, const std::string &of, const std::string &type) {
+  return result + " = aten.view.default(" + of + ") {self = #plan.operand<0>, size = []} : " + type;
+}
+
+std::string summed(const std::string &result, const std::string &of, int dim, const std::string &type) {
+  return result + " = aten.sum.dim_IntList(" + of + ") {self = #plan.operand<0>, dim = [" + std::to_string(dim) +
+         "], keepdim = true} : " + type;
+}
+
+TEST_F(MadeWeights, AWeightThatActivationsScaleIsFollowed) {
+  auto scaledBy = [&](const std::string &scale, const std::string &made, bool isFirst) {
+    std::string operands = isFirst ? "w: 4x6xf32, " + scale : scale + ", w: 4x6xf32";
+    program("w: 4x6xf32", {made, binary("m", "mul.Tensor", operands, "other", "2x4x6xf32"), ofSamples("m")});
+    return features(1);
+  };
+  std::string sum = summed("s", "x: 2x6xf32", 1, "2x1xf32");
+  EXPECT_EQ(scaledBy("v: 2x1x6xf32", viewed("v", "x: 2x6xf32", "2x1x6xf32"), true), "0 1; 6/4") << "of input features";
+  EXPECT_EQ(scaledBy("v: 2x1x6xf32", viewed("v", "x: 2x6xf32", "2x1x6xf32"), false), "0 1; 6/4");
+  program("w: 4x6xf32; k: 4x6xf32",
+          {"g = aten.linear.default(x: 2x6xf32, k: 4x6xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : "
+           "2x4xf32",
+           viewed("v", "g: 2x4xf32", "2x4x1xf32"),
+           binary("m", "mul.Tensor", "v: 2x4x1xf32, w: 4x6xf32", "other", "2x4x6xf32"), ofSamples("m")});
+  EXPECT_EQ(features(1), "0 1; 6/4") << "of output features";
+  program("w: 4x6xf32", {sum, viewed("v", "s: 2x1xf32", "2x1x1xf32"),
+                         binary("m", "mul.Tensor", "w: 4x6xf32, v: 2x1x1xf32", "other", "2x4x6xf32"), ofSamples("m")});
+  EXPECT_EQ(features(1), "0 1; 6/4") << "of samples";
+  program("w: 4x6xf32", {viewed("v", "x: 2x6xf32", "2x1x6xf32"),
+                         binary("m", "add.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"), ofSamples("m")});
+  EXPECT_EQ(features(1), "0 1; 6/4") << "added to";
+  program("w: 4x6xf32", {"m = aten.einsum.default(w: 4x6xf32, x: 2x6xf32) {equation = \"oi,bi->boi\", tensors = "
+                         "[#plan.operand<0>, #plan.operand<1>]} : 2x4x6xf32",
+                         ofSamples("m")});
+  EXPECT_EQ(features(1), "0 1; 6/4") << "by a product without a sum";
+}
+
+TEST_F(MadeWeights, AWeightOfEachSampleMayBeNormalised) {
+  program("w: 4x6xf32",
+          {viewed("v", "x: 2x6xf32", "2x1x6xf32"),
+           binary("m", "mul.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"),
+           binary("q", "mul.Tensor", "m: 2x4x6xf32, m: 2x4x6xf32", "other", "2x4x6xf32"),
+           summed("n", "q: 2x4x6xf32", 2, "2x4x1xf32"),
+           "r = aten.rsqrt.default(n: 2x4x1xf32) {self = #plan.operand<0>} : 2x4x1xf32",
+           binary("d", "mul.Tensor", "m: 2x4x6xf32, r: 2x4x1xf32", "other", "2x4x6xf32"), ofSamples("d")});
+  EXPECT_EQ(features(1), "0 1; 6/4");
+}
+
+TEST_F(MadeWeights, WeightsOfSamplesMayBeGroupsOfAConvolution) {
+  program("w: 4x6x3xf32",
+          {viewed("v", "x: 2x6xf32", "2x1x6x1xf32"),
+           binary("m", "mul.Tensor", "w: 4x6x3xf32, v: 2x1x6x1xf32", "other", "2x4x6x3xf32"),
+           "k = aten.view.default(m: 2x4x6x3xf32) {self = #plan.operand<0>, size = [8, 6, 3]} : 8x6x3xf32",
+           viewed("i", "x: 2x6xf32", "1x12x1xf32"),
+           "y = aten.conv1d.default(i: 1x12x1xf32, k: 8x6x3xf32) {input = #plan.operand<0>, weight = "
+           "#plan.operand<1>, groups = 2 : i64, padding = [1]} : 1x8x1xf32"});
+  EXPECT_EQ(features(1), "0 1; 18/12");
+}
+
+TEST_F(MadeWeights, AProductThatIsWrittenOutIsOne) {
+  program("w: 4x6xf32", {viewed("v", "x: 2x6xf32", "2x1x6xf32"),
+                         binary("m", "mul.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"),
+                         summed("y", "m: 2x4x6xf32", 2, "2x4x1xf32")});
+  EXPECT_EQ(features(1), "0 (1); 6/4");
+}
+
+TEST_F(MadeWeights, WhatIsAddedToActivationsIsNoWeight) {
+  program("w: 4x6xf32", {viewed("v", "x: 2x6xf32", "2x1x6xf32"),
+                         binary("m", "add.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32")});
+  EXPECT_EQ(features(1), "0 -; none");
+  program("w: 6xf32", {binary("m", "mul.Tensor", "x: 2x6xf32, w: 6xf32", "other", "2x6xf32")});
+  EXPECT_EQ(features(1), "- -; none");
+}
+
+TEST_F(MadeWeights, WhereASearchEndsItSaysSo) {
+  program("w: 2x6xf32", {binary("m", "add.Tensor", "x: 2x6xf32, w: 2x6xf32", "other", "2x6xf32")});
+  EXPECT_EQ(features(1), "- -; none behind aten.add.Tensor") << "a difference of a weight, or a table of positions";
+  program("w: 4x6xf32; b: 5x4xf32", {viewed("v", "x: 2x6xf32", "2x1x6xf32"),
+                                     binary("m", "mul.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"),
+                                     binary("p", "matmul.default", "b: 5x4xf32, m: 2x4x6xf32", "other", "2x5x6xf32")});
+  EXPECT_EQ(features(1), "- -; none behind aten.matmul.default") << "a factor of a weight, or an activation";
+}
+
+TEST_F(MadeWeights, ATriangleKeepsItsDims) {
+  program("w: 4x6xf32", {"t = aten.tril.default(w: 4x6xf32) {self = #plan.operand<0>} : 4x6xf32", linear("t")});
+  EXPECT_EQ(features(1), "0 1; 6/4");
 }
 
 } // namespace

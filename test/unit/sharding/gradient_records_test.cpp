@@ -109,9 +109,7 @@ TEST_F(GradientRecords, AMatrixCostsAsTheProductThatItIsOf) {
 //===----------------------------------------------------------------------===//
 
 constexpr char convolution[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, "
-                               "stride = [1], padding = [0], dilation = [1], groups = 1}";
-constexpr char grouped[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, "
-                           "stride = [1], padding = [0], dilation = [1], groups = 2}";
+                               "stride = [1], padding = [0], dilation = [1]}";
 constexpr char ofInput[] = "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x4x3xf32>) -> tensor<2x4x10xf32>";
 constexpr char ofWeight[] = "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x4x3xf32>) -> tensor<6x4x3xf32>";
 
@@ -128,11 +126,15 @@ TEST_F(GradientRecords, TheWeightOfAConvolutionIsSummedOverTheBatch) {
             "a=2:sum b=6 c=8:whole d=4 e=10:whole f=3:whole g=3:whole");
 }
 
-TEST_F(GradientRecords, GroupsOfAConvolutionDivideTheBatchOnly) {
-  EXPECT_EQ(rule("meshplan.convolution_input_gradient", grouped,
+TEST_F(GradientRecords, GroupsOfAConvolutionFollowFromTheWeight) {
+  EXPECT_EQ(rule("meshplan.convolution_input_gradient", convolution,
                  "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x2x3xf32>) -> tensor<2x4x10xf32>"),
-            "[a, b, c], [a, d, e], [f, g, h] -> [a, i, j]; a=2 b=6:whole c=8:whole d=4:whole e=10:whole f=6:whole "
-            "g=2:whole h=3:whole i=4:whole j=10:whole");
+            "[a, bc, d], [a, be, f], [bc, e, g] -> [a, be, h]; a=2 b=2 c=3:sum d=8:whole e=2 f=10:whole g=3:whole "
+            "h=10:whole");
+  EXPECT_EQ(rule("meshplan.convolution_weight_gradient", convolution,
+                 "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x2x3xf32>) -> tensor<6x2x3xf32>"),
+            "[a, bc, d], [a, be, f], [bc, e, g] -> [bc, e, h]; a=2:sum b=2 c=3 d=8:whole e=2 f=10:whole g=3:whole "
+            "h=3:whole");
 }
 
 TEST_F(GradientRecords, AConvolutionCostsAsItsForwardCall) {
@@ -144,7 +146,7 @@ TEST_F(GradientRecords, AConvolutionCostsAsItsForwardCall) {
 // Bytes that the kernels took beside their results, with PyTorch 2.11: 74,776 for two images and none for one.
 TEST_F(GradientRecords, AConvolutionWithAStrideHasABufferForItsProducts) {
   constexpr char strided[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, "
-                             "stride = [2, 2], padding = [1, 1], dilation = [1, 1], groups = 1}";
+                             "stride = [2, 2], padding = [1, 1], dilation = [1, 1]}";
   constexpr char two[] = "(tensor<2x32x2x2xf32>, tensor<2x32x4x4xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x4x4xf32>";
   constexpr char large[] =
       "(tensor<2x16x16x16xf32>, tensor<2x16x32x32xf32>, tensor<16x16x3x3xf32>) -> tensor<2x16x32x32xf32>";
@@ -175,8 +177,7 @@ protected:
         "(" + tensor(of.images, of.out, made) + ", " + input + ", " + weight + ") -> " + (isOfWeight ? weight : input);
     auto pair = [](int64_t number) { return "[" + std::to_string(number) + ", " + std::to_string(number) + "]"; };
     std::string args = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, stride = " +
-                       pair(of.stride) + ", padding = " + pair(of.padding) +
-                       ", dilation = [1, 1], groups = " + std::to_string(of.groups) + "}";
+                       pair(of.stride) + ", padding = " + pair(of.padding) + ", dilation = [1, 1]}";
     return cost(target, args.c_str(), types.c_str()).workspaceBytes;
   }
   int64_t ofWeight(const SquareConvolution &of) { return workspace("meshplan.convolution_weight_gradient", of); }

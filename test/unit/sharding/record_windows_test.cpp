@@ -47,28 +47,44 @@ TEST_F(RecordWindows, OneSampleHasNoBatch) {
             "[a, b], [c, a, d] -> [c, e]; a=6:sum b=8:whole c=4 d=3:whole e=6:whole");
 }
 
-TEST_F(RecordWindows, GroupsAreDividedWhereAnExtentTellsTheirNumber) {
+TEST_F(RecordWindows, GroupsAreDividedAndSoAreTheFeaturesOfEach) {
   EXPECT_EQ(
       conv(", groups = 6", "(tensor<2x6x8xf32>, tensor<12x1x3xf32>) -> tensor<2x12x6xf32>", "aten.conv1d.default"),
-      "[a, b, c], [bd, 1, e] -> [a, bd, f]; a=2 b=6 c=8:whole d=2:whole e=3:whole f=6:whole");
+      "[a, b, c], [bd, 1, e] -> [a, bd, f]; a=2 b=6 c=8:whole d=2 e=3:whole f=6:whole");
   EXPECT_EQ(conv(", groups = 2", "(tensor<2x6x8xf32>, tensor<4x3x3xf32>) -> tensor<2x4x6xf32>", "aten.conv1d.default"),
+            "[a, bc, d], [be, c, f] -> [a, be, g]; a=2 b=2 c=3:sum d=8:whole e=2 f=3:whole g=6:whole");
+  EXPECT_EQ(conv(", groups = 2", "(tensor<2x6x8xf32>, tensor<6x4x3xf32>) -> tensor<2x8x10xf32>",
+                 "aten.conv_transpose1d.default"),
+            "[a, bc, d], [bc, e, f] -> [a, be, g]; a=2 b=2 c=3:whole d=8:whole e=4 f=3:whole g=10:whole")
+      << "the weight does not tell the input features of a group";
+  EXPECT_EQ(conv(", groups = 4", "(tensor<2x6x8xf32>, tensor<4x3x3xf32>) -> tensor<2x4x6xf32>", "aten.conv1d.default"),
             "[a, b, c], [d, e, f] -> [a, g, h]; a=2 b=6:whole c=8:whole d=4:whole e=3:whole f=3:whole g=4:whole "
-            "h=6:whole");
+            "h=6:whole")
+      << "no whole features of each";
 }
 
 TEST_F(RecordWindows, ARankHasItsGroupsOnly) {
-  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, groups = 6}";
-  EXPECT_EQ(local("aten.conv1d.default", args,
-                  R"((tensor<2x6x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>,
-                      tensor<12x1x3xf32, #plan.sharding<[{"tp"}, {}, {}]>>)
-                     -> tensor<2x12x6xf32, #plan.sharding<[{}, {"tp"}, {}]>>)"),
-            "aten.conv1d.default {groups = #plan.local<0, operand 0, dim 1, extent 1>, input = #plan.operand<0>, "
-            "weight = #plan.operand<1>}");
+  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, groups = 6, padding = [1]}";
   EXPECT_EQ(local("aten.conv1d.default", args,
                   R"((tensor<2x12x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>,
-                      tensor<6x2x3xf32, #plan.sharding<[{"tp"}, {}, {}]>>)
-                     -> tensor<2x6x6xf32, #plan.sharding<[{}, {"tp"}, {}]>>)"),
-            "aten.conv1d.default {groups = #plan.local<0, result 0, dim 1, extent 1>, input = #plan.operand<0>, "
+                      tensor<18x2x3xf32, #plan.sharding<[{"tp"}, {}, {}]>>)
+                     -> tensor<2x18x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>)"),
+            "meshplan.grouped_convolution {dilation = [1], input = #plan.operand<0>, padding = [1], stride = [1], "
+            "weight = #plan.operand<1>}");
+  EXPECT_EQ(local("aten.conv_transpose1d.default",
+                  "{input = #plan.operand<0>, weight = #plan.operand<1>, groups = 6, stride = [2], "
+                  "output_padding = [1]}",
+                  R"((tensor<2x12x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>,
+                      tensor<12x3x3xf32, #plan.sharding<[{"tp"}, {}, {}]>>)
+                     -> tensor<2x18x18xf32, #plan.sharding<[{}, {"tp"}, {}]>>)"),
+            "meshplan.grouped_convolution {dilation = [1], group_inputs = 2 : i64, input = #plan.operand<0>, "
+            "output_padding = [1], padding = [0], stride = [2], transposed = true, weight = #plan.operand<1>}");
+  EXPECT_EQ(local("aten.conv1d.padding",
+                  "{input = #plan.operand<0>, weight = #plan.operand<1>, groups = 6, padding = \"same\"}",
+                  R"((tensor<2x12x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>,
+                      tensor<18x2x3xf32, #plan.sharding<[{"tp"}, {}, {}]>>)
+                     -> tensor<2x18x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>)"),
+            "meshplan.grouped_convolution {dilation = [1], input = #plan.operand<0>, mode = \"same\", stride = [1], "
             "weight = #plan.operand<1>}");
 }
 

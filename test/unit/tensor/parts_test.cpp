@@ -202,3 +202,39 @@ TEST(PartsTest, SelectionOfADimInParts) {
   auto [found, places] = selectedByRanks(self, 3, true, {{0, 50}, {50, 50}, {100, 50}, {150, 50}}, deal);
   EXPECT_TRUE(at::equal(found, values) && at::equal(places, indices));
 }
+
+namespace {
+
+/// The call of a rank; `byDim` numbers the index of each dim, -1 where it has none.
+at::Tensor indexed(std::string_view target, std::string name, const at::Tensor &tensor, const at::Tensor &places,
+                   const std::vector<at::Tensor> &indices, std::vector<int> byDim, std::vector<Argument> literals) {
+  std::vector<at::Tensor> tensors{tensor, places};
+  tensors.insert(tensors.end(), indices.begin(), indices.end());
+  ValueListArgument list;
+  for (int number : byDim)
+    list.values.push_back(number < 0 ? -1 : number + 2);
+  literals.insert(literals.end(), {value(std::move(name), 0), value("places", 1), {"indices", list}});
+  return callOperator(target, tensors, std::move(literals))[0];
+}
+
+} // namespace
+
+TEST(PartsTest, SeveralIndicesOfWhichOneIsOfADividedDim) {
+  at::Tensor self = at::randn({5, 3, 9}, at::kDouble), rows = at::tensor({0, 4, 2, 0}).view({4, 1});
+  at::Tensor classes = at::tensor({8, 0, 3}), gradient = at::randn({4, 3, 3}, at::kDouble);
+  c10::List<std::optional<at::Tensor>> both{{rows, std::nullopt, classes}};
+  at::Tensor expected = at::index(self, both);
+  at::Tensor sums = at::index_put(at::zeros_like(self), both, gradient, /*accumulate=*/true);
+  for (const Deal &deal : deals(9)) {
+    at::Tensor sum = at::zeros({4, 3, 3}, at::kDouble);
+    for (const at::Tensor &places : deal) {
+      at::Tensor part = self.index_select(2, places);
+      sum += indexed("meshplan.index_part", "self", part, places, {rows, classes}, {0, -1, 1},
+                     {{"dim", int64_t(2)}, {"size", int64_t(9)}, {"place", int64_t(0)}});
+      at::Tensor own = indexed("meshplan.index_sum_part", "source", gradient, places, {rows, classes}, {0, -1, 1},
+                               {{"dim", int64_t(2)}, {"size", part.sizes().vec()}, {"place", int64_t(0)}});
+      EXPECT_TRUE(at::allclose(own, sums.index_select(2, places), 1e-12, 1e-12));
+    }
+    EXPECT_TRUE(at::equal(sum, expected));
+  }
+}

@@ -21,9 +21,10 @@ class Convolution(Layer):
         kind = pick(("whole", "depth", "grouped", "same", "same", "transposed", "transposed", "narrow"))
         size = pick((3, 1))
         self.groups = {"depth": features, "grouped": sizes.heads}.get(kind, 1)
-        wide = features if self.groups > 1 else pick((features, sizes.inner))
+        wide = features * pick((1, 2)) if self.groups > 1 else pick((features, sizes.inner))
+        is_turned = kind == "transposed" or (self.groups > 1 and self.choices.flag())
         padding: int | str = "same" if kind == "same" else size // 2
-        make = TURNED if kind == "transposed" else CONVOLUTIONS
+        make = TURNED if is_turned else CONVOLUTIONS
         self.wide = make[self.dims](features, wide, size, padding=padding, groups=self.groups, bias=self.choices.flag())
         if kind == "narrow":  # no place is read twice
             self.wide = CONVOLUTIONS[self.dims](
@@ -37,13 +38,18 @@ class Convolution(Layer):
         self.narrow = back[self.dims](wide, features, 1, padding="same" if kind == "same" else 0)
         self.narrow.role, self.narrow.units, self.narrow.parts = "narrow", wide, ""
         self.image = pick(("none", "batch", "group", "instance"))
-        if self.groups == 1:  # the features of groups are those of the input: they follow
-            parts = "parts 2" if wide % 2 == 0 and self.choices.flag() and self.image != "group" else ""
-            self.wide.role, self.wide.units, self.wide.parts = "wide", wide // (2 if parts else 1), parts
+        groups = pick((1, wide, sizes.heads if wide % sizes.heads == 0 else 1))
+        fits = self.groups == 1 and wide % 2 == 0 and self.image != "group"
+        parts = "parts 2" if fits and self.choices.flag() else ""
+        units = [wide // (2 if parts else 1), *([self.groups] if self.groups > 1 else [])]
+        if self.image == "group" and groups > 1:
+            units.append(groups)
+        self.wide.role, self.wide.units, self.wide.parts = "wide", min(units), parts
+        self.narrow.units = min(units) if self.image == "group" or self.groups > 1 else wide
         if self.image == "batch":
             self.norm = {1: nn.BatchNorm1d, 2: nn.BatchNorm2d, 3: nn.BatchNorm3d}[self.dims](wide)
         elif self.image == "group":
-            self.norm = nn.GroupNorm(pick((1, wide)), wide)
+            self.norm = nn.GroupNorm(groups, wide)
         elif self.image == "instance":
             norms = {1: nn.InstanceNorm1d, 2: nn.InstanceNorm2d, 3: nn.InstanceNorm3d}
             self.norm = norms[self.dims](wide, affine=self.choices.flag())

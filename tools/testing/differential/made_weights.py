@@ -109,7 +109,8 @@ FORMS: dict[str, Callable[[int, int], Form]] = {
     "shuffled": lambda o, i: of_weight(o, i, lambda p: p["w"][p["order"]] * 2, order=torch.randperm(o)),
     "shuffled_columns": lambda o, i: of_weight(o, i, lambda p: p["w"][:, p["order"]] * 2, order=torch.randperm(i)),
     "converted": lambda o, i: of_weight(o, i, lambda p: (p["w"].double() * 2).to(p["w"].dtype)),
-    "triangle": lambda o, i: of_weight(o, i, lambda p: p["w"].tril(2) + 0.1 * p["w"].cos()),
+    "triangle": lambda o, i: of_weight(o, i, lambda p: p["w"].tril(2) + 0.5 * p["w"].triu(3)),
+    "triangle_of_rows": lambda o, i: of_weight(o, i, lambda p: p["w"].triu(-2) * 1.5),
     "reflected": lambda o, i: of_weight(
         o, i, lambda p: p["w"] - 2 * torch.outer(p["v"], p["v"] @ p["w"]), v=0.2 * torch.randn(o)
     ),
@@ -187,6 +188,20 @@ FORMS: dict[str, Callable[[int, int], Form]] = {
 }
 
 
+def by_output(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    slopes = torch.arange(weight.size(-2)).to(x.dtype) * 0.13 + 0.4
+    return (x.mean((1, 2), keepdim=True) * slopes[:, None]).sigmoid()
+
+
+# Of a weight [outputs, inputs] and activations [samples, sequence, inputs]: factors of a weight for each sample.
+MODULATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "inputs": lambda weight, x: 1 + x.mean(1, keepdim=True),
+    "outputs": by_output,
+    "gate": lambda weight, x: x.mean((1, 2), keepdim=True).sigmoid(),
+    "both": lambda weight, x: by_output(weight, x) * (1 + x.amax(1, keepdim=True)),
+}
+
+
 class MadeLinear(nn.Module):
     """A linear layer with such a weight. Its own bias, if it has one, is read as it is or through a function."""
 
@@ -201,6 +216,8 @@ class MadeLinear(nn.Module):
             self.register_buffer(name, tensor)
         if choices.flag() and not self.form.turned:
             self.bias = nn.Parameter(torch.zeros(outputs))
+        self.modulation = "" if self.form.turned else choices.pick(("", "", "", *MODULATIONS))
+        self.demodulates = choices.flag()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         tensors = {**dict(self.named_parameters()), **dict(self.named_buffers())}
@@ -208,12 +225,23 @@ class MadeLinear(nn.Module):
         weight = self.form.make(tensors)
         if self.form.turned:
             return x @ weight
+        if self.modulation:
+            product = torch.einsum("bsi,boi->bso", x, self.modulated(weight, x))
+            return product if bias is None else product + bias
         return functional.linear(x, weight, 2 * bias if bias is not None and self.doubles else bias)
+
+    def modulated(self, weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """A weight for each sample, scaled by what its activations say."""
+        weight = weight * MODULATIONS[self.modulation](weight, x)
+        if self.demodulates:
+            weight = weight * (weight.square().sum(2, keepdim=True) + 1e-2).rsqrt()
+        return weight
 
     def divided(self, side: str) -> dict[str, int]:
         """The dims of parameters that a style divides: of features that meet an activation, or else the inner ones."""
         uses = {name: (getattr(use, side), side in use.inner) for name, use in self.form.uses.items()}
-        if hasattr(self, "bias") and side == "output":
+        # A bias that is added to activations is no part of a product.
+        if hasattr(self, "bias") and side == "output" and not self.modulation:
             uses["bias"] = (0, False)
         met = {name: dim for name, (dim, inner) in uses.items() if dim is not None and not inner}
         return met or {name: dim for name, (dim, _) in uses.items() if dim is not None}

@@ -87,13 +87,14 @@ class PlanDraw:
             role = self.generator.choice((role, "wide", "narrow", "norm", "placed"))
         if isinstance(module, (nn.Linear, nn.Embedding)) or hasattr(module, "units"):
             units, parts = getattr(module, "units", module.weight.size(0)), getattr(module, "parts", "")
-            units = min(units, *module.weight.shape[:2])
+            if getattr(module, "groups", 1) == 1:
+                units = min(units, *module.weight.shape[:2])
             axes = self.axes(units)
             if not axes or choice < 0.1:
                 return "replicate"
             if role == "wide":
                 return f"colwise {text(axes)} {parts}".strip()
-            if role in ("narrow", "table") and not parts:
+            if role in ("narrow", "table") and not parts and getattr(module, "groups", 1) == 1:
                 return f"rowwise {text(axes)}"
             if role == "placed" and not parts:
                 return self.placed(module)

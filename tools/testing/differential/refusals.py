@@ -11,7 +11,7 @@ REFUSALS = {
     r"divides dim \d+ of size \d+ by \d+, which leaves ranks without any": "more ranks than elements",
     r"has size \d+, fewer than": "more ranks than elements",
     r"(groups|parts) of .*, fewer than": "more ranks than groups",
-    r"groups of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut groups",
+    r"(groups|parts) of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut groups",
     r"groups of .*, and its shards over .* would cut one": "shards cut a group",
     r"heads of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut heads",
     r"heads of .*, fewer than": "more ranks than heads",

@@ -19,7 +19,7 @@ def bag(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Three bags of rows of a table, of one size or of several."""
     if x.dim() < 2:
         return x
-    table, offsets = x.flatten(0, -2), torch.arange(0, 6, 2) if choices.flag() else torch.arange(3) * 2
+    table, offsets = x.flatten(0, -2), torch.arange(0, 6, 2) if choices.flag() else torch.arange(3) ** 2
     indices, mode = places(table.size(0), 6, choices), choices.pick((0, 1))
     if choices.flag():
         return aten.embedding_bag.padding_idx(table, indices, offsets, False, mode, False, None, False, 0)[0]

@@ -34,6 +34,20 @@ def classes_of(logits: torch.Tensor) -> torch.Tensor:
     return (torch.arange(rows.numel()) * 7 % logits.size(-1)).view(rows)
 
 
+def by_rows(logarithms: torch.Tensor, _: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """By the numbers of rows beside those of the classes."""
+    logarithms = logarithms.log_softmax(-1) if choices.flag() else logarithms
+    classes = classes_of(logarithms)
+    if choices.flag():
+        rows = torch.arange(classes.numel())
+        return logarithms.flatten(0, -2)[rows, classes.flatten() - logarithms.size(-1)].view(classes.shape)
+    if choices.flag():  # other rows, some of them twice
+        rows = torch.arange(classes.numel()) * 3 % classes.numel()
+        return logarithms.flatten(0, -2)[rows, classes.flatten()].view(classes.shape)
+    counts = [torch.arange(size).view(-1, *[1] * place) for place, size in enumerate(reversed(classes.shape))]
+    return logarithms[(*reversed(counts), classes)]
+
+
 def picked(logarithms: torch.Tensor) -> torch.Tensor:
     return logarithms.gather(-1, classes_of(logarithms).unsqueeze(-1)).squeeze(-1)
 
@@ -150,6 +164,7 @@ FORMS_OF_STEP: dict[str, Form] = {
     "selected": selected,
     "extremes": extremes,
     "gathered": gathered,
+    "by_rows": by_rows,
     "vector_norm": vector_norm,
     "likeness": likeness,
     "spread": spread,

@@ -7,6 +7,7 @@
 
 #include "compiler/sharding/record_support/convolution_memory.h"
 #include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/grouped_features.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
@@ -16,15 +17,20 @@ using namespace mlir;
 
 namespace meshplan {
 
+/// As many groups as follow from the input features of each, which the weight tells.
+static int64_t groupsOf(TensorRef input, TensorRef weight) {
+  int64_t ofGroup = weight[1].size;
+  return ofGroup > 0 ? input[1].size / ofGroup : 0;
+}
+
 static FactorRule inputRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef gradient = builder.operand("gradient"), input = builder.operand("input"), result = builder.result();
   TensorRef weight = builder.operand("weight");
   builder.tie({gradient[0], input[0], result[0]});
-  if (call.getInt("groups", 1) == 1) {
-    builder.tie({gradient[1], weight[0]}, FactorKind::sum);
-    builder.tie({input[1], weight[1], result[1]});
-  }
+  GroupedFeatures features(builder, groupsOf(input, weight));
+  features.tie({gradient[1], weight[0]}, {}, FactorKind::sum);
+  features.tie({input[1], result[1]}, {weight[1]}, FactorKind::parallel);
   return builder.finish();
 }
 
@@ -33,10 +39,9 @@ static FactorRule weightRule(const CallView &call) {
   TensorRef gradient = builder.operand("gradient"), input = builder.operand("input"), result = builder.result();
   TensorRef weight = builder.operand("weight");
   builder.tie({gradient[0], input[0]}, FactorKind::sum);
-  if (call.getInt("groups", 1) == 1) {
-    builder.tie({gradient[1], weight[0], result[0]});
-    builder.tie({input[1], weight[1], result[1]});
-  }
+  GroupedFeatures features(builder, groupsOf(input, weight));
+  features.tie({gradient[1], weight[0], result[0]}, {}, FactorKind::parallel);
+  features.tie({input[1]}, {weight[1], result[1]}, FactorKind::parallel);
   return builder.finish();
 }
 

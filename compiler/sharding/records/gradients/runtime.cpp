@@ -126,16 +126,19 @@ static Attribute aboutGradients(Attribute argument, ArrayRef<std::optional<unsig
                                  local.getExtentScale());
 }
 
-/// The arguments of the call itself, as it has them on a rank.
+/// The call itself, as it is on a rank.
 static LocalCall localizeRuntime(const CallView &call, plan::MeshOp mesh) {
   std::optional<ForwardCall> forward = forwardOf(call);
   if (!forward || !forward->record->localize)
     return unchanged(call);
   SmallVector<std::optional<unsigned>> gradients = call.getOperands("gradients");
-  NamedAttrList args(call.args);
-  for (NamedAttribute argument : forward->record->localize(forward->view, mesh).args)
+  LocalCall local = forward->record->localize(forward->view, mesh);
+  NamedAttrList args;
+  for (NamedAttribute argument : local.args)
     args.set(argument.getName(), aboutGradients(argument.getValue(), gradients));
-  return {call.target.str(), args.getDictionary(call.args.getContext())};
+  for (StringRef name : {"gradients", "of"})
+    args.set(name, call.get(name));
+  return {"vjp." + local.target, args.getDictionary(call.args.getContext())};
 }
 
 /// The gradients together.

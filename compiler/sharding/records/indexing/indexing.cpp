@@ -205,6 +205,19 @@ static FactorRule indexRule(const CallView &call) {
   return builder.finish();
 }
 
+/// Also the dim `dim` of those that the indices choose from may be divided.
+static FactorRule indexPartRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  std::optional<IndexedDims> dims = indexedDims(call, self.getRank());
+  if (!dims || dims->operands.empty())
+    return builder.finish();
+  tieIndices(builder, *dims, result, FactorKind::parallel);
+  tieOthers(builder, *dims, self, result);
+  builder.tie({self[call.getInt("dim", 0)], builder.operand("places")[0]}, FactorKind::sum);
+  return builder.finish();
+}
+
 /// self with the elements at `indices` replaced by values. What the index tensors choose is whole: a part of them names
 /// a part of the places.
 static FactorRule indexPutRule(const CallView &call) {
@@ -239,8 +252,37 @@ static FactorRule indexSumRule(const CallView &call) {
   return builder.finish();
 }
 
+/// As meshplan.index_sum of a dim that is divided as that of `like`, which gives nothing else.
+static FactorRule indexSumPartRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef source = builder.operand("source"), like = builder.operand("like"), result = builder.result();
+  std::optional<IndexedDims> dims = indexedDims(call, result.getRank());
+  int64_t written = call.getInt("dim", 0);
+  if (!dims || dims->operands.empty())
+    return builder.finish();
+  tieIndices(builder, *dims, source, FactorKind::sum);
+  tieOthers(builder, *dims, result, source);
+  builder.tie({builder.operand("places")[0], like ? like[written] : DimRef(), result[written]});
+  return builder.finish();
+}
+
 static Linearity inSource(const CallView &call) { return linearIn(call, {{"source"}}); }
 static constexpr char size[] = "size";
+
+static std::optional<CallRewrite> withoutLike(const CallView &call) {
+  return call.getOperand("like") ? std::optional(withoutOperand(call, call.target, "like")) : std::nullopt;
+}
+
+/// For each index where it is among the places, what is there, and whether it is the same.
+static OpCost indexPartCost(const CallView &call) {
+  OpCost cost = lookupCost(call);
+  int64_t indices = 0;
+  for (std::optional<unsigned> operand : call.getOperands("indices"))
+    if (operand)
+      indices = std::max(indices, call.operands[*operand].getNumElements());
+  cost.workspaceBytes = 19 * indices + tensorBytes(call.results.front());
+  return cost;
+}
 
 /// Sums of 16-bit types are taken in f32.
 static OpCost indexSumCost(const CallView &call) {
@@ -248,6 +290,12 @@ static OpCost indexSumCost(const CallView &call) {
   RankedTensorType source = call.operands.front(), result = call.results.front();
   if (plan::elementBytes(result.getElementType()) < 4)
     cost.workspaceBytes = 4 * (source.getNumElements() + result.getNumElements());
+  return cost;
+}
+
+static OpCost indexSumPartCost(const CallView &call) {
+  OpCost cost = indexSumCost(call);
+  cost.workspaceBytes += tensorBytes(call.operands.front()) + indexPartCost(call).workspaceBytes;
   return cost;
 }
 
@@ -279,6 +327,17 @@ void addIndexingRecords(OpRegistry &registry) {
                 .linearity = inSource,
                 .cost = indexSumCost,
                 .localize = localizeSizes<size>});
+  registry.add({.target = "meshplan.index_part",
+                .rule = indexPartRule,
+                .linearity = inSelf,
+                .cost = indexPartCost,
+                .picksElements = true});
+  registry.add({.target = "meshplan.index_sum_part",
+                .rule = indexSumPartRule,
+                .linearity = inSource,
+                .cost = indexSumPartCost,
+                .localize = localizeSizes<size>,
+                .dropShape = withoutLike});
 }
 
 } // namespace meshplan

@@ -68,6 +68,28 @@ static Expr splatOf(ExprBuilder &builder, plan::ConstantOp constant) {
   return builder.integer(type.isUnsigned() ? int64_t(integer.getZExtValue()) : integer.getSExtValue());
 }
 
+/// Integers that count in equal steps along each dim, as 0, 1, 2, ...; or null.
+static Expr countOf(ExprBuilder &builder, plan::ConstantOp constant) {
+  auto value = dyn_cast<DenseIntElementsAttr>(constant.getValue());
+  if (!value || value.getNumElements() == 0 || !value.getElementType().isSignlessInteger(64))
+    return nullptr;
+  SmallVector<int64_t> left(value.getValues<int64_t>());
+  Expr count = builder.integer(left.front());
+  int64_t stride = left.size();
+  for (auto [dim, size] : llvm::enumerate(cast<RankedTensorType>(constant.getType()).getShape())) {
+    stride /= size;
+    int64_t step = 0;
+    if (size > 1 && __builtin_sub_overflow(left[stride], left.front(), &step))
+      return nullptr;
+    for (auto [place, number] : llvm::enumerate(left))
+      if (int64_t before = 0; __builtin_mul_overflow(static_cast<int64_t>(place) / stride % size, step, &before) ||
+                              __builtin_sub_overflow(number, before, &number))
+        return nullptr;
+    count = builder.add(count, builder.multiply(builder.coordinate(dim, size), step));
+  }
+  return llvm::all_equal(left) ? count : nullptr;
+}
+
 Expr IndexFunctions::compute(Value value) {
   Expr expr = nullptr;
   if (plan::CallOp call = understoodCall(value)) {
@@ -75,6 +97,7 @@ Expr IndexFunctions::compute(Value value) {
     expr = callFunctions().lookup(call.getTarget())(reader);
   } else if (auto constant = value.getDefiningOp<plan::ConstantOp>()) {
     expr = splatOf(builder, constant);
+    expr = expr ? expr : countOf(builder, constant);
   }
   return expr && fits(expr, getElementTypeOrSelf(value.getType())) ? expr : leaf(value);
 }

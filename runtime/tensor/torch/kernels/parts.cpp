@@ -5,6 +5,7 @@
 #include "runtime/tensor/torch/kernels/indices.h"
 
 #include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
 
 using namespace meshplan;
 
@@ -77,4 +78,57 @@ at::Tensor meshplan::scatterSumPart(const at::Tensor &source, const at::Tensor &
     return at::zeros(size, source.options());
   auto [isOwn, position] = find(index, places);
   return scatterSum(source.masked_fill(isOwn.logical_not_(), 0), position, dim, size);
+}
+
+namespace {
+/// Indices with places of a rank in one dim, and for each element that they choose whether the rank has it.
+struct OwnIndices {
+  c10::List<std::optional<at::Tensor>> indices;
+  at::Tensor isOwn;
+
+  /// Zeros in `found`, where the dims of the indices stand at `place`, for what the rank has not.
+  at::Tensor keep(const at::Tensor &found, int64_t place) const {
+    std::vector<int64_t> aligned(place, 1);
+    aligned.insert(aligned.end(), isOwn.sizes().begin(), isOwn.sizes().end());
+    aligned.resize(found.dim(), 1);
+    return found.masked_fill(isOwn.reshape(aligned).logical_not(), 0);
+  }
+};
+} // namespace
+
+static OwnIndices findAlong(const c10::List<std::optional<at::Tensor>> &indices, const at::Tensor &places,
+                            int64_t dim) {
+  auto [isOwn, position] = find(*indices.get(dim), places);
+  OwnIndices own{indices.copy(), isOwn};
+  own.indices.set(dim, position);
+  std::vector<int64_t> shape(isOwn.sizes().vec());
+  for (size_t index = 0; index < indices.size(); ++index)
+    if (std::optional<at::Tensor> other = indices.get(index))
+      shape = at::infer_size(shape, other->sizes());
+  own.isOwn = isOwn.expand(shape);
+  return own;
+}
+
+at::Tensor meshplan::indexPart(const at::Tensor &self, const c10::List<std::optional<at::Tensor>> &indices,
+                               const at::Tensor &places, int64_t dim, int64_t size, int64_t place) {
+  checkPlaces(self, places, dim);
+  at::Tensor chosen = *indices.get(dim);
+  checkIndices(chosen, size, "index");
+  if (self.size(dim) == 0) {
+    std::vector<int64_t> one(self.sizes().vec());
+    one[dim] = 1;
+    c10::List<std::optional<at::Tensor>> first = indices.copy();
+    first.set(dim, at::zeros_like(chosen));
+    return at::zeros(one, self.options()).index(first);
+  }
+  OwnIndices own = findAlong(indices, places, dim);
+  return own.keep(self.index(own.indices), place);
+}
+
+at::Tensor meshplan::indexSumPart(const at::Tensor &source, const c10::List<std::optional<at::Tensor>> &indices,
+                                  const at::Tensor &places, int64_t dim, at::IntArrayRef size, int64_t place) {
+  if (places.size(0) == 0)
+    return at::zeros(size, source.options());
+  OwnIndices own = findAlong(indices, places, dim);
+  return indexSum(own.keep(source, place), own.indices, size);
 }

@@ -9,6 +9,7 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_PARTS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_PARTS_H
 
+#include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <optional>
 #include <tuple>
@@ -34,6 +35,16 @@ at::Tensor scatterPart(const at::Tensor &self, const at::Tensor &index, const at
 /// places.
 at::Tensor scatterSumPart(const at::Tensor &source, const at::Tensor &index, const at::Tensor &places, int64_t dim,
                           at::IntArrayRef size);
+
+/// aten.index of places of the whole dim `dim`, of `size`, which is one of those that `indices` choose from: zero where
+/// another rank has the element. The dims of the indices stand at `place` of the result. Fails for a place outside of
+/// [0, size).
+at::Tensor indexPart(const at::Tensor &self, const c10::List<std::optional<at::Tensor>> &indices,
+                     const at::Tensor &places, int64_t dim, int64_t size, int64_t place);
+
+/// The gradient of indexPart, of `size`, which is that of a rank.
+at::Tensor indexSumPart(const at::Tensor &source, const c10::List<std::optional<at::Tensor>> &indices,
+                        const at::Tensor &places, int64_t dim, at::IntArrayRef size, int64_t place);
 
 /// aten.topk goes on with the places from `begin` up to `end`, of which a rank has all or none: `values` and `indices`
 /// are the heap behind those before, absent in front of the first. Gives the heap; behind the last of `size` places

@@ -13,6 +13,7 @@
 #include "runtime/tensor/torch/kernels/gradients/row_loss.h"
 #include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
+#include "runtime/tensor/torch/kernels/groups.h"
 #include "runtime/tensor/torch/kernels/mean.h"
 #include "runtime/tensor/torch/kernels/parts.h"
 #include "runtime/tensor/torch/kernels/products.h"
@@ -37,6 +38,13 @@ static void define(torch::Library &library) {
   library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
   library.def("grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &groupedMm);
   library.def("composed_grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &composedGroupedMm);
+  library.def("grouped_convolution(Tensor input, Tensor weight, Tensor? bias=None, *, int[] stride, int[] padding=[], "
+              "int[] dilation, str mode=\"\", bool transposed=False, int[] output_padding=[], int group_inputs=0) "
+              "-> Tensor",
+              &groupedConvolution);
+  library.def("group_norm(Tensor input, int group_features, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) "
+              "-> Tensor",
+              &groupNorm);
   library.def("composed_copy(Tensor self, Tensor src) -> Tensor", &composedCopy);
   library.def("mean_addend(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, int count) "
               "-> Tensor",
@@ -59,6 +67,8 @@ static void define(torch::Library &library) {
   library.def("scatter_part(Tensor self, Tensor index, Tensor places, int dim, int size, Tensor? src=None, "
               "Scalar value=0, bool adds=False) -> Tensor",
               &scatterPart);
+  library.def("index_part(Tensor self, Tensor?[] indices, Tensor places, int dim, int size, int place) -> Tensor",
+              &indexPart);
   library.def("topk_part(Tensor self, Tensor places, Tensor? values=None, Tensor? indices=None, *, int k, int dim, "
               "bool largest=True, int begin, int end, int size) -> (Tensor, Tensor)",
               &topkPart);
@@ -77,10 +87,10 @@ static void defineGradients(torch::Library &library) {
   library.def("weight_gradient(Tensor left, Tensor right) -> Tensor", &weightGradient);
   library.def("weight_gradient_f32(Tensor left, Tensor right) -> Tensor", &weightGradientF32);
   library.def("convolution_input_gradient(Tensor gradient, Tensor input, Tensor weight, int[] stride, int[] padding, "
-              "int[] dilation, int groups) -> Tensor",
+              "int[] dilation) -> Tensor",
               &convolutionInputGradient);
   library.def("convolution_weight_gradient(Tensor gradient, Tensor input, Tensor weight, int[] stride, int[] padding, "
-              "int[] dilation, int groups) -> Tensor",
+              "int[] dilation) -> Tensor",
               &convolutionWeightGradient);
   library.def("attention_backward(Tensor gradient, Tensor query, Tensor key, Tensor value, "
               "Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "
@@ -109,6 +119,9 @@ static void defineGradients(torch::Library &library) {
   library.def("scatter_sum_part(Tensor source, Tensor index, Tensor places, int dim, int[] size) -> Tensor",
               &scatterSumPart);
   library.def("index_sum(Tensor source, Tensor?[] indices, int[] size) -> Tensor", &indexSum);
+  library.def("index_sum_part(Tensor source, Tensor?[] indices, Tensor places, int dim, int[] size, int place) "
+              "-> Tensor",
+              &indexSumPart);
   library.def("layer_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, "
               "Tensor? weight=None, float eps=1e-5) -> Tensor",
               &layerNormInputGradient);

@@ -110,3 +110,21 @@ func.func @adaptive_avg_pool2d(%0: tensor<2x6x12x7xf32>, %1: tensor<2x6x6x3xf32>
     : (tensor<2x6x12x7xf32>, tensor<2x6x6x3xf32>) -> tensor<2x6x12x7xf32>
   return %r : tensor<2x6x12x7xf32>
 }
+
+func.func @transposed_groups(%0: tensor<2x8x6xf32>, %1: tensor<8x3x2xf32>, %2: tensor<12xf32>, %3: tensor<2x12x12xf32>) -> (tensor<2x8x6xf32>, tensor<8x3x2xf32>, tensor<12xf32>) {
+  %r:3 = plan.call "vjp.aten.conv_transpose1d.default"(%0, %1, %2, %3) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, stride = [2 : i64], groups = 4 : i64, gradients = [#plan.operand<3>], of = "input, weight, bias"}
+    : (tensor<2x8x6xf32>, tensor<8x3x2xf32>, tensor<12xf32>, tensor<2x12x12xf32>) -> (tensor<2x8x6xf32>, tensor<8x3x2xf32>, tensor<12xf32>)
+  return %r#0, %r#1, %r#2 : tensor<2x8x6xf32>, tensor<8x3x2xf32>, tensor<12xf32>
+}
+
+func.func @groups_of_norm(%0: tensor<4x12x6xf32>, %1: tensor<12xf32>, %2: tensor<12xf32>, %3: tensor<4x12x6xf32>) -> tensor<4x12x6xf32> {
+  %r = plan.call "vjp.aten.group_norm.default"(%0, %1, %2, %3) {input = #plan.operand<0>, num_groups = 3 : i64, weight = #plan.operand<1>, bias = #plan.operand<2>, gradients = [#plan.operand<3>], of = "input"}
+    : (tensor<4x12x6xf32>, tensor<12xf32>, tensor<12xf32>, tensor<4x12x6xf32>) -> tensor<4x12x6xf32>
+  return %r : tensor<4x12x6xf32>
+}
+
+func.func @weight_of_norm_of_groups(%0: tensor<4x12x6xf32>, %1: tensor<12xf32>, %2: tensor<12xf32>, %3: tensor<4x12x6xf32>) -> tensor<12xf32> {
+  %r = plan.call "vjp.aten.group_norm.default"(%0, %1, %2, %3) {input = #plan.operand<0>, num_groups = 3 : i64, weight = #plan.operand<1>, bias = #plan.operand<2>, gradients = [#plan.operand<3>], of = "weight"}
+    : (tensor<4x12x6xf32>, tensor<12xf32>, tensor<12xf32>, tensor<4x12x6xf32>) -> tensor<12xf32>
+  return %r : tensor<12xf32>
+}

@@ -63,3 +63,21 @@ func.func @powsum(%0: tensor<6x12x4xf32>) -> tensor<6x1x4xf32> {
     : (tensor<6x12x4xf32>) -> tensor<6x1x4xf32>
   return %r : tensor<6x1x4xf32>
 }
+
+func.func @index_part(%0: tensor<6x12xf32>, %1: tensor<8xi64> {plan.range = [0 : i64, 6 : i64]}, %2: tensor<8xi64> {plan.range = [0 : i64, 12 : i64]}, %3: tensor<12xi64> {plan.counted}) -> tensor<8xf32> {
+  %r = plan.call "meshplan.index_part"(%0, %1, %2, %3) {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>], places = #plan.operand<3>, dim = 1 : i64, size = 12 : i64, place = 0 : i64}
+    : (tensor<6x12xf32>, tensor<8xi64>, tensor<8xi64>, tensor<12xi64>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+func.func @index_part_apart(%0: tensor<12x4x6xf32>, %1: tensor<3x1xi64> {plan.range = [0 : i64, 12 : i64]}, %2: tensor<2xi64> {plan.range = [0 : i64, 6 : i64]}, %3: tensor<12xi64> {plan.counted}) -> tensor<3x2x4xf32> {
+  %r = plan.call "meshplan.index_part"(%0, %1, %2, %3) {self = #plan.operand<0>, indices = [#plan.operand<1>, unit, #plan.operand<2>], places = #plan.operand<3>, dim = 0 : i64, size = 12 : i64, place = 0 : i64}
+    : (tensor<12x4x6xf32>, tensor<3x1xi64>, tensor<2xi64>, tensor<12xi64>) -> tensor<3x2x4xf32>
+  return %r : tensor<3x2x4xf32>
+}
+
+func.func @index_sum_part(%0: tensor<4x8xf32>, %1: tensor<8xi64> {plan.range = [0 : i64, 6 : i64]}, %2: tensor<8xi64> {plan.range = [0 : i64, 12 : i64]}, %3: tensor<12xi64> {plan.counted}) -> tensor<4x6x12xf32> {
+  %r = plan.call "meshplan.index_sum_part"(%0, %1, %2, %3) {source = #plan.operand<0>, indices = [unit, #plan.operand<1>, #plan.operand<2>], places = #plan.operand<3>, dim = 2 : i64, size = [4 : i64, 6 : i64, 12 : i64], place = 1 : i64}
+    : (tensor<4x8xf32>, tensor<8xi64>, tensor<8xi64>, tensor<12xi64>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}

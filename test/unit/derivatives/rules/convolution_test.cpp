@@ -13,9 +13,9 @@ constexpr char args[] = "input = $0, weight = $1, bias = $2";
 TEST_F(ConvolutionDerivatives, EachOperandHasACallOfItsOwn) {
   EXPECT_EQ(derive("aten.conv2d.default", (llvm::Twine(args) + ", stride = [2, 1], padding = [1, 0], groups = 2").str(),
                    "3x4x8x9xf32, 6x2x3x3xf32, 6xf32 -> 3x6x4x7xf32"),
-            "%0 = meshplan.convolution_input_gradient(dilation [1, 1], gradient g, groups 2, input a, padding [1, 0], "
+            "%0 = meshplan.convolution_input_gradient(dilation [1, 1], gradient g, input a, padding [1, 0], "
             "stride [2, 1], weight b): 3x4x8x9xf32\n"
-            "%1 = meshplan.convolution_weight_gradient(dilation [1, 1], gradient g, groups 2, input a, padding [1, 0], "
+            "%1 = meshplan.convolution_weight_gradient(dilation [1, 1], gradient g, input a, padding [1, 0], "
             "stride [2, 1], weight b): 6x2x3x3xf32\n"
             "%2 = aten.sum.dim_IntList(dim [0, 2, 3], keepdim false, self g): 6xf32\na: %0\nb: %1\nc: %2");
 }
@@ -25,7 +25,7 @@ TEST_F(ConvolutionDerivatives, OneNumberIsThatOfEveryDim) {
                        "input = $0, weight = $1, stride = [2], padding = 1, dilation = [1], transposed = false, "
                        "output_padding = [0], groups = 1",
                        "3x4x8x9xf32, 6x4x3x3xf32 -> 3x6x4x5xf32"),
-            "%0 = meshplan.convolution_weight_gradient(dilation [1, 1], gradient g, groups 1, input a, padding [1, 1], "
+            "%0 = meshplan.convolution_weight_gradient(dilation [1, 1], gradient g, input a, padding [1, 1], "
             "stride [2, 2], weight b): 6x4x3x3xf32\nb: %0");
 }
 
@@ -53,10 +53,10 @@ TEST_F(ConvolutionDerivatives, PaddingInWords) {
                       ("input = $0, weight = $1, dilation = [1, 2], padding = \"" + word + "\"").str(), types);
   };
   EXPECT_EQ(derived("same", "2x4x8x9xf32, 6x4x3x5xf32 -> 2x6x8x9xf32"),
-            "%0 = meshplan.convolution_input_gradient(dilation [1, 2], gradient g, groups 1, input a, padding [1, 4], "
+            "%0 = meshplan.convolution_input_gradient(dilation [1, 2], gradient g, input a, padding [1, 4], "
             "stride [1, 1], weight b): 2x4x8x9xf32\na: %0");
   EXPECT_EQ(derived("valid", "2x4x8x9xf32, 6x4x3x4xf32 -> 2x6x6x3xf32"),
-            "%0 = meshplan.convolution_input_gradient(dilation [1, 2], gradient g, groups 1, input a, padding [0, 0], "
+            "%0 = meshplan.convolution_input_gradient(dilation [1, 2], gradient g, input a, padding [0, 0], "
             "stride [1, 1], weight b): 2x4x8x9xf32\na: %0");
 }
 

@@ -30,8 +30,13 @@ TEST_F(IndexingDerivatives, WhatIsReadTwiceIsAdded) {
   EXPECT_EQ(derive("aten.index.Tensor", "self = $0, indices = [unit, $1]", "4x6xf32, 3xi64 -> 4x3xf32"),
             "%0 = meshplan.index_sum(indices [None, b], like a, size [4, 6], source g): 4x6xf32\na: %0");
   EXPECT_EQ(derive("aten.take_along_dim.default", "self = $0, indices = $1, dim = 1", "1x6xf32, 4x3xi64 -> 4x3xf32"),
-            "%0 = meshplan.scatter_sum(dim 1, index b, like a, size [4, 6], source g): 4x6xf32\n"
-            "%1 = aten.sum.dim_IntList(dim [0], keepdim true, self %0): 1x6xf32\na: %1");
+            "%0 = aten.lt.Scalar(other 0, self b): 4x3xi1\n"
+            "%1 = aten.to.dtype(dtype i64, self %0): 4x3xi64\n"
+            "%2 = aten.mul.Scalar(other 6, self %1): 4x3xi64\n"
+            "%3 = aten.add.Tensor(other %2, self b): 4x3xi64\n"
+            "%4 = meshplan.scatter_sum(dim 1, index %3, like a, size [4, 6], source g): 4x6xf32\n"
+            "%5 = aten.sum.dim_IntList(dim [0], keepdim true, self %4): 1x6xf32\na: %5")
+      << "which may count from the end";
 }
 
 /// Rows may be counted from the end; what is there for every element of the index is a row.

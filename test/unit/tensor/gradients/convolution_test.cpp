@@ -35,8 +35,7 @@ TEST(ConvolutionGradient, WeightsForVolumesIn16Bits) {
                                        value("weight", 2),
                                        {"stride", std::vector<int64_t>(3, 1)},
                                        {"padding", std::vector<int64_t>(3, padding)},
-                                       {"dilation", std::vector<int64_t>(3, 1)},
-                                       {"groups", int64_t(1)}})[0];
+                                       {"dilation", std::vector<int64_t>(3, 1)}})[0];
       EXPECT_EQ(found.scalar_type(), at::kBFloat16);
       // Sums in f32 of at most 72 products below 20, and one rounding to 8 digits.
       EXPECT_TRUE(at::allclose(found.to(at::kDouble), exact(gradient, input, weight, padding), std::exp2(-8), 1e-3))

@@ -76,6 +76,9 @@ std::string meshplan::textOf(const CheckpointRecord &record) {
   Json settings = Json::object();
   for (const auto &[name, number] : state.settings)
     settings[name] = number;
+  Json begun = Json::object();
+  for (const auto &[parameter, steps] : state.begun)
+    begun[parameter] = steps;
   Json json = {{"format", record.checksums ? checkpointFormat : 1},
                {"steps", state.counters.steps},
                {"skipped_steps", state.counters.skipped},
@@ -87,6 +90,7 @@ std::string meshplan::textOf(const CheckpointRecord &record) {
                  {"samples", state.samples},
                  {"fingerprint", state.dataFingerprint}}},
                {"settings", settings},
+               {"begun", begun},
                {"weights", {{"path", state.weights}, {"fingerprint", record.weightsFingerprint}}},
                {"parameters", listOf(record.parameters)},
                {"optimizer", {{"name", record.optimizer}, {"states", listOf(record.states)}}}};
@@ -213,6 +217,13 @@ static TrainingState readState(ObjectReader &top) {
   if (settings.json.is_object())
     for (const auto &[name, number] : settings.json.items())
       state.settings.emplace_back(name, settings.number(name.c_str()));
+  // Checkpoints had none before.
+  if (!top.has("begun"))
+    return state;
+  ObjectReader begun = top.object("begun");
+  if (begun.json.is_object())
+    for (const auto &[parameter, steps] : begun.json.items())
+      state.begun.emplace_back(parameter, begun.integer(parameter.c_str()));
   return state;
 }
 

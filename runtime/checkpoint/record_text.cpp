@@ -182,15 +182,15 @@ public:
 
   const Json &json;
 
+  void fail(const std::string &what) {
+    if (failure.ok())
+      failure = Status(StatusCode::corrupted, what);
+  }
+
 private:
   static const Json &nothing() {
     static const Json empty;
     return empty;
-  }
-
-  void fail(const std::string &what) {
-    if (failure.ok())
-      failure = Status(StatusCode::corrupted, what);
   }
 
   const Json *find(const char *key, bool (Json::*is)() const noexcept, const char *what) {
@@ -222,8 +222,13 @@ static TrainingState readState(ObjectReader &top) {
     return state;
   ObjectReader begun = top.object("begun");
   if (begun.json.is_object())
-    for (const auto &[parameter, steps] : begun.json.items())
-      state.begun.emplace_back(parameter, begun.integer(parameter.c_str()));
+    for (const auto &[parameter, unused] : begun.json.items()) {
+      int64_t steps = begun.integer(parameter.c_str());
+      if (steps < 0 || steps > state.counters.steps)
+        begun.fail("'begun' has " + std::to_string(steps) + " steps, of a training of " +
+                   std::to_string(state.counters.steps));
+      state.begun.emplace_back(parameter, steps);
+    }
   return state;
 }
 

@@ -167,6 +167,12 @@ TEST_F(LoadTest, CountersThatNoRunHas) {
                                 "did, and the scale of the loss is 0");
 }
 
+TEST_F(LoadTest, StatesThatBeginBehindTheTraining) {
+  save({});
+  edit("\"begun\": {}", "\"begun\": {\"w\": 3}");
+  EXPECT_EQ(errorUnder({}), checkpoint + "/checkpoint.json: 'begun' has 3 steps, of a training of 2");
+}
+
 TEST_F(LoadTest, TheWeightsThatItNeeds) {
   writeWeights(folder / "base.safetensors", 7, 3);
   writeWeights(folder / "changed.safetensors", 7, 4);

@@ -201,15 +201,16 @@ static std::string sizeText(int64_t bytes) {
   return std::to_string(bytes) + unit.str();
 }
 
+/// Several blocks may have the same axes, each for other parameters.
 void SettingsDescriber::addData(const BoundData &data) {
-  std::string block = "data " + axesText(data.axes);
+  std::vector<Setting> block;
   auto shards = [&](DataKind kind) { return llvm::is_contained(data.shard, kind); };
   std::string shard = kindsText(shards(DataKind::Parameters), shards(DataKind::Gradients), shards(DataKind::Optimizer));
   if (!data.shard.empty() && data.shardAxes != data.axes)
     shard += " over " + axesText(data.shardAxes);
-  add(block, "shard " + shard, placeOf(data.range));
+  block.push_back({"data", axesText(data.axes) + ": shard " + shard, placeOf(data.range)});
   auto addOption = [&](const std::string &option, std::string value) {
-    add(block + " " + option, std::move(value), placeOf(data.places, option), block);
+    block.push_back({"data " + option, std::move(value), placeOf(data.places, option), {}, "data"});
   };
   addOption("unit", data.units.empty() ? "none" : unitsText(data));
   addOption("keep", data.keep.empty() ? "none" : pathsText(data.keep));
@@ -223,8 +224,11 @@ void SettingsDescriber::addData(const BoundData &data) {
   addOption("contiguous", kindsText(data.contiguousParameters, data.contiguousGradients, false));
   addOption("register", data.registerBuffers ? "buffers" : "none");
   addOption("offload", kindsText(data.offloadParameters, false, data.offloadOptimizer));
-  for (size_t parameter : data.parameters)
-    settings.all.push_back({"data", axesText(data.axes), placeOf(data.range), parameterAt(parameter), block});
+  for (Setting &setting : block)
+    for (size_t parameter : data.parameters) {
+      setting.of = parameterAt(parameter);
+      settings.all.push_back(setting);
+    }
 }
 
 /// As the language has it, of the numbers that it comes to.

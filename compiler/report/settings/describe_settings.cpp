@@ -182,6 +182,7 @@ static std::string pathsText(llvm::ArrayRef<BoundPaths> paths) {
 
 static std::string unitsText(const BoundData &data) {
   std::vector<std::string> units;
+  units.reserve(data.units.size());
   for (const std::vector<BoundPaths> &unit : data.units)
     units.push_back(unit.size() == 1 ? unit.front().text : "[" + pathsText(unit) + "]");
   return llvm::join(units, ", ");

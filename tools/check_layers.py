@@ -79,6 +79,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "compiler/report": ({"dialect/sched", "compiler/support", EXTENT}, {"mlir", "llvm"}),
     "compiler/report/diff": ({"compiler/report", "compiler/support"}, {"llvm"}),
+    "compiler/report/settings": ({"compiler/report", "compiler/frontend", "compiler/support"}, {"llvm"}),
     "compiler/report/explain": (
         {"compiler/report", "compiler/sharding", "compiler/support", "dialect/plan", "dialect/sched", EXTENT},
         {"mlir", "llvm"},

@@ -40,6 +40,7 @@ private:
   bool wasWorthIt(bool done, const Diagnostics &reported);
   void takeBackGroups(const std::vector<size_t> &styles, const std::string &reason);
   void reportAsModel(const Diagnostics &errors);
+  DraftedPlan describe(std::string text) const;
 
   const DraftOptions &options;
   Diagnostics &reports;
@@ -136,6 +137,19 @@ void Drafter::collectModules(const FeatureGraph &graph) {
       add(model.modules[name.module].path);
   for (const WeightUse &weight : graph.weights)
     add(weight.module);
+}
+
+/// What the draft is, counted as 'check' counts what its entries name.
+DraftedPlan Drafter::describe(std::string text) const {
+  std::set<llvm::StringRef> holders;
+  for (const OutlineParameter &parameter : model.parameters)
+    for (const OutlineParameterName &name : parameter.names)
+      holders.insert(model.modules[name.module].path);
+  DraftedPlan plan{std::move(text), holders.size(), 0, 0, draft.splitsBatch};
+  for (const auto &[module, choice] : llvm::zip_equal(draft.styles, choices))
+    if (choice.style != DraftStyle::whole)
+      ++(holders.count(module.path) != 0 ? plan.divided : plan.dividedOthers);
+  return plan;
 }
 
 /// The style as an entry says it.
@@ -313,9 +327,7 @@ std::optional<DraftedPlan> Drafter::run() {
     reports
         .warning({reportFile(reports)}, "'--sequence' changes nothing: no norm with a weight could divide the sequence")
         .help("give norms without weights the style by hand: 'PATH: sequence AXIS'");
-  auto isDivided = [](const StyleChoice &choice) { return choice.style != DraftStyle::whole; };
-  size_t divided = llvm::count_if(choices, isDivided);
-  return DraftedPlan{std::move(*formatted), draft.modules.size(), divided, draft.splitsBatch};
+  return describe(std::move(*formatted));
 }
 
 std::optional<DraftedPlan> meshplan::draftPlan(const DraftOptions &options, Diagnostics &diagnostics) {

@@ -17,9 +17,10 @@ struct DraftOptions {
 };
 
 struct DraftedPlan {
-  std::string text;   ///< in canonical form; it compiles
-  size_t modules = 0; ///< of the model, that hold or use parameters
-  size_t divided = 0; ///< of them, with a tensor style
+  std::string text;         ///< in canonical form; it compiles
+  size_t modules = 0;       ///< of the model, that hold parameters
+  size_t divided = 0;       ///< of them, with a tensor style
+  size_t dividedOthers = 0; ///< with a tensor style that divides what other modules hold
   bool splitsBatch = false;
 };
 

@@ -11,6 +11,7 @@
 
 #include "compiler/frontend/syntax.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@
 namespace meshplan {
 
 using AxisList = std::vector<size_t>;
+
+/// Where the plan states an option, by its name.
+using OptionPlaces = std::map<std::string, SourceRange>;
 
 /// A pattern over paths of modules and parameters, with what it matched.
 struct BoundPaths {
@@ -57,6 +61,7 @@ struct BoundData {
   bool offloadParameters = false;
   bool offloadOptimizer = false;
   SourceRange offloadRange; ///< of the option, where there is one
+  OptionPlaces places;      ///< of the first one of each name
   SourceRange range;
 };
 
@@ -75,6 +80,7 @@ struct BoundPrecision {
   std::string compute, storage, gather, reduce, master, state;
   std::string activations; ///< of partial sums of 16-bit activations while they are sent; `f32`, or as they are
   std::optional<BoundLossScale> lossScale;
+  OptionPlaces places;
   SourceRange range;
 };
 
@@ -106,6 +112,7 @@ struct OptimizerNumbers {
 struct OptimizerGroup {
   std::vector<BoundPaths> paths; ///< none of group 0, which has what no other group names
   OptimizerNumbers numbers;
+  OptionPlaces places; ///< of the numbers that the group or the optimizer states
   SourceRange range;
 };
 

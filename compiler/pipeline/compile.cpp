@@ -108,6 +108,8 @@ bool Compilation::import() {
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound)
     return false;
+  if (!options.recompute)
+    bound->recomputes.clear();
   archive::SymbolBindings bindings = bindExtents(*archive.program, *bound, reports);
   if (reports.hasErrors())
     return false;
@@ -124,6 +126,7 @@ bool Compilation::import() {
   checkOwnFunctions(*archive.program, *bound, reports);
   if (reports.hasErrors())
     return false;
+  archiveDigest = archive.program->digest;
   if (bound->init)
     archive::readBufferValues(modelFile, *archive.program);
   modelDigest = archive.program->digest;

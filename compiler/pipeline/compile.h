@@ -26,6 +26,7 @@ struct CompileOptions {
   bool strict = false;                 ///< reshards that nothing implies are errors
   std::string device = "cpu";
   bool gradients = false; ///< the training step returns the gradients and changes nothing
+  bool recompute = true;  ///< false: as if the plan had no such statement
   bool reference = false; ///< the artifact has the imported program too, for one rank
 };
 
@@ -47,7 +48,7 @@ public:
   bool reads(llvm::StringRef path) const;
   const ModelOutline &model() const { return outline.model; }
   /// Equal for equal archives.
-  const std::string &digestOfModel() const { return modelDigest; }
+  const std::string &digestOfModel() const { return archiveDigest; }
 
 private:
   bool import();
@@ -67,7 +68,8 @@ private:
   mlir::MLIRContext context;
   ProgramOutline outline;
   std::optional<BoundPlan> bound;
-  std::string modelDigest;
+  std::string archiveDigest;
+  std::string modelDigest; ///< of the archive, and of the values of buffers that a training begins with
   mlir::OwningOpRef<mlir::ModuleOp> ir;
 };
 

@@ -141,12 +141,30 @@ struct LossLine {
   std::string meaning;   ///< what the loss is
 };
 
+/// What a plan decides besides layouts: of inputs, the loss, the optimizer, precision and how a step is made. Where the
+/// plan says nothing, what then holds.
+struct Setting {
+  enum class Of { run, parameter, module };
+
+  std::string name;  ///< "lr", "precision compute"
+  std::string value; ///< empty where the plan does not state it, and what then holds depends on the model
+  std::string place; ///< "smollm2.plan:12:5"; empty where the plan does not state it
+  std::pair<Of, std::string> of = {}; ///< of which parameter or module, by its name
+  std::string container = {};         ///< name of the setting of the same subject, or of the run, that brings it
+};
+
+struct Settings {
+  std::vector<Setting> all;
+  int64_t parameters = 0; ///< of the model
+};
+
 struct Report {
   std::string program;
   std::vector<AxisReport> axes; ///< all axes of the mesh, in order
   int64_t worldSize = 1;
   std::vector<CoverageLine> coverage; ///< empty from buildReport
   std::optional<LossLine> loss;       ///< none from buildReport, and where the loss is as the model makes it
+  Settings settings;                  ///< none from buildReport
   MemoryReport memory;
   TimeReport time;
   std::vector<CommunicatorReport> communicators; ///< those of the module, in order

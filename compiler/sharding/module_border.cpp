@@ -1,6 +1,7 @@
 //===- module_border.cpp - what enters and leaves a module ----------------===//
 
 #include "compiler/sharding/module_border.h"
+#include "dialect/plan/updates.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -66,7 +67,7 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
     }
     for (Value result : call.getResults()) {
       BorderValue output{result, usesBehindReshards(result)};
-      llvm::erase_if(output.uses, [&](OpOperand *use) { return isInside(use->getOwner()); });
+      llvm::erase_if(output.uses, [&](OpOperand *use) { return isInside(use->getOwner()) || isUpdate(*use); });
       if (!output.uses.empty())
         border.outputs.push_back(std::move(output));
     }
@@ -76,8 +77,20 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
   return border;
 }
 
+/// What forward() of the model returns, in its order.
+static SmallVector<BorderValue> returnedBy(func::FuncOp function) {
+  SmallVector<BorderValue> outputs;
+  for (OpOperand &use : function.getBody().front().getTerminator()->getOpOperands())
+    if (!isUpdate(use))
+      outputs.push_back({originOf(use.get()), {&use}});
+  return outputs;
+}
+
 ModuleBorder meshplan::findBorder(func::FuncOp function, StringRef path) {
-  return findBorderOf(function, [&](Operation *op) { return isInModule(op, path); });
+  ModuleBorder border = findBorderOf(function, [&](Operation *op) { return isInModule(op, path); });
+  if (path.empty())
+    border.outputs = returnedBy(function);
+  return border;
 }
 
 ModuleBorder meshplan::findBorder(func::FuncOp function, ModuleRun run) {

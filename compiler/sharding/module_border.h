@@ -43,9 +43,10 @@ struct BorderValue {
 };
 
 struct ModuleBorder {
-  llvm::SmallVector<plan::CallOp> calls;  ///< of the module and those inside it
-  llvm::SmallVector<BorderValue> inputs;  ///< activations from outside, in the order in which the module reads them
-  llvm::SmallVector<BorderValue> outputs; ///< values that something outside reads, in the order in which they are made
+  llvm::SmallVector<plan::CallOp> calls; ///< of the module and those inside it
+  llvm::SmallVector<BorderValue> inputs; ///< activations from outside, in the order in which the module reads them
+  /// Values that something outside reads, in the order in which they are made; of the root what the model returns.
+  llvm::SmallVector<BorderValue> outputs;
 };
 
 /// The border of the module at `path`, of all its calls together. Linear in the size of the program.

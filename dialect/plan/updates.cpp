@@ -5,6 +5,11 @@
 
 using namespace mlir;
 
+bool meshplan::plan::isUpdate(OpOperand &use) {
+  auto end = dyn_cast<func::ReturnOp>(use.getOwner());
+  return end && end->getParentOfType<func::FuncOp>().getResultAttr(use.getOperandNumber(), updatesName);
+}
+
 void meshplan::plan::dropUpdates(func::FuncOp function) {
   Operation *output = function.getBody().front().getTerminator();
   llvm::BitVector updates(function.getNumResults());

@@ -15,6 +15,9 @@ namespace meshplan::plan {
 
 inline constexpr llvm::StringLiteral updatesName = "plan.updates";
 
+/// True where a function returns a value as such a result, which forward() gives nobody.
+bool isUpdate(mlir::OpOperand &use);
+
 /// Takes results that are new contents of arguments away, and what only they read.
 void dropUpdates(mlir::func::FuncOp function);
 

@@ -102,9 +102,29 @@ static std::vector<std::string> namesOfParameters(const artifact::Program &progr
   return names;
 }
 
+/// A file of a deeper model has all that a shallower one reads.
+static std::string textOfUnread(const TensorSource &weights, const std::vector<std::string> &parameters,
+                                const PlainNames &plain) {
+  std::set<std::string> read(parameters.begin(), parameters.end());
+  for (const auto &[name, inFile] : plain)
+    read.insert(inFile);
+  std::vector<std::string> unread;
+  std::ranges::copy_if(weights.names(), std::back_inserter(unread),
+                       [&](const std::string &name) { return !read.contains(name); });
+  if (unread.empty())
+    return "";
+  return weights.path() + ": " + std::to_string(unread.size()) +
+         (unread.size() == 1 ? " tensor that the model does not have is not read: "
+                             : " tensors that the model does not have are not read: ") +
+         nameList(unread);
+}
+
 Expected<std::unique_ptr<AdapterFeed>> AdapterFeed::open(TensorSource weights, const std::string &adapters,
                                                          const artifact::Program &program) {
-  auto feed = std::make_unique<AdapterFeed>(std::move(weights), namesOfParameters(program));
+  std::vector<std::string> parameters = namesOfParameters(program);
+  std::string unread = textOfUnread(weights, parameters, plainNames(parameters));
+  auto feed = std::make_unique<AdapterFeed>(std::move(weights), parameters);
+  feed->unreadText = std::move(unread);
   if (!adapters.empty())
     MESHPLAN_RETURN_IF_ERROR(feed->openAdapters(fileOf(adapters), program).withContext("--adapters"));
   return feed;

@@ -52,6 +52,9 @@ public:
   /// Every file that was opened.
   std::vector<std::string> filePaths() const;
 
+  /// For a person: tensors of the weights that no parameter or buffer of the model is read from; empty for none.
+  const std::string &warning() const { return unreadText; }
+
 private:
   Status openAdapters(const std::string &path, const artifact::Program &program);
   const Feed &feedOf(const FeedRequest &request, FeedRequest &renamed) const;
@@ -61,6 +64,7 @@ private:
   std::unique_ptr<FileFeed> adapters;
   std::map<std::string, std::vector<std::string>, std::less<>> inAdapters; ///< names there, by the first of a parameter
   bool hasOthers = false;
+  std::string unreadText;
 };
 
 } // namespace meshplan

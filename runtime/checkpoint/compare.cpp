@@ -31,6 +31,9 @@ public:
       MESHPLAN_RETURN_IF_ERROR(compareState(wanted));
     if (trains)
       noteUnused();
+    if (!begun.empty())
+      add("optimizer states of " + nameList(begun) + " begin at zeros, and their steps are counted from here: " +
+          (begun.size() == 1 ? "it was" : "they were") + " not trained before");
     noteConversions();
     return notes;
   }
@@ -92,12 +95,16 @@ private:
       return Status();
     }
     bool isSame = record.optimizer == own.optimizer && kindsOf(record) == kindsOf(own);
-    std::string why = isSame ? "it has no optimizer state '" + wanted.name + "': '" + wanted.parameter +
-                                   "' was not trained; help: freeze it"
-                             : "it was saved by " + describeOptimizer(record) + ", the plan has " +
-                                   describeOptimizer(own) + "; help: keep the optimizer";
-    return Status(StatusCode::invalid,
-                  path + ": " + why + ", or begin a new training from what `meshplan-run export " + path + "` writes");
+    if (const RecordedParameter *saved = record.findParameter(wanted.parameter); isSame && !saved->isTrained) {
+      if (std::ranges::find(begun, wanted.parameter) == begun.end())
+        begun.push_back(wanted.parameter);
+      return Status();
+    }
+    return Status(StatusCode::invalid, path + ": it was saved by " + describeOptimizer(record) + ", the plan has " +
+                                           describeOptimizer(own) +
+                                           "; help: keep the optimizer, or begin a new training from what "
+                                           "`meshplan-run export " +
+                                           path + "` writes");
   }
 
   void noteUnused() {
@@ -144,9 +151,26 @@ private:
   CheckpointRecord own;
   std::set<std::pair<DType, DType>> conversions;
   std::vector<std::string> notes;
+  std::vector<std::string> begun; ///< parameters whose states begin
 };
 
 } // namespace
+
+std::vector<std::pair<std::string, int64_t>> meshplan::begunParameters(const CheckpointSource &source,
+                                                                       const artifact::Program &program) {
+  const CheckpointRecord &record = source.record();
+  std::map<std::string, int64_t> begun;
+  for (const RecordedState &state : recordOf(program, TrainingState{}).states) {
+    const RecordedState *saved = state.isMaster ? nullptr : record.findState(state.name);
+    auto earlier = std::ranges::find_if(record.state.begun,
+                                        [&](const auto &each) { return saved && each.first == saved->parameter; });
+    if (earlier != record.state.begun.end())
+      begun[state.parameter] = earlier->second;
+    else if (!saved && !state.isMaster)
+      begun[state.parameter] = record.state.counters.steps - record.state.counters.skipped;
+  }
+  return {begun.begin(), begun.end()};
+}
 
 Expected<std::vector<std::string>> meshplan::checkCheckpoint(const CheckpointSource &source,
                                                              const artifact::Program &program) {

@@ -54,7 +54,8 @@ static Status copyConfig(const std::string &from, const std::string &to, const E
 }
 
 static Expected<ExportReport> exportOne(const std::string &path, const ExportOptions &options) {
-  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::open(path, options.weights));
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source,
+                            CheckpointSource::open(path, options.weights, CheckpointParts::parameters));
   const TrainingState &state = source.record().state;
   ExportReport report{.checkpoint = source.folder(), .step = state.counters.steps};
   auto tensors = exportedTensors(source.record(), options, report.notes);

@@ -9,10 +9,11 @@
 using namespace meshplan;
 
 /// The ranks may see a folder at different times. What all of them would find wrong with it, rank 0 says.
-static Expected<std::string> findTogether(World &world, std::string path, const std::string &weights) {
+static Expected<std::string> findTogether(World &world, std::string path, const std::string &weights,
+                                          CheckpointParts parts) {
   if (world.rank() == 0) {
     MESHPLAN_ASSIGN_OR_RETURN(path, findCheckpoint(path));
-    MESHPLAN_RETURN_IF_ERROR(CheckpointSource::open(path, weights).status());
+    MESHPLAN_RETURN_IF_ERROR(CheckpointSource::open(path, weights, parts).status());
   }
   MESHPLAN_RETURN_IF_ERROR(shareFromFirst(world, path, "looking for the checkpoint"));
   return path;
@@ -21,12 +22,17 @@ static Expected<std::string> findTogether(World &world, std::string path, const 
 Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner &runner, const std::string &path,
                                                     const std::string &weights) {
   LoadedCheckpoint loaded;
-  MESHPLAN_ASSIGN_OR_RETURN(loaded.path, findTogether(world, path, weights));
-  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::open(loaded.path, weights));
   const artifact::Program &program = runner.executor().place().program();
+  bool hasStates = program.states() && program.states()->size() > 0;
+  CheckpointParts parts = hasStates ? CheckpointParts::all : CheckpointParts::parameters;
+  MESHPLAN_ASSIGN_OR_RETURN(loaded.path, findTogether(world, path, weights, parts));
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::open(loaded.path, weights, parts));
   MESHPLAN_ASSIGN_OR_RETURN(loaded.notes, checkCheckpoint(source, program));
   MESHPLAN_RETURN_IF_ERROR(runner.loadHeld(CheckpointFeed(source, program)));
   loaded.state = source.record().state;
+  loaded.state.begun = begunParameters(source, program);
+  for (const auto &[parameter, steps] : loaded.state.begun)
+    runner.countFrom(parameter, steps);
   MESHPLAN_RETURN_IF_ERROR(runner.resume(loaded.state.counters).withContext(loaded.path + "/" + recordName));
   return loaded;
 }

@@ -76,6 +76,9 @@ std::string meshplan::textOf(const CheckpointRecord &record) {
   Json settings = Json::object();
   for (const auto &[name, number] : state.settings)
     settings[name] = number;
+  Json begun = Json::object();
+  for (const auto &[parameter, steps] : state.begun)
+    begun[parameter] = steps;
   Json json = {{"format", record.checksums ? checkpointFormat : 1},
                {"steps", state.counters.steps},
                {"skipped_steps", state.counters.skipped},
@@ -87,6 +90,7 @@ std::string meshplan::textOf(const CheckpointRecord &record) {
                  {"samples", state.samples},
                  {"fingerprint", state.dataFingerprint}}},
                {"settings", settings},
+               {"begun", begun},
                {"weights", {{"path", state.weights}, {"fingerprint", record.weightsFingerprint}}},
                {"parameters", listOf(record.parameters)},
                {"optimizer", {{"name", record.optimizer}, {"states", listOf(record.states)}}}};
@@ -178,15 +182,15 @@ public:
 
   const Json &json;
 
+  void fail(const std::string &what) {
+    if (failure.ok())
+      failure = Status(StatusCode::corrupted, what);
+  }
+
 private:
   static const Json &nothing() {
     static const Json empty;
     return empty;
-  }
-
-  void fail(const std::string &what) {
-    if (failure.ok())
-      failure = Status(StatusCode::corrupted, what);
   }
 
   const Json *find(const char *key, bool (Json::*is)() const noexcept, const char *what) {
@@ -213,6 +217,18 @@ static TrainingState readState(ObjectReader &top) {
   if (settings.json.is_object())
     for (const auto &[name, number] : settings.json.items())
       state.settings.emplace_back(name, settings.number(name.c_str()));
+  // Checkpoints had none before.
+  if (!top.has("begun"))
+    return state;
+  ObjectReader begun = top.object("begun");
+  if (begun.json.is_object())
+    for (const auto &[parameter, unused] : begun.json.items()) {
+      int64_t steps = begun.integer(parameter.c_str());
+      if (steps < 0 || steps > state.counters.steps)
+        begun.fail("'begun' has " + std::to_string(steps) + " steps, of a training of " +
+                   std::to_string(state.counters.steps));
+      state.begun.emplace_back(parameter, steps);
+    }
   return state;
 }
 

@@ -86,16 +86,19 @@ Expected<TensorSource> meshplan::openModelWeights(const std::string &path) {
   return source;
 }
 
-Expected<CheckpointSource> CheckpointSource::openSaved(const std::string &folder) {
+Expected<CheckpointSource> CheckpointSource::openSaved(const std::string &folder, CheckpointParts parts) {
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointRecord record, openRecord(folder));
   std::vector<CheckpointFile> files = record.files();
   MESHPLAN_ASSIGN_OR_RETURN(TensorSource model, openFile(folder, files[0], record));
-  MESHPLAN_ASSIGN_OR_RETURN(TensorSource optimizer, openFile(folder, files[1], record));
+  Expected<TensorSource> optimizer = openFile(folder, files[1], record);
+  if (!optimizer && parts == CheckpointParts::all)
+    return optimizer.status();
   return CheckpointSource(folder, std::move(record), std::move(model), std::move(optimizer));
 }
 
-Expected<CheckpointSource> CheckpointSource::open(const std::string &folder, const std::string &weights) {
-  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, openSaved(folder));
+Expected<CheckpointSource> CheckpointSource::open(const std::string &folder, const std::string &weights,
+                                                  CheckpointParts parts) {
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, openSaved(folder, parts));
   if (!source.content.savesAll())
     MESHPLAN_RETURN_IF_ERROR(source.openWeights(weights));
   return source;
@@ -130,11 +133,13 @@ Status CheckpointSource::readParameter(const RecordedParameter &parameter, const
 
 Status CheckpointSource::readState(const RecordedState &state, const SliceRanges &ranges, DType dtype,
                                    std::span<std::byte> out, ReaderShare share) const {
-  return optimizer.read(*optimizer.find(state.name), ranges, dtype, out, share);
+  MESHPLAN_RETURN_IF_ERROR(optimizer.status());
+  return optimizer->read(*optimizer->find(state.name), ranges, dtype, out, share);
 }
 
 Status CheckpointSource::checkSaved() const {
-  for (const TensorSource *file : {&model, &optimizer})
+  MESHPLAN_RETURN_IF_ERROR(optimizer.status());
+  for (const TensorSource *file : {&model, &*optimizer})
     for (const std::string &name : file->names())
       MESHPLAN_RETURN_IF_ERROR(file->check(*file->find(name)));
   return Status();
@@ -162,7 +167,12 @@ Status CheckpointFeed::read(const FeedRequest &request, std::span<std::byte> out
     if (const RecordedParameter *parameter = source.record().findParameter(each))
       return readParameter(*parameter, request, out);
   for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
-    if (const artifact::State *state = program.states()->Get(i); state->copies() && state->name()->str() == name)
-      return readParameter(*source.record().findParameter(state->parameter()->string_view()), request, out);
+    if (const artifact::State *state = program.states()->Get(i); state->name()->str() == name) {
+      if (state->copies())
+        return readParameter(*source.record().findParameter(state->parameter()->string_view()), request, out);
+      // Of a parameter that was not trained.
+      std::ranges::fill(out, std::byte());
+      return Status();
+    }
   return Status::error(StatusCode::notFound, source.folder(), ": no tensor '", name, "'");
 }

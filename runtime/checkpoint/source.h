@@ -10,16 +10,21 @@
 
 namespace meshplan {
 
+/// What is read of a checkpoint. Without states the optimizer's file is needed only for a parameter that is made of its
+/// master: what is wrong with it is said when it is read.
+enum class CheckpointParts { all, parameters };
+
 /// A checkpoint that is opened for reading: its record, its files, and the weights of which it lacks what it did not
 /// save. Move only; thread safe after opening.
 class CheckpointSource {
 public:
   /// `weights` instead of the weights that the record names; empty: those. `corrupted` where a file lacks a tensor that
   /// the record lists, or has it in another type or shape; `invalid` where the weights are not those of the training.
-  static Expected<CheckpointSource> open(const std::string &folder, const std::string &weights = "");
+  static Expected<CheckpointSource> open(const std::string &folder, const std::string &weights = "",
+                                         CheckpointParts parts = CheckpointParts::all);
 
   /// Without weights: what is saved alone can be read.
-  static Expected<CheckpointSource> openSaved(const std::string &folder);
+  static Expected<CheckpointSource> openSaved(const std::string &folder, CheckpointParts parts = CheckpointParts::all);
 
   const std::string &folder() const { return path; }
   const CheckpointRecord &record() const { return content; }
@@ -38,14 +43,15 @@ public:
   const RecordedState *masterOf(const RecordedParameter &parameter) const;
 
 private:
-  CheckpointSource(std::string path, CheckpointRecord record, TensorSource model, TensorSource optimizer)
+  CheckpointSource(std::string path, CheckpointRecord record, TensorSource model, Expected<TensorSource> optimizer)
       : path(std::move(path)), content(std::move(record)), model(std::move(model)), optimizer(std::move(optimizer)) {}
 
   Status openWeights(const std::string &given);
 
   std::string path;
   CheckpointRecord content;
-  TensorSource model, optimizer;
+  TensorSource model;
+  Expected<TensorSource> optimizer; ///< a failure only where parameters alone are read
   std::unique_ptr<AdapterFeed> weights;
 };
 
@@ -74,6 +80,11 @@ private:
 /// Whether a program can go on from a checkpoint: the same parameters, and what its optimizer keeps. `invalid`, with
 /// both sides and the way out. Else what is converted or left aside, for a person.
 Expected<std::vector<std::string>> checkCheckpoint(const CheckpointSource &source, const artifact::Program &program);
+
+/// Parameters of the program whose states begin where the checkpoint ends, or began later than its training: see
+/// TrainingState::begun. Of a checkpoint that the program can go on from.
+std::vector<std::pair<std::string, int64_t>> begunParameters(const CheckpointSource &source,
+                                                             const artifact::Program &program);
 
 } // namespace meshplan
 

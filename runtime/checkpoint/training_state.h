@@ -22,6 +22,10 @@ struct TrainingState {
   std::vector<std::pair<std::string, double>> settings; ///< given with --set
   std::string weights; ///< the file or folder that the training began with; empty: weights were drawn
 
+  /// Parameters, by their first name, whose states began behind so many steps that had changed something: they were
+  /// frozen before. The optimizer counts their steps from there.
+  std::vector<std::pair<std::string, int64_t>> begun = {};
+
   bool operator==(const TrainingState &) const = default;
 };
 

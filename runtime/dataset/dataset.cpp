@@ -16,6 +16,22 @@ namespace meshplan {
 
 namespace {
 
+/// A path may be the beginning of the names of two files.
+Status reportMissing(const std::string &path) {
+  std::error_code ignored;
+  bool lacksIndex = std::filesystem::exists(path + ".bin", ignored);
+  return Status::error(StatusCode::invalid, "cannot open '", path, "': No such file or directory, and ",
+                       lacksIndex ? "the token file '" + path + ".bin' has no index '" + path + ".idx'"
+                                  : "there are no token files '" + path + ".bin' and '" + path + ".idx'");
+}
+
+bool areThere(std::span<const std::string> words) {
+  Expected<DataWords> data = parseDataWords(words);
+  std::error_code ignored;
+  return !data || std::ranges::all_of(data->paths,
+                                      [&](const std::string &path) { return std::filesystem::exists(path, ignored); });
+}
+
 Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const SampleField> fields,
                                        const TokenPlaces &tokens) {
   std::error_code ignored;
@@ -23,6 +39,8 @@ Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const 
     return openTokenSamples(*files, fields, tokens);
   if (std::filesystem::is_directory(path, ignored))
     return openSafetensorsFolder(path, fields);
+  if (!std::filesystem::exists(path, ignored))
+    return reportMissing(path);
   return openSafetensorsSamples(path, fields);
 }
 
@@ -37,7 +55,8 @@ Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> 
     if (std::ranges::find(names, name) == names.end())
       return Status::error(StatusCode::invalid, option, ": the program has no input '", name, "'; it has ",
                            nameList(names));
-    if (!hasTokenFiles(words))
+    // What is not there is told where it is opened.
+    if (!hasTokenFiles(words) && areThere(words))
       return Status::error(StatusCode::invalid, option,
                            ": there are no token files in the data; help: leave the option out");
   }

@@ -64,6 +64,7 @@ public:
   }
 
   int64_t position() const { return place; }
+  const Dataset &data() const { return *dataset; }
 
 private:
   /// What the rank reads in each step. Its bytes stay from step to step.
@@ -120,6 +121,8 @@ Status DatasetFeed::read(const FeedRequest &request, std::span<std::byte> out) c
 }
 
 void DatasetFeed::advance() { preparation->advance(); }
+
+const Dataset &DatasetFeed::dataset() const { return preparation->data(); }
 
 int64_t DatasetFeed::position() const { return preparation->position(); }
 

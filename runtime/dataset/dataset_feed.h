@@ -35,6 +35,8 @@ public:
   /// Goes on to the next global batch. Waits for the preparation of the current one if nothing has read it.
   void advance();
 
+  const Dataset &dataset() const;
+
   /// Samples before the current batch.
   int64_t position() const;
 

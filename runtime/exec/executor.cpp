@@ -2,6 +2,7 @@
 
 #include "runtime/exec/executor.h"
 
+#include "runtime/artifact/call_args.h"
 #include "runtime/exec/load.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/exec/origin.h"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <map>
 
 using namespace meshplan;
 
@@ -237,6 +237,43 @@ Status Executor::runStep(Step &step, Trace *trace) {
   return status;
 }
 
+/// True if the call reads the value, or a part or copy of it.
+static bool reads(const artifact::Program &program, const artifact::Compute &call, int value) {
+  for (const artifact::Arg *arg : *call.args())
+    for (int operand = arg->kind() == artifact::ArgKind::value ? arg->values()->Get(0) : -1; operand >= 0;
+         operand = valueBehind(program, operand))
+      if (operand == value)
+        return true;
+  return false;
+}
+
+void Executor::countFrom(std::string_view parameter, int64_t steps) {
+  const artifact::Program &own = view.program();
+  for (flatbuffers::uoffset_t i = 0; own.states() && i < own.states()->size(); ++i) {
+    const artifact::State &state = *own.states()->Get(i);
+    if (state.copies() || state.parameter()->string_view() != parameter)
+      continue;
+    for (flatbuffers::uoffset_t index = 0; index < own.instructions()->size(); ++index)
+      if (const artifact::Compute *call = own.instructions()->Get(index)->action_as_Compute())
+        if (valueArg(*call, "step") >= 0 && reads(own, *call, state.value()))
+          uncounted[index] = steps;
+  }
+}
+
+/// With a count of its own.
+Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
+  const artifact::Program &own = view.program();
+  int count = valueArg(*own.instructions()->Get(index)->action_as_Compute(), "step");
+  Tensor ofOthers = values[count];
+  for (const artifact::Setting *setting : *own.settings())
+    if (setting->value() == count) {
+      MESHPLAN_ASSIGN_OR_RETURN(values[count], settings.tensorAt(*setting, stepsDone, static_cast<double>(uncounted)));
+    }
+  Status status = runStep(*program[index], trace);
+  values[count] = std::move(ofOthers);
+  return status;
+}
+
 /// The values to see, by the instruction behind which they are there.
 static std::multimap<size_t, int> momentsOf(const artifact::Program &program, const Observer &observer) {
   std::multimap<size_t, int> moments;
@@ -262,7 +299,9 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
   for (size_t index = 0; index < program.size(); ++index) {
     if (index == firstUpdate)
       MESHPLAN_RETURN_IF_ERROR(beginUpdates());
-    MESHPLAN_RETURN_IF_ERROR(runStep(*program[index], trace));
+    auto own = uncounted.find(index);
+    MESHPLAN_RETURN_IF_ERROR(own == uncounted.end() ? runStep(*program[index], trace)
+                                                    : runUpdate(index, own->second, trace));
     for (auto [moment, last] = moments.equal_range(index); moment != last; ++moment)
       observer->see(moment->second, values[moment->second]);
   }

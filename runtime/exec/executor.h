@@ -21,6 +21,7 @@
 #include "runtime/exec/trace.h"
 
 #include <functional>
+#include <map>
 
 namespace meshplan {
 
@@ -72,6 +73,10 @@ public:
 
   /// What the program's numbers are, and which of them follow from the run.
   Settings &numbers() { return settings; }
+
+  /// The optimizer counts the steps of this parameter, by its first name, from behind so many that have changed
+  /// something: its states begin there. Nothing for a parameter without states.
+  void countFrom(std::string_view parameter, int64_t steps);
 
   /// Takes parameters, inputs and accumulators that another program of the schedule has under the same names, and
   /// constants that are the same: both then have the same elements. A training step and `eval` share parameters in this
@@ -147,6 +152,7 @@ private:
   Status loadCopies(const Feed &feed);
   Status beginUpdates() const { return updatesBegin ? updatesBegin() : Status(); }
   Status runStep(Step &step, Trace *trace);
+  Status runUpdate(size_t index, int64_t uncounted, Trace *trace);
   Status runSteps(Trace *trace, const Observer *observer);
 
   RankView view;
@@ -160,6 +166,7 @@ private:
   size_t firstUpdate = 0; // index into `program`
   std::function<Status()> updatesBegin;
   Settings settings;
+  std::map<size_t, int64_t> uncounted; // steps that a call of the optimizer does not count, by index into `program`
   int64_t stepsDone = 0;
 };
 

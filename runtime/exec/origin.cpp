@@ -3,6 +3,7 @@
 #include "runtime/exec/origin.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/tensor/operator.h"
 
 #include <algorithm>
 
@@ -55,4 +56,76 @@ std::optional<size_t> meshplan::instructionThatMakes(const artifact::Program &pr
       return index;
   }
   return std::nullopt;
+}
+
+/// Operators, without their overloads, that leave the numbers of their argument `self` as they are, or some of them.
+static constexpr std::string_view keeping[] = {"aten._to_copy",
+                                               "aten._unsafe_view",
+                                               "aten.alias",
+                                               "aten.clone",
+                                               "aten.constant_pad_nd",
+                                               "aten.contiguous",
+                                               "aten.detach",
+                                               "aten.expand",
+                                               "aten.flatten",
+                                               "aten.lift_fresh_copy",
+                                               "aten.masked_fill",
+                                               "aten.narrow",
+                                               "aten.pad",
+                                               "aten.permute",
+                                               "aten.reshape",
+                                               "aten.select",
+                                               "aten.slice",
+                                               "aten.split",
+                                               "aten.squeeze",
+                                               "aten.t",
+                                               "aten.to",
+                                               "aten.transpose",
+                                               "aten.unbind",
+                                               "aten.unflatten",
+                                               "aten.unsqueeze",
+                                               "aten.view",
+                                               "meshplan.take_microbatch",
+                                               "meshplan.to_device"};
+
+/// The tensor whose numbers the result of a call has, or -1.
+static int keptBy(const artifact::Compute &call) {
+  if (std::ranges::find(keeping, withoutOverload(call.target()->string_view())) == std::end(keeping))
+    return -1;
+  for (const artifact::Arg *arg : *call.args())
+    if (arg->kind() == artifact::ArgKind::value && arg->name() && arg->name()->string_view() == "self")
+      return arg->values()->Get(0);
+  return -1;
+}
+
+/// What a collective has made a value of, or -1.
+static int movedInto(const artifact::Program &program, int32_t sequence, int value) {
+  int found = -1;
+  for (const artifact::Instruction *instruction : *program.instructions())
+    if (const artifact::Start *start = instruction->action_as_Start(); start && start->sequence() == sequence)
+      (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
+        found = output == value ? input : found;
+        return Status();
+      });
+  return found;
+}
+
+int meshplan::valueBehind(const artifact::Program &program, int value) {
+  std::optional<size_t> index = instructionThatMakes(program, value);
+  if (!index)
+    return -1;
+  const artifact::Instruction &instruction = *program.instructions()->Get(*index);
+  if (const artifact::Compute *call = instruction.action_as_Compute())
+    return keptBy(*call);
+  if (const artifact::Slice *slice = instruction.action_as_Slice())
+    return slice->input();
+  return movedInto(program, instruction.action_as_Wait()->sequence(), value);
+}
+
+const artifact::Port *meshplan::inputBehind(const artifact::Program &program, int value) {
+  for (; value >= 0; value = valueBehind(program, value))
+    for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i)
+      if (program.inputs()->Get(i)->value() == value)
+        return program.inputs()->Get(i);
+  return nullptr;
 }

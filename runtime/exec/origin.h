@@ -21,6 +21,13 @@ std::string originText(const artifact::Schedule &schedule, int origin);
 /// collective gives, its wait.
 std::optional<size_t> instructionThatMakes(const artifact::Program &program, int value);
 
+/// The value of which this one has elements, as they are or in another type: behind a view, a copy, padding, a slice or
+/// a collective. -1 where an operator computes it, or nothing makes it.
+int valueBehind(const artifact::Program &program, int value);
+
+/// The input of which a value has elements in that way; null for none.
+const artifact::Port *inputBehind(const artifact::Program &program, int value);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_EXEC_ORIGIN_H

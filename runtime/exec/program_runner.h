@@ -41,6 +41,9 @@ public:
   /// one that setNumber gives afterwards. `invalid` for counters that no run has.
   Status resume(const StepCounters &counters);
 
+  /// As Executor::countFrom.
+  void countFrom(std::string_view parameter, int64_t steps) { last->countFrom(parameter, steps); }
+
   /// What each run calls before parameters and states change: see Executor::beforeUpdates. Once, unless microbatches
   /// change some of them, too.
   void beforeUpdates(std::function<Status()> action);

@@ -2,6 +2,7 @@
 
 #include "runtime/train/evaluation.h"
 
+#include "runtime/train/class_loss.h"
 #include "runtime/train/scalars.h"
 
 #include <algorithm>
@@ -30,22 +31,12 @@ Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, 
   return Evaluation(std::move(runner), std::move(loss), std::move(data), batches);
 }
 
-/// Whether a loss is the mean of -log of the probabilities of the right classes.
-static bool isOfClasses(const artifact::Program &program) {
-  constexpr std::string_view losses[] = {"aten.cross_entropy_loss", "aten.nll_loss", "meshplan.row_",
-                                         "meshplan.token_loss"};
-  return std::ranges::any_of(*program.instructions(), [&](const artifact::Instruction *instruction) {
-    const artifact::Compute *call = instruction->action_as_Compute();
-    return call && std::ranges::any_of(
-                       losses, [&](std::string_view name) { return call->target()->string_view().starts_with(name); });
-  });
-}
-
 Expected<std::optional<EvaluationReport>> Evaluation::run(ProgramRunner &training,
                                                           const std::function<Expected<bool>()> &stops) {
   auto begin = std::chrono::steady_clock::now();
   training.rest();
   program.share(training);
+  const artifact::Program &own = program.executor().place().program();
   DatasetFeed feed(data, 0);
   EvaluationReport report{.step = training.executor().steps(), .batches = batches};
   for (int64_t batch = 0; batch < batches; ++batch) {
@@ -57,13 +48,16 @@ Expected<std::optional<EvaluationReport>> Evaluation::run(ProgramRunner &trainin
     MESHPLAN_RETURN_IF_ERROR(program.loadInputs(feed));
     feed.advance();
     MESHPLAN_RETURN_IF_ERROR(program.run());
-    MESHPLAN_ASSIGN_OR_RETURN(double own, scalarOutput(program.executor(), loss));
-    report.loss += own / static_cast<double>(batches);
+    MESHPLAN_ASSIGN_OR_RETURN(double number, scalarOutput(program.executor(), loss));
+    report.loss += number / static_cast<double>(batches);
+    if (std::isnan(number) && report.reason.empty())
+      if (std::string text = textOfIgnored(own, *data, batch * data->batch().samples); !text.empty())
+        report.reason = "batch " + std::to_string(batch) + ": " + text;
   }
   program.rest();
   report.samples = batches * data->batch().samples;
   report.samplesThere = data->samples();
-  if (isOfClasses(program.executor().place().program()))
+  if (isMeanCrossEntropy(own, loss) && std::isfinite(report.loss))
     report.perplexity = std::exp(report.loss);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return std::optional(report);

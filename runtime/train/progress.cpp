@@ -47,7 +47,8 @@ std::string meshplan::evaluationText(const EvaluationReport &report) {
     samples += " of " + std::to_string(report.samplesThere);
   std::string perplexity = report.perplexity ? printed("  perplexity %.2f", *report.perplexity) : "";
   return printed("loss %.4f%s  (%s samples, %s)", report.loss, perplexity.c_str(), samples.c_str(),
-                 durationText(report.seconds).c_str());
+                 durationText(report.seconds).c_str()) +
+         (report.reason.empty() ? "" : "; " + report.reason);
 }
 
 namespace {

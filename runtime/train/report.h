@@ -39,7 +39,8 @@ struct EvaluationReport {
   int64_t batches = 0, samples = 0;
   int64_t samplesThere = 0; ///< in the data set: those that do not fill a batch are left out
   double seconds = 0;
-  std::optional<double> perplexity; ///< of a loss that is a logarithm of probabilities of classes
+  std::optional<double> perplexity; ///< of a loss that is the mean cross entropy of classes
+  std::string reason = {};          ///< why the loss is not a number, where that is known
 };
 
 /// A checkpoint that is whole.

@@ -2,6 +2,7 @@
 
 #include "runtime/train/trainer.h"
 
+#include "runtime/train/class_loss.h"
 #include "runtime/train/scalars.h"
 
 #include <cmath>
@@ -84,17 +85,33 @@ Status Trainer::takeNumbers(StepReport &report) {
   MESHPLAN_ASSIGN_OR_RETURN(report.loss, scalarOutput(program.executor(), name));
   MESHPLAN_ASSIGN_OR_RETURN(report.gradientNorm, norm.value(report.lossScale));
   report.nonfinite = program.outcome().nonfinite;
-  // A plan that skips such steps says so, and the step has changed nothing.
-  if (!std::isfinite(report.loss) && !program.executor().place().program().guard())
-    return Status::error(StatusCode::numericFault, "the loss '", name, "' is ",
-                         std::isnan(report.loss) ? "nan" : "infinite",
-                         "; help: with 'nonfinite gradients stop' in the plan a run names the parameter and the rank "
-                         "whose gradient it is, with 'skip' it goes on");
+  if (!std::isfinite(report.loss))
+    MESHPLAN_RETURN_IF_ERROR(explainNonfinite(name, report.loss));
   report.samples = samples;
   report.tokens = tokens;
   report.peakBytes = parts.peakBytes();
   loss = report.loss;
   return Status();
+}
+
+/// Of the batch that the step has taken.
+std::string Trainer::textOfIgnoredTargets() const {
+  auto program = findProgram(parts.program->executor().place().schedule(), "eval");
+  const Dataset &data = parts.batches->dataset();
+  return program ? textOfIgnored(**program, data, parts.batches->position() - data.batch().samples) : "";
+}
+
+/// A plan that skips such steps says so, and the step has changed nothing.
+Status Trainer::explainNonfinite(std::string_view name, double number) const {
+  std::string ignored = std::isnan(number) ? textOfIgnoredTargets() : "";
+  if (parts.program->executor().place().program().guard())
+    return ignored.empty() ? Status() : note(moment + ": the loss is nan: " + ignored);
+  return Status::error(
+      StatusCode::numericFault, "the loss '", name, "' is ", std::isnan(number) ? "nan" : "infinite",
+      ignored.empty()
+          ? "; help: with 'nonfinite gradients stop' in the plan a run names the parameter and the rank whose gradient "
+            "it is, with 'skip' it goes on"
+          : ": " + ignored + "; help: leave such batches out of the data, or go on with 'nonfinite gradients skip'");
 }
 
 Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {

@@ -63,6 +63,8 @@ private:
   Status runStep();
   Status takeBatch(StepReport &report);
   Status takeNumbers(StepReport &report);
+  Status explainNonfinite(std::string_view name, double number) const;
+  std::string textOfIgnoredTargets() const;
   Status saveWhenDue(StepReport &report, bool isStopping);
   Status agree(StepReport &report, bool &stops);
   Status evaluate();

@@ -2,6 +2,7 @@
 
 #include "compiler/report/report.h"
 #include "compiler/support/diagnostics_json.h"
+#include "compiler/support/layer_names.h"
 #include "tools/meshplan/commands.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -26,6 +27,7 @@ struct CheckCommand {
       report->loss = loss(compilation);
       addOptimizer(compilation, *report);
       warnOfIdleAxes(compilation, *report);
+      warnOfRecompute(compilation, *report);
     }
     compilation.diagnostics().print(llvm::errs());
     if (json)
@@ -33,6 +35,40 @@ struct CheckCommand {
     else if (mlir::succeeded(report))
       printReport(*report, llvm::outs());
     return mlir::succeeded(report) ? 0 : 1;
+  }
+
+  /// One module that holds most of the model is computed again as a whole, beside what its gradients need. Only the
+  /// plan without the statement tells whether that is more than it saves.
+  void warnOfRecompute(Compilation &compilation, const Report &report) const {
+    const std::vector<BoundRecompute> &recomputes = compilation.plan().recomputes;
+    if (recomputes.empty())
+      return;
+    CompileOptions without = options;
+    without.recompute = false;
+    Compilation other(without);
+    if (!other.run(Phase::schedule))
+      return;
+    mlir::FailureOr<Report> otherReport = buildReport(other.module(), mainProgram(other.module()));
+    if (mlir::failed(otherReport) || report.memory.peak.largest <= otherReport->memory.peak.largest)
+      return;
+    compilation.diagnostics()
+        .warning(recomputes.front().range, "'recompute' raises the peak of a rank: it is " +
+                                               formatBytes(report.memory.peak.largest) + " with it and " +
+                                               formatBytes(otherReport->memory.peak.largest) + " without")
+        .help("what is named is computed again as a whole before its first gradient: name the layers inside" +
+              layersText(compilation.model(), recomputes.front()));
+  }
+
+  /// ", 'blk.*'": the first list of modules inside of what the statement names; empty where there is none.
+  static std::string layersText(const ModelOutline &model, const BoundRecompute &recompute) {
+    llvm::StringMap<size_t> counts;
+    for (const OutlineModule &module : model.modules)
+      for (size_t outer : recompute.paths.front().modules)
+        if (std::string layers = withoutIndices(module.path); isInside(module.path, model.modules[outer].path) &&
+                                                              llvm::StringRef(layers).ends_with(".*") &&
+                                                              ++counts[layers] > 1)
+          return ", '" + layers + "'";
+    return "";
   }
 
   /// Whoever reads it finds errors and warnings in any case, and the report's keys if there is one.

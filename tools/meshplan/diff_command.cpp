@@ -1,6 +1,7 @@
 //===- diff_command.cpp - meshplan diff -----------------------------------===//
 
 #include "compiler/report/diff/report_diff.h"
+#include "compiler/report/settings/describe_settings.h"
 #include "tools/meshplan/commands.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -36,6 +37,9 @@ DiffCommand::Side DiffCommand::compile(const std::string &planFile) const {
   Side side;
   if (compilation.run(Phase::schedule)) {
     side.report = buildReport(compilation.module(), mainProgram(compilation.module()));
+    if (mlir::succeeded(side.report))
+      side.report->settings =
+          describeSettings(compilation.plan(), compilation.model(), compilation.diagnostics().sources());
     side.modelDigest = compilation.digestOfModel();
   }
   compilation.diagnostics().print(llvm::errs());

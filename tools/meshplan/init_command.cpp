@@ -62,8 +62,11 @@ void InitCommand::print(const DraftedPlan &plan) const {
   std::string tensor = axesOfRole(options.mesh, AxisRole::tensor), data = axesOfRole(options.mesh, AxisRole::data);
   llvm::outs() << options.planFile << ": ";
   if (!tensor.empty())
-    llvm::outs() << plan.divided << " of " << plan.modules << " modules have a style over " << tensor
-                 << (data.empty() ? "" : ", ");
+    llvm::outs() << plan.divided << " of " << plan.modules << " modules have a style over " << tensor;
+  if (!tensor.empty() && plan.dividedOthers > 0)
+    llvm::outs() << ", and " << plan.dividedOthers << " without parameters";
+  if (!tensor.empty() && !data.empty())
+    llvm::outs() << ", ";
   if (!data.empty())
     llvm::outs() << "the batch is " << (plan.splitsBatch ? "divided over " + data : "whole");
   llvm::outs() << '\n';

@@ -21,6 +21,7 @@ namespace {
 struct EvalInputs {
   std::string checkpoint; ///< one, not a folder of them; empty: weights alone
   std::unique_ptr<Feed> weights;
+  std::string weightsWarning; ///< of the file, see AdapterFeed
   std::shared_ptr<const Dataset> data;
 };
 
@@ -37,6 +38,7 @@ Expected<EvalInputs> openInputs(const RunOptions &options, const Job &job) {
   } else {
     MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
     inputs.weights = std::move(feeds.parameters);
+    inputs.weightsWarning = std::move(feeds.warning);
   }
   MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(options.eval.tokens));
   MESHPLAN_ASSIGN_OR_RETURN(inputs.data, Dataset::open(options.eval.data, inputsOf(*job.program),
@@ -79,8 +81,7 @@ private:
 Status evaluate(const RunOptions &options, const Job &job, const EvalInputs &inputs, RankRun &run, bool isTerminal,
                 EvaluationReport &result) {
   MESHPLAN_RETURN_IF_ERROR(load(options, inputs, run));
-  if (!run.program.warning().empty())
-    std::cerr << "meshplan-run: warning: " + run.program.warning() + "\n" << std::flush;
+  run.warnOfWeights(inputs.weightsWarning);
   MESHPLAN_ASSIGN_OR_RETURN(Evaluation evaluation,
                             Evaluation::create(job.artifact, run.world, inputs.data, options.eval.batches));
   BatchProgress progress(isTerminal && run.world.rank() == 0);

@@ -125,11 +125,12 @@ bool Job::needsNccl() const {
 
 Expected<RankFeeds> RankFeeds::open(const RunOptions &options, const Job &job) {
   std::vector<std::string> read{options.schedule};
-  RankFeeds feeds{std::make_unique<RandomFeed>(), std::make_unique<RandomFeed>()};
+  RankFeeds feeds{std::make_unique<RandomFeed>(), std::make_unique<RandomFeed>(), ""};
   if (!options.weights.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, openModelWeights(options.weights));
     MESHPLAN_ASSIGN_OR_RETURN(auto feed, AdapterFeed::open(std::move(weights), options.adapters, *job.program));
     std::ranges::move(feed->filePaths(), std::back_inserter(read));
+    feeds.warning = feed->warning();
     feeds.parameters = std::move(feed);
   }
   if (!options.inputs.empty()) {

@@ -34,6 +34,7 @@ Status checkWritten(const RunOptions &options, const std::vector<std::string> &r
 
 struct RankFeeds {
   std::unique_ptr<Feed> parameters, inputs;
+  std::string warning; ///< of the weights, see AdapterFeed
 
   /// Files where they are given, else made-up values. `invalid` when the inputs have a tensor that the program does not
   /// take, or when a file that the run writes is one that it reads.

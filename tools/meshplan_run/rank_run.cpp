@@ -12,10 +12,20 @@
 
 using namespace meshplan;
 
+static void warn(const std::string &text) {
+  if (!text.empty())
+    std::cerr << "meshplan-run: warning: " + text + "\n" << std::flush;
+}
+
+void RankRun::warnOfWeights(const std::string &ofFile) const {
+  if (world.rank() == 0)
+    warn(ofFile);
+  warn(program.warning());
+}
+
 Status RankRun::load(const RankFeeds &feeds) {
   MESHPLAN_RETURN_IF_ERROR(program.loadParameters(*feeds.parameters));
-  if (!program.warning().empty())
-    std::cerr << "meshplan-run: warning: " + program.warning() + "\n" << std::flush;
+  warnOfWeights(feeds.warning);
   return program.loadInputs(*feeds.inputs);
 }
 

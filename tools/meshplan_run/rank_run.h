@@ -21,6 +21,9 @@ public:
 
   Status load(const RankFeeds &feeds);
 
+  /// Says what a person should know of the parameters that were loaded: of the whole file rank 0, of its part each.
+  void warnOfWeights(const std::string &ofFile) const;
+
   /// Where the program notes what it does; null without --trace.
   Trace *trace() { return traces ? &ownTrace : nullptr; }
 

@@ -77,8 +77,7 @@ Status withCheckpointHelp(const Status &status, const std::string &weights) {
 Status RankTraining::loadFresh() {
   if (Status status = program.loadParameters(*inputs.weights); !status.ok())
     return withCheckpointHelp(status, options.weights);
-  if (!program.warning().empty())
-    std::cerr << "meshplan-run: warning: " + program.warning() + "\n" << std::flush;
+  run.warnOfWeights(inputs.weightsWarning);
   state.weights = inputs.recordedWeights;
   state.seed = inputs.seed;
   return Status();

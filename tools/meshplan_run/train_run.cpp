@@ -38,6 +38,7 @@ static Status openWeights(const RunOptions &options, const Job &job, TrainInputs
                            "', or go on from it with --checkpoint and --resume");
     MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, std::move(opened));
     MESHPLAN_ASSIGN_OR_RETURN(auto feed, AdapterFeed::open(std::move(source), options.adapters, *job.program));
+    inputs.weightsWarning = feed->warning();
     inputs.recordedWeights = feed->replacesWeights() ? "" : options.weights;
     inputs.weights = std::move(feed);
     return Status();

@@ -13,6 +13,7 @@ struct TrainInputs {
   using Numbers = std::vector<std::pair<std::string, double>>;
 
   std::unique_ptr<Feed> weights; ///< of a training that begins: a file, or what the plan's `init` draws
+  std::string weightsWarning;    ///< of the file, see AdapterFeed
   std::string recordedWeights;   ///< the file, if a checkpoint may lack what is not trained; else empty
   std::string checkpoint;        ///< that a training goes on from; empty: it begins
   std::shared_ptr<const Dataset> data, evaluationData; ///< the latter null for none

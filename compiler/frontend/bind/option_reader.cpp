@@ -42,6 +42,13 @@ void bind::readOptions(const Context &context, llvm::StringRef statement, llvm::
   }
 }
 
+OptionPlaces bind::optionPlaces(llvm::ArrayRef<Option> options) {
+  OptionPlaces places;
+  for (const Option &option : options)
+    places.try_emplace(option.name.text, option.range);
+  return places;
+}
+
 const Operand *bind::singleOperand(const Option &option) {
   bool isSingle = option.operands.size() == 1 && option.operands[0].size() == 1;
   return isSingle ? &option.operands[0][0] : nullptr;

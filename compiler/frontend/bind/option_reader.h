@@ -28,6 +28,9 @@ struct OptionRule {
 void readOptions(const Context &context, llvm::StringRef statement, llvm::ArrayRef<Option> options,
                  llvm::ArrayRef<OptionRule> rules);
 
+/// Of several with one name the first counts.
+OptionPlaces optionPlaces(llvm::ArrayRef<Option> options);
+
 /// The only operand of an option, or null if it has none or several.
 const Operand *singleOperand(const Option &option);
 /// The only operand as a word, a number without a unit, an integer.

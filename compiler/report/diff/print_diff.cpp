@@ -2,12 +2,17 @@
 
 #include "compiler/report/diff/report_diff.h"
 #include "compiler/report/text_table.h"
+#include "compiler/support/layer_names.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include <map>
 
 using namespace meshplan;
 using Align = TextTable::Align;
 using llvm::raw_ostream;
+using llvm::StringRef;
 
 static std::string sizeText(int64_t size) { return size == 0 ? "none" : std::to_string(size); }
 
@@ -23,6 +28,39 @@ static void printMesh(const ReportDiff &diff, raw_ostream &stream) {
   for (const AxisChange &axis : diff.axes)
     row(axis.name, axis.size);
   row("ranks", diff.worldSize);
+  table.print(stream);
+}
+
+/// "model.layers.*.norm.weight (30), lm_head.weight", or how many where that gets long.
+static std::string subjectsText(const SettingChange &change, int64_t modelParameters) {
+  constexpr size_t mostListed = 3;
+  llvm::MapVector<std::string, std::vector<StringRef>, std::map<std::string, unsigned>> layers;
+  for (const std::string &subject : change.subjects)
+    layers[withoutIndices(subject)].push_back(subject);
+  auto text = [](const auto &entry) {
+    const auto &[pattern, names] = entry;
+    return names.size() == 1 ? names.front().str() : pattern + " (" + std::to_string(names.size()) + ")";
+  };
+  if (layers.size() <= mostListed)
+    return llvm::join(llvm::map_range(layers, text), ", ");
+  auto count = static_cast<int64_t>(change.subjects.size());
+  if (change.of == Setting::Of::module)
+    return std::to_string(count) + " modules";
+  return (count == modelParameters ? "all " : std::to_string(count) + " of ") + std::to_string(modelParameters) +
+         " parameters";
+}
+
+static void printSettings(const ReportDiff &diff, raw_ostream &stream) {
+  stream << "\nsettings\n";
+  if (diff.settings.empty())
+    stream << "  the same\n";
+  TextTable table({Align::left, Align::left, Align::left, Align::left, Align::left});
+  auto side = [](const std::string &value, const std::string &place) {
+    return value.empty() ? "not stated" : place.empty() ? value : value + " (" + place + ")";
+  };
+  for (const SettingChange &change : diff.settings)
+    table.addRow({change.name, side(change.value.before, change.place.before), "->",
+                  side(change.value.after, change.place.after), subjectsText(change, diff.modelParameters)});
   table.print(stream);
 }
 
@@ -115,6 +153,7 @@ static void printTime(const ReportDiff &diff, raw_ostream &stream) {
 
 void meshplan::printDiff(const ReportDiff &diff, raw_ostream &stream) {
   printMesh(diff, stream);
+  printSettings(diff, stream);
   printParameters(diff, stream);
   printCollectives(diff, stream);
   printMemory(diff, stream);

@@ -126,6 +126,8 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   ReportDiff diff;
   diff.axes = compareAxes(before, after);
   diff.worldSize = {before.worldSize, after.worldSize};
+  diff.settings = compareSettings(before.settings, after.settings);
+  diff.modelParameters = before.settings.parameters;
   compareParameters(before, after, diff);
   diff.collectives = compareCollectives(before, after, diff.axes);
   diff.parameterBytes = {before.memory.parameters.largest, after.memory.parameters.largest};

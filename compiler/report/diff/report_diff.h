@@ -38,8 +38,19 @@ struct CollectiveChange {
   Change<int64_t> count, bytes;
 };
 
+/// A setting that differs, or all of one name that differ alike.
+struct SettingChange {
+  std::string name;
+  Setting::Of of = Setting::Of::run;
+  std::vector<std::string> subjects = {}; ///< names of parameters or paths of modules; none of the run
+  Change<std::string> value;              ///< empty where the plan does not state it
+  Change<std::string> place;              ///< empty where it is not known
+};
+
 struct ReportDiff {
-  std::vector<AxisChange> axes; ///< all of both meshes
+  std::vector<SettingChange> settings; ///< that differ, those of the first report first
+  int64_t modelParameters = 0;         ///< what settings are of
+  std::vector<AxisChange> axes;        ///< all of both meshes
   Change<int64_t> worldSize;
   std::vector<ParameterChange> parameters;   ///< that differ, in the order of the first report
   int64_t sameParameters = 0;                ///< parameters that do not differ
@@ -56,6 +67,10 @@ std::vector<std::string> modelDifferences(const Report &before, const Report &af
 
 /// Compares reports of one model.
 ReportDiff compareReports(const Report &before, const Report &after);
+
+/// What differs of the settings of two plans of one model. What only one of them has because of another setting that
+/// differs is left out: the numbers of a parameter that only one trains, the options of a block that only one has.
+std::vector<SettingChange> compareSettings(const Settings &before, const Settings &after);
 
 /// As people read it: only what differs, except for memory and time.
 void printDiff(const ReportDiff &diff, llvm::raw_ostream &stream);

@@ -183,9 +183,9 @@ std::optional<Explanation> Explainer::explainBorder() {
   if (target.index >= static_cast<int64_t>(values.size())) {
     std::string count = values.empty() ? "no " : std::to_string(values.size()) + " ";
     diagnostics
-        .error({},
-               "'" + target.path + "' has " + count + (isInput ? "input" : "output") + (values.size() == 1 ? "" : "s"))
-        .help("'meshplan explain PLAN " + target.path + "' lists them");
+        .error({}, moduleText(target.path) + " has " + count + (isInput ? "input" : "output") +
+                       (values.size() == 1 ? "" : "s"))
+        .help("'meshplan explain PLAN " + (target.path.empty() ? "\"\"" : target.path) + "' lists them");
     return std::nullopt;
   }
   if (isInput)

@@ -3,6 +3,7 @@
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/support/layer_names.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringExtras.h"
 #include <deque>
 
 using namespace mlir;
@@ -78,7 +79,12 @@ LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> na
     diagnostic << " and " << names.size() - 1 << " more";
   for (StringRef name : names.drop_front().take_front(maxNotes))
     diagnostic.attachNote() << "nor on '" << name << "'";
-  diagnostic.attachNote() << "help: 'unused " << names.front() << "' says that this is meant";
+  // Of more a person writes patterns.
+  constexpr size_t mostListed = 8;
+  if (names.size() <= mostListed)
+    diagnostic.attachNote() << "help: 'unused " << llvm::join(names, ", ") << "' says that this is meant";
+  else
+    diagnostic.attachNote() << "help: 'unused PATH, ...' with paths that name all of them says that this is meant";
   return failure();
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/module_runs.h"
+#include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
@@ -126,7 +127,8 @@ llvm::SetVector<Value> BorderPlacer::outputsOf(ModuleRun module) {
       return;
     for (Value result : call.getResults()) {
       result = behindOwnStatements(result, module);
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !isInside(user, module); }))
+      auto isOutside = [&](OpOperand &use) { return !isInside(use.getOwner(), module) && !isUpdate(use); };
+      if (llvm::any_of(result.getUses(), isOutside))
         outputs.insert(result);
     }
   });
@@ -228,8 +230,10 @@ void BorderPlacer::constrainOutput(BorderOp border, ModuleRun module, Value valu
 /// One output of the function, which may return a value more than once.
 LogicalResult BorderPlacer::placeReturned(BorderOp border) {
   Operation *result = function.getBody().front().getTerminator();
-  if (border.getIndex() >= result->getNumOperands())
-    return reportMissing(border, result->getNumOperands());
+  // Updates of buffers come last.
+  size_t count = llvm::count_if(result->getOpOperands(), [](OpOperand &use) { return !isUpdate(use); });
+  if (border.getIndex() >= count)
+    return reportMissing(border, count);
   OpOperand &output = result->getOpOperand(border.getIndex());
   ShardingAttr layout = layoutFor(border, output.get());
   if (layout)

@@ -17,6 +17,15 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+/// Those over which the dims of the argument are not divided.
+static std::string otherAxes(BlockArgument argument, ArrayRef<AxisRefAttr> axes) {
+  std::string names;
+  for (AxisRefAttr axis : axes)
+    if (!overlapsAny(allAxes(getSharding(argument)), axis))
+      names += (names.empty() ? "" : ", ") + axis.getName().str();
+  return names;
+}
+
 /// An axis cannot divide the dims of a tensor and then its elements.
 static LogicalResult checkFree(BlockArgument argument, DataOp data, ArrayRef<AxisRefAttr> axes) {
   for (AxisRefAttr axis : allAxes(getSharding(argument)))
@@ -27,7 +36,12 @@ static LogicalResult checkFree(BlockArgument argument, DataOp data, ArrayRef<Axi
                                          << cast<StringAttr>(names[0]).getValue() << "' over axis '" << axis.getName()
                                          << "', which its style divides it over already";
       diagnostic.attachNote(argument.getLoc()) << "the style is here";
-      diagnostic.attachNote(data.getLoc()) << "help: shard over the other axes: 'shard ... over AXES'";
+      std::string others = otherAxes(argument, axes);
+      if (others.empty())
+        diagnostic.attachNote(data.getLoc()) << "help: give its style other axes, or write '" << data.getText()
+                                             << " on PATHS' with the paths of other parameters";
+      else
+        diagnostic.attachNote(data.getLoc()) << "help: shard over what is left: 'shard ... over " << others << "'";
       return diagnostic;
     }
   return success();

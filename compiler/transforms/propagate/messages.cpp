@@ -4,10 +4,12 @@
 #include "compiler/sharding/calls/attention_heads.h"
 #include "compiler/sharding/calls/class_losses.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/sharding/module_border.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "dialect/plan/archive_facts.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -320,6 +322,23 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
   return false;
 }
 
+/// The modules that a style could be given to so that the call reads what it needs: those that make or read its
+/// operands, and the one whose style divides them.
+static llvm::SetVector<StringRef> sharersOf(CallOp call, unsigned index, StyleOp style) {
+  llvm::SetVector<StringRef> modules;
+  auto add = [&](Operation *op) {
+    if (auto other = dyn_cast_or_null<CallOp>(op))
+      modules.insert(other.getModule().value_or(""));
+  };
+  if (style)
+    modules.insert(style.getModule());
+  for (Value operand : call.getOperands())
+    add(originOf(operand).getDefiningOp());
+  for (OpOperand *use : usesBehindReshards(originOf(call.getOperand(index))))
+    add(use->getOwner());
+  return modules;
+}
+
 void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
                                      const DividingStatement &statement, const StatedLayouts &statements,
                                      bool isError) {
@@ -343,9 +362,15 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
            "with other operators";
     return;
   }
-  help << "help: give the modules that share these values styles that fit together";
   // A style is nearer to its operators than any border.
   StyleOp own = statement.style;
+  if (llvm::SetVector<StringRef> sharers = sharersOf(call, index, own); sharers.size() > 1)
+    help << "help: give the modules that share these values styles that fit together";
+  else if (own)
+    help << "help: " << moduleText(sharers.front())
+         << " alone makes and reads these values: 'replicate' leaves them whole";
+  else
+    help << "help: divide another dim, or none";
   std::string border =
       own && call.isInModule(own.getModule()) ? "" : atBorder(call->getOpOperand(index), needed, statements);
   if (!border.empty())

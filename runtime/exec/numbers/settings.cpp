@@ -101,13 +101,18 @@ std::optional<double> Settings::find(std::string_view name, int64_t step) const 
   return std::nullopt;
 }
 
+Expected<Tensor> Settings::tensorAt(const artifact::Setting &setting, int64_t step, double less) const {
+  double number = numberAt(setting, step) - less;
+  // On the host, also of a run on a GPU: kernels take it as an argument, and nothing waits for a copy.
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor({}, DType::f64));
+  std::memcpy(tensor.data(), &number, sizeof number);
+  return tensor;
+}
+
 Status Settings::write(int64_t step, std::span<Tensor> values) const {
   for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i) {
     const artifact::Setting &setting = *program.settings()->Get(i);
-    double number = numberAt(setting, step);
-    // On the host, also of a run on a GPU: kernels take it as an argument, and nothing waits for a copy.
-    MESHPLAN_ASSIGN_OR_RETURN(values[setting.value()], allocateHostTensor({}, DType::f64));
-    std::memcpy(values[setting.value()].data(), &number, sizeof number);
+    MESHPLAN_ASSIGN_OR_RETURN(values[setting.value()], tensorAt(setting, step));
   }
   return Status();
 }

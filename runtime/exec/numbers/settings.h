@@ -40,6 +40,9 @@ public:
   /// The number that a setting has at a step, counted from 0.
   double numberAt(const artifact::Setting &setting, int64_t step) const;
 
+  /// The tensor of a setting at a step, counted from 0, less a number.
+  Expected<Tensor> tensorAt(const artifact::Setting &setting, int64_t step, double less = 0) const;
+
   /// Puts the tensors of all settings at a step, counted from 0, into the table of values.
   Status write(int64_t step, std::span<Tensor> values) const;
 

@@ -20,43 +20,15 @@ struct ExpectedResult {
   DType dtype;
 };
 
-bool isIn(const flatbuffers::Vector<int32_t> *values, int value) {
-  return values && std::ranges::find(*values, value) != values->end();
-}
-
-template <typename Entry> bool namesValue(const flatbuffers::Vector<flatbuffers::Offset<Entry>> *entries, int value) {
-  return entries && std::ranges::any_of(*entries, [&](const Entry *entry) { return entry->value() == value; });
-}
-
-bool reads(const artifact::Instruction &instruction, int value) {
-  if (const artifact::Compute *compute = instruction.action_as_Compute())
-    return std::ranges::any_of(*compute->args(), [&](const artifact::Arg *arg) { return isIn(arg->values(), value); });
-  if (const artifact::Start *start = instruction.action_as_Start())
-    return start->input() == value || isIn(start->more_inputs(), value);
-  const artifact::Slice *slice = instruction.action_as_Slice();
-  return slice && slice->input() == value;
-}
-
-/// True if a step reads the value, or it outlives them all.
-bool isRead(const artifact::Program &program, int value) {
-  return namesValue(program.outputs(), value) || namesValue(program.updates(), value) ||
-         namesValue(program.gradients(), value) ||
-         std::ranges::any_of(*program.instructions(),
-                             [&](const artifact::Instruction *each) { return reads(*each, value); });
-}
-
 class ComputeStep final : public Step {
 public:
   ComputeStep(const RankView &view, const artifact::Instruction &instruction)
       : view(view), instruction(instruction), isTimed(dependsOnMicrobatch(action())) {
-    for (int value : *action().outputs()) {
-      if (value < 0)
-        continue;
-      isOnHost |= view.isOnHost(value);
-      // Of what an archive says of a result beside others, which nobody reads, PyTorch's kernels may know better.
-      if (action().outputs()->size() == 1 || isRead(view.program(), value))
+    for (int value : *action().outputs())
+      if (value >= 0) {
         results.push_back({value, view.shape(value), view.dtype(value)});
-    }
+        isOnHost |= view.isOnHost(value);
+      }
   }
 
   /// Looks up the operator and binds its arguments for this microbatch.

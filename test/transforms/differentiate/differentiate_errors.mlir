@@ -77,13 +77,35 @@ plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-note @below {{nor on 'c'}}
 // expected-note @below {{nor on 'd'}}
 // expected-note @below {{nor on 'e'}}
-// expected-note @below {{help: 'unused a' says that this is meant}}
+// expected-note @below {{help: 'unused a, b, c, d, e, f' says that this is meant}}
 plan.loss 0
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %a: tensor<4xf32> {plan.names = ["a"], plan.trainable = true},
     %b: tensor<4xf32> {plan.names = ["b"], plan.trainable = true}, %c: tensor<4xf32> {plan.names = ["c"], plan.trainable = true},
     %d: tensor<4xf32> {plan.names = ["d"], plan.trainable = true}, %e: tensor<4xf32> {plan.names = ["e"], plan.trainable = true},
     %f: tensor<4xf32> {plan.names = ["f"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %0 = plan.call "aten.sum.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// Very many are not listed.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{the loss does not depend on parameter 'a' and 8 more}}
+// expected-note @below {{nor on 'b'}}
+// expected-note @below {{nor on 'c'}}
+// expected-note @below {{nor on 'd'}}
+// expected-note @below {{nor on 'e'}}
+// expected-note @below {{help: 'unused PATH, ...' with paths that name all of them says that this is meant}}
+plan.loss 0
+func.func @forward(
+    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %a: tensor<4xf32> {plan.names = ["a"], plan.trainable = true},
+    %b: tensor<4xf32> {plan.names = ["b"], plan.trainable = true}, %c: tensor<4xf32> {plan.names = ["c"], plan.trainable = true},
+    %d: tensor<4xf32> {plan.names = ["d"], plan.trainable = true}, %e: tensor<4xf32> {plan.names = ["e"], plan.trainable = true},
+    %f: tensor<4xf32> {plan.names = ["f"], plan.trainable = true}, %g: tensor<4xf32> {plan.names = ["g"], plan.trainable = true},
+    %h: tensor<4xf32> {plan.names = ["h"], plan.trainable = true}, %i: tensor<4xf32> {plan.names = ["i"], plan.trainable = true})
+    -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sum.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }

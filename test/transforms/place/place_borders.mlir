@@ -19,6 +19,24 @@ func.func @output(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]})
 
 // -----
 
+// What becomes the content of a buffer is no output of a module: forward() gives it to nobody.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "norm" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
+// CHECK-LABEL: @update
+// CHECK: %[[STATISTICS:.*]] = plan.call "aten.mean.dim"
+// CHECK: %[[Y:.*]] = plan.call "aten.neg.default"
+// CHECK: %[[STATED:.*]] = plan.constrain %[[Y]] <[{}, {}]> along [#plan.axis<"tp">] as "output replicate"
+// CHECK: return %[[STATED]], %[[STATISTICS]]
+func.func @update(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+                  %mean: tensor<8xf32> {plan.kind = "buffer", plan.names = ["norm.running_mean"]})
+    -> (tensor<4x8xf32> {plan.name = "0"}, tensor<8xf32> {plan.updates = 1 : i64}) {
+  %0 = plan.call "aten.mean.dim"(%x) {self = #plan.operand<0>, dim = [0]} in "norm" : (tensor<4x8xf32>) -> tensor<8xf32>
+  %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1, %0 : tensor<4x8xf32>, tensor<8xf32>
+}
+
+// -----
+
 // Inputs count in the order in which the module reads them; every use inside is constrained.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.border "mlp" is_input true index 1 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "input 1 split 1 over tp"

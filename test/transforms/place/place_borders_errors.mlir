@@ -24,6 +24,20 @@ func.func @root(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -
 
 // -----
 
+// Updates of buffers are returned behind what the model returns, and are no outputs.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{the root module has 1 output, and 'output 1 replicate' names output 1}}
+// expected-note @below {{help: inputs and outputs count from 0 in the order of the program}}
+plan.border "" is_input false index 1 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output 1 replicate"
+func.func @root_with_update(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+                            %b: tensor<4x8xf32> {plan.kind = "buffer", plan.names = ["b"]})
+    -> (tensor<4x8xf32> {plan.name = "0"}, tensor<4x8xf32> {plan.updates = 1 : i64}) {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0, %0 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
 // A list of dims is one of all of them; a single dim has to be there.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-error @below {{output 0 of 'head' has 3 dims, and the plan lists 2}}

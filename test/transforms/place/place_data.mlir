@@ -28,7 +28,7 @@ func.func @reference(%0: tensor<12x8xf32> {plan.data = 0}) attributes {plan.sing
 
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 // expected-error @below {{'data dp' divides parameter 'w' over axis 'dp', which its style divides it over already}}
-// expected-note @below {{help: shard over the other axes: 'shard ... over AXES'}}
+// expected-note @below {{help: give its style other axes, or write 'data dp on PATHS' with the paths of other parameters}}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // expected-note @below {{the style is here}}
 func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"dp"}, {}]>> {plan.data = 0, plan.names = ["w", "tied"]}) { return }
@@ -38,7 +38,7 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"dp"}, {}]>> {plan.data
 // States would be divided twice, too.
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
 // expected-error @below {{'data dp, tp' divides parameter 'w' over axis 'tp', which its style divides it over already}}
-// expected-note @below {{help: shard over the other axes: 'shard ... over AXES'}}
+// expected-note @below {{help: shard over what is left: 'shard ... over dp'}}
 plan.data optimizer over [#plan.axis<"dp">, #plan.axis<"tp">] prefetch 0 as "data dp, tp"
 // expected-note @below {{the style is here}}
 func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }

@@ -66,6 +66,34 @@ func.func @forward(
 
 // -----
 
+// The module that divides them is the only one that reads them.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'q' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
+// expected-note @below {{help: 'q' alone makes and reads these values: 'replicate' leaves them whole}}
+plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<6x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+      : (tensor<6x8xf32>, tensor<4x8xf32>) -> tensor<6x4xf32>
+  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "q" : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  return %1 : tensor<6x4xf32>
+}
+
+// -----
+
+// An input that one module reads: no other has a say.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @forward(
+    // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
+    // expected-note @below {{help: divide another dim, or none}}
+    %x: tensor<6x4xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> tensor<6x4xf32> {
+  %1 = plan.call "aten.softmax.int"(%x) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  return %1 : tensor<6x4xf32>
+}
+
+// -----
+
 // Groups that are summed before attention comes are not its heads.
 plan.mesh [#plan.mesh_axis<"tp" = 8>]
 // expected-error @below {{dim 1 of size 16 of 'up' is 4 groups of 4, fewer than tp = 8}}

@@ -180,4 +180,36 @@ TEST_F(AdapterFeedTest, RefusesTwoAdaptersOfOneName) {
                                           "'; help: export it with one adapter");
 }
 
+TEST_F(AdapterFeedTest, WhatTheModelLacksIsAWarning) {
+  auto warningOf = [&](const std::vector<Content> &contents) {
+    write("weights.safetensors", contents);
+    auto feed = open("weights.safetensors", folder / "adapter_model.safetensors");
+    EXPECT_TRUE(feed.ok()) << feed.status().message();
+    return feed.ok() ? (*feed)->warning() : "";
+  };
+  const std::string file = folder / "weights.safetensors";
+  EXPECT_EQ(warningOf({{"q.weight", 7, 3}}), "") << "a name of the model without adapters";
+  EXPECT_EQ(warningOf({{base, 7, 3}, {adapter, 7, 3}}), "") << "names of the model with them";
+  EXPECT_EQ(warningOf({{"q.weight", 7, 3}, {"k.weight", 7, 3}}),
+            file + ": 1 tensor that the model does not have is not read: 'k.weight'");
+  EXPECT_EQ(warningOf({{"q.weight", 7, 3}, {"h.1", 1, 0}, {"h.2", 1, 0}, {"h.3", 1, 0}, {"h.4", 1, 0}, {"h.5", 1, 0}}),
+            file + ": 5 tensors that the model does not have are not read: 'h.1', 'h.2', 'h.3', 'h.4' and 1 more");
+}
+
+TEST(WeightsTest, EachNameOfATiedParameterIsKnown) {
+  TemporaryDirectory folder;
+  Artifact artifact = scheduleOf({.hasFrozen = true, .otherBaseName = "head"});
+  for (const char *name : {"base", "head"}) {
+    std::vector<TensorSpec> specs{{name, DType::f32, {7}}};
+    auto writer = SafetensorsWriter::create(folder / "w.safetensors", specs);
+    std::vector<float> elements(7);
+    ASSERT_TRUE(writer->write(name, wholeTensor(specs[0].shape), std::as_bytes(std::span(elements))).ok());
+    ASSERT_TRUE(writer->commit().ok());
+    auto feed =
+        AdapterFeed::open(*TensorSource::open(folder / "w.safetensors"), "", *artifact.schedule().programs()->Get(0));
+    ASSERT_TRUE(feed.ok());
+    EXPECT_EQ((*feed)->warning(), "");
+  }
+}
+
 } // namespace

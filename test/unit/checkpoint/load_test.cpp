@@ -82,13 +82,52 @@ TEST_F(LoadTest, AnOptimizerThatNeedsLess) {
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
-TEST_F(LoadTest, WhatWasNotTrainedHasNoState) {
+TEST_F(LoadTest, WhatWasNotTrainedBegins) {
   save({.hasFrozen = true});
-  EXPECT_EQ(errorUnder({.hasFrozen = true, .isBaseTrained = true}),
-            checkpoint +
-                ": it has no optimizer state 'base.momentum_buffer': 'base' was not trained; help: freeze it, or "
-                "begin a new training from what `meshplan-run export " +
-                checkpoint + "` writes");
+  Artifact artifact = scheduleOf({.hasFrozen = true, .isBaseTrained = true});
+  using Begun = std::vector<std::pair<std::string, int64_t>>;
+  auto goOn = [&](const std::string &from, const std::vector<std::string> &notes) {
+    return onRanks(artifact, [&](World &world, ProgramRunner &runner) -> Status {
+      MESHPLAN_ASSIGN_OR_RETURN(LoadedCheckpoint loaded, loadCheckpoint(world, runner, from));
+      EXPECT_EQ(loaded.notes, notes);
+      EXPECT_EQ(loaded.state.begun, (Begun{{"base", 2}}));
+      MESHPLAN_ASSIGN_OR_RETURN(
+          CheckpointWriter writer,
+          CheckpointWriter::open(world, {.folder = folder / "more", .step = loaded.state.counters.steps}));
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+      MESHPLAN_RETURN_IF_ERROR(writer.start(runner, loaded.state));
+      return writer.finish();
+    });
+  };
+  Status status = goOn(checkpoint, {"optimizer states of 'base' begin at zeros, and their steps are counted from here: "
+                                    "it was not trained before"});
+  ASSERT_TRUE(status.ok()) << status.message();
+  std::string more = folder / "more/step-000003";
+  EXPECT_THAT(elementsOf(more + "/optimizer.safetensors", "base.momentum_buffer"), testing::Each(1.0));
+  EXPECT_THAT(elementsOf(more + "/model.safetensors", "base"), testing::Each(behindStep(1).parameter));
+  EXPECT_THAT(elementsOf(more + "/model.safetensors", "w"), testing::Each(behindStep(3).parameter));
+  // It goes on counting from there.
+  status = goOn(more, {});
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_THAT(elementsOf(folder / "more/step-000004/model.safetensors", "base"),
+              testing::Each(behindStep(2).parameter));
+}
+
+TEST_F(LoadTest, ParametersAloneNeedNoStates) {
+  save({});
+  std::filesystem::remove(checkpoint + "/optimizer.safetensors");
+  const std::string missing = "cannot open '" + checkpoint + "/optimizer.safetensors': No such file or directory";
+  EXPECT_EQ(errorUnder({}), missing);
+  EXPECT_EQ(errorUnder({.optimizer = "plain"}), "") << "a program that keeps nothing";
+}
+
+TEST_F(LoadTest, AMasterIsAState) {
+  save({.dtype = DType::bf16, .master = DType::f32});
+  std::filesystem::remove(checkpoint + "/optimizer.safetensors");
+  EXPECT_EQ(errorUnder({.dtype = DType::bf16, .optimizer = "plain"}), "");
+  EXPECT_EQ(errorUnder({.dtype = DType::f32, .optimizer = "plain"}),
+            "cannot open '" + checkpoint + "/optimizer.safetensors': No such file or directory")
+      << "it would be made of the master";
 }
 
 TEST_F(LoadTest, Truncated) {
@@ -126,6 +165,12 @@ TEST_F(LoadTest, CountersThatNoRunHas) {
   EXPECT_EQ(errorUnder({}), checkpoint +
                                 "/checkpoint.json: a training of 2 steps of which 3 changed nothing, 0 in a row "
                                 "did, and the scale of the loss is 0");
+}
+
+TEST_F(LoadTest, StatesThatBeginBehindTheTraining) {
+  save({});
+  edit("\"begun\": {}", "\"begun\": {\"w\": 3}");
+  EXPECT_EQ(errorUnder({}), checkpoint + "/checkpoint.json: 'begun' has 3 steps, of a training of 2");
 }
 
 TEST_F(LoadTest, TheWeightsThatItNeeds) {

@@ -150,7 +150,15 @@ TEST_F(DatasetTest, BadData) {
             "--data " + path +
                 "=0: weight '0', a decimal number above 0 and below 1000000 with at most six digits behind "
                 "the point required; help: PATH=0.3, or PATH alone");
-  EXPECT_EQ(error({folder / "none"}, inputs(2)), "cannot open '" + folder / "none" + "': No such file or directory");
+  const std::string none = "cannot open '" + folder / "none" + "': No such file or directory, and ";
+  EXPECT_EQ(error({folder / "none"}, inputs(2)),
+            none + "there are no token files '" + folder / "none.bin" + "' and '" + folder / "none.idx" + "'");
+  EXPECT_EQ(error({folder / "none"}, inputs(2), {.tokens = {{"input_ids", TokenPlace::same}}}),
+            none + "there are no token files '" + folder / "none.bin" + "' and '" + folder / "none.idx" + "'")
+      << "not that the option does nothing";
+  writeText(folder / "none.bin", "12");
+  EXPECT_EQ(error({folder / "none"}, inputs(2)),
+            none + "the token file '" + folder / "none.bin" + "' has no index '" + folder / "none.idx" + "'");
   EXPECT_EQ(error({path}, {}), "the program has no inputs, so that there is nothing to read for it");
   EXPECT_EQ(error({path}, {{"labels", DType::i64, {2, 2}}}), path + ": no tensor 'labels'; the file has 'input_ids'");
 }

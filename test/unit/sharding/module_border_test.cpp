@@ -72,6 +72,27 @@ TEST_F(BorderTest, HoldsTheModulesInside) {
 
 TEST_F(BorderTest, TheRootHoldsAll) { expectBorder("", 6, {"x x2"}, {"layers.1 x1"}); }
 
+TEST(RootBorder, HasWhatTheModelReturnsInItsOrder) {
+  PlanModule module(R"(
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @forward(%x: tensor<8xf32> {plan.kind = "input", plan.names = ["x"]},
+                   %b: tensor<8xf32> {plan.kind = "buffer", plan.names = ["b"]})
+    -> (tensor<8xf32> {plan.name = "0"}, tensor<8xf32> {plan.name = "1"}, tensor<8xf32> {plan.updates = 1 : i64}) {
+  %0 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = plan.call "aten.sin.default"(%1) {self = #plan.operand<0>} in "head" : (tensor<8xf32>) -> tensor<8xf32>
+  return %2, %1, %0 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+})");
+  auto targets = [&](llvm::StringRef path) {
+    std::vector<std::string> result;
+    for (const BorderValue &output : findBorder(module.function(), path).outputs)
+      result.push_back(output.value.getDefiningOp<plan::CallOp>().getTarget().str());
+    return result;
+  };
+  EXPECT_EQ(targets(""), (std::vector<std::string>{"aten.sin.default", "aten.neg.default"}));
+  EXPECT_EQ(targets("norm"), (std::vector<std::string>{"aten.neg.default"})) << "a buffer keeps the other";
+}
+
 TEST_F(BorderTest, APrefixOfANameIsAnotherModule) {
   EXPECT_TRUE(findBorder(module.function(), "layer").calls.empty());
   EXPECT_TRUE(findBorder(module.function(), "layers.0.u").calls.empty());

@@ -11,8 +11,6 @@
 #include "compiler/frontend/bind/context.h"
 #include "compiler/frontend/bind/option_reader.h"
 
-#include <map>
-
 namespace meshplan::bind {
 
 /// How to give a plan a loss, with the outputs of the model that can be one.
@@ -57,7 +55,7 @@ void bindOptimizer(const Context &context, const OptimizerStatement &statement, 
 /// The numbers of a group, and where the plan states each, by the name of its option.
 struct WrittenNumbers {
   OptimizerNumbers numbers;
-  std::map<std::string, SourceRange> places;
+  OptionPlaces places;
 };
 
 /// PyTorch's defaults.

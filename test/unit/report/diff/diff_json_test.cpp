@@ -11,7 +11,7 @@ llvm::json::Value parsed(llvm::StringRef text) { return llvm::cantFail(llvm::jso
 
 TEST(DiffJson, NoDifferenceHasEveryKey) {
   EXPECT_EQ(diffToJson(ReportDiff()), parsed(R"({
-    "axes": [], "world_size": {"before": 0, "after": 0}, "parameters": [], "same_parameters": 0, "collectives": [],
+    "axes": [], "world_size": {"before": 0, "after": 0}, "settings": [], "parameters": [], "same_parameters": 0, "collectives": [],
     "memory": {"parameters": {"before": 0, "after": 0}, "constants": {"before": 0, "after": 0},
                "inputs": {"before": 0, "after": 0}, "states": {"before": 0, "after": 0}, "peak": {"before": 0, "after": 0}, "host_peak": {"before": 0, "after": 0}},
     "time": {"compute_ns": {"before": 0, "after": 0}, "communication_ns": {"before": 0, "after": 0}}})"));
@@ -23,6 +23,9 @@ TEST(DiffJson, EveryFieldIsWritten) {
   diff.worldSize = {2, 12};
   diff.parameters = {{"layers.*.weight", 30, {"f32", "bf16"}, {"[8, 4]", "[8 over tp, 4]"}, {128, 32}}};
   diff.sameParameters = 5;
+  diff.settings = {{"lr", Setting::Of::parameter, {"a", "b"}, {"0.1", "0.2"}, {"a.plan:3:5", ""}},
+                   {"recompute", Setting::Of::module, {"h.0"}, {"", "all"}, {}},
+                   {"optimizer", Setting::Of::run, {}, {"sgd", "adam"}, {}}};
   diff.collectives = {{"tp", "all_reduce", {8, 7}, {800, 350}}};
   diff.parameterBytes = {1, 2};
   diff.constantBytes = {3, 4};
@@ -35,6 +38,12 @@ TEST(DiffJson, EveryFieldIsWritten) {
   EXPECT_EQ(diffToJson(diff), parsed(R"({
     "axes": [{"name": "tp", "size": {"before": 2, "after": 4}}, {"name": "dp", "size": {"before": 0, "after": 3}}],
     "world_size": {"before": 2, "after": 12},
+    "settings": [{"name": "lr", "of": "parameter", "subjects": ["a", "b"], "value": {"before": "0.1", "after": "0.2"},
+                  "place": {"before": "a.plan:3:5", "after": null}},
+                 {"name": "recompute", "of": "module", "subjects": ["h.0"], "value": {"before": null, "after": "all"},
+                  "place": {"before": null, "after": null}},
+                 {"name": "optimizer", "of": "run", "subjects": [], "value": {"before": "sgd", "after": "adam"},
+                  "place": {"before": null, "after": null}}],
     "parameters": [{"name": "layers.*.weight", "count": 30, "dtype": {"before": "f32", "after": "bf16"},
                     "layout": {"before": "[8, 4]", "after": "[8 over tp, 4]"},
                     "rank_bytes": {"before": 128, "after": 32}}],

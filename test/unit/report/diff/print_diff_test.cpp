@@ -9,6 +9,13 @@ static ReportDiff sample() {
   ReportDiff diff;
   diff.axes = {{"dp", {2, 0}}, {"tp", {3, 3}}};
   diff.worldSize = {6, 3};
+  diff.modelParameters = 8;
+  using Of = Setting::Of;
+  diff.settings = {{"optimizer", Of::run, {}, {"sgd", "adamw"}, {"a.plan:9:3", "b.plan:8:3"}},
+                   {"lr", Of::parameter, {"h.0.up", "h.1.up", "norm"}, {"0.1", "0.2"}, {"a.plan:10:8", ""}},
+                   {"eps", Of::parameter, {"a", "b", "c", "d"}, {"", "1e-08"}, {}},
+                   {"weight_decay", Of::parameter, {"a", "b", "c", "d", "e", "f", "g", "h"}, {"0", "0.1"}, {}},
+                   {"recompute", Of::module, {"a", "b", "c", "d"}, {"all", ""}, {"a.plan:14:13", ""}}};
   diff.parameters = {{"h.*.up", 30, {"f32", "f32"}, {"[9, 4]", "[9 over tp, 4]"}, {4096, 2048}},
                      {"norm", 1, {"f32", "bf16"}, {"[4]", "[4]"}, {16, 8}}};
   diff.sameParameters = 1;
@@ -34,6 +41,13 @@ TEST(PrintDiff, AlignsColumns) {
   dp     2  ->  none
   tp     3
   ranks  6  ->  3
+
+settings
+  optimizer     sgd (a.plan:9:3)    ->  adamw (b.plan:8:3)
+  lr            0.1 (a.plan:10:8)   ->  0.2                 h.*.up (2), norm
+  eps           not stated          ->  1e-08               4 of 8 parameters
+  weight_decay  0                   ->  0.1                 all 8 parameters
+  recompute     all (a.plan:14:13)  ->  not stated          4 modules
 
 parameters
   h.*.up (30)  [9, 4]   ->  [9 over tp, 4]  4.0 KiB  ->  2.0 KiB
@@ -63,6 +77,9 @@ TEST(PrintDiff, SaysWhatIsTheSame) {
   diff.sameParameters = 12;
   EXPECT_EQ(print(diff), R"(mesh
   ranks  1
+
+settings
+  the same
 
 parameters
   all 12 are the same

@@ -177,6 +177,7 @@ TEST_F(ExplainTest, BordersThatAreNotThere) {
   EXPECT_EQ(refusal("layers.0:output[2]"),
             "'layers.0' has 2 outputs; help: 'meshplan explain PLAN layers.0' lists them");
   paths.push_back("unused");
+  EXPECT_EQ(refusal(":output[1]"), "the root module has 1 output; help: 'meshplan explain PLAN \"\"' lists them");
   EXPECT_EQ(refusal("unused:input[0]"), "'unused' has no inputs; help: 'meshplan explain PLAN unused' lists them");
 }
 

@@ -1,0 +1,173 @@
+//===- class_loss.cpp - what a program's loss is made of ------------------===//
+
+#include "runtime/train/class_loss.h"
+
+#include "runtime/artifact/call_args.h"
+#include "runtime/artifact/sharding.h"
+#include "runtime/dataset/batch_reader.h"
+#include "runtime/exec/origin.h"
+#include "runtime/tensor/operator.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace meshplan;
+
+//===----------------------------------------------------------------------===//
+// Means of cross entropies
+//===----------------------------------------------------------------------===//
+
+static const artifact::Compute *callThatMakes(const artifact::Program &program, int value) {
+  std::optional<size_t> index = instructionThatMakes(program, value);
+  return index ? program.instructions()->Get(*index)->action_as_Compute() : nullptr;
+}
+
+static bool isClassLoss(std::string_view name) {
+  constexpr std::string_view losses[] = {"meshplan.token_loss", "aten.cross_entropy_loss", "aten.nll_loss",
+                                         "aten.nll_loss_nd", "aten.nll_loss_forward"};
+  return std::ranges::find(losses, name) != std::end(losses);
+}
+
+/// True if all targets weigh the same, and the loss of each is the negative logarithm of one probability.
+static bool isPlain(const artifact::Compute &loss) {
+  const artifact::Arg *smoothing = findArg(loss, "label_smoothing");
+  bool isSmoothed = smoothing && smoothing->reals() && smoothing->reals()->Get(0) != 0;
+  return valueArg(loss, "weight") < 0 && !isSmoothed;
+}
+
+static bool isInput(const artifact::Program &program, int value, bool ofFloats) {
+  if (isFloat(dtypeOf(program.values()->Get(value)->dtype())) != ofFloats)
+    return false;
+  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i)
+    if (program.inputs()->Get(i)->value() == value)
+      return true;
+  return false;
+}
+
+/// True if a value is computed of inputs of whole numbers and nothing else: a number of targets, and no factor.
+static bool isCount(const artifact::Program &program, int value) {
+  while (true) {
+    if (isInput(program, value, /*ofFloats=*/false))
+      return true;
+    int behind = valueBehind(program, value);
+    if (behind < 0)
+      break;
+    value = behind;
+  }
+  const artifact::Compute *call = callThatMakes(program, value);
+  bool reads = false;
+  for (flatbuffers::uoffset_t i = 0; call && i < call->args()->size(); ++i)
+    if (const artifact::Arg &arg = *call->args()->Get(i); arg.values())
+      for (int operand : *arg.values()) {
+        if (operand < 0 || !isCount(program, operand))
+          return false;
+        reads = true;
+      }
+  return reads;
+}
+
+namespace {
+/// Goes from a loss back to the losses of its targets.
+class LossWalk {
+public:
+  LossWalk(const artifact::Program &program, int value) : program(program), value(value) {}
+
+  bool run() {
+    while (true) {
+      for (int behind = valueBehind(program, value); behind >= 0; behind = valueBehind(program, value))
+        value = behind;
+      const artifact::Compute *call = callThatMakes(program, value);
+      if (!call)
+        return false;
+      std::string_view name = withoutOverload(call->target()->string_view());
+      if (isClassLoss(name))
+        return isPlain(*call) && (isMean || reducesToMean(*call));
+      if (!isStepBack(*call, name))
+        return false;
+    }
+  }
+
+private:
+  static bool reducesToMean(const artifact::Compute &loss) {
+    const artifact::Arg *reduction = findArg(loss, "reduction");
+    return reduction && reduction->ints() && reduction->ints()->Get(0)->constant() == 1;
+  }
+
+  /// Through a sum or a mean. A sum of means is none.
+  bool isStepBack(const artifact::Compute &call, std::string_view name) {
+    bool divides = name == "aten.div" && valueArg(call, "other") >= 0 && isCount(program, valueArg(call, "other"));
+    bool averages = name == "aten.mean" || name == "meshplan.mean_addend" || divides;
+    if ((!averages && name != "aten.sum") || (averages && isSum && !isMean))
+      return false;
+    isMean |= averages;
+    isSum |= !averages;
+    value = valueArg(call, "self");
+    return value >= 0;
+  }
+
+  const artifact::Program &program;
+  int value;
+  bool isMean = false, isSum = false;
+};
+} // namespace
+
+bool meshplan::isMeanCrossEntropy(const artifact::Program &program, std::string_view output) {
+  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
+    if (const artifact::Port &port = *program.outputs()->Get(i); port.name()->string_view() == output)
+      return LossWalk(program, port.value()).run();
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Targets that do not count
+//===----------------------------------------------------------------------===//
+
+/// The number that all of these are, whole ones of `size` bytes, is `number`.
+static bool areAll(std::span<const std::byte> numbers, int64_t size, int64_t number) {
+  for (; !numbers.empty(); numbers = numbers.subspan(size))
+    if (std::memcmp(numbers.data(), &number, size) != 0)
+      return false;
+  return true;
+}
+
+/// Of one class loss: see textOfIgnored. `parts` are calls of the model in a step.
+static std::string textOfIgnored(const artifact::Port &targets, int64_t ignored, int64_t parts, const Dataset &data,
+                                 int64_t position) {
+  std::optional<size_t> index = data.findField(targets.name()->string_view());
+  if (!index)
+    return "";
+  const SampleField &field = data.batch().fields[*index];
+  std::vector<int64_t> shape = field.shape;
+  shape.insert(shape.begin(), data.batch().samples);
+  std::vector<std::byte> bytes(elementCount(shape) * dtypeSize(field.dtype));
+  FeedRequest whole{{field.name}, shape, wholeTensor(shape), field.dtype};
+  if (isFloat(field.dtype) || bytes.empty() || !BatchReader(data).read(position, whole, bytes).ok())
+    return "";
+  size_t partBytes = bytes.size() / parts;
+  for (int64_t part = 0; part < parts; ++part)
+    if (areAll(std::span(bytes).subspan(part * partBytes, partBytes), dtypeSize(field.dtype), ignored))
+      return "no target of " + (parts == 1 ? "the batch" : "microbatch " + std::to_string(part)) + " counts: all of '" +
+             field.name + "'" + (parts == 1 ? "" : " there") + " is " + std::to_string(ignored);
+  return "";
+}
+
+std::string meshplan::textOfIgnored(const artifact::Program &program, const Dataset &data, int64_t position) {
+  for (const artifact::Instruction *instruction : *program.instructions()) {
+    const artifact::Compute *call = instruction->action_as_Compute();
+    if (!call || !isClassLoss(withoutOverload(call->target()->string_view())))
+      continue;
+    const artifact::Arg *ignored = findArg(*call, "ignore_index");
+    const artifact::Port *targets = inputBehind(program, valueArg(*call, "target"));
+    if (!targets)
+      continue;
+    std::vector<int64_t> shape = globalShapeOf(*program.values()->Get(targets->value()));
+    if (shape.empty() || shape[0] == 0 || data.batch().samples % shape[0] != 0)
+      continue;
+    std::string text =
+        ::textOfIgnored(*targets, ignored && ignored->ints() ? ignored->ints()->Get(0)->constant() : -100,
+                        data.batch().samples / shape[0], data, position);
+    if (!text.empty())
+      return text;
+  }
+  return "";
+}

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// Twin of hasDeviceKernel (runtime/tensor/torch/kernels/device_attention.h).
+/// Twin of hasDeviceKernel (runtime/tensor/torch/kernels/device_attention.h), of the forward call and of its gradients.
 static bool hasDeviceKernel(const CallView &call) {
   constexpr int64_t mostSize = 256, sizeStep = 8;
   std::optional<AttentionSizes> sizes = AttentionSizes::of(call);
@@ -35,7 +35,8 @@ static CallOp forwardOf(CallOp backward) {
   CallView own = CallView::of(backward);
   auto isSame = [&](CallOp other) {
     CallView view = CallView::of(other);
-    return llvm::all_of(literals, [&](StringRef name) { return view.get(name) == own.get(name); }) &&
+    return hasDeviceKernel(view) &&
+           llvm::all_of(literals, [&](StringRef name) { return view.get(name) == own.get(name); }) &&
            llvm::all_of(tensors, [&](StringRef name) {
              return other.getOperand(*view.getOperand(name)) == backward.getOperand(*own.getOperand(name));
            });

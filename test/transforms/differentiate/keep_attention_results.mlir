@@ -40,3 +40,18 @@ func.func @others(%q: tensor<2x4x6x8xbf16>, %k: tensor<2x4x6x8xbf16>, %g: tensor
     : (tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>) -> (tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>, tensor<2x4x6x6xbf16>)
   return %a#0, %b#0, %c#0, %r#0, %s#0, %t#0 : tensor<2x4x6x8xbf16>, tensor<2x4x6x8xf32>, tensor<2x4x6x6xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xf32>, tensor<2x4x6x6xbf16>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// The same tensors under a mask are another attention.
+// CHECK-LABEL: @masked
+// CHECK-NOT: logsumexp =
+func.func @masked(%q: tensor<2x4x6x8xbf16>, %m: tensor<2x6xi1>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>) {
+  %a:2 = plan.call "meshplan.attention"(%q, %q, %q, %m) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, key_mask = #plan.operand<3>, scale = 0.5 : f64}
+    : (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x6xi1>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6xf32>)
+  %r:3 = plan.call "meshplan.attention_backward"(%q, %q, %q, %q) {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>, scale = 0.5 : f64} backward
+    : (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>)
+  return %a#0, %r#0 : tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>
+}

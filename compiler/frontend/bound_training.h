@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace meshplan {
@@ -83,6 +84,13 @@ struct BoundPrecision {
   OptionPlaces places;
   SourceRange range;
 };
+
+/// The dtypes of `precision`, under the names of their options.
+inline constexpr std::pair<const char *, std::string BoundPrecision::*> precisionTypes[] = {
+    {"compute", &BoundPrecision::compute},        {"storage", &BoundPrecision::storage},
+    {"gather", &BoundPrecision::gather},          {"reduce", &BoundPrecision::reduce},
+    {"master", &BoundPrecision::master},          {"state", &BoundPrecision::state},
+    {"activations", &BoundPrecision::activations}};
 
 struct BoundRecompute {
   std::vector<BoundPaths> paths;

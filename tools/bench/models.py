@@ -30,6 +30,9 @@ LLAMA_1B = {
     "vocab_size": 32000,
 }
 
+# Samples and tokens of a step of this Llama that a GPU is measured with.
+LLAMA_1B_STEP = (8, 2048)
+
 # Of SmolLM2-135M, whose 30 layers would take too long.
 SMOLLM2_8 = {
     "hidden_size": 576,

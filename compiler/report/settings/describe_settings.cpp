@@ -145,13 +145,7 @@ void SettingsDescriber::addPrecision(const BoundPrecision &precision) {
     if (!value.empty())
       add("precision " + option, value, placeOf(precision.places, option));
   };
-  for (auto [option, member] : {std::pair("compute", &BoundPrecision::compute),
-                                {"storage", &BoundPrecision::storage},
-                                {"gather", &BoundPrecision::gather},
-                                {"reduce", &BoundPrecision::reduce},
-                                {"master", &BoundPrecision::master},
-                                {"state", &BoundPrecision::state},
-                                {"activations", &BoundPrecision::activations}})
+  for (auto [option, member] : precisionTypes)
     addStated(option, precision.*member);
   addStated("loss_scale", precision.lossScale ? scaleText(*precision.lossScale) : "");
 }

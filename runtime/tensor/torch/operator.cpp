@@ -127,13 +127,19 @@ private:
 
 } // namespace
 
+static bool isLinearAlgebra(std::string_view name) {
+  constexpr std::string_view prefixes[] = {"aten::linalg_", "aten::_linalg_", "aten::cholesky", "aten::lu_"};
+  constexpr std::string_view names[] = {"aten::det",     "aten::inverse", "aten::geqrf",           "aten::logdet",
+                                        "aten::orgqr",   "aten::ormqr",   "aten::pinverse",        "aten::qr",
+                                        "aten::slogdet", "aten::svd",     "aten::triangular_solve"};
+  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::ranges::find(names, name) != std::end(names);
+}
+
 /// The CUDA part of LibTorch opens its library of linear algebra at the first call, and fails where two threads come at
 /// once.
-static void openLinearAlgebra(std::string_view target) {
-  constexpr std::string_view parts[] = {"linalg", "cholesky", "inverse", "det", "lu_",
-                                        "lstsq",  "solve",    "qr",      "svd", "eig"};
-  if (deviceOfThread().isHost() ||
-      std::ranges::none_of(parts, [&](std::string_view part) { return target.find(part) != target.npos; }))
+static void openLinearAlgebra(std::string_view name) {
+  if (deviceOfThread().isHost() || !isLinearAlgebra(name))
     return;
   static std::once_flag once;
   std::call_once(once, [] { at::linalg_inv(at::eye(1, at::TensorOptions(torchDevice(deviceOfThread())))); });
@@ -145,13 +151,13 @@ meshplan::prepareCall(std::string_view target, std::span<const Argument> argumen
     registerKernels();
     // Numbers that the call takes as tensors are its own, and none of the rank's tensors.
     PoolScope unmetered(nullptr);
-    openLinearAlgebra(target);
     constexpr std::string_view gradientOf = "vjp.";
     bool isGradient = target.starts_with(gradientOf);
     std::optional<c10::OperatorName> name = operatorNameOf(isGradient ? target.substr(gradientOf.size()) : target);
     auto handle = name ? c10::Dispatcher::singleton().findSchema(*name) : std::nullopt;
     if (!handle)
       return Status::error(StatusCode::notFound, "there is no operator '", target, "'");
+    openLinearAlgebra(name->name);
     if (isGradient)
       return prepareVjp(*handle, target, arguments, std::move(outputs));
     MESHPLAN_ASSIGN_OR_RETURN(BoundArguments bound, bindArguments(target, handle->schema(), arguments));

@@ -187,13 +187,7 @@ void bind::bindPrecision(const Context &context, const PrecisionStatement &state
   precision.range = statement.range;
   precision.places = optionPlaces(statement.options);
   std::vector<OptionRule> rules;
-  for (auto [name, member] : {std::pair("compute", &BoundPrecision::compute),
-                              {"storage", &BoundPrecision::storage},
-                              {"gather", &BoundPrecision::gather},
-                              {"reduce", &BoundPrecision::reduce},
-                              {"master", &BoundPrecision::master},
-                              {"state", &BoundPrecision::state},
-                              {"activations", &BoundPrecision::activations}})
+  for (auto [name, member] : precisionTypes)
     rules.push_back(dtypeRule(context, plan, name, precision.*member));
   rules.push_back(lossScaleRule(context, precision));
   readOptions(context, "precision", statement.options, rules);

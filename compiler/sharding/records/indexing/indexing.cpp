@@ -193,28 +193,18 @@ static void tieOthers(RuleBuilder &builder, const IndexedDims &dims, TensorRef a
   }
 }
 
-/// Index tensors that have no slice between them stand where they index, else in front.
+/// Index tensors that have no slice between them stand where they index, else in front. Of index_part also the dim
+/// `dim` of those that they choose from may be divided.
 static FactorRule indexRule(const CallView &call) {
   RuleBuilder builder(call);
-  TensorRef self = builder.operand("self"), result = builder.result();
+  TensorRef self = builder.operand("self"), result = builder.result(), places = builder.operand("places");
   std::optional<IndexedDims> dims = indexedDims(call, self.getRank());
   if (!dims || dims->operands.empty())
     return builder.finish();
   tieIndices(builder, *dims, result, FactorKind::parallel);
   tieOthers(builder, *dims, self, result);
-  return builder.finish();
-}
-
-/// Also the dim `dim` of those that the indices choose from may be divided.
-static FactorRule indexPartRule(const CallView &call) {
-  RuleBuilder builder(call);
-  TensorRef self = builder.operand("self"), result = builder.result();
-  std::optional<IndexedDims> dims = indexedDims(call, self.getRank());
-  if (!dims || dims->operands.empty())
-    return builder.finish();
-  tieIndices(builder, *dims, result, FactorKind::parallel);
-  tieOthers(builder, *dims, self, result);
-  builder.tie({self[call.getInt("dim", 0)], builder.operand("places")[0]}, FactorKind::sum);
+  if (places)
+    builder.tie({self[call.getInt("dim", 0)], places[0]}, FactorKind::sum);
   return builder.finish();
 }
 
@@ -240,29 +230,19 @@ static FactorRule indexPutRule(const CallView &call) {
 static Linearity inSelfAndValues(const CallView &call) { return linearIn(call, {{"self", "values"}}); }
 
 /// meshplan.index_sum: the elements of source are added where the index tensors say. A part of them gives a part of the
-/// addends.
+/// addends. Of index_sum_part the dim `dim` may be divided as that of `like`, which gives nothing else.
 static FactorRule indexSumRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), result = builder.result();
-  std::optional<IndexedDims> dims = indexedDims(call, result.getRank());
-  if (!dims || dims->operands.empty())
-    return builder.finish();
-  tieIndices(builder, *dims, source, FactorKind::sum);
-  tieOthers(builder, *dims, result, source);
-  return builder.finish();
-}
-
-/// As meshplan.index_sum of a dim that is divided as that of `like`, which gives nothing else.
-static FactorRule indexSumPartRule(const CallView &call) {
-  RuleBuilder builder(call);
-  TensorRef source = builder.operand("source"), like = builder.operand("like"), result = builder.result();
+  TensorRef places = builder.operand("places"), like = builder.operand("like");
   std::optional<IndexedDims> dims = indexedDims(call, result.getRank());
   int64_t written = call.getInt("dim", 0);
   if (!dims || dims->operands.empty())
     return builder.finish();
   tieIndices(builder, *dims, source, FactorKind::sum);
   tieOthers(builder, *dims, result, source);
-  builder.tie({builder.operand("places")[0], like ? like[written] : DimRef(), result[written]});
+  if (places)
+    builder.tie({places[0], like ? like[written] : DimRef(), result[written]});
   return builder.finish();
 }
 
@@ -328,12 +308,12 @@ void addIndexingRecords(OpRegistry &registry) {
                 .cost = indexSumCost,
                 .localize = localizeSizes<size>});
   registry.add({.target = "meshplan.index_part",
-                .rule = indexPartRule,
+                .rule = indexRule,
                 .linearity = inSelf,
                 .cost = indexPartCost,
                 .picksElements = true});
   registry.add({.target = "meshplan.index_sum_part",
-                .rule = indexSumPartRule,
+                .rule = indexSumRule,
                 .linearity = inSource,
                 .cost = indexSumPartCost,
                 .localize = localizeSizes<size>,

@@ -55,24 +55,6 @@ TEST(NcclThroughHost, RanksShareAStream) {
       EXPECT_EQ(ofRank[step], 3.0f * static_cast<float>(step) + 3);
 }
 
-TEST(NcclThroughHost, TwoGroupsInOtherOrders) {
-  expectOk(2, [](World &world, FakeStream &) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(auto first, world.createWorldGroup("a"));
-    MESHPLAN_ASSIGN_OR_RETURN(auto second, world.createWorldGroup("b"));
-    float one = 1, ones = 0, two = 2, twos = 0;
-    auto startFirst = [&] { return first->startAllReduce(&one, &ones, 1, DType::f32, Reduction::sum); };
-    auto startSecond = [&] { return second->startAllReduce(&two, &twos, 1, DType::f32, Reduction::sum); };
-    MESHPLAN_ASSIGN_OR_RETURN(Pending a, world.rank() == 0 ? startFirst() : startSecond());
-    MESHPLAN_ASSIGN_OR_RETURN(Pending b, world.rank() == 0 ? startSecond() : startFirst());
-    MESHPLAN_RETURN_IF_ERROR(a->wait());
-    MESHPLAN_RETURN_IF_ERROR(b->wait());
-    MESHPLAN_RETURN_IF_ERROR(world.synchronize());
-    EXPECT_EQ(ones, 2);
-    EXPECT_EQ(twos, 4);
-    return Status();
-  });
-}
-
 TEST(NcclThroughHost, NoRankPollsForAnother) {
   // Rank 0 starts and is then held up by the hosts, until rank 1 has the sum.
   expectOk(2, [](World &world, FakeStream &) -> Status {

@@ -26,7 +26,7 @@ static bool isSkipped(const std::optional<at::Tensor> &nonfinite) {
   return nonfinite && nonfinite->is_cpu() && nonfinite->item<int64_t>() != 0;
 }
 
-/// The count as fused kernels of a GPU take it: not 0 says that they change nothing.
+/// The count as fused kernels of a GPU take it: 1 says that they change nothing.
 static std::optional<at::Tensor> foundNonfinite(const std::optional<at::Tensor> &nonfinite) {
   return nonfinite && !nonfinite->is_cpu() ? std::optional(nonfinite->ne(0).to(at::kFloat)) : std::nullopt;
 }

@@ -237,6 +237,17 @@ void GraphReader::readMetadata(const Json &json, Node &node) {
   }
   if (const Json *trace = document.optionalMember(metadata, "stack_trace"))
     noteTrace(document.string(*trace), node);
+  for (const char *member : {"from_node", "torch_fn"})
+    if (const Json *origin = document.optionalMember(metadata, member))
+      noteOrigin(document.string(*origin), node);
+}
+
+/// Decompositions inline regions without gradients, and those to core operators make an `alias` of a `detach`. What is
+/// left of either are the nodes, and the function of torch, that a node was made from.
+void GraphReader::noteOrigin(llvm::StringRef origin, Node &node) {
+  node.noGrad |= origin.contains("wrap_with_set_grad_enabled");
+  if (node.target == "aten.alias.default" && (origin.contains("\"aten.detach.default\"") || origin.ends_with(".detach")))
+    node.target = "aten.detach.default";
 }
 
 /// A function's `forward` follows a line that says `apply`, and is one more than the node is in modules.

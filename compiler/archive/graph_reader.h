@@ -80,6 +80,7 @@ private:
   void readMetadata(const Json &json, Node &node);
   /// Keeps where a node comes from, and the place where it applies a function whose backward the archive does not have.
   void noteTrace(llvm::StringRef trace, Node &node);
+  void noteOrigin(llvm::StringRef origin, Node &node);
 
   JsonDocument &document;
   ExportedProgram &program;

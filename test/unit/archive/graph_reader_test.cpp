@@ -341,6 +341,31 @@ TEST(GraphReader, KnowsWhatDecompositionsMade) {
   EXPECT_TRUE(readProgram(model).isDecomposed);
 }
 
+/// What decompositions leave of a `detach` and of a region without gradients.
+TEST(GraphReader, StopsGradientsByTheOriginOfNodes) {
+  auto targets = [](const std::string &origin) {
+    TestModel model;
+    model.input("x", {2});
+    model.graph.node("torch.ops.aten.alias.default", {tensor("self", "x")}, "y", {2});
+    model.graph.json["nodes"][0]["metadata"]["from_node"] =
+        R"([{"name": "y", "target": "aten.alias.default", "from_node": [{"name": "a", "target": ")" + origin + R"("}]}])";
+    model.graph.node("torch.ops.aten.relu.default", {tensor("self", "y")}, "z", {2});
+    model.output("z");
+    model.output("y");
+    std::vector<std::string> result;
+    for (const Node &node : readProgram(model).nodes)
+      result.push_back(node.target + (node.noGrad ? " without" : ""));
+    return result;
+  };
+  EXPECT_THAT(targets("aten.detach.default"), ElementsAre("aten.detach.default", "aten.relu.default"));
+  EXPECT_THAT(targets("aten.lift.default"), ElementsAre("aten.relu.default"));
+
+  TestModel model = linearModel();
+  model.graph.json["nodes"][0]["metadata"]["torch_fn"] =
+      "wrap_with_set_grad_enabled;WrapWithSetGradEnabled.wrap_with_set_grad_enabled";
+  EXPECT_TRUE(readProgram(model).nodes[0].noGrad);
+}
+
 /// Traces of a node in `proj`, whose own two forwards they have.
 TEST(GraphReader, FindsFunctionsWhoseBackwardIsLost) {
   auto placesOf = [](const std::string &applied, const std::string &inner) {

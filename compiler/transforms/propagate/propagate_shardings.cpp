@@ -29,6 +29,14 @@ LogicalResult Propagation::run() {
   return failure(hasFailed);
 }
 
+/// Out of the block, without operands. What is known of values is told by their addresses, which no other value may get
+/// while they are asked for.
+static OwningOpRef<Operation *> detach(Operation *op) {
+  op->dropAllReferences();
+  op->remove();
+  return op;
+}
+
 void Propagation::visitAll(Operation *first, Operation *end) {
   Block *block = first->getBlock();
   Operation *before = first->getPrevNode();
@@ -41,7 +49,7 @@ void Propagation::visitAll(Operation *first, Operation *end) {
     bool isDone = isa<ConstrainOp, MatchOp>(op) || composed.erase(op);
     before = isDone ? op->getPrevNode() : op;
     if (isDone)
-      op->erase();
+      removed.push_back(detach(op));
   }
 }
 

@@ -153,7 +153,8 @@ private:
   Layouts layouts;
   StatedLayouts statements;
   KnownNumbers known;
-  llvm::DenseSet<mlir::Operation *> composed; ///< calls that are to be erased
+  llvm::DenseSet<mlir::Operation *> composed; ///< calls that are to be removed
+  llvm::SmallVector<mlir::OwningOpRef<mlir::Operation *>> removed;
   llvm::DenseSet<mlir::Value> statedValues;   ///< whose layout a statement says
   llvm::DenseMap<mlir::Value, bool> inputDependence;
 };

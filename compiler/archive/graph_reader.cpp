@@ -246,7 +246,8 @@ void GraphReader::readMetadata(const Json &json, Node &node) {
 /// left of either are the nodes, and the function of torch, that a node was made from.
 void GraphReader::noteOrigin(llvm::StringRef origin, Node &node) {
   node.noGrad |= origin.contains("wrap_with_set_grad_enabled");
-  if (node.target == "aten.alias.default" && (origin.contains("\"aten.detach.default\"") || origin.ends_with(".detach")))
+  if (node.target == "aten.alias.default" &&
+      (origin.contains("\"aten.detach.default\"") || origin.ends_with(".detach")))
     node.target = "aten.detach.default";
 }
 

@@ -155,7 +155,7 @@ private:
   KnownNumbers known;
   llvm::DenseSet<mlir::Operation *> composed; ///< calls that are to be removed
   llvm::SmallVector<mlir::OwningOpRef<mlir::Operation *>> removed;
-  llvm::DenseSet<mlir::Value> statedValues;   ///< whose layout a statement says
+  llvm::DenseSet<mlir::Value> statedValues; ///< whose layout a statement says
   llvm::DenseMap<mlir::Value, bool> inputDependence;
 };
 

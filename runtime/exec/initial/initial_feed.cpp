@@ -33,10 +33,30 @@ static std::string withoutIndices(std::string_view path) {
   return text;
 }
 
-/// A statement for the parameters of a program that can be pasted. Weights of one dim scale what a normalization has
-/// made, and begin as ones in torch.nn; a name that says "norm" is no condition. Biases begin as zeros.
+/// True for a weight of one dim: it scales what a normalization has made, and begins as ones in torch.nn; a name that
+/// says "norm" is no condition.
+static bool isScale(const artifact::Program &program, const artifact::Parameter &parameter) {
+  return program.values()->Get(parameter.value())->dims()->size() == 1 &&
+         parameter.names()->Get(0)->string_view().ends_with(".weight");
+}
+
+/// True if `pattern` names `path`: components are equal, or `*` in the pattern.
+static bool names(std::string_view pattern, std::string_view path) {
+  while (!pattern.empty() && !path.empty()) {
+    std::string_view wanted = pattern.substr(0, pattern.find('.')), component = path.substr(0, path.find('.'));
+    if (wanted != "*" && wanted != component)
+      return false;
+    pattern.remove_prefix(std::min(pattern.size(), wanted.size() + 1));
+    path.remove_prefix(std::min(path.size(), component.size() + 1));
+  }
+  return pattern.empty() && path.empty();
+}
+
+/// A statement for the parameters of a program that can be pasted. Scales of equal layers have one entry, unless that
+/// would name others, too: `net.*.weight` of a Sequential is also the weight of its linear layers. Biases begin as
+/// zeros.
 static std::string initStatement(const artifact::Program &program) {
-  std::vector<std::string> entries;
+  std::vector<std::string> scales, others, entries;
   bool hasBias = false;
   for (const artifact::Parameter *parameter : *program.parameters()) {
     // No entry of 'init' may name one.
@@ -44,15 +64,18 @@ static std::string initStatement(const artifact::Program &program) {
       continue;
     std::string name = parameter->names()->Get(0)->str();
     hasBias |= name == "bias" || name.ends_with(".bias");
-    size_t rank = program.values()->Get(parameter->value())->dims()->size();
-    bool isScale = rank == 1 && name.ends_with(".weight");
-    std::string entry = withoutIndices(name) + " ones; ";
-    if (isScale && std::find(entries.begin(), entries.end(), entry) == entries.end())
-      entries.push_back(std::move(entry));
+    (isScale(program, *parameter) ? scales : others).push_back(std::move(name));
+  }
+  for (const std::string &name : scales) {
+    std::string pattern = withoutIndices(name);
+    if (std::any_of(others.begin(), others.end(), [&](const std::string &other) { return names(pattern, other); }))
+      pattern = name;
+    if (std::find(entries.begin(), entries.end(), pattern) == entries.end())
+      entries.push_back(std::move(pattern));
   }
   std::string text = "init { ";
   for (const std::string &entry : entries)
-    text += entry;
+    text += entry + " ones; ";
   return text + (hasBias ? "**.bias zeros; " : "") + "rest normal 0.02 }";
 }
 

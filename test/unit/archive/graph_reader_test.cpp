@@ -348,7 +348,8 @@ TEST(GraphReader, StopsGradientsByTheOriginOfNodes) {
     model.input("x", {2});
     model.graph.node("torch.ops.aten.alias.default", {tensor("self", "x")}, "y", {2});
     model.graph.json["nodes"][0]["metadata"]["from_node"] =
-        R"([{"name": "y", "target": "aten.alias.default", "from_node": [{"name": "a", "target": ")" + origin + R"("}]}])";
+        R"([{"name": "y", "target": "aten.alias.default", "from_node": [{"name": "a", "target": ")" + origin +
+        R"("}]}])";
     model.graph.node("torch.ops.aten.relu.default", {tensor("self", "y")}, "z", {2});
     model.output("z");
     model.output("y");

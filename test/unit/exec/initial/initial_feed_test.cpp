@@ -202,11 +202,14 @@ TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
   EXPECT_THAT(parametersWithoutInit(program()), testing::IsEmpty());
 }
 
-/// Norms are found by what they are, and not by a name with "norm" in it; equal layers are one entry.
+/// Norms are found by what they are, and not by a name with "norm" in it; equal layers are one entry, which names
+/// nothing but norms.
 TEST_F(InitialFeedTest, HelpNamesTheModelsOwnNorms) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
-  for (const char *name : {"h.0.n1.weight", "h.0.up.weight", "h.0.up.bias", "h.1.n1.weight", "ln_f.weight"}) {
-    bool isMatrix = std::string_view(name).find("up.weight") != std::string_view::npos;
+  for (const char *name : {"h.0.n1.weight", "h.0.up.weight", "h.0.up.bias", "h.1.n1.weight", "ln_f.weight",
+                           "net.0.weight", "net.1.weight", "net.4.weight"}) {
+    bool isMatrix =
+        std::string_view(name).find("up.weight") != std::string_view::npos || name == std::string_view("net.0.weight");
     builder.output(
         name,
         builder.parameter({name}, isMatrix ? std::vector<TestDim>{{7}, {10}} : std::vector<TestDim>{{10}}, DType::f32));
@@ -216,7 +219,8 @@ TEST_F(InitialFeedTest, HelpNamesTheModelsOwnNorms) {
   builder.write(folder / "a.sched");
   artifact.emplace(*loadSchedule(folder / "a.sched"));
   std::string message = feed().status().message();
-  EXPECT_NE(message.find("or write 'init { h.*.n1.weight ones; ln_f.weight ones; **.bias zeros; rest normal 0.02 }'"),
+  EXPECT_NE(message.find("or write 'init { h.*.n1.weight ones; ln_f.weight ones; net.1.weight ones; net.4.weight ones; "
+                         "**.bias zeros; rest normal 0.02 }'"),
             std::string::npos)
       << message;
 }

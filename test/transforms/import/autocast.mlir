@@ -157,3 +157,22 @@ func.func @forward(%x: tensor<4x4xf32>) {
   %c = plan.call "aten.mm.default"(%f, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} {plan.autocast_off = "cuda"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+// A number that bf16 cannot hold becomes the lowest one that it can, where an operator makes elements of it.
+// CHECK-LABEL: func.func @forward
+// CHECK: plan.call "aten.clamp.default"({{.*}}) {max = 4.000000e+00 : f64, min = -3.3895313892515355E+38 : f64, self = #plan.operand<0>} : {{.*}} -> tensor<4x4xbf16>
+// CHECK-NEXT: plan.call "aten.masked_fill.Scalar"({{.*}}) {{.*}}value = 0xFFF0000000000000 : f64{{.*}} -> tensor<4x4xbf16>
+// CHECK-NEXT: plan.call "aten.mul.Scalar"({{.*}}) {other = -3.4028234663852886E+38 : f64
+// CHECK-NEXT: plan.call "aten.clamp.default"(%arg0) {min = -3.4028234663852886E+38 : f64
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {compute = bf16}
+func.func @forward(%x: tensor<4x4xf32> {plan.kind = "input"}, %m: tensor<4x4xi1> {plan.kind = "input"}) {
+  %h = plan.call "aten.mm.default"(%x, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = plan.call "aten.clamp.default"(%h) {self = #plan.operand<0>, min = -3.4028234663852886E+38 : f64, max = 4.0 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = plan.call "aten.masked_fill.Scalar"(%h, %m) {self = #plan.operand<0>, mask = #plan.operand<1>, value = 0xFFF0000000000000 : f64} : (tensor<4x4xf32>, tensor<4x4xi1>) -> tensor<4x4xf32>
+  %c = plan.call "aten.mul.Scalar"(%h) {self = #plan.operand<0>, other = -3.4028234663852886E+38 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = plan.call "aten.clamp.default"(%x) {self = #plan.operand<0>, min = -3.4028234663852886E+38 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}

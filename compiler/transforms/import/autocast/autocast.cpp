@@ -179,6 +179,7 @@ void Autocaster::retype(plan::CallOp call) {
     result.setType(typeOf(result).clone(element));
     changed.insert(result);
   }
+  call.setArgsAttr(argsWithin(view, getElementTypeOrSelf(call->getResultTypes().front())));
 }
 
 void Autocaster::castResults(plan::CallOp call, FloatType element) {

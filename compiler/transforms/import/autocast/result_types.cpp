@@ -3,6 +3,8 @@
 #include "compiler/transforms/import/autocast/result_types.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace meshplan;
 
@@ -51,4 +53,27 @@ Type meshplan::resultTypeOf(const CallView &call, unsigned result) {
     return call.operands[*self].getElementType();
   FloatType promoted = promotedType(call);
   return promoted ? promoted : known;
+}
+
+static bool makesElementsOfNumbers(StringRef target) {
+  return llvm::StringSwitch<bool>(target)
+      .Cases({"aten.clamp.default", "aten.clamp_min.default", "aten.clamp_max.default", "aten.hardtanh.default"}, true)
+      .Cases({"aten.masked_fill.Scalar", "aten.index_fill.int_Scalar", "aten.scatter.value", "aten.fill.Scalar"}, true)
+      .Cases({"aten.constant_pad_nd.default", "aten.pad.default", "aten.threshold.default"}, true)
+      .Cases({"aten.full_like.default", "aten.new_full.default"}, true)
+      .Default(false);
+}
+
+DictionaryAttr meshplan::argsWithin(const CallView &call, Type element) {
+  auto type = dyn_cast<FloatType>(element);
+  if (!type || !makesElementsOfNumbers(call.target))
+    return call.args;
+  APFloat largest = APFloat::getLargest(type.getFloatSemantics());
+  double bound = largest.convertToDouble();
+  NamedAttrList args(call.args);
+  for (NamedAttribute argument : call.args)
+    if (auto number = dyn_cast<FloatAttr>(argument.getValue()))
+      if (double value = number.getValueAsDouble(); std::isfinite(value) && std::abs(value) > bound)
+        args.set(argument.getName(), FloatAttr::get(number.getType(), std::copysign(bound, value)));
+  return args.getDictionary(call.args.getContext());
 }

@@ -22,6 +22,11 @@ mlir::FloatType promotedType(const CallView &call);
 /// What is no float, what the call names a `dtype` of, and statistics, stay.
 mlir::Type resultTypeOf(const CallView &call, unsigned result);
 
+/// The arguments of a call whose first result has the element type `element` now. Where operators make elements of
+/// numbers (fills, pads and bounds), one that `element` cannot hold becomes the last one that it can, as
+/// `torch.finfo(x.dtype).min` would be in the model's code; kernels refuse it. Infinities stay.
+mlir::DictionaryAttr argsWithin(const CallView &call, mlir::Type element);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_AUTOCAST_RESULT_TYPES_H

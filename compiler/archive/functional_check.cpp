@@ -2,7 +2,6 @@
 
 #include "compiler/archive/functional_check.h"
 
-#include "compiler/archive/stop_gradients.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -55,27 +54,14 @@ void report(const ExportedProgram &program, const std::string &message, const st
   errors.push_back(std::move(error));
 }
 
-/// The same where decompositions are the way out. They drop torch.no_grad(), so that gradients would flow through what
-/// is made under it.
+/// The same where decompositions are the way out.
 template <typename Predicate>
 void reportUndecomposed(const ExportedProgram &program, const std::string &message, Predicate matches,
                         std::vector<Diagnostic> &errors) {
-  size_t before = errors.size();
   report(program, message,
          program.isDecomposed ? "write it without changes in place, or call 'model.eval()' before torch.export.export"
                               : "call 'ep = ep.run_decompositions({})' before torch.export.save",
          matches, errors);
-  if (errors.size() == before || program.isDecomposed)
-    return;
-  std::vector<Node> stopped = nodesToStop(program);
-  if (stopped.empty())
-    return;
-  llvm::SmallVector<const Node *> nodes;
-  for (const Node &node : stopped)
-    nodes.push_back(&node);
-  addNotes(program, nodes, "under torch.no_grad(): ", errors.back());
-  errors.back().help += ", and detach() in the model's code what is made under torch.no_grad(), which decompositions "
-                        "drop: it would be trained";
 }
 
 } // namespace

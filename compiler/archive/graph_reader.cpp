@@ -13,8 +13,7 @@ namespace {
 /// What to do about a region: those of a context are inlined on request, those that choose or repeat are not.
 std::string regionHelp(llvm::StringRef target, const ExportedProgram &program) {
   if (target.starts_with("higher_order.wrap_with_") && !program.isDecomposed)
-    return "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region; as it "
-           "drops torch.no_grad(), detach() in the model's code what is made under it";
+    return "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region";
   return "a plan is for one graph: export the model with the branch that is taken, or the steps that are done, written "
          "out";
 }

@@ -25,16 +25,12 @@ public:
       for (ValueId result : node.results)
         if (node.noGrad && result != noValue && carries[result] && isReadOutside[result])
           stops.push_back(stop(node, result));
-      if (!stops.empty())
-        borders.push_back(node);
       nodes.push_back(std::move(node));
       std::move(stops.begin(), stops.end(), std::back_inserter(nodes));
     }
     program.nodes = std::move(nodes);
     visitReadersOutside([&](ValueId &id) { id = stopped.lookup_or(id, id); });
   }
-
-  std::vector<Node> borders; ///< nodes with a stop behind them
 
 private:
   /// What gives back a tensor from outside of the regions has its gradient, and later readers of that tensor read it.
@@ -112,11 +108,5 @@ GradientStopper::GradientStopper(ExportedProgram &program)
 }
 
 void stopGradients(ExportedProgram &program) { GradientStopper(program).run(); }
-
-std::vector<Node> nodesToStop(ExportedProgram program) {
-  GradientStopper stopper(program);
-  stopper.run();
-  return std::move(stopper.borders);
-}
 
 } // namespace meshplan::archive

@@ -19,9 +19,6 @@ namespace meshplan::archive {
 /// or outputs read it other than to detach it, and has them read that. `program` must be functional.
 void stopGradients(ExportedProgram &program);
 
-/// The nodes that stopGradients would put something behind.
-std::vector<Node> nodesToStop(ExportedProgram program);
-
 } // namespace meshplan::archive
 
 #endif // MESHPLAN_COMPILER_ARCHIVE_STOP_GRADIENTS_H

@@ -16,8 +16,6 @@ namespace meshplan::plan {
 inline constexpr llvm::StringLiteral isDecomposedName = "plan.is_decomposed";
 /// The model was exported after `model.eval()`, as dropouts show.
 inline constexpr llvm::StringLiteral isEvaluatedName = "plan.is_evaluated";
-/// The model computes under `torch.no_grad()`, which decompositions would drop.
-inline constexpr llvm::StringLiteral stopsGradientsName = "plan.stops_gradients";
 
 } // namespace meshplan::plan
 

@@ -99,9 +99,6 @@ void ProgramBuilder::addFacts(ModuleOp module) {
     module->setAttr(isDecomposedName, builder.getUnitAttr());
   if (!program.idleDropouts.empty())
     module->setAttr(isEvaluatedName, builder.getUnitAttr());
-  if (llvm::any_of(program.nodes,
-                   [](const archive::Node &node) { return node.noGrad && node.target == "aten.detach.default"; }))
-    module->setAttr(stopsGradientsName, builder.getUnitAttr());
 }
 
 void ProgramBuilder::buildFunction() {

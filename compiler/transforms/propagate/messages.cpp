@@ -291,9 +291,7 @@ static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Loc
   auto module = call->getParentOfType<ModuleOp>();
   help << "help: ";
   if (!module->hasAttr(isDecomposedName))
-    help << "try 'ep.run_decompositions({})' before torch.export.save"
-         << (module->hasAttr(stopsGradientsName) ? ", with a detach() in the model's code behind torch.no_grad()" : "")
-         << ", ";
+    help << "try 'ep.run_decompositions({})' before torch.export.save, ";
   help << "write it with other operators, or add a record (docs/adding-an-op.md)";
   if (!whole.empty())
     help << ", or ask for it with '" << whole << "'";

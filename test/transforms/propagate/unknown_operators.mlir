@@ -26,10 +26,10 @@ func.func @gathered(
 
 // -----
 
-// An archive is decomposed once. Decompositions drop regions without gradients.
+// An archive is decomposed once.
 // SAID: help: write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
-// SAID: help: try 'ep.run_decompositions({})' before torch.export.save, with a detach() in the model's code behind torch.no_grad(), write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
-module attributes {plan.is_decomposed, plan.stops_gradients} {
+// SAID: help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
+module attributes {plan.is_decomposed} {
   plan.mesh [#plan.mesh_axis<"dp" = 2>]
   func.func @decomposed(
       %x: tensor<6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<6xf32> {
@@ -40,7 +40,7 @@ module attributes {plan.is_decomposed, plan.stops_gradients} {
 
 // -----
 
-module attributes {plan.stops_gradients} {
+module {
   plan.mesh [#plan.mesh_axis<"dp" = 2>]
   func.func @stopped(
       %x: tensor<6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<6xf32> {

@@ -82,37 +82,6 @@ TEST(FunctionalCheck, RefusesHiddenUpdatesOfStatistics) {
                           "'track_running_stats=False', or call 'model.eval()' before torch.export.export"));
 }
 
-/// A model that writes in place, and computes with a parameter under torch.no_grad().
-TestModel stoppedModel(bool isDetached) {
-  TestModel model = regionModel();
-  model.parameter("w", {2});
-  model.graph.json["nodes"][0]["inputs"][2] = tensor("", "p_w");
-  model.graph.json["nodes"][0]["inputs"][1]["arg"]["as_graph"]["graph"]["nodes"][1]["metadata"] = {
-      {"nn_module_stack", "L__self__,,Net;L__self__target,target,Linear"}};
-  if (isDetached) {
-    model.graph.node("torch.ops.aten.detach.default", {tensor("self", "wrapped")}, "still", {2});
-    model.graph.json["nodes"][1]["inputs"][1] = tensor("other", "still");
-    std::swap(model.graph.json["nodes"][1], model.graph.json["nodes"][2]);
-  }
-  model.graph.node("torch.ops.aten.add_.Tensor", {tensor("self", "sum")}, "add_", {2});
-  return model;
-}
-
-/// What decompositions would lose must have a detach of its own first.
-TEST(FunctionalCheck, DecompositionsDropRegionsWithoutGradients) {
-  EXPECT_THAT(errorsOf(stoppedModel(false)),
-              ElementsAre("'FILE': the graph writes in place\n"
-                          "note: 'aten.add_.Tensor'\n"
-                          "note: under torch.no_grad(): 'aten.sin.default' in module 'target'" +
-                          help +
-                          ", and detach() in the model's code what is made under torch.no_grad(), which decompositions "
-                          "drop: it would be trained"));
-  EXPECT_THAT(errorsOf(stoppedModel(true)), ElementsAre("'FILE': the graph writes in place\n"
-                                                        "note: 'aten.add_.Tensor'" +
-                                                        help))
-      << "the model detaches it";
-}
-
 TEST(FunctionalCheck, AnArchiveIsDecomposedOnce) {
   TestModel model = linearModel();
   model.verifiers = {"ATEN"};

@@ -186,8 +186,7 @@ TEST(GraphReader, RefusesRegionsUnderAutocast) {
   EXPECT_THAT(errorsOf(autocastModel("cpu", true)),
               ElementsAre("'models/model.json' at graph_module.graph.nodes[0]: the graph has a region under "
                           "torch.autocast('cpu'), whose conversions it does not show\nhelp: export with 'ep = "
-                          "ep.run_decompositions({})' before torch.export.save, which inlines the region; as it drops "
-                          "torch.no_grad(), detach() in the model's code what is made under it"));
+                          "ep.run_decompositions({})' before torch.export.save, which inlines the region"));
 }
 
 TEST(GraphReader, RefusesOtherRegionsWithTheWayOut) {

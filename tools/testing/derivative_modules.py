@@ -438,6 +438,9 @@ class LossKinds(EachOperator):
             x[3, 0, :16],
             y[3, 1, :16],
         )[0],
+        "lstm_cell of one state": lambda x, y: aten.lstm_cell(
+            x[0], [y[0, :, :4]] * 2, y[:2].reshape(16, WIDTH), y[2, :, :8].reshape(16, 4)
+        )[0],
         "gru_cell": lambda x, y: aten.gru_cell(
             x[0], y[0, :, :4], y[:2, :6].reshape(12, WIDTH), y[2, :, :6].reshape(12, 4), y[3, 0, :12], x[3, 1, :12]
         ),

@@ -53,8 +53,9 @@ void RuleBuilder::tie(ArrayRef<DimRef> dims, FactorKind kind) {
   if (size == 1 || (kind == FactorKind::parallel && !inResult))
     return;
   unsigned factor = add(size, kind);
+  // One operand may stand for several arguments, as for both states of a cell.
   for (const DimRef &dim : dims)
-    if (dim.size == size)
+    if (dim.size == size && dim.tensor && !llvm::is_contained(dim.tensor->dims[dim.dim], factor))
       append(dim, factor);
 }
 

@@ -33,6 +33,13 @@ func.func @rnn_relu(%0: tensor<6x2x3xf32>, %1: tensor<1x6x4xf32>, %2: tensor<4x3
   return %r#0, %r#1 : tensor<6x2x4xf32>, tensor<1x6x4xf32>
 }
 
+// Both states are one tensor.
+func.func @lstm_cell_of_one_state(%0: tensor<6x3xf32>, %1: tensor<6x4xf32>, %2: tensor<16x3xf32>, %3: tensor<16x4xf32>, %4: tensor<16xf32>, %5: tensor<16xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
+  %r:2 = plan.call "aten.lstm_cell.default"(%0, %1, %2, %3, %4, %5) {input = #plan.operand<0>, hx = [#plan.operand<1>, #plan.operand<1>], w_ih = #plan.operand<2>, w_hh = #plan.operand<3>, b_ih = #plan.operand<4>, b_hh = #plan.operand<5>}
+    : (tensor<6x3xf32>, tensor<6x4xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>)
+  return %r#0, %r#1 : tensor<6x4xf32>, tensor<6x4xf32>
+}
+
 func.func @lstm_cell(%0: tensor<6x3xf32>, %1: tensor<6x4xf32>, %2: tensor<6x4xf32>, %3: tensor<16x3xf32>, %4: tensor<16x4xf32>, %5: tensor<16xf32>, %6: tensor<16xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
   %r:2 = plan.call "aten.lstm_cell.default"(%0, %1, %2, %3, %4, %5, %6) {input = #plan.operand<0>, hx = [#plan.operand<1>, #plan.operand<2>], w_ih = #plan.operand<3>, w_hh = #plan.operand<4>, b_ih = #plan.operand<5>, b_hh = #plan.operand<6>}
     : (tensor<6x3xf32>, tensor<6x4xf32>, tensor<6x4xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>)

@@ -345,6 +345,16 @@ TEST_F(RecordRules, LossKernelsReduceTheVocabulary) {
             "[a] -> []; a=6:sum");
 }
 
+TEST_F(RecordRules, OneTensorMayBeBothStatesOfACell) {
+  EXPECT_EQ(rule("aten.lstm_cell.default",
+                 "{input = #plan.operand<0>, hx = [#plan.operand<1>, #plan.operand<1>], w_ih = #plan.operand<2>, "
+                 "w_hh = #plan.operand<3>}",
+                 "(tensor<6x3xf32>, tensor<6x4xf32>, tensor<16x3xf32>, tensor<16x4xf32>) -> (tensor<6x4xf32>, "
+                 "tensor<6x4xf32>)"),
+            "[a, b], [a, c], [d, e], [f, g] -> [a, h], [a, i]; a=6 b=3:whole c=4:whole d=16:whole e=3:whole "
+            "f=16:whole g=4:whole h=4:whole i=4:whole");
+}
+
 TEST_F(RecordRules, ACallThatDoesNotFitItsSchemaIsWhole) {
   // One tensor as both operands: the rule would have its factors twice.
   CallView call = parse("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<0>}",

@@ -129,8 +129,20 @@ std::vector<Placement> placementsOf(const Context &context, const BoundPlan &pla
 
 } // namespace
 
+/// Without a tie one of the modules owns the parameter and another reads it, as a parametrization does: what divides it
+/// for one is what the other needs.
+static std::string placementHelp(bool isTied, const Placement &first, const Placement &second) {
+  if (isTied)
+    return "a tied parameter has one placement; give one that both modules can take";
+  const Placement &divided = first.axes.empty() ? second : first, &whole = first.axes.empty() ? first : second;
+  std::string help = "the module that owns a parameter and those that read it give it one placement";
+  return whole.axes.empty() && !divided.splits ? help + "; write '" + whole.module + ": " + divided.text + "', too"
+                                               : help;
+}
+
 void bind::checkTies(const Context &context, const BoundPlan &plan) {
   for (size_t i = 0; i < context.model.parameters.size(); ++i) {
+    bool isTied = context.model.parameters[i].names.size() > 1;
     std::vector<Placement> placements = placementsOf(context, plan, i);
     llvm::stable_sort(placements, [](const Placement &a, const Placement &b) {
       return std::pair(a.range.line, a.range.column) < std::pair(b.range.line, b.range.column);
@@ -141,11 +153,12 @@ void bind::checkTies(const Context &context, const BoundPlan &plan) {
       const Placement &first = placements[0];
       const Placement &second = placements[other];
       context.diagnostics
-          .error(second.range, "tied parameter '" + parameterPath(context.model, context.model.parameters[i]) +
+          .error(second.range, (isTied ? "tied parameter '" : "parameter '") +
+                                   parameterPath(context.model, context.model.parameters[i]) +
                                    "' has two placements: '" + second.text + "' of " + moduleText(second.module) + " " +
                                    describe(context, second))
           .note(first.range, "'" + first.text + "' of " + moduleText(first.module) + " " + describe(context, first))
-          .help("a tied parameter has one placement; give one that both modules can take");
+          .help(placementHelp(isTied, first, second));
     }
   }
 }

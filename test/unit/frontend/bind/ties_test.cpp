@@ -19,7 +19,7 @@ protected:
     model.parameters = {{{{0, "w"}, {1, "v"}}, {0, 2}, {4, 4}}, {{{3, "w"}}, {3}, {4, 4}}};
   }
 
-  /// What is said of ties under these entries, without the help, which is always the same.
+  /// What is said of ties under these entries, without `help`.
   std::vector<std::string> check(const std::string &entries) {
     diagnostics = Diagnostics(sources);
     readPlan("mesh dp = 2, tp = 3\n" + entries);
@@ -30,11 +30,12 @@ protected:
       result.push_back(std::to_string(diagnostic.range.line) + ": " + diagnostic.message);
       for (const auto &note : diagnostic.notes)
         result.push_back(std::to_string(note.range.line) + ": " + note.message);
-      EXPECT_THAT(diagnostic.helps,
-                  ElementsAre("a tied parameter has one placement; give one that both modules can take"));
+      EXPECT_THAT(diagnostic.helps, ElementsAre(help));
     }
     return result;
   }
+
+  std::string help = "a tied parameter has one placement; give one that both modules can take";
 };
 
 const std::string tied = "tied parameter 'a.w' has two placements: ";
@@ -143,6 +144,16 @@ TEST_F(Ties, TheStyleIsShownWhereItStands) {
   EXPECT_THAT(
       check("a: rowwise tp\nb: output replicate\nrest: replicate"),
       ElementsAre("5: " + tied + "'replicate' of 'b' keeps it whole", "3: 'rowwise tp' of 'a' splits it over tp"));
+}
+
+/// As of a parametrization, which reads what the module above it owns.
+TEST_F(Ties, AnotherModuleReadsTheParameter) {
+  model.parameters[1].readers = {2, 3};
+  help = "the module that owns a parameter and those that read it give it one placement; write 'c: rowwise tp', too";
+  EXPECT_THAT(check("d: rowwise tp\nrest: replicate"),
+              ElementsAre("3: parameter 'd.w' has two placements: 'replicate' of 'c' keeps it whole",
+                          "2: 'rowwise tp' of 'd' splits it over tp"));
+  EXPECT_THAT(check("d: rowwise tp\nc: rowwise tp\nrest: replicate"), IsEmpty());
 }
 
 } // namespace

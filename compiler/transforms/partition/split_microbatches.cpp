@@ -407,7 +407,10 @@ static LogicalResult checkSums(const Passes &passes, int64_t count) {
     Reduction reduction = getSharding(op->getOperand(0)).getReduction();
     if (reduction == Reduction::sum)
       continue;
-    return refuse(op, "microbatches are added up, and this is the " + stringifyReduction(reduction) + " of all of them",
+    auto made = op->getOperand(0).getDefiningOp<CallOp>();
+    return refuse(op,
+                  "microbatches are added up, and " + (made ? operatorText(made.getTarget(), made.getModule()) : "this") +
+                      " is the " + stringifyReduction(reduction) + " of all of them",
                   mixingHelp, count);
   }
   return success();

@@ -63,7 +63,7 @@ plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %n = plan.call "aten.max.default"(%0) {self = #plan.operand<0>} : (!part) -> !largest
-  // expected-error@below {{microbatches are added up, and this is the max of all of them}}
+  // expected-error@below {{microbatches are added up, and 'aten.max.default' in the root module is the max of all of them}}
   // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !largest -> !number
   return %n1 : !number
@@ -150,7 +150,7 @@ plan.mesh [#plan.mesh_axis<"microbatch" = 4>]
 func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %n = plan.call "aten.min.default"(%0) {self = #plan.operand<0>} : (!part) -> !least
-  // expected-error@below {{microbatches are added up, and this is the min of all of them}}
+  // expected-error@below {{microbatches are added up, and 'aten.min.default' in the root module is the min of all of them}}
   // expected-note@below {{help: leave 'microbatches 4' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !least -> !number
   return %n1 : !number

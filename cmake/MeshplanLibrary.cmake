@@ -12,7 +12,8 @@
 # g++ 12 warns of its own std::string concatenation (-Wrestrict, GCC bug 105651), and with optimisation of llvm::SmallVector.
 # At -O3 it also finds copies in strings and in xxhash that no path reaches.
 set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-restrict
-    -Wno-maybe-uninitialized $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-array-bounds>)
+    -Wno-maybe-uninitialized
+    $<$<BOOL:${MESHPLAN_UNITY}>:-Wno-subobject-linkage> $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-array-bounds>)
 if(MESHPLAN_WERROR)
   list(APPEND MESHPLAN_WARNINGS -Werror)
 endif()
@@ -31,6 +32,7 @@ endfunction()
 function(meshplan_target_defaults name)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated>)
   target_compile_options(${name} PRIVATE ${MESHPLAN_WARNINGS})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${MESHPLAN_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
 # What includes MLIR's headers shares one precompiled form of them: they are nine tenths of the time of a small file.

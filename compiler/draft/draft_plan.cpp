@@ -242,8 +242,8 @@ const std::vector<size_t> *Drafter::stylesBehind(const DraftText &text, const me
 /// Takes back what is behind the first error; what follows may only be a consequence. An error without a statement is
 /// laid to the batch, which divides every activation.
 bool Drafter::takeBackError(const DraftText &text, const Diagnostics &reported) {
-  const meshplan::Diagnostic &error =
-      *llvm::find_if(reported.all(), [](const meshplan::Diagnostic &report) { return report.severity == Severity::Error; });
+  const meshplan::Diagnostic &error = *llvm::find_if(
+      reported.all(), [](const meshplan::Diagnostic &report) { return report.severity == Severity::Error; });
   if (const std::vector<size_t> *styles = stylesBehind(text, error)) {
     takeBackGroups(*styles, error.message);
     return true;

@@ -12,7 +12,6 @@ using namespace meshplan;
 
 namespace {
 
-
 PatternNode characterNode(char c) { return {PatternNode::Kind::Character, c, {}, std::string(1, c)}; }
 
 /// How far the quotes reach that a text begins with. The parser has seen that they are closed.

@@ -113,7 +113,8 @@ Expr ExprBuilder::fromLinear(Linear linear) {
   if (linear.terms.size() == 1 && linear.constant == 0 && linear.terms[0].factor == 1 &&
       linear.terms[0].operand->type == ExprType::Integer)
     return linear.terms[0].operand;
-  llvm::sort(linear.terms, [](const Linear::Term &left, const Linear::Term &right) { return left.operand->id < right.operand->id; });
+  llvm::sort(linear.terms,
+             [](const Linear::Term &left, const Linear::Term &right) { return left.operand->id < right.operand->id; });
   ExprNode node;
   node.kind = ExprKind::Sum;
   node.value = linear.constant;

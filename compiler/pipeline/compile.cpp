@@ -196,7 +196,8 @@ void Compilation::report(mlir::Diagnostic &diagnostic) {
   // What no statement caused is about the model.
   if (!place.hasFile())
     place = bound ? bound->modelRange : SourceRange{0};
-  meshplan::Diagnostic &own = isError ? reports.error(place, diagnostic.str()) : reports.warning(place, diagnostic.str());
+  meshplan::Diagnostic &own =
+      isError ? reports.error(place, diagnostic.str()) : reports.warning(place, diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     std::string text = note.str();
     llvm::StringRef message = text;

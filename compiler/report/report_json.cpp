@@ -23,25 +23,25 @@ template <typename T> static json::Array toJsonArray(const std::vector<T> &list)
 
 static json::Value toJson(const AxisReport &axis) {
   return json::Object{{"name", axis.name},
-                {"size", axis.size},
-                {"divides_work", axis.dividesWork},
-                {"collectives", toJsonArray(axis.collectives)}};
+                      {"size", axis.size},
+                      {"divides_work", axis.dividesWork},
+                      {"collectives", toJsonArray(axis.collectives)}};
 }
 
 static json::Value toJson(const ActivationSums &sums) {
   return json::Object{{"dtype", sums.dtype},
-                {"count", sums.count},
-                {"bytes", sums.bytes},
-                {"other_dtype", sums.otherDtype},
-                {"other_bytes", sums.otherBytes}};
+                      {"count", sums.count},
+                      {"bytes", sums.bytes},
+                      {"other_dtype", sums.otherDtype},
+                      {"other_bytes", sums.otherBytes}};
 }
 
 static json::Value toJson(const CoverageLine &line) {
   return json::Object{{"place", llvm::json::fixUTF8(line.place)},
-                {"statement", line.statement},
-                {"matched", line.matched},
-                {"total", line.total},
-                {"what", line.what}};
+                      {"statement", line.statement},
+                      {"matched", line.matched},
+                      {"total", line.total},
+                      {"what", line.what}};
 }
 
 static json::Value toJson(const std::optional<LossLine> &loss) {
@@ -59,9 +59,9 @@ static json::Value toJson(const std::optional<PeakReport> &peak) {
   if (!peak)
     return nullptr;
   return json::Object{{"operator", peak->target},
-                {"module", peak->module},
-                {"held", toJsonArray(peak->held)},
-                {"others", json::Object{{"count", peak->others.count}, {"bytes", peak->others.bytes}}}};
+                      {"module", peak->module},
+                      {"held", toJsonArray(peak->held)},
+                      {"others", json::Object{{"count", peak->others.count}, {"bytes", peak->others.bytes}}}};
 }
 
 /// What evaluating a model in training needs; null without a training.
@@ -71,66 +71,70 @@ static json::Value evaluationToJson(BytesRange peak) {
 
 static json::Value toJson(const CommunicatorReport &communicator) {
   return json::Object{{"name", communicator.name},
-                {"axes", toJsonArray(communicator.axes)},
-                {"ranks", communicator.ranks},
-                {"collectives", toJsonArray(communicator.collectives)}};
+                      {"axes", toJsonArray(communicator.axes)},
+                      {"ranks", communicator.ranks},
+                      {"collectives", toJsonArray(communicator.collectives)}};
 }
 
 static json::Value toJson(const StatementReport &statement) {
   return json::Object{{"file", llvm::json::fixUTF8(statement.file)},
-                {"line", statement.line},
-                {"column", statement.column},
-                {"text", statement.text},
-                {"communicator", statement.communicator},
-                {"kind", statement.total.kind},
-                {"count", statement.total.count},
-                {"bytes", statement.total.bytes}};
+                      {"line", statement.line},
+                      {"column", statement.column},
+                      {"text", statement.text},
+                      {"communicator", statement.communicator},
+                      {"kind", statement.total.kind},
+                      {"count", statement.total.count},
+                      {"bytes", statement.total.bytes}};
 }
 
 static json::Value toJson(const ParameterReport &parameter) {
-  return json::Object{{"names", toJsonArray(parameter.names)},
-                {"dtype", parameter.dtype},
-                {"layout", parameter.layout},
-                {"global_bytes", parameter.globalBytes},
-                {"rank_bytes", parameter.rankBytes},
-                {"trainable", parameter.trainable},
-                {"optimizer", parameter.optimizer.empty() ? json::Value(nullptr) : json::Value(parameter.optimizer)}};
+  return json::Object{
+      {"names", toJsonArray(parameter.names)},
+      {"dtype", parameter.dtype},
+      {"layout", parameter.layout},
+      {"global_bytes", parameter.globalBytes},
+      {"rank_bytes", parameter.rankBytes},
+      {"trainable", parameter.trainable},
+      {"optimizer", parameter.optimizer.empty() ? json::Value(nullptr) : json::Value(parameter.optimizer)}};
 }
 
 static json::Object totalsToJson(const Report &report) {
   WeightCounts counts = countWeights(report);
   return json::Object{{"parameters", counts.parameters},
-                {"trained", counts.trained},
-                {"buffers", counts.buffers},
-                {"traffic_bytes", totalTraffic(report)}};
+                      {"trained", counts.trained},
+                      {"buffers", counts.buffers},
+                      {"traffic_bytes", totalTraffic(report)}};
 }
 
-static json::Value toJson(const RepeatedOperator &each) { return json::Object{{"target", each.target}, {"count", each.count}}; }
+static json::Value toJson(const RepeatedOperator &each) {
+  return json::Object{{"target", each.target}, {"count", each.count}};
+}
 
 json::Value reportToJson(const Report &report) {
-  return json::Object{{"program", report.program},
-                {"world_size", report.worldSize},
-                {"axes", toJsonArray(report.axes)},
-                {"coverage", toJsonArray(report.coverage)},
-                {"loss", toJson(report.loss)},
-                {"totals", totalsToJson(report)},
-                {"memory", json::Object{{"parameters", toJson(report.memory.parameters)},
-                                  {"constants", toJson(report.memory.constants)},
-                                  {"inputs", toJson(report.memory.inputs)},
-                                  {"states", toJson(report.memory.states)},
-                                  {"accumulators", toJson(report.memory.accumulators)},
-                                  {"peak", toJson(report.memory.peak)},
-                                  {"host_parameters", toJson(report.memory.hostParameters)},
-                                  {"host_states", toJson(report.memory.hostStates)},
-                                  {"host_peak", report.memory.hostPeak}}},
-                {"at_peak", toJson(report.memory.atPeak)},
-                {"evaluation", evaluationToJson(report.memory.evaluation)},
-                {"time", json::Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
-                {"communicators", toJsonArray(report.communicators)},
-                {"activation_sums", toJsonArray(report.activationSums)},
-                {"statements", toJsonArray(report.statements)},
-                {"derivatives", toJsonArray(report.derivatives)},
-                {"parameters", toJsonArray(report.parameters)}};
+  return json::Object{
+      {"program", report.program},
+      {"world_size", report.worldSize},
+      {"axes", toJsonArray(report.axes)},
+      {"coverage", toJsonArray(report.coverage)},
+      {"loss", toJson(report.loss)},
+      {"totals", totalsToJson(report)},
+      {"memory", json::Object{{"parameters", toJson(report.memory.parameters)},
+                              {"constants", toJson(report.memory.constants)},
+                              {"inputs", toJson(report.memory.inputs)},
+                              {"states", toJson(report.memory.states)},
+                              {"accumulators", toJson(report.memory.accumulators)},
+                              {"peak", toJson(report.memory.peak)},
+                              {"host_parameters", toJson(report.memory.hostParameters)},
+                              {"host_states", toJson(report.memory.hostStates)},
+                              {"host_peak", report.memory.hostPeak}}},
+      {"at_peak", toJson(report.memory.atPeak)},
+      {"evaluation", evaluationToJson(report.memory.evaluation)},
+      {"time", json::Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
+      {"communicators", toJsonArray(report.communicators)},
+      {"activation_sums", toJsonArray(report.activationSums)},
+      {"statements", toJsonArray(report.statements)},
+      {"derivatives", toJsonArray(report.derivatives)},
+      {"parameters", toJsonArray(report.parameters)}};
 }
 
 } // namespace meshplan

@@ -40,7 +40,8 @@ static Error checkIndices(const Problem &problem) {
   auto check = [](unsigned index, size_t size, const Operation &operation, const char *table) -> Error {
     if (index < size)
       return Error::success();
-    return createStringError("K1: operation '" + operation.name + "' names " + table + " " + Twine(index) + " of " + Twine(size));
+    return createStringError("K1: operation '" + operation.name + "' names " + table + " " + Twine(index) + " of " +
+                             Twine(size));
   };
   for (const Operation &operation : problem.operations) {
     if (Error error = check(operation.stream, problem.streams.size(), operation, "stream"))
@@ -62,8 +63,8 @@ static Error checkIndices(const Problem &problem) {
 static Error checkSizes(const Problem &problem) {
   auto check = [&](const ClassBytes &bytes, const Twine &owner) -> Error {
     if (bytes.size() != problem.rankClasses)
-      return createStringError("K2: " + owner + " has " + Twine(bytes.size()) + " sizes for " + Twine(problem.rankClasses) +
-                  " rank classes");
+      return createStringError("K2: " + owner + " has " + Twine(bytes.size()) + " sizes for " +
+                               Twine(problem.rankClasses) + " rank classes");
     for (int64_t size : bytes)
       if (size < 0)
         return createStringError("K2: " + owner + " has the size " + Twine(size));
@@ -95,10 +96,11 @@ static Error checkProducers(const Problem &problem) {
     for (unsigned index : operation.produced) {
       const Buffer &buffer = problem.buffers[index];
       if (buffer.permanent)
-        return createStringError("K3: operation '" + operation.name + "' produces the permanent buffer '" + buffer.name + "'");
+        return createStringError("K3: operation '" + operation.name + "' produces the permanent buffer '" +
+                                 buffer.name + "'");
       if (producer[index])
-        return createStringError("K3: buffer '" + buffer.name + "' is produced by '" + producer[index]->name + "' and by '" +
-                    operation.name + "'");
+        return createStringError("K3: buffer '" + buffer.name + "' is produced by '" + producer[index]->name +
+                                 "' and by '" + operation.name + "'");
       producer[index] = &operation;
     }
   for (auto [buffer, operation] : llvm::zip_equal(problem.buffers, producer))
@@ -117,8 +119,8 @@ static Error checkOrder(const Problem &problem) {
         late = other;
     });
     if (late)
-      return createStringError("K4: operation '" + operation.name + "' stands before '" + problem.operations[*late].name +
-                  "', on which it depends");
+      return createStringError("K4: operation '" + operation.name + "' stands before '" +
+                               problem.operations[*late].name + "', on which it depends");
   }
   return Error::success();
 }
@@ -134,7 +136,7 @@ static Error checkViews(const Problem &problem) {
         return createStringError("K5: buffer '" + buffer.name + "' is a view and has bytes of its own");
       if (!llvm::is_contained(operation.consumed, *buffer.viewOf))
         return createStringError("K6: operation '" + operation.name + "' makes the view '" + buffer.name +
-                    "' of a buffer that it does not read");
+                                 "' of a buffer that it does not read");
     }
   for (const Buffer &buffer : problem.buffers)
     if (buffer.permanent && buffer.viewOf)
@@ -167,8 +169,9 @@ static Error checkOverwriting(const Problem &problem) {
       for (unsigned other : readers[storage])
         if (other != index && llvm::any_of(problem.operations[other].consumed, readsOld) &&
             !llvm::is_contained(operation.after, other))
-          return createStringError("K7: operation '" + operation.name + "' overwrites buffer '" + problem.buffers[buffer].name +
-                      "' and does not come after '" + problem.operations[other].name + "', which reads it");
+          return createStringError("K7: operation '" + operation.name + "' overwrites buffer '" +
+                                   problem.buffers[buffer].name + "' and does not come after '" +
+                                   problem.operations[other].name + "', which reads it");
     }
   return Error::success();
 }

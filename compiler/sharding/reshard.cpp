@@ -175,7 +175,8 @@ bool Planner::isDividing(AxisRefAttr axis) const {
   return llvm::any_of(current.getDims(), [&](DimShardingAttr dim) { return overlapsAny(dim.getAxes(), axis); });
 }
 
-void Planner::addStep(ReshardStepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result) {
+void Planner::addStep(ReshardStepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim,
+                      ShardingAttr result) {
   steps.push_back({kind, AxisList(axes), dim, fromDim, result});
   current = result;
 }
@@ -230,7 +231,8 @@ bool Planner::reducePartial() {
     ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
     if (scattered.empty() || isShared(target.getDims()[dim]))
       continue;
-    addStep(ReshardStepKind::reduceScatter, scattered, dim, -1, appended(withoutPartialAxes(scattered), dim, scattered));
+    addStep(ReshardStepKind::reduceScatter, scattered, dim, -1,
+            appended(withoutPartialAxes(scattered), dim, scattered));
     return true;
   }
   addStep(ReshardStepKind::allReduce, reduced, -1, -1, withoutPartialAxes(reduced));

@@ -120,7 +120,8 @@ Status SafetensorsWriter::writeRun(const Place &place, int64_t offset, std::span
   BlockSums &own = sums->tensors.try_emplace(place.spec.name, size, sums->blockBytes).first->second;
   while (!bytes.empty()) {
     int64_t position = place.offset + offset;
-    std::span<const std::byte> piece = bytes.first(std::min<size_t>(bytes.size(), writtenBytes - position % writtenBytes));
+    std::span<const std::byte> piece =
+        bytes.first(std::min<size_t>(bytes.size(), writtenBytes - position % writtenBytes));
     own.add(offset, piece);
     MESHPLAN_RETURN_IF_ERROR(file.write(position, piece));
     offset += static_cast<int64_t>(piece.size());

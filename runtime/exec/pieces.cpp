@@ -8,7 +8,6 @@ using namespace meshplan;
 
 namespace {
 
-
 /// What every rank of the group holds before and after.
 struct Holdings {
   std::vector<SliceRanges> inputs, outputs;

@@ -101,7 +101,8 @@ struct InputPart {
 } // namespace
 
 /// `shape` is that of the input of the reference.
-static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_view input, const std::vector<int64_t> &shape) {
+static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_view input,
+                             const std::vector<int64_t> &shape) {
   InputPart part{.whole = shape};
   auto step = findProgram(schedule, "step");
   if (!step)

@@ -232,7 +232,8 @@ private:
       inFloats |= isFloat(*value) || tree.kind == Kind::Divide;
       result = result ? ofTwo(tree.kind, *result, *value) : ofOne(tree, *value);
       if (!result)
-        return llvm::createStringError("'" + toString(tree) + "' has no " + (inFloats ? "value" : "64-bit integer value"));
+        return llvm::createStringError("'" + toString(tree) + "' has no " +
+                                       (inFloats ? "value" : "64-bit integer value"));
     }
     return *result;
   }

@@ -119,7 +119,8 @@ private:
     size_t count = tree->operands.size();
     if (count < operation->fewest || count > operation->most)
       return llvm::createStringError("symbolic function '" + name + "' takes " + llvm::Twine(operation->fewest) +
-                  (operation->fewest == 1 ? " operand" : " operands") + ", and this has " + llvm::Twine(count));
+                                     (operation->fewest == 1 ? " operand" : " operands") + ", and this has " +
+                                     llvm::Twine(count));
     for (const SymbolicExpressionPtr &operand : tree->operands)
       if ((operand->kind == Kind::Pair) != (tree->kind == Kind::Piecewise))
         return llvm::createStringError("symbolic function '" + name + "' and its operands do not go together");

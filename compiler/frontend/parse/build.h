@@ -44,7 +44,8 @@ std::vector<DimSyntax> dims(const SyntaxContext &context, Parser::DimsContext &r
 std::vector<Option> options(const SyntaxContext &context, Parser::OptionBlockContext &rule);
 
 // build_entries.cpp
-void entry(const SyntaxContext &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks, Syntax &syntax);
+void entry(const SyntaxContext &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks,
+           Syntax &syntax);
 void block(const SyntaxContext &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks, Syntax &syntax);
 
 // build_statements.cpp

@@ -116,7 +116,8 @@ void build::entry(const SyntaxContext &context, Parser::EntryContext &rule, cons
   syntax.entries.push_back(std::move(result));
 }
 
-void build::block(const SyntaxContext &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks, Syntax &syntax) {
+void build::block(const SyntaxContext &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks,
+                  Syntax &syntax) {
   blocks.push_back(path(context, *rule.path()));
   syntax.blocks.push_back({blocks, blocks.back().range});
   for (Parser::BlockItemContext *item : rule.blockItem()) {

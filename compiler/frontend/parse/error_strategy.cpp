@@ -80,7 +80,8 @@ void skipStatement(antlr4::Parser &parser) {
 
 } // namespace
 
-void PlanErrorStrategy::reportMismatch(antlr4::Parser &parser, const Token &found, const antlr4::misc::IntervalSet &expected) {
+void PlanErrorStrategy::reportMismatch(antlr4::Parser &parser, const Token &found,
+                                       const antlr4::misc::IntervalSet &expected) {
   bool isUnclosed = found.getType() == Token::EOF && expected.contains(static_cast<size_t>(PlanParser::NEWLINE));
   const Token *brace = isUnclosed ? openBrace(parser.getContext()) : nullptr;
   std::string wanted = brace != nullptr ? "'}'" : describeExpected(expected, parser.getVocabulary());

@@ -12,7 +12,7 @@ template <typename T> static json::Value toJson(const Change<T> &change) {
 /// Null for none.
 static json::Value toJson(const Change<std::string> &change, json::Value (*write)(const std::string &)) {
   return json::Object{{"before", change.before.empty() ? json::Value(nullptr) : write(change.before)},
-                {"after", change.after.empty() ? json::Value(nullptr) : write(change.after)}};
+                      {"after", change.after.empty() ? json::Value(nullptr) : write(change.after)}};
 }
 
 static json::Value toJson(const SettingChange &change) {
@@ -22,20 +22,22 @@ static json::Value toJson(const SettingChange &change) {
   for (const std::string &subject : change.subjects)
     subjects.push_back(text(subject));
   return json::Object{{"name", text(change.name)},
-                {"of", kinds[static_cast<size_t>(change.of)]},
-                {"subjects", std::move(subjects)},
-                {"value", toJson(change.value, text)},
-                {"place", toJson(change.place, text)}};
+                      {"of", kinds[static_cast<size_t>(change.of)]},
+                      {"subjects", std::move(subjects)},
+                      {"value", toJson(change.value, text)},
+                      {"place", toJson(change.place, text)}};
 }
 
-static json::Value toJson(const AxisChange &axis) { return json::Object{{"name", axis.name}, {"size", toJson(axis.size)}}; }
+static json::Value toJson(const AxisChange &axis) {
+  return json::Object{{"name", axis.name}, {"size", toJson(axis.size)}};
+}
 
 static json::Value toJson(const ParameterChange &change) {
   return json::Object{{"name", change.name},
-                {"count", change.count},
-                {"dtype", toJson(change.dtype)},
-                {"layout", toJson(change.layout)},
-                {"rank_bytes", toJson(change.rankBytes)}};
+                      {"count", change.count},
+                      {"dtype", toJson(change.dtype)},
+                      {"layout", toJson(change.layout)},
+                      {"rank_bytes", toJson(change.rankBytes)}};
 }
 
 static json::Value toJson(const CollectiveChange &change) {
@@ -51,18 +53,18 @@ template <typename T> static json::Array toJsonArray(const std::vector<T> &list)
 }
 
 json::Value meshplan::diffToJson(const ReportDiff &diff) {
-  return json::Object{
-      {"axes", toJsonArray(diff.axes)},
-      {"world_size", toJson(diff.worldSize)},
-      {"settings", toJsonArray(diff.settings)},
-      {"parameters", toJsonArray(diff.parameters)},
-      {"same_parameters", diff.sameParameters},
-      {"collectives", toJsonArray(diff.collectives)},
-      {"memory", json::Object{{"parameters", toJson(diff.parameterBytes)},
-                        {"constants", toJson(diff.constantBytes)},
-                        {"inputs", toJson(diff.inputBytes)},
-                        {"states", toJson(diff.stateBytes)},
-                        {"peak", toJson(diff.peakBytes)},
-                        {"host_peak", toJson(diff.hostPeakBytes)}}},
-      {"time", json::Object{{"compute_ns", toJson(diff.computeTime)}, {"communication_ns", toJson(diff.communicationTime)}}}};
+  return json::Object{{"axes", toJsonArray(diff.axes)},
+                      {"world_size", toJson(diff.worldSize)},
+                      {"settings", toJsonArray(diff.settings)},
+                      {"parameters", toJsonArray(diff.parameters)},
+                      {"same_parameters", diff.sameParameters},
+                      {"collectives", toJsonArray(diff.collectives)},
+                      {"memory", json::Object{{"parameters", toJson(diff.parameterBytes)},
+                                              {"constants", toJson(diff.constantBytes)},
+                                              {"inputs", toJson(diff.inputBytes)},
+                                              {"states", toJson(diff.stateBytes)},
+                                              {"peak", toJson(diff.peakBytes)},
+                                              {"host_peak", toJson(diff.hostPeakBytes)}}},
+                      {"time", json::Object{{"compute_ns", toJson(diff.computeTime)},
+                                            {"communication_ns", toJson(diff.communicationTime)}}}};
 }

@@ -42,32 +42,32 @@ json::Value JsonWriter::toJson(const Statement &statement) const {
   if (!statement.range.hasLine())
     return nullptr;
   return json::Object{{"file", llvm::json::fixUTF8(sources.buffer(statement.range.file).name())},
-                {"line", statement.range.line},
-                {"column", statement.range.column},
-                {"text", statement.text}};
+                      {"line", statement.range.line},
+                      {"column", statement.range.column},
+                      {"text", statement.text}};
 }
 
 json::Value JsonWriter::toJson(const DimExplanation &dim) const {
   return json::Object{{"extent", dim.extent},
-                {"axes", list(dim.axes)},
-                {"reasons", list(dim.reasons)},
-                {"local_extents", json::Array(dim.localExtent)}};
+                      {"axes", list(dim.axes)},
+                      {"reasons", list(dim.reasons)},
+                      {"local_extents", json::Array(dim.localExtent)}};
 }
 
 json::Value JsonWriter::toJson(const TensorExplanation &tensor) const {
   json::Value partial = nullptr, flat = nullptr;
   if (tensor.partial)
     partial = json::Object{{"reduction", tensor.partial->reduction},
-                     {"axes", list(tensor.partial->axes)},
-                     {"reasons", list(tensor.partial->reasons)}};
+                           {"axes", list(tensor.partial->axes)},
+                           {"reasons", list(tensor.partial->reasons)}};
   if (tensor.flat)
     flat = json::Object{{"axes", list(tensor.flat->axes)},
-                  {"reasons", list(tensor.flat->reasons)},
-                  {"elements", tensor.flat->elements},
-                  {"piece", tensor.flat->piece}};
+                        {"reasons", list(tensor.flat->reasons)},
+                        {"elements", tensor.flat->elements},
+                        {"piece", tensor.flat->piece}};
   return json::Object{{"dtype", tensor.dtype},         {"layout", tensor.layout}, {"dims", list(tensor.dims)},
-                {"partial", std::move(partial)}, {"flat", std::move(flat)}, {"global_bytes", tensor.globalBytes},
-                {"rank_bytes", tensor.rankBytes}};
+                      {"partial", std::move(partial)}, {"flat", std::move(flat)}, {"global_bytes", tensor.globalBytes},
+                      {"rank_bytes", tensor.rankBytes}};
 }
 
 json::Value JsonWriter::toJson(const End &end) const {
@@ -80,22 +80,22 @@ json::Value JsonWriter::toJson(const StepExplanation &step) const {
 
 json::Value JsonWriter::toJson(const ReshardExplanation &reshard) const {
   return json::Object{{"producer", toJson(reshard.producer)}, {"consumers", list(reshard.consumers)},
-                {"steps", list(reshard.steps)},         {"statement", toJson(reshard.statement)},
-                {"needs", list(reshard.needs)},         {"count", reshard.count}};
+                      {"steps", list(reshard.steps)},         {"statement", toJson(reshard.statement)},
+                      {"needs", list(reshard.needs)},         {"count", reshard.count}};
 }
 
 json::Value JsonWriter::toJson(const MemberExplanation &member) const {
   return json::Object{{"name", member.name},
-                {"tensor", toJson(member.tensor)},
-                {"statement", toJson(member.statement)},
-                {"count", member.count},
-                {"ends", list(member.ends)}};
+                      {"tensor", toJson(member.tensor)},
+                      {"statement", toJson(member.statement)},
+                      {"count", member.count},
+                      {"ends", list(member.ends)}};
 }
 
 json::Value JsonWriter::toJson(const TrainingExplanation &training) const {
   return json::Object{{"gradient", training.gradient ? toJson(*training.gradient) : nullptr},
-                {"states", list(training.states)},
-                {"reshards", list(training.reshards)}};
+                      {"states", list(training.states)},
+                      {"reshards", list(training.reshards)}};
 }
 
 json::Value JsonWriter::toJson(const Explanation &explanation) const {
@@ -104,18 +104,18 @@ json::Value JsonWriter::toJson(const Explanation &explanation) const {
   if (explanation.loss)
     loss = json::Object{{"statement", toJson(explanation.loss->statement)}, {"meaning", explanation.loss->meaning}};
   return json::Object{{"kind", explanation.kind},
-                {"path", explanation.path},
-                {"names", json::Array(explanation.names)},
-                {"tensor", optional(explanation.tensor)},
-                {"arrives", optional(explanation.arrives)},
-                {"statement", toJson(explanation.statement)},
-                {"ends", list(explanation.ends)},
-                {"parameters", list(explanation.parameters)},
-                {"inputs", list(explanation.inputs)},
-                {"outputs", list(explanation.outputs)},
-                {"loss", std::move(loss)},
-                {"reshards", list(explanation.reshards)},
-                {"training", explanation.training ? toJson(*explanation.training) : nullptr}};
+                      {"path", explanation.path},
+                      {"names", json::Array(explanation.names)},
+                      {"tensor", optional(explanation.tensor)},
+                      {"arrives", optional(explanation.arrives)},
+                      {"statement", toJson(explanation.statement)},
+                      {"ends", list(explanation.ends)},
+                      {"parameters", list(explanation.parameters)},
+                      {"inputs", list(explanation.inputs)},
+                      {"outputs", list(explanation.outputs)},
+                      {"loss", std::move(loss)},
+                      {"reshards", list(explanation.reshards)},
+                      {"training", explanation.training ? toJson(*explanation.training) : nullptr}};
 }
 
 json::Value meshplan::explanationToJson(const Explanation &explanation, const Sources &sources) {

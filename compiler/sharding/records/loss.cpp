@@ -57,7 +57,6 @@ static FactorRule classWeightRule(const CallView &call) {
   return builder.finish();
 }
 
-
 /// Elements that a sum of shifted logits has in work at a time, at least a row.
 static constexpr int64_t blockElements = 1 << 16;
 

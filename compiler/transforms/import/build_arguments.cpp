@@ -59,7 +59,8 @@ DictionaryAttr ArgumentBuilder::build(const archive::Node &node) {
   NamedAttrList list;
   for (const archive::NamedArgument &argument : node.arguments) {
     // None is the default of every optional argument, and a memory format changes strides only, never values.
-    if (std::holds_alternative<std::monostate>(argument.value) || std::holds_alternative<archive::MemoryFormat>(argument.value))
+    if (std::holds_alternative<std::monostate>(argument.value) ||
+        std::holds_alternative<archive::MemoryFormat>(argument.value))
       continue;
     Attribute value = convert(argument.value);
     if (!value)

@@ -72,7 +72,8 @@ private:
     bool reduces = step.kind == ReshardStepKind::allReduce || step.kind == ReshardStepKind::reduceScatter;
     std::vector<Shard> after(before.size());
     for (int64_t rank = 0; rank < static_cast<int64_t>(before.size()); ++rank) {
-      std::vector<int64_t> peers = step.kind == ReshardStepKind::slice ? std::vector<int64_t>{rank} : group(step.axes, rank);
+      std::vector<int64_t> peers =
+          step.kind == ReshardStepKind::slice ? std::vector<int64_t>{rank} : group(step.axes, rank);
       for (int64_t element : elements(step.result, rank)) {
         size_t holders = 0;
         for (int64_t peer : peers)

@@ -173,8 +173,10 @@ std::optional<InitialValues> bind::bindDistribution(const Context &context, cons
     words.push_back(form.word.str());
   bool hasWord = !entry.distribution.empty() && entry.distribution.front().kind == Operand::Kind::Word;
   const DistributionForm *form =
-      hasWord ? llvm::find_if(distributionForms, [&](const DistributionForm &each) { return each.word == entry.distribution.front().text; })
-              : std::end(distributionForms);
+      hasWord
+          ? llvm::find_if(distributionForms,
+                          [&](const DistributionForm &each) { return each.word == entry.distribution.front().text; })
+          : std::end(distributionForms);
   if (hasWord && form == std::end(distributionForms)) {
     const Operand &word = entry.distribution.front();
     context.diagnostics.error(word.range, "unknown distribution '" + word.text + "'")

@@ -11,7 +11,6 @@ using namespace meshplan::bind;
 
 namespace {
 
-
 std::string wordOf(TrainableStatement::Kind kind) {
   switch (kind) {
   case TrainableStatement::Kind::Freeze:
@@ -105,7 +104,8 @@ bool TrainableReader::check(TrainableStatement::Kind kind, const BoundPaths &pat
 }
 
 void TrainableReader::settle() {
-  auto only = llvm::find_if(plan.trainable, [](const auto &each) { return each.kind == TrainableStatement::Kind::TrainOnly; });
+  auto only =
+      llvm::find_if(plan.trainable, [](const auto &each) { return each.kind == TrainableStatement::Kind::TrainOnly; });
   for (size_t parameter = 0; parameter < named.size(); ++parameter) {
     ParameterUse use = ParameterUse::Trained;
     SourceRange range;

@@ -55,8 +55,10 @@ void addElementGradientRecords(OpRegistry &registry) {
                   .linearity = inOutputGradient,
                   .cost = pointwiseCost<20>,
                   .strides = likeOperands});
-  registry.add(
-      {.target = "aten.glu_backward.default", .rule = gluRule, .linearity = inOutputGradient, .cost = pointwiseCost<14>});
+  registry.add({.target = "aten.glu_backward.default",
+                .rule = gluRule,
+                .linearity = inOutputGradient,
+                .cost = pointwiseCost<14>});
   for (StringRef target : {"aten._softmax_backward_data.default", "aten._log_softmax_backward_data.default"})
     registry.add({.target = target, .rule = softmaxRule, .linearity = inOutputGradient, .cost = softmaxGradientCost});
 }

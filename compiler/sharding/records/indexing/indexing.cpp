@@ -27,7 +27,6 @@ static FactorRule embeddingRule(const CallView &call) {
   return builder.finish();
 }
 
-
 static OpCost lookupCost(const CallView &call) {
   OpCost cost;
   cost.bytes = 2 * tensorBytes(call.results.front());

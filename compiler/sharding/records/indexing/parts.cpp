@@ -150,8 +150,10 @@ void addPartRecords(OpRegistry &registry) {
                 .linearity = inSelf,
                 .cost = gatherCost,
                 .picksElements = true});
-  registry.add(
-      {.target = "meshplan.scatter_part", .rule = scatterPartRule, .linearity = scatterLinearity, .cost = scatterPartCost});
+  registry.add({.target = "meshplan.scatter_part",
+                .rule = scatterPartRule,
+                .linearity = scatterLinearity,
+                .cost = scatterPartCost});
   registry.add({.target = "meshplan.scatter_sum_part",
                 .rule = scatterSumPartRule,
                 .linearity = inSource,

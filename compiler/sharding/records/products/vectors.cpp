@@ -125,12 +125,16 @@ void addVectorRecords(OpRegistry &registry) {
   registry.add({.target = "aten.addmv.default", .rule = addmvRule, .linearity = addmvLinearity, .cost = mvCost});
   registry.add(
       {.target = "aten.dot.default", .rule = dotRule<tensor>, .linearity = inEither<self, tensor>, .cost = innerCost});
-  registry.add(
-      {.target = "aten.vdot.default", .rule = dotRule<argument::other>, .linearity = inEither<self, argument::other>, .cost = innerCost});
+  registry.add({.target = "aten.vdot.default",
+                .rule = dotRule<argument::other>,
+                .linearity = inEither<self, argument::other>,
+                .cost = innerCost});
   registry.add(
       {.target = "aten.outer.default", .rule = outerRule, .linearity = inEither<self, vec2>, .cost = pointwiseCost<1>});
-  registry.add(
-      {.target = "aten.inner.default", .rule = innerRule, .linearity = inEither<self, argument::other>, .cost = innerCost});
+  registry.add({.target = "aten.inner.default",
+                .rule = innerRule,
+                .linearity = inEither<self, argument::other>,
+                .cost = innerCost});
   registry.add({.target = "aten.bilinear.default",
                 .rule = bilinearRule,
                 .linearity = bilinearLinearity,

@@ -84,10 +84,11 @@ void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
   MLIRContext *context = builder.getContext();
   if (precision.activations == "f32")
     builder.getInsertionBlock()->getParentOp()->setAttr(wideActivationsName, builder.getUnitAttr());
-  PrecisionOp::create(
-      builder, locate(precision.range), typeAttrOf(precision.compute, context), typeAttrOf(precision.storage, context),
-      typeAttrOf(precision.gather, context), typeAttrOf(precision.reduce, context), typeAttrOf(precision.master, context),
-      typeAttrOf(precision.state, context), precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
+  PrecisionOp::create(builder, locate(precision.range), typeAttrOf(precision.compute, context),
+                      typeAttrOf(precision.storage, context), typeAttrOf(precision.gather, context),
+                      typeAttrOf(precision.reduce, context), typeAttrOf(precision.master, context),
+                      typeAttrOf(precision.state, context),
+                      precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
 }
 
 static DataStage stageOf(const BoundData &data) {

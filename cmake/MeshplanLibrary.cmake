@@ -12,7 +12,8 @@
 # g++ 12 warns of its own std::string concatenation (-Wrestrict, GCC bug 105651), and with optimisation of llvm::SmallVector.
 # At -O3 it also finds copies in strings and in xxhash that no path reaches.
 set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-restrict
-    -Wno-maybe-uninitialized $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-array-bounds>)
+    -Wno-maybe-uninitialized
+    $<$<BOOL:${MESHPLAN_UNITY}>:-Wno-subobject-linkage> $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-array-bounds>)
 if(MESHPLAN_WERROR)
   list(APPEND MESHPLAN_WARNINGS -Werror)
 endif()
@@ -26,6 +27,12 @@ function(meshplan_link_names result)
     list(REMOVE_DUPLICATES names)
   endif()
   set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
+# Sources of one library or program are compiled together: most of the time of a small file goes into headers. Names at
+# file scope must then differ within a library. Tests, whose sources call their helpers alike, are left out.
+function(meshplan_compile_together name)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${MESHPLAN_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
 function(meshplan_target_defaults name)
@@ -53,6 +60,7 @@ function(meshplan_library)
   if(ARG_SRCS)
     add_library(${ARG_NAME} ${ARG_SRCS})
     meshplan_target_defaults(${ARG_NAME})
+    meshplan_compile_together(${ARG_NAME})
     target_link_libraries(${ARG_NAME} PUBLIC ${ARG_DEPS})
     meshplan_precompile(${ARG_NAME} ${ARG_DEPS})
     if(BUILD_SHARED_LIBS)
@@ -78,7 +86,8 @@ function(meshplan_program)
   meshplan_link_names(ARG_DEPS ${ARG_DEPS})
   add_executable(${ARG_NAME} ${ARG_SRCS})
   meshplan_target_defaults(${ARG_NAME})
-  set_source_files_properties(${ARG_SRCS} PROPERTIES COMPILE_DEFINITIONS MESHPLAN_VERSION="${PROJECT_VERSION}")
+  meshplan_compile_together(${ARG_NAME})
+  target_compile_definitions(${ARG_NAME} PRIVATE MESHPLAN_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS})
   meshplan_precompile(${ARG_NAME} ${ARG_DEPS})
   meshplan_sanitizer_options(${ARG_NAME})

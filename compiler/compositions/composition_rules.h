@@ -26,6 +26,10 @@ struct CompositionRule {
   llvm::StringLiteral like = "";
 };
 
+/// Bytes of one number, and of the place of an element, as ranks exchange them for `exchanged`.
+inline constexpr int64_t numberBytes = 4;
+inline constexpr int64_t placeBytes = 8;
+
 /// The rule of a target, or null. Immutable and thread safe.
 const CompositionRule *compositionOf(llvm::StringRef target);
 

@@ -6,9 +6,6 @@
 using namespace mlir;
 using namespace meshplan;
 
-ArrayRef<int64_t> meshplan::shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-Type meshplan::elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
-
 Value Derivation::operand(StringRef name) const {
   std::optional<unsigned> index = view.getOperand(name);
   return index ? call.getOperand(*index) : Value();

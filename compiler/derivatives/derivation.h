@@ -83,10 +83,8 @@ private:
   std::string refusal;
 };
 
-/// Shape and element type of a tensor.
-llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
-mlir::Type elementOf(mlir::Value value);
-inline int64_t rankOf(mlir::Value value) { return shapeOf(value).size(); }
+/// The rule of an operator whose operands get no gradient.
+inline void noGradient(Derivation &) {}
 
 } // namespace meshplan
 

@@ -33,8 +33,8 @@ private:
   void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
   CompileOptions compileOptions(const std::string &text) const;
-  const std::vector<size_t> *stylesBehind(const DraftText &text, const Diagnostic &report) const;
-  std::vector<std::vector<size_t>> suspects(const DraftText &text, const Diagnostic &warning) const;
+  const std::vector<size_t> *stylesBehind(const DraftText &text, const meshplan::Diagnostic &report) const;
+  std::vector<std::vector<size_t>> suspects(const DraftText &text, const meshplan::Diagnostic &warning) const;
   bool takeBackError(const DraftText &text, const Diagnostics &reported);
   bool takeBackWarning(const DraftText &text, const Diagnostics &reported);
   bool wasWorthIt(bool done, const Diagnostics &reported);
@@ -109,7 +109,7 @@ static std::string withoutFile(StringRef message, StringRef file) {
 bool Drafter::readModel() {
   archive::ReadResult archive = archive::readArchive(options.modelFile);
   for (const archive::Diagnostic &error : archive.errors) {
-    Diagnostic &own = reports.error({archiveFile}, withoutFile(error.message, options.modelFile));
+    meshplan::Diagnostic &own = reports.error({archiveFile}, withoutFile(error.message, options.modelFile));
     for (const std::string &note : error.notes)
       own.note({}, note);
     own.help(error.help);
@@ -199,10 +199,10 @@ CompileOptions Drafter::compileOptions(const std::string &text) const {
 
 /// Errors that no style is behind are the model's: the draft is not there to be looked at.
 void Drafter::reportAsModel(const Diagnostics &errors) {
-  for (const Diagnostic &error : errors.all()) {
+  for (const meshplan::Diagnostic &error : errors.all()) {
     if (error.severity != Severity::Error)
       continue;
-    Diagnostic &own = reports.error({archiveFile}, error.message);
+    meshplan::Diagnostic &own = reports.error({archiveFile}, error.message);
     for (const std::string &help : error.helps)
       own.help(help);
   }
@@ -228,7 +228,7 @@ void Drafter::takeBackGroups(const std::vector<size_t> &styles, const std::strin
 }
 
 /// The styles of the statement behind a report, by its place or that of a note; null if there is none.
-const std::vector<size_t> *Drafter::stylesBehind(const DraftText &text, const Diagnostic &report) const {
+const std::vector<size_t> *Drafter::stylesBehind(const DraftText &text, const meshplan::Diagnostic &report) const {
   std::vector<int32_t> lines{report.range.line};
   for (const Note &note : report.notes)
     lines.push_back(note.range.line);
@@ -242,8 +242,8 @@ const std::vector<size_t> *Drafter::stylesBehind(const DraftText &text, const Di
 /// Takes back what is behind the first error; what follows may only be a consequence. An error without a statement is
 /// laid to the batch, which divides every activation.
 bool Drafter::takeBackError(const DraftText &text, const Diagnostics &reported) {
-  const Diagnostic &error =
-      *llvm::find_if(reported.all(), [](const Diagnostic &report) { return report.severity == Severity::Error; });
+  const meshplan::Diagnostic &error = *llvm::find_if(
+      reported.all(), [](const meshplan::Diagnostic &report) { return report.severity == Severity::Error; });
   if (const std::vector<size_t> *styles = stylesBehind(text, error)) {
     takeBackGroups(*styles, error.message);
     return true;
@@ -257,7 +257,7 @@ bool Drafter::takeBackError(const DraftText &text, const Diagnostics &reported) 
 
 /// What may be behind a warning: the styles of its statement, or, where it names none, those of equal norms, which
 /// divide what all modules read.
-std::vector<std::vector<size_t>> Drafter::suspects(const DraftText &text, const Diagnostic &warning) const {
+std::vector<std::vector<size_t>> Drafter::suspects(const DraftText &text, const meshplan::Diagnostic &warning) const {
   if (const std::vector<size_t> *styles = stylesBehind(text, warning))
     return {*styles};
   std::map<size_t, std::vector<size_t>> norms;
@@ -272,7 +272,7 @@ std::vector<std::vector<size_t>> Drafter::suspects(const DraftText &text, const 
 
 /// Takes back the styles behind the first warning that was not tried yet.
 bool Drafter::takeBackWarning(const DraftText &text, const Diagnostics &reported) {
-  for (const Diagnostic &warning : reported.all())
+  for (const meshplan::Diagnostic &warning : reported.all())
     for (const std::vector<size_t> &styles : suspects(text, warning)) {
       if (!tried.insert({warning.message, choices[styles.front()].group}).second)
         continue;

@@ -57,7 +57,7 @@ void DraftWriter::comment(const std::string &text, const std::string &indent) {
 void DraftWriter::writeHead() {
   comment("Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.", "");
   line("plan " + planWord(draft.name) + " {");
-  line("  model " + quoted(draft.modelFile));
+  line("  model " + quotedWord(draft.modelFile));
   std::vector<std::string> axes;
   for (const DraftAxis &axis : draft.mesh)
     axes.push_back(axis.name + " = " + std::to_string(axis.size));

@@ -99,7 +99,7 @@ static std::vector<ModulePattern> patternsOfGroup(const LayerGroup &group, const
     if (std::optional<std::string> path = layers.patternOf(paths))
       return {{"", *path, group.label, group.modules}};
   if (group.modules.size() == 1)
-    return {{"", quoted(paths.front()), group.label, group.modules}};
+    return {{"", quotedWord(paths.front()), group.label, group.modules}};
   std::map<std::string, LayerGroup> parts;
   for (size_t index : group.modules) {
     std::string part = isPlain(paths.front()) ? lastNumber(modules[index].path, group.depth) : modules[index].path;

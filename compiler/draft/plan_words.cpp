@@ -6,7 +6,7 @@
 
 using llvm::StringRef;
 
-std::string meshplan::quoted(StringRef text) {
+std::string meshplan::quotedWord(StringRef text) {
   std::string string = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\')
@@ -19,5 +19,5 @@ std::string meshplan::quoted(StringRef text) {
 std::string meshplan::planWord(StringRef name) {
   bool isWord = name != "rest" && !name.empty() && !llvm::isDigit(name.front()) &&
                 llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-  return isWord ? name.str() : quoted(name);
+  return isWord ? name.str() : quotedWord(name);
 }

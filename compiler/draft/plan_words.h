@@ -9,7 +9,7 @@
 namespace meshplan {
 
 /// The text as a string of the language.
-std::string quoted(llvm::StringRef text);
+std::string quotedWord(llvm::StringRef text);
 
 /// A name as a word, or as a string where it is none: of `rest` and of other signs than letters, digits and `_`.
 std::string planWord(llvm::StringRef name);

@@ -29,7 +29,6 @@ std::optional<size_t> Mesh::find(llvm::StringRef name) const {
 
 namespace {
 
-using Kind = Expression::Kind;
 /// Gives a name its value; reports and returns nothing where it has none.
 using Lookup = std::function<std::optional<int64_t>(const Expression &)>;
 
@@ -38,16 +37,16 @@ std::optional<int64_t> apply(const Expression &expression, int64_t left, int64_t
   int64_t result = 0;
   bool overflows = false;
   switch (expression.kind) {
-  case Kind::Negate:
+  case Expression::Kind::Negate:
     overflows = __builtin_sub_overflow(int64_t{0}, left, &result);
     break;
-  case Kind::Add:
+  case Expression::Kind::Add:
     overflows = __builtin_add_overflow(left, right, &result);
     break;
-  case Kind::Subtract:
+  case Expression::Kind::Subtract:
     overflows = __builtin_sub_overflow(left, right, &result);
     break;
-  case Kind::Multiply:
+  case Expression::Kind::Multiply:
     overflows = __builtin_mul_overflow(left, right, &result);
     break;
   default: {
@@ -72,9 +71,9 @@ std::optional<int64_t> apply(const Expression &expression, int64_t left, int64_t
 }
 
 std::optional<int64_t> compute(const Expression &expression, const Lookup &lookup, Diagnostics &diagnostics) {
-  if (expression.kind == Kind::Integer)
+  if (expression.kind == Expression::Kind::Integer)
     return expression.integer;
-  if (expression.kind == Kind::Name)
+  if (expression.kind == Expression::Kind::Name)
     return lookup(expression);
   std::vector<int64_t> values;
   for (const Expression &operand : expression.operands) {

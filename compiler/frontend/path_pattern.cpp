@@ -12,9 +12,7 @@ using namespace meshplan;
 
 namespace {
 
-using Kind = PatternNode::Kind;
-
-PatternNode characterNode(char c) { return {Kind::Character, c, {}, std::string(1, c)}; }
+PatternNode characterNode(char c) { return {PatternNode::Kind::Character, c, {}, std::string(1, c)}; }
 
 /// How far the quotes reach that a text begins with. The parser has seen that they are closed.
 size_t quotedSize(llvm::StringRef text) {
@@ -136,7 +134,7 @@ PatternNode PatternReader::node(Border &border) {
     return doubleStar(border);
   ++position;
   border = {false, nullptr};
-  return c == '*' ? PatternNode{Kind::Star, 0, {}, "*"} : characterNode(c);
+  return c == '*' ? PatternNode{PatternNode::Kind::Star, 0, {}, "*"} : characterNode(c);
 }
 
 PatternNode PatternReader::doubleStar(Border &border) {
@@ -144,7 +142,7 @@ PatternNode PatternReader::doubleStar(Border &border) {
     fail(wholeStars);
   position += 2;
   border = {false, wholeStars};
-  return {Kind::DoubleStar, 0, {}, "**"};
+  return {PatternNode::Kind::DoubleStar, 0, {}, "**"};
 }
 
 PatternSequence PatternReader::quotes(Border &border) {
@@ -158,7 +156,7 @@ PatternSequence PatternReader::quotes(Border &border) {
 
 PatternNode PatternReader::braces(Border &border) {
   size_t begin = position++;
-  PatternNode result{Kind::Alternatives, 0, {}, ""};
+  PatternNode result{PatternNode::Kind::Alternatives, 0, {}, ""};
   Border after{false, nullptr};
   for (bool more = true; more && problem.empty();) {
     skipBlanks();
@@ -291,7 +289,7 @@ std::vector<PatternSequence> meshplan::singleAlternatives(const PatternSequence 
 std::vector<PatternSequence> meshplan::patternComponents(const PatternSequence &pattern) {
   std::vector<PatternSequence> result(1);
   for (const PatternNode &node : pattern) {
-    if (node.kind == Kind::Character && node.character == '.')
+    if (node.kind == PatternNode::Kind::Character && node.character == '.')
       result.emplace_back();
     else
       result.back().push_back(node);
@@ -312,7 +310,7 @@ PatternSequence meshplan::joinComponents(llvm::ArrayRef<PatternSequence> compone
 PatternSequence meshplan::subtreePattern(PatternSequence pattern) {
   if (!pattern.empty())
     pattern.push_back(characterNode('.'));
-  pattern.push_back({Kind::DoubleStar, 0, {}, "**"});
+  pattern.push_back({PatternNode::Kind::DoubleStar, 0, {}, "**"});
   return pattern;
 }
 

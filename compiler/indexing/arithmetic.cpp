@@ -14,15 +14,12 @@
 
 namespace meshplan::indexing {
 
-namespace {
-struct Term {
-  Expr operand;
-  int64_t factor;
-};
-} // namespace
-
 /// An integer expression taken apart.
 struct ExprBuilder::Linear {
+  struct Term {
+    Expr operand;
+    int64_t factor;
+  };
   int64_t constant = 0;
   llvm::SmallVector<Term, 4> terms;
 
@@ -116,7 +113,8 @@ Expr ExprBuilder::fromLinear(Linear linear) {
   if (linear.terms.size() == 1 && linear.constant == 0 && linear.terms[0].factor == 1 &&
       linear.terms[0].operand->type == ExprType::Integer)
     return linear.terms[0].operand;
-  llvm::sort(linear.terms, [](const Term &left, const Term &right) { return left.operand->id < right.operand->id; });
+  llvm::sort(linear.terms,
+             [](const Linear::Term &left, const Linear::Term &right) { return left.operand->id < right.operand->id; });
   ExprNode node;
   node.kind = ExprKind::Sum;
   node.value = linear.constant;
@@ -125,8 +123,8 @@ Expr ExprBuilder::fromLinear(Linear linear) {
     return nullptr;
   if (node.low == node.high)
     return integer(node.low);
-  auto operands = llvm::map_to_vector(linear.terms, [](const Term &term) { return term.operand; });
-  auto factors = llvm::map_to_vector(linear.terms, [](const Term &term) { return term.factor; });
+  auto operands = llvm::map_to_vector(linear.terms, [](const Linear::Term &term) { return term.operand; });
+  auto factors = llvm::map_to_vector(linear.terms, [](const Linear::Term &term) { return term.factor; });
   node.operands = operands;
   node.factors = factors;
   return make(node);
@@ -146,7 +144,7 @@ Expr ExprBuilder::multiply(Expr operand, int64_t factor) { return combine(operan
 /// (g * a + r) floordiv (g * n) is a floordiv n, and (g * a + r) mod (g * n) is g * (a mod n) + r. Else 1.
 template <typename LinearT> static int64_t commonDivisor(const LinearT &linear, int64_t divisor) {
   int64_t best = 1;
-  for (const Term &term : linear.terms) {
+  for (const auto &term : linear.terms) {
     int64_t common = std::gcd(term.factor, divisor);
     LinearT rest = linear;
     rest.takeMultiples(common);
@@ -230,7 +228,7 @@ Expr ExprBuilder::atMostZero(Expr operand) {
     return operand->value <= 0 ? logicalNot(scaled) : scaled;
   Linear linear = Linear::of(operand);
   int64_t common = 0;
-  for (const Term &term : linear.terms)
+  for (const Linear::Term &term : linear.terms)
     common = std::gcd(common, term.factor);
   if (common <= 1)
     return compare(ExprKind::AtMostZero, operand);
@@ -252,7 +250,7 @@ Expr ExprBuilder::isZero(Expr operand) {
   }
   Linear linear = Linear::of(operand);
   int64_t common = 0;
-  for (const Term &term : linear.terms)
+  for (const Linear::Term &term : linear.terms)
     common = std::gcd(common, term.factor);
   if (linear.constant % common != 0)
     return boolean(false);
@@ -260,7 +258,7 @@ Expr ExprBuilder::isZero(Expr operand) {
     common = -common;
   Linear scaled;
   scaled.constant = linear.constant / common;
-  for (const Term &term : linear.terms)
+  for (const Linear::Term &term : linear.terms)
     scaled.terms.push_back({term.operand, term.factor / common});
   Expr normal = fromLinear(std::move(scaled));
   return normal ? compare(ExprKind::IsZero, normal) : nullptr;

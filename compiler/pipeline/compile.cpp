@@ -134,8 +134,8 @@ bool Compilation::import() {
   return static_cast<bool>(ir);
 }
 
-Diagnostic &Compilation::reportArchive(const archive::Diagnostic &error, SourceRange place) {
-  Diagnostic &diagnostic = reports.error(place, error.message);
+meshplan::Diagnostic &Compilation::reportArchive(const archive::Diagnostic &error, SourceRange place) {
+  meshplan::Diagnostic &diagnostic = reports.error(place, error.message);
   for (const std::string &note : error.notes)
     diagnostic.note({}, note);
   if (!error.help.empty())
@@ -164,7 +164,7 @@ static void collectDefinitions(const Expression &expression, const Syntax &synta
 void Compilation::reportExtent(const archive::Diagnostic &error, const Syntax &syntax) {
   auto symbol = llvm::find_if(bound->symbols, [&](const BoundSymbol &own) { return own.symbol == error.symbol; });
   SourceRange place = symbol == bound->symbols.end() ? bound->modelRange : symbol->range;
-  Diagnostic &diagnostic = reportArchive(error, place);
+  meshplan::Diagnostic &diagnostic = reportArchive(error, place);
   std::vector<const Definition *> found;
   for (const ValueStatement &statement : syntax.values)
     for (const DimSyntax &dim : statement.dims)
@@ -196,7 +196,8 @@ void Compilation::report(mlir::Diagnostic &diagnostic) {
   // What no statement caused is about the model.
   if (!place.hasFile())
     place = bound ? bound->modelRange : SourceRange{0};
-  Diagnostic &own = isError ? reports.error(place, diagnostic.str()) : reports.warning(place, diagnostic.str());
+  meshplan::Diagnostic &own =
+      isError ? reports.error(place, diagnostic.str()) : reports.warning(place, diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     std::string text = note.str();
     llvm::StringRef message = text;

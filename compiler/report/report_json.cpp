@@ -2,137 +2,139 @@
 
 #include "compiler/report/report.h"
 
-using llvm::json::Array;
-using llvm::json::Object;
-using llvm::json::Value;
+namespace json = llvm::json;
 
 namespace meshplan {
 
-static Value toJson(const std::string &text) { return text; }
+static json::Value toJson(const std::string &text) { return text; }
 
-static Value toJson(BytesRange range) { return Object{{"largest", range.largest}, {"least", range.least}}; }
+static json::Value toJson(BytesRange range) { return json::Object{{"largest", range.largest}, {"least", range.least}}; }
 
-static Value toJson(const CollectiveTotal &total) {
-  return Object{{"kind", total.kind}, {"count", total.count}, {"bytes", total.bytes}};
+static json::Value toJson(const CollectiveTotal &total) {
+  return json::Object{{"kind", total.kind}, {"count", total.count}, {"bytes", total.bytes}};
 }
 
-template <typename T> static Array toJsonArray(const std::vector<T> &list) {
-  Array array;
+template <typename T> static json::Array toJsonArray(const std::vector<T> &list) {
+  json::Array array;
   for (const T &item : list)
     array.push_back(toJson(item));
   return array;
 }
 
-static Value toJson(const AxisReport &axis) {
-  return Object{{"name", axis.name},
-                {"size", axis.size},
-                {"divides_work", axis.dividesWork},
-                {"collectives", toJsonArray(axis.collectives)}};
+static json::Value toJson(const AxisReport &axis) {
+  return json::Object{{"name", axis.name},
+                      {"size", axis.size},
+                      {"divides_work", axis.dividesWork},
+                      {"collectives", toJsonArray(axis.collectives)}};
 }
 
-static Value toJson(const ActivationSums &sums) {
-  return Object{{"dtype", sums.dtype},
-                {"count", sums.count},
-                {"bytes", sums.bytes},
-                {"other_dtype", sums.otherDtype},
-                {"other_bytes", sums.otherBytes}};
+static json::Value toJson(const ActivationSums &sums) {
+  return json::Object{{"dtype", sums.dtype},
+                      {"count", sums.count},
+                      {"bytes", sums.bytes},
+                      {"other_dtype", sums.otherDtype},
+                      {"other_bytes", sums.otherBytes}};
 }
 
-static Value toJson(const CoverageLine &line) {
-  return Object{{"place", llvm::json::fixUTF8(line.place)},
-                {"statement", line.statement},
-                {"matched", line.matched},
-                {"total", line.total},
-                {"what", line.what}};
+static json::Value toJson(const CoverageLine &line) {
+  return json::Object{{"place", llvm::json::fixUTF8(line.place)},
+                      {"statement", line.statement},
+                      {"matched", line.matched},
+                      {"total", line.total},
+                      {"what", line.what}};
 }
 
-static Value toJson(const std::optional<LossLine> &loss) {
+static json::Value toJson(const std::optional<LossLine> &loss) {
   if (!loss)
     return nullptr;
-  return Object{
+  return json::Object{
       {"place", llvm::json::fixUTF8(loss->place)}, {"statement", loss->statement}, {"meaning", loss->meaning}};
 }
 
-static Value toJson(const HeldReport &held) {
-  return Object{{"tensor", held.tensor}, {"module", held.module}, {"count", held.count}, {"bytes", held.bytes}};
+static json::Value toJson(const HeldReport &held) {
+  return json::Object{{"tensor", held.tensor}, {"module", held.module}, {"count", held.count}, {"bytes", held.bytes}};
 }
 
-static Value toJson(const std::optional<PeakReport> &peak) {
+static json::Value toJson(const std::optional<PeakReport> &peak) {
   if (!peak)
     return nullptr;
-  return Object{{"operator", peak->target},
-                {"module", peak->module},
-                {"held", toJsonArray(peak->held)},
-                {"others", Object{{"count", peak->others.count}, {"bytes", peak->others.bytes}}}};
+  return json::Object{{"operator", peak->target},
+                      {"module", peak->module},
+                      {"held", toJsonArray(peak->held)},
+                      {"others", json::Object{{"count", peak->others.count}, {"bytes", peak->others.bytes}}}};
 }
 
 /// What evaluating a model in training needs; null without a training.
-static Value evaluationToJson(BytesRange peak) {
-  return peak.largest == 0 ? Value(nullptr) : Value(Object{{"peak", toJson(peak)}});
+static json::Value evaluationToJson(BytesRange peak) {
+  return peak.largest == 0 ? json::Value(nullptr) : json::Value(json::Object{{"peak", toJson(peak)}});
 }
 
-static Value toJson(const CommunicatorReport &communicator) {
-  return Object{{"name", communicator.name},
-                {"axes", toJsonArray(communicator.axes)},
-                {"ranks", communicator.ranks},
-                {"collectives", toJsonArray(communicator.collectives)}};
+static json::Value toJson(const CommunicatorReport &communicator) {
+  return json::Object{{"name", communicator.name},
+                      {"axes", toJsonArray(communicator.axes)},
+                      {"ranks", communicator.ranks},
+                      {"collectives", toJsonArray(communicator.collectives)}};
 }
 
-static Value toJson(const StatementReport &statement) {
-  return Object{{"file", llvm::json::fixUTF8(statement.file)},
-                {"line", statement.line},
-                {"column", statement.column},
-                {"text", statement.text},
-                {"communicator", statement.communicator},
-                {"kind", statement.total.kind},
-                {"count", statement.total.count},
-                {"bytes", statement.total.bytes}};
+static json::Value toJson(const StatementReport &statement) {
+  return json::Object{{"file", llvm::json::fixUTF8(statement.file)},
+                      {"line", statement.line},
+                      {"column", statement.column},
+                      {"text", statement.text},
+                      {"communicator", statement.communicator},
+                      {"kind", statement.total.kind},
+                      {"count", statement.total.count},
+                      {"bytes", statement.total.bytes}};
 }
 
-static Value toJson(const ParameterReport &parameter) {
-  return Object{{"names", toJsonArray(parameter.names)},
-                {"dtype", parameter.dtype},
-                {"layout", parameter.layout},
-                {"global_bytes", parameter.globalBytes},
-                {"rank_bytes", parameter.rankBytes},
-                {"trainable", parameter.trainable},
-                {"optimizer", parameter.optimizer.empty() ? Value(nullptr) : Value(parameter.optimizer)}};
+static json::Value toJson(const ParameterReport &parameter) {
+  return json::Object{
+      {"names", toJsonArray(parameter.names)},
+      {"dtype", parameter.dtype},
+      {"layout", parameter.layout},
+      {"global_bytes", parameter.globalBytes},
+      {"rank_bytes", parameter.rankBytes},
+      {"trainable", parameter.trainable},
+      {"optimizer", parameter.optimizer.empty() ? json::Value(nullptr) : json::Value(parameter.optimizer)}};
 }
 
-static Object totalsToJson(const Report &report) {
+static json::Object totalsToJson(const Report &report) {
   WeightCounts counts = countWeights(report);
-  return Object{{"parameters", counts.parameters},
-                {"trained", counts.trained},
-                {"buffers", counts.buffers},
-                {"traffic_bytes", totalTraffic(report)}};
+  return json::Object{{"parameters", counts.parameters},
+                      {"trained", counts.trained},
+                      {"buffers", counts.buffers},
+                      {"traffic_bytes", totalTraffic(report)}};
 }
 
-static Value toJson(const RepeatedOperator &each) { return Object{{"target", each.target}, {"count", each.count}}; }
+static json::Value toJson(const RepeatedOperator &each) {
+  return json::Object{{"target", each.target}, {"count", each.count}};
+}
 
-Value reportToJson(const Report &report) {
-  return Object{{"program", report.program},
-                {"world_size", report.worldSize},
-                {"axes", toJsonArray(report.axes)},
-                {"coverage", toJsonArray(report.coverage)},
-                {"loss", toJson(report.loss)},
-                {"totals", totalsToJson(report)},
-                {"memory", Object{{"parameters", toJson(report.memory.parameters)},
-                                  {"constants", toJson(report.memory.constants)},
-                                  {"inputs", toJson(report.memory.inputs)},
-                                  {"states", toJson(report.memory.states)},
-                                  {"accumulators", toJson(report.memory.accumulators)},
-                                  {"peak", toJson(report.memory.peak)},
-                                  {"host_parameters", toJson(report.memory.hostParameters)},
-                                  {"host_states", toJson(report.memory.hostStates)},
-                                  {"host_peak", report.memory.hostPeak}}},
-                {"at_peak", toJson(report.memory.atPeak)},
-                {"evaluation", evaluationToJson(report.memory.evaluation)},
-                {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
-                {"communicators", toJsonArray(report.communicators)},
-                {"activation_sums", toJsonArray(report.activationSums)},
-                {"statements", toJsonArray(report.statements)},
-                {"derivatives", toJsonArray(report.derivatives)},
-                {"parameters", toJsonArray(report.parameters)}};
+json::Value reportToJson(const Report &report) {
+  return json::Object{
+      {"program", report.program},
+      {"world_size", report.worldSize},
+      {"axes", toJsonArray(report.axes)},
+      {"coverage", toJsonArray(report.coverage)},
+      {"loss", toJson(report.loss)},
+      {"totals", totalsToJson(report)},
+      {"memory", json::Object{{"parameters", toJson(report.memory.parameters)},
+                              {"constants", toJson(report.memory.constants)},
+                              {"inputs", toJson(report.memory.inputs)},
+                              {"states", toJson(report.memory.states)},
+                              {"accumulators", toJson(report.memory.accumulators)},
+                              {"peak", toJson(report.memory.peak)},
+                              {"host_parameters", toJson(report.memory.hostParameters)},
+                              {"host_states", toJson(report.memory.hostStates)},
+                              {"host_peak", report.memory.hostPeak}}},
+      {"at_peak", toJson(report.memory.atPeak)},
+      {"evaluation", evaluationToJson(report.memory.evaluation)},
+      {"time", json::Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
+      {"communicators", toJsonArray(report.communicators)},
+      {"activation_sums", toJsonArray(report.activationSums)},
+      {"statements", toJsonArray(report.statements)},
+      {"derivatives", toJsonArray(report.derivatives)},
+      {"parameters", toJsonArray(report.parameters)}};
 }
 
 } // namespace meshplan

@@ -13,8 +13,6 @@ using llvm::createStringError;
 using llvm::Error;
 using llvm::Twine;
 
-static Error fail(const Twine &message) { return createStringError(llvm::inconvertibleErrorCode(), message); }
-
 bool Communicator::overlaps(const Communicator &other) const {
   return llvm::any_of(axes, [&](const AxisRef &mine) {
     return llvm::any_of(other.axes, [&](const AxisRef &theirs) {
@@ -42,7 +40,8 @@ static Error checkIndices(const Problem &problem) {
   auto check = [](unsigned index, size_t size, const Operation &operation, const char *table) -> Error {
     if (index < size)
       return Error::success();
-    return fail("K1: operation '" + operation.name + "' names " + table + " " + Twine(index) + " of " + Twine(size));
+    return createStringError("K1: operation '" + operation.name + "' names " + table + " " + Twine(index) + " of " +
+                             Twine(size));
   };
   for (const Operation &operation : problem.operations) {
     if (Error error = check(operation.stream, problem.streams.size(), operation, "stream"))
@@ -64,11 +63,11 @@ static Error checkIndices(const Problem &problem) {
 static Error checkSizes(const Problem &problem) {
   auto check = [&](const ClassBytes &bytes, const Twine &owner) -> Error {
     if (bytes.size() != problem.rankClasses)
-      return fail("K2: " + owner + " has " + Twine(bytes.size()) + " sizes for " + Twine(problem.rankClasses) +
-                  " rank classes");
+      return createStringError("K2: " + owner + " has " + Twine(bytes.size()) + " sizes for " +
+                               Twine(problem.rankClasses) + " rank classes");
     for (int64_t size : bytes)
       if (size < 0)
-        return fail("K2: " + owner + " has the size " + Twine(size));
+        return createStringError("K2: " + owner + " has the size " + Twine(size));
     return Error::success();
   };
   for (const Buffer &buffer : problem.buffers)
@@ -85,7 +84,7 @@ static Error checkSizes(const Problem &problem) {
         if (Error error = check(*bytes, Twine(name) + " of operation '" + operation.name + "'"))
           return error;
     if (operation.duration < 0)
-      return fail("K2: operation '" + operation.name + "' has the duration " + Twine(operation.duration));
+      return createStringError("K2: operation '" + operation.name + "' has the duration " + Twine(operation.duration));
   }
   return Error::success();
 }
@@ -97,15 +96,16 @@ static Error checkProducers(const Problem &problem) {
     for (unsigned index : operation.produced) {
       const Buffer &buffer = problem.buffers[index];
       if (buffer.permanent)
-        return fail("K3: operation '" + operation.name + "' produces the permanent buffer '" + buffer.name + "'");
+        return createStringError("K3: operation '" + operation.name + "' produces the permanent buffer '" +
+                                 buffer.name + "'");
       if (producer[index])
-        return fail("K3: buffer '" + buffer.name + "' is produced by '" + producer[index]->name + "' and by '" +
-                    operation.name + "'");
+        return createStringError("K3: buffer '" + buffer.name + "' is produced by '" + producer[index]->name +
+                                 "' and by '" + operation.name + "'");
       producer[index] = &operation;
     }
   for (auto [buffer, operation] : llvm::zip_equal(problem.buffers, producer))
     if (!buffer.permanent && !operation)
-      return fail("K3: buffer '" + buffer.name + "' is produced by no operation");
+      return createStringError("K3: buffer '" + buffer.name + "' is produced by no operation");
   return Error::success();
 }
 
@@ -119,8 +119,8 @@ static Error checkOrder(const Problem &problem) {
         late = other;
     });
     if (late)
-      return fail("K4: operation '" + operation.name + "' stands before '" + problem.operations[*late].name +
-                  "', on which it depends");
+      return createStringError("K4: operation '" + operation.name + "' stands before '" +
+                               problem.operations[*late].name + "', on which it depends");
   }
   return Error::success();
 }
@@ -133,14 +133,14 @@ static Error checkViews(const Problem &problem) {
       if (!buffer.viewOf)
         continue;
       if (llvm::any_of(buffer.bytes, [](int64_t bytes) { return bytes != 0; }))
-        return fail("K5: buffer '" + buffer.name + "' is a view and has bytes of its own");
+        return createStringError("K5: buffer '" + buffer.name + "' is a view and has bytes of its own");
       if (!llvm::is_contained(operation.consumed, *buffer.viewOf))
-        return fail("K6: operation '" + operation.name + "' makes the view '" + buffer.name +
-                    "' of a buffer that it does not read");
+        return createStringError("K6: operation '" + operation.name + "' makes the view '" + buffer.name +
+                                 "' of a buffer that it does not read");
     }
   for (const Buffer &buffer : problem.buffers)
     if (buffer.permanent && buffer.viewOf)
-      return fail("K6: buffer '" + buffer.name + "' is permanent and a view");
+      return createStringError("K6: buffer '" + buffer.name + "' is permanent and a view");
   return Error::success();
 }
 
@@ -161,7 +161,7 @@ static Error checkOverwriting(const Problem &problem) {
   for (auto [index, operation] : llvm::enumerate(problem.operations))
     for (unsigned buffer : operation.overwritten) {
       if (!llvm::is_contained(operation.consumed, buffer))
-        return fail("K7: operation '" + operation.name + "' overwrites a buffer that it does not read");
+        return createStringError("K7: operation '" + operation.name + "' overwrites a buffer that it does not read");
       unsigned storage = problem.storageOf(buffer);
       auto readsOld = [&, &made = operation.produced](unsigned read) {
         return problem.storageOf(read) == storage && !isFrom(problem, read, made);
@@ -169,8 +169,9 @@ static Error checkOverwriting(const Problem &problem) {
       for (unsigned other : readers[storage])
         if (other != index && llvm::any_of(problem.operations[other].consumed, readsOld) &&
             !llvm::is_contained(operation.after, other))
-          return fail("K7: operation '" + operation.name + "' overwrites buffer '" + problem.buffers[buffer].name +
-                      "' and does not come after '" + problem.operations[other].name + "', which reads it");
+          return createStringError("K7: operation '" + operation.name + "' overwrites buffer '" +
+                                   problem.buffers[buffer].name + "' and does not come after '" +
+                                   problem.operations[other].name + "', which reads it");
     }
   return Error::success();
 }

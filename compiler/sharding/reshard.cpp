@@ -49,7 +49,7 @@ private:
 
   bool isPartial(AxisRefAttr axis) const { return overlapsAny(current.getPartialAxes(), axis); }
 
-  void addStep(StepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result);
+  void addStep(ReshardStepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result);
 
   /// `sharding` with the next axes that the target has in a dim.
   ShardingAttr appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const;
@@ -101,7 +101,7 @@ SmallVector<ReshardStep> Planner::run() {
   accumulate();
   bool keepsDims = current.getDims() == wanted.getDims();
   if (current.isFlat() && (!keepsDims || current.getFlatAxes() != wanted.getFlatAxes()))
-    addStep(StepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
+    addStep(ReshardStepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
   if (!keepsDims) {
     // What will be flat over partial axes is scattered then.
     AxisList kept;
@@ -122,7 +122,7 @@ void Planner::accumulate() {
   AxisList reduced = without(current.getPartialAxes(), target.getPartialAxes());
   auto *time = llvm::find_if(reduced, isTime);
   if (time != reduced.end())
-    addStep(StepKind::allReduce, *time, -1, -1, withoutPartialAxes(*time));
+    addStep(ReshardStepKind::allReduce, *time, -1, -1, withoutPartialAxes(*time));
 }
 
 void Planner::changeDims() {
@@ -139,14 +139,14 @@ bool Planner::changeFlat(ArrayRef<AxisRefAttr> wanted) {
   if (!isScattered && isPartial(rest.front())) {
     // Other digits of an axis over which there are addends.
     AxisList whole = without(current.getPartialAxes(), without(current.getPartialAxes(), rest.front()));
-    addStep(StepKind::allReduce, whole, -1, -1, withoutPartialAxes(whole));
+    addStep(ReshardStepKind::allReduce, whole, -1, -1, withoutPartialAxes(whole));
     return true;
   }
   auto isAlike = [&](AxisRefAttr axis) { return scatters(axis) == isScattered && (isScattered || !isPartial(axis)); };
   ArrayRef<AxisRefAttr> axes = rest.take_while(isAlike);
   ShardingAttr result = isScattered ? withoutPartialAxes(axes) : current;
   result = result.withFlat(wanted.take_front(current.getFlatAxes().size() + axes.size()));
-  addStep(isScattered ? StepKind::reduceScatter : StepKind::slice, axes, -1, -1, result);
+  addStep(isScattered ? ReshardStepKind::reduceScatter : ReshardStepKind::slice, axes, -1, -1, result);
   return true;
 }
 
@@ -175,7 +175,8 @@ bool Planner::isDividing(AxisRefAttr axis) const {
   return llvm::any_of(current.getDims(), [&](DimShardingAttr dim) { return overlapsAny(dim.getAxes(), axis); });
 }
 
-void Planner::addStep(StepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result) {
+void Planner::addStep(ReshardStepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim,
+                      ShardingAttr result) {
   steps.push_back({kind, AxisList(axes), dim, fromDim, result});
   current = result;
 }
@@ -203,7 +204,7 @@ bool Planner::takeMicrobatch() {
     DimShardingAttr then = target.getDims()[dim];
     if (!isRunOfBatch(then) || current.getDims()[dim] != batchOfRuns(shape[dim], then, mesh))
       continue;
-    addStep(StepKind::slice, then.getAxes().front(), dim, -1, current.withDim(dim, then));
+    addStep(ReshardStepKind::slice, then.getAxes().front(), dim, -1, current.withDim(dim, then));
     return true;
   }
   return false;
@@ -215,7 +216,7 @@ bool Planner::sliceMissing() {
     ArrayRef<AxisRefAttr> axes = leading(missing(dim), isFree);
     if (axes.empty())
       continue;
-    addStep(StepKind::slice, axes, dim, -1, appended(current, dim, axes));
+    addStep(ReshardStepKind::slice, axes, dim, -1, appended(current, dim, axes));
     return true;
   }
   return false;
@@ -230,10 +231,11 @@ bool Planner::reducePartial() {
     ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
     if (scattered.empty() || isShared(target.getDims()[dim]))
       continue;
-    addStep(StepKind::reduceScatter, scattered, dim, -1, appended(withoutPartialAxes(scattered), dim, scattered));
+    addStep(ReshardStepKind::reduceScatter, scattered, dim, -1,
+            appended(withoutPartialAxes(scattered), dim, scattered));
     return true;
   }
-  addStep(StepKind::allReduce, reduced, -1, -1, withoutPartialAxes(reduced));
+  addStep(ReshardStepKind::allReduce, reduced, -1, -1, withoutPartialAxes(reduced));
   return true;
 }
 
@@ -242,7 +244,7 @@ bool Planner::keepOwn() {
     DimShardingAttr now = current.getDims()[dim];
     if (!isShared(now) || surplus(dim).empty())
       continue;
-    addStep(StepKind::slice, {}, dim, -1, current.withDim(dim, ownUnits(shape[dim], now, mesh)));
+    addStep(ReshardStepKind::slice, {}, dim, -1, current.withDim(dim, ownUnits(shape[dim], now, mesh)));
     return true;
   }
   return false;
@@ -264,7 +266,7 @@ bool Planner::permute() {
   }
   if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
     return false;
-  addStep(StepKind::permute, moved, -1, -1, target);
+  addStep(ReshardStepKind::permute, moved, -1, -1, target);
   return true;
 }
 
@@ -277,7 +279,7 @@ bool Planner::exchange() {
         if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved ||
             isShared(target.getDims()[to]))
           continue;
-        addStep(StepKind::allToAll, moved, to, from, appended(shortened(current, from, count), to, moved));
+        addStep(ReshardStepKind::allToAll, moved, to, from, appended(shortened(current, from, count), to, moved));
         return true;
       }
     }
@@ -290,7 +292,7 @@ void Planner::gather() {
     ArrayRef<AxisRefAttr> extra = surplus(dim);
     if (extra.empty())
       continue;
-    addStep(StepKind::allGather, extra, dim, -1, shortened(current, dim, extra.size()));
+    addStep(ReshardStepKind::allGather, extra, dim, -1, shortened(current, dim, extra.size()));
     return;
   }
   llvm_unreachable("a sharding without surplus, missing or partial axes is the target");
@@ -305,16 +307,16 @@ int64_t meshplan::stepBytes(const ReshardStep &step, mlir::RankedTensorType inpu
   int64_t after = largestShardBytes(withSharding(input, step.result), mesh);
   int64_t count = shardCount(step.axes, mesh);
   switch (step.kind) {
-  case StepKind::slice:
+  case ReshardStepKind::slice:
     return 0;
-  case StepKind::permute:
+  case ReshardStepKind::permute:
     return before;
-  case StepKind::allGather:
+  case ReshardStepKind::allGather:
     return after - after / count;
-  case StepKind::allToAll:
-  case StepKind::reduceScatter:
+  case ReshardStepKind::allToAll:
+  case ReshardStepKind::reduceScatter:
     return before - before / count;
-  case StepKind::allReduce:
+  case ReshardStepKind::allReduce:
     return 2 * (before - before / count);
   }
   llvm_unreachable("unknown step");

@@ -20,10 +20,10 @@
 
 namespace meshplan {
 
-enum class StepKind { slice, permute, allToAll, allGather, reduceScatter, allReduce };
+enum class ReshardStepKind { slice, permute, allToAll, allGather, reduceScatter, allReduce };
 
 struct ReshardStep {
-  StepKind kind;
+  ReshardStepKind kind;
   AxisList axes;
   /// slice, all-gather, reduce-scatter: the dim, or -1 for the flat axes; all-to-all: the dim that is divided
   int64_t dim = -1;

@@ -27,6 +27,16 @@
 #define GET_OP_CLASSES
 #include "dialect/plan/ops.h.inc"
 
+namespace meshplan {
+
+/// Type, shape, element type and rank of a tensor.
+inline mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
+inline mlir::Type elementOf(mlir::Value value) { return typeOf(value).getElementType(); }
+inline int64_t rankOf(mlir::Value value) { return typeOf(value).getRank(); }
+
+} // namespace meshplan
+
 namespace meshplan::plan {
 
 /// The sharding of a tensor type, or null if it is undecided.

@@ -73,7 +73,7 @@ static Status writeRecord(const std::string &folder, CheckpointRecord record, st
 }
 
 /// Any rank may be the first to come.
-static Status makeFolder(const std::string &path) {
+static Status makeStepFolder(const std::string &path) {
   std::error_code error;
   std::filesystem::create_directory(path, error);
   if (error)
@@ -101,7 +101,7 @@ Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
       [path = incompletePath(options.folder, step), snapshot = snapshot, sums = sums, clocks = clocks]() -> Status {
         Stopwatch writing(clocks->writing);
         MESHPLAN_RETURN_IF_ERROR(snapshot->copy());
-        MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
+        MESHPLAN_RETURN_IF_ERROR(makeStepFolder(path));
         MESHPLAN_ASSIGN_OR_RETURN(*sums, snapshot->write(path));
         return Status();
       });

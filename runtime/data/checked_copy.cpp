@@ -12,7 +12,7 @@ namespace meshplan {
 namespace {
 
 /// Bytes that stay in the cache between their copy and their checksum.
-constexpr int64_t pieceBytes = 256 << 10;
+constexpr int64_t copiedBytes = 256 << 10;
 
 /// The blocks of a tensor's payload, and which of them a reader compares.
 class BlockCheck {
@@ -101,8 +101,8 @@ template <typename Copy> Status BlockCheck::compare(size_t block, const Copy &co
   isCompared[block] = true;
   auto [begin, size] = rangeOf(static_cast<int64_t>(block));
   uint32_t found = 0, written = tensor.checksums->values[block];
-  for (int64_t done = 0; done < size; done += pieceBytes) {
-    int64_t count = std::min(pieceBytes, size - done);
+  for (int64_t done = 0; done < size; done += copiedBytes) {
+    int64_t count = std::min(copiedBytes, size - done);
     copy(begin + done, count);
     found = crc32Of(payload.subspan(begin + done, count), found);
   }

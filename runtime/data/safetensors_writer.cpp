@@ -14,7 +14,7 @@ namespace {
 
 /// Bytes that stay in the cache between their checksum and their copy. A write of that size, at a multiple of it in the
 /// file, lets the system keep them in one huge page: readers then take few page faults.
-constexpr int64_t pieceBytes = 2 << 20;
+constexpr int64_t writtenBytes = 2 << 20;
 
 /// The length of the header, and the header padded so that the data is aligned to 8 bytes.
 std::string headerBytes(const nlohmann::json &header) {
@@ -120,7 +120,8 @@ Status SafetensorsWriter::writeRun(const Place &place, int64_t offset, std::span
   BlockSums &own = sums->tensors.try_emplace(place.spec.name, size, sums->blockBytes).first->second;
   while (!bytes.empty()) {
     int64_t position = place.offset + offset;
-    std::span<const std::byte> piece = bytes.first(std::min<size_t>(bytes.size(), pieceBytes - position % pieceBytes));
+    std::span<const std::byte> piece =
+        bytes.first(std::min<size_t>(bytes.size(), writtenBytes - position % writtenBytes));
     own.add(offset, piece);
     MESHPLAN_RETURN_IF_ERROR(file.write(position, piece));
     offset += static_cast<int64_t>(piece.size());

@@ -8,8 +8,6 @@ using namespace meshplan;
 
 namespace {
 
-using artifact::CollectiveKind;
-
 /// What every rank of the group holds before and after.
 struct Holdings {
   std::vector<SliceRanges> inputs, outputs;
@@ -160,15 +158,15 @@ Expected<Pieces> meshplan::piecesOf(const RankView &view, const artifact::Start 
                                     std::span<const int64_t> group) {
   Holdings holdings = holdingsOf(view, start, group);
   switch (start.kind()) {
-  case CollectiveKind::all_gather:
+  case artifact::CollectiveKind::all_gather:
     return allGather(holdings);
-  case CollectiveKind::reduce_scatter:
+  case artifact::CollectiveKind::reduce_scatter:
     return reduceScatter(holdings);
-  case CollectiveKind::all_reduce:
+  case artifact::CollectiveKind::all_reduce:
     return allReduce(holdings);
-  case CollectiveKind::all_to_all:
+  case artifact::CollectiveKind::all_to_all:
     return allToAll(holdings);
-  case CollectiveKind::permute:
+  case artifact::CollectiveKind::permute:
     return permute(holdings);
   }
   return Status(StatusCode::internal, "a collective of unknown kind passed verification");

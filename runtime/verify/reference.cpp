@@ -101,7 +101,8 @@ struct InputPart {
 } // namespace
 
 /// `shape` is that of the input of the reference.
-static InputPart partOf(const artifact::Schedule &schedule, std::string_view input, const std::vector<int64_t> &shape) {
+static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_view input,
+                             const std::vector<int64_t> &shape) {
   InputPart part{.whole = shape};
   auto step = findProgram(schedule, "step");
   if (!step)
@@ -133,7 +134,7 @@ Status Reference::loadInputs(const Feed &feed) {
   return forEach(programTable->inputs(), [&](const artifact::Port &input) -> Status {
     const artifact::Value &own = *programTable->values()->Get(input.value());
     std::vector<int64_t> shape = globalShapeOf(own);
-    InputPart part = partOf(*scheduleTable, input.name()->string_view(), shape);
+    InputPart part = inputPartOf(*scheduleTable, input.name()->string_view(), shape);
     inputs.resize(std::max<size_t>(inputs.size(), part.count), inputs.front());
     for (int64_t number = 0; number < static_cast<int64_t>(inputs.size()); ++number) {
       Tensor taken = number > 0 ? inputs.front().back() : Tensor();

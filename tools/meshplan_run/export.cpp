@@ -8,14 +8,14 @@
 
 using namespace meshplan;
 
-static std::optional<DType> dtypeOf(std::string_view name) {
+static std::optional<DType> exportedDType(std::string_view name) {
   for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64})
     if (dtypeName(dtype) == name)
       return dtype;
   return std::nullopt;
 }
 
-static void print(const ExportReport &report, const ExportCommandOptions &options) {
+static void printExport(const ExportReport &report, const ExportCommandOptions &options) {
   for (const std::string &note : report.notes)
     std::cerr << "meshplan-run: note: " + note + "\n" << std::flush;
   if (!options.json) {
@@ -36,10 +36,10 @@ int meshplan::runExport(const ExportCommandOptions &options) {
                                   .output = options.output,
                                   .config = options.config,
                                   .weights = options.weights,
-                                  .dtype = dtypeOf(options.dtype),
+                                  .dtype = exportedDType(options.dtype),
                                   .adapters = options.adapters});
   if (!report)
     return reportError(report.status());
-  print(*report, options);
+  printExport(*report, options);
   return 0;
 }

@@ -179,10 +179,6 @@ Result ofOne(const SymbolicExpression &tree, const SymbolicValue &value) {
   }
 }
 
-llvm::Error fail(const llvm::Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
-
 class Evaluator {
 public:
   explicit Evaluator(const SymbolBindings &bindings) : bindings(bindings) {}
@@ -194,7 +190,7 @@ public:
     case Kind::Symbol: {
       auto it = bindings.find(tree.name);
       if (it == bindings.end())
-        return fail("symbol '" + tree.name + "' has no value");
+        return llvm::createStringError("symbol '" + tree.name + "' has no value");
       return it->second;
     }
     case Kind::Where:
@@ -223,7 +219,7 @@ private:
       if (truthOf(*holds))
         return run(*pair->operands[0]);
     }
-    return fail("'" + toString(tree) + "' has no value");
+    return llvm::createStringError("'" + toString(tree) + "' has no value");
   }
 
   llvm::Expected<SymbolicValue> fold(const SymbolicExpression &tree) const {
@@ -236,7 +232,8 @@ private:
       inFloats |= isFloat(*value) || tree.kind == Kind::Divide;
       result = result ? ofTwo(tree.kind, *result, *value) : ofOne(tree, *value);
       if (!result)
-        return fail("'" + toString(tree) + "' has no " + (inFloats ? "value" : "64-bit integer value"));
+        return llvm::createStringError("'" + toString(tree) + "' has no " +
+                                       (inFloats ? "value" : "64-bit integer value"));
     }
     return *result;
   }

@@ -10,10 +10,6 @@ using Kind = SymbolicExpression::Kind;
 
 namespace {
 
-llvm::Error fail(const llvm::Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
-
 /// Recursive descent over sympy's srepr, `Name(argument, ..., keyword=value)`.
 class Parser {
 public:
@@ -25,7 +21,7 @@ public:
     if (!tree)
       return tree.takeError();
     if (!rest.trim().empty())
-      return fail("unexpected '" + rest + "' after a symbolic expression in '" + text + "'");
+      return llvm::createStringError("unexpected '" + rest + "' after a symbolic expression in '" + text + "'");
     return std::move(*tree);
   }
 
@@ -39,10 +35,10 @@ private:
     if (name == "true" || name == "false")
       return constant(name == "true");
     if (name.empty() || !rest.consume_front("(") || ++depth > maxDepth)
-      return fail("malformed symbolic expression '" + text + "'");
+      return llvm::createStringError("malformed symbolic expression '" + text + "'");
     llvm::Expected<SymbolicExpressionPtr> tree = parseArguments(name);
     if (tree && !rest.consume_front(")"))
-      return fail("malformed symbolic expression '" + text + "'");
+      return llvm::createStringError("malformed symbolic expression '" + text + "'");
     --depth;
     return tree;
   }
@@ -70,7 +66,7 @@ private:
     bool bad = rest.consumeInteger(10, value);
     rest = rest.ltrim();
     if (bad || !rest.starts_with(")"))
-      return fail("malformed integer '" + number + "'");
+      return llvm::createStringError("malformed integer '" + number + "'");
     return constant(value);
   }
 
@@ -89,7 +85,7 @@ private:
     llvm::StringRef number = rest;
     double value = 0;
     if (parseQuoted().getAsDouble(value, /*AllowInexact=*/true))
-      return fail("malformed float '" + number + "'");
+      return llvm::createStringError("malformed float '" + number + "'");
     return constant(value);
   }
 
@@ -98,7 +94,7 @@ private:
     tree->kind = Kind::Symbol;
     tree->name = parseQuoted();
     if (tree->name.empty())
-      return fail("a symbol without a name");
+      return llvm::createStringError("a symbol without a name");
     return tree;
   }
 
@@ -111,7 +107,7 @@ private:
       tree->name = function;
     }
     if (!operation)
-      return fail("symbolic function '" + name + "' is not supported");
+      return llvm::createStringError("symbolic function '" + name + "' is not supported");
     tree->kind = operation->kind;
     do {
       llvm::Expected<SymbolicExpressionPtr> operand = parseCall();
@@ -122,11 +118,12 @@ private:
     } while (rest.consume_front(","));
     size_t count = tree->operands.size();
     if (count < operation->fewest || count > operation->most)
-      return fail("symbolic function '" + name + "' takes " + llvm::Twine(operation->fewest) +
-                  (operation->fewest == 1 ? " operand" : " operands") + ", and this has " + llvm::Twine(count));
+      return llvm::createStringError("symbolic function '" + name + "' takes " + llvm::Twine(operation->fewest) +
+                                     (operation->fewest == 1 ? " operand" : " operands") + ", and this has " +
+                                     llvm::Twine(count));
     for (const SymbolicExpressionPtr &operand : tree->operands)
       if ((operand->kind == Kind::Pair) != (tree->kind == Kind::Piecewise))
-        return fail("symbolic function '" + name + "' and its operands do not go together");
+        return llvm::createStringError("symbolic function '" + name + "' and its operands do not go together");
     return tree;
   }
 
@@ -139,7 +136,7 @@ private:
 llvm::Expected<SymbolicExpressionPtr> parseExpression(llvm::StringRef text) {
   llvm::Expected<SymbolicExpressionPtr> tree = Parser(text).parse();
   if (tree && (*tree)->kind == Kind::Pair)
-    return fail("malformed symbolic expression '" + text + "'");
+    return llvm::createStringError("malformed symbolic expression '" + text + "'");
   return tree;
 }
 

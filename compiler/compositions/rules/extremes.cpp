@@ -75,8 +75,6 @@ template <bool OfAll> static void truth(Composition &composition) {
 // Places
 //===----------------------------------------------------------------------===//
 
-static constexpr int64_t placeBytes = 8;
-
 /// Without `dim` places are counted through all dims; a tensor of one dim is the only one with such places here.
 static std::optional<ComposedDims> placeDims(const CallView &call, plan::MeshOp) {
   std::optional<SmallVector<int64_t>> dims = dimsOfSelf(call);

@@ -12,8 +12,6 @@
 using namespace mlir;
 using namespace meshplan;
 
-static constexpr int64_t oneNumber = 4;
-
 /// The argument that says which norm: 2 if it is absent or None.
 static double orderOf(const CallView &call) {
   return call.getFloat(call.target.starts_with("aten.norm.") ? "p" : "ord", 2);
@@ -25,7 +23,7 @@ static int64_t rankOfSelf(const CallView &call) {
 }
 
 static std::optional<ComposedDims> vectorDims(const CallView &call, plan::MeshOp) {
-  return severalDims(call, "self", dimsOf(call, rankOfSelf(call)), oneNumber);
+  return severalDims(call, "self", dimsOf(call, rankOfSelf(call)), numberBytes);
 }
 
 /// Two dims with an order are those of a matrix.
@@ -96,7 +94,7 @@ static std::optional<ComposedDims> pairDims(const CallView &call, int64_t dim, i
 }
 
 static std::optional<ComposedDims> cosineDims(const CallView &call, plan::MeshOp) {
-  return pairDims(call, call.getInt("dim", 1), 3 * oneNumber);
+  return pairDims(call, call.getInt("dim", 1), 3 * numberBytes);
 }
 
 /// Both over their norms, which are at least `eps`, and the sum of the products.
@@ -117,7 +115,7 @@ static void cosine(Composition &composition) {
 }
 
 static std::optional<ComposedDims> distanceDims(const CallView &call, plan::MeshOp) {
-  return pairDims(call, -1, oneNumber);
+  return pairDims(call, -1, numberBytes);
 }
 
 /// The norm of the difference, to which `eps` is added.

@@ -15,8 +15,6 @@ using namespace meshplan;
 
 /// Elements of a row for each that is selected, from which on PyTorch keeps a heap.
 static constexpr int64_t heapFactor = 64;
-static constexpr int64_t placeBytes = 8;
-
 /// Runs of places that one rank holds, in order. Empty where ranks hold the same or the dim is whole.
 static SmallVector<Range> runsOf(RankedTensorType type, int64_t dim, plan::MeshOp mesh) {
   plan::ShardingAttr sharding = plan::getSharding(type);

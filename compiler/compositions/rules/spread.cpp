@@ -12,8 +12,6 @@
 using namespace mlir;
 using namespace meshplan;
 
-static constexpr int64_t oneNumber = 4;
-
 namespace {
 
 /// Rows of a value along some dims.
@@ -82,7 +80,7 @@ private:
 
 static std::optional<ComposedDims> varianceDims(const CallView &call, plan::MeshOp) {
   std::optional<unsigned> self = call.getOperand("self");
-  return severalDims(call, "self", self ? dimsOf(call, call.operands[*self].getRank()) : std::nullopt, 2 * oneNumber);
+  return severalDims(call, "self", self ? dimsOf(call, call.operands[*self].getRank()) : std::nullopt, 2 * numberBytes);
 }
 
 /// The second result, if there is one, is the mean.
@@ -121,7 +119,7 @@ template <int64_t Numbers> static std::optional<ComposedDims> normDims(const Cal
   if (!input)
     return std::nullopt;
   SmallVector<int64_t> last = lastDims(call, call.operands[*input].getRank());
-  std::optional<ComposedDims> dims = severalDims(call, "input", last, Numbers * oneNumber);
+  std::optional<ComposedDims> dims = severalDims(call, "input", last, Numbers * numberBytes);
   if (dims && gradient)
     dims->operands.push_back(*gradient);
   return dims;

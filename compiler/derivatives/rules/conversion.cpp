@@ -21,9 +21,6 @@ static void detachRule(Derivation &derivation) {
     derivation.giveZeros("self");
 }
 
-/// What is made from a shape alone has no gradient.
-static void noGradient(Derivation &) {}
-
 void meshplan::addConversionDerivatives(DerivativeTable &table) {
   for (StringRef target :
        {"to.dtype", "to.device", "to.dtype_layout", "to.other", "_to_copy.default", "type_as.default", "alias.default",

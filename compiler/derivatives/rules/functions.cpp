@@ -192,8 +192,6 @@ static void dropByNumberRule(Derivation &derivation) {
                                .build(shapeOf(input), elementOf(input)));
 }
 
-static void noGradient(Derivation &) {}
-
 void meshplan::addFunctionDerivatives(DerivativeTable &table) {
   table["aten.exp.default"] = slopeRule<resultItself>;
   table["aten.exp2.default"] = slopeRule<expOf2>;

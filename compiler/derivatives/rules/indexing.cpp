@@ -182,9 +182,6 @@ static void orderedRule(Derivation &derivation) {
   giveScattered(derivation, gradient, indices, dim, shapeOf(self));
 }
 
-/// Numbers of places: constant.
-static void noGradient(Derivation &) {}
-
 void meshplan::addIndexingDerivatives(DerivativeTable &table) {
   table["aten.embedding.default"] = embeddingRule;
   table["aten.gather.default"] = gatherRule;

@@ -39,9 +39,6 @@ static void tokenLossRule(Derivation &derivation) {
   derivation.give(logits, call.build(shapeOf(logits), elementOf(logits)));
 }
 
-/// Constant, or part of what tokenLossRule gives.
-static void noGradient(Derivation &) {}
-
 /// 2 * (self - target) of each element.
 static void mseRule(Derivation &derivation) {
   Arithmetic math(derivation);

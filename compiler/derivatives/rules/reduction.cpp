@@ -38,7 +38,7 @@ static void meanRule(Derivation &derivation) {
 }
 
 /// Elements that are equal to the extreme share its gradient.
-static void extremeRule(Derivation &derivation) {
+static void extremeValueRule(Derivation &derivation) {
   Arithmetic math(derivation);
   SmallVector<int64_t> kept = keptShape(derivation), dims;
   Value self = derivation.operand("self");
@@ -108,13 +108,11 @@ static void cumsumRule(Derivation &derivation) {
   derivation.give("self", flip(sums));
 }
 
-static void noGradient(Derivation &) {}
-
 void meshplan::addReductionDerivatives(DerivativeTable &table) {
   table["aten.sum.default"] = table["aten.sum.dim_IntList"] = sumRule;
   table["aten.mean.default"] = table["aten.mean.dim"] = meanRule;
   for (StringRef target : {"amax.default", "amin.default", "max.default", "min.default"})
-    table[("aten." + target).str()] = extremeRule;
+    table[("aten." + target).str()] = extremeValueRule;
   table["aten.logsumexp.default"] = logsumexpRule;
   table["aten.var.correction"] = table["aten.var_mean.correction"] = varianceRule<false>;
   table["aten.std.correction"] = table["aten.std_mean.correction"] = varianceRule<true>;

@@ -17,7 +17,7 @@ namespace meshplan::build {
 using Parser = grammar::PlanParser;
 
 /// Where positions, canonical text and errors go.
-struct Context {
+struct SyntaxContext {
   int32_t file;
   antlr4::CommonTokenStream &tokens;
   Diagnostics &diagnostics;
@@ -32,23 +32,24 @@ struct Context {
 };
 
 // build_values.cpp
-Word word(const Context &context, const antlr4::ParserRuleContext &rule);
-Number number(const Context &context, Parser::NumberContext &rule);
-Expression expression(const Context &context, Parser::ExpressionContext &rule);
-PathPattern path(const Context &context, Parser::PathContext &rule);
-std::vector<PathPattern> paths(const Context &context, Parser::PathsContext &rule);
-std::vector<Word> axes(const Context &context, Parser::AxesContext &rule);
-std::vector<DimSyntax> dims(const Context &context, Parser::DimsContext &rule);
+Word word(const SyntaxContext &context, const antlr4::ParserRuleContext &rule);
+Number number(const SyntaxContext &context, Parser::NumberContext &rule);
+Expression expression(const SyntaxContext &context, Parser::ExpressionContext &rule);
+PathPattern path(const SyntaxContext &context, Parser::PathContext &rule);
+std::vector<PathPattern> paths(const SyntaxContext &context, Parser::PathsContext &rule);
+std::vector<Word> axes(const SyntaxContext &context, Parser::AxesContext &rule);
+std::vector<DimSyntax> dims(const SyntaxContext &context, Parser::DimsContext &rule);
 
 // build_options.cpp
-std::vector<Option> options(const Context &context, Parser::OptionBlockContext &rule);
+std::vector<Option> options(const SyntaxContext &context, Parser::OptionBlockContext &rule);
 
 // build_entries.cpp
-void entry(const Context &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks, Syntax &syntax);
-void block(const Context &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks, Syntax &syntax);
+void entry(const SyntaxContext &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks,
+           Syntax &syntax);
+void block(const SyntaxContext &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks, Syntax &syntax);
 
 // build_statements.cpp
-void statement(const Context &context, Parser::StatementContext &rule, Syntax &syntax);
+void statement(const SyntaxContext &context, Parser::StatementContext &rule, Syntax &syntax);
 
 } // namespace meshplan::build
 

@@ -10,7 +10,7 @@ using namespace meshplan::build;
 
 namespace {
 
-StyleOption option(const Context &context, Word name, Parser::OptionValueContext &rule, SourceRange range) {
+StyleOption option(const SyntaxContext &context, Word name, Parser::OptionValueContext &rule, SourceRange range) {
   StyleOption result;
   result.name = std::move(name);
   result.range = range;
@@ -27,7 +27,7 @@ StyleOption option(const Context &context, Word name, Parser::OptionValueContext
   return result;
 }
 
-StyleClause styleClause(const Context &context, Parser::StyleClauseContext &rule) {
+StyleClause styleClause(const SyntaxContext &context, Parser::StyleClauseContext &rule) {
   StyleClause result;
   result.style = {rule.start->getText(), context.range(*rule.start)};
   if (rule.axes() != nullptr)
@@ -39,7 +39,7 @@ StyleClause styleClause(const Context &context, Parser::StyleClauseContext &rule
   return result;
 }
 
-LayoutSyntax layout(const Context &context, Parser::LayoutContext &rule) {
+LayoutSyntax layout(const SyntaxContext &context, Parser::LayoutContext &rule) {
   LayoutSyntax result;
   result.range = context.range(rule);
   if (rule.dims() != nullptr)
@@ -51,7 +51,7 @@ LayoutSyntax layout(const Context &context, Parser::LayoutContext &rule) {
   return result;
 }
 
-BorderClause borderClause(const Context &context, Parser::BorderClauseContext &rule) {
+BorderClause borderClause(const SyntaxContext &context, Parser::BorderClauseContext &rule) {
   BorderClause result;
   result.isInput = rule.start->getText() == "input";
   if (rule.index() != nullptr)
@@ -62,7 +62,7 @@ BorderClause borderClause(const Context &context, Parser::BorderClauseContext &r
   return result;
 }
 
-ParameterClause parameterClause(const Context &context, Parser::ParameterClauseContext &rule) {
+ParameterClause parameterClause(const SyntaxContext &context, Parser::ParameterClauseContext &rule) {
   ParameterClause result;
   result.range = context.range(rule);
   for (Parser::PlacementItemContext *item : rule.placementItem()) {
@@ -81,7 +81,7 @@ ParameterClause parameterClause(const Context &context, Parser::ParameterClauseC
   return result;
 }
 
-Clause clause(const Context &context, Parser::ClauseContext &rule) {
+Clause clause(const SyntaxContext &context, Parser::ClauseContext &rule) {
   if (rule.borderClause() != nullptr)
     return borderClause(context, *rule.borderClause());
   if (rule.parameterClause() != nullptr)
@@ -97,7 +97,7 @@ const antlr4::Token *restOf(Parser::EntryContext &rule) {
 
 } // namespace
 
-void build::entry(const Context &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks,
+void build::entry(const SyntaxContext &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks,
                   Syntax &syntax) {
   EntryStatement result;
   result.blocks = blocks;
@@ -116,7 +116,8 @@ void build::entry(const Context &context, Parser::EntryContext &rule, const std:
   syntax.entries.push_back(std::move(result));
 }
 
-void build::block(const Context &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks, Syntax &syntax) {
+void build::block(const SyntaxContext &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks,
+                  Syntax &syntax) {
   blocks.push_back(path(context, *rule.path()));
   syntax.blocks.push_back({blocks, blocks.back().range});
   for (Parser::BlockItemContext *item : rule.blockItem()) {

@@ -11,9 +11,9 @@ using namespace meshplan::build;
 
 namespace {
 
-std::vector<std::vector<Operand>> operands(const Context &context, Parser::OperandsContext &rule);
+std::vector<std::vector<Operand>> operands(const SyntaxContext &context, Parser::OperandsContext &rule);
 
-Operand operand(const Context &context, Parser::OperandContext &rule) {
+Operand operand(const SyntaxContext &context, Parser::OperandContext &rule) {
   Operand result;
   result.range = context.range(rule);
   if (rule.number() != nullptr) {
@@ -35,7 +35,7 @@ Operand operand(const Context &context, Parser::OperandContext &rule) {
   return result;
 }
 
-std::vector<std::vector<Operand>> operands(const Context &context, Parser::OperandsContext &rule) {
+std::vector<std::vector<Operand>> operands(const SyntaxContext &context, Parser::OperandsContext &rule) {
   std::vector<std::vector<Operand>> result;
   for (Parser::OperandGroupContext *group : rule.operandGroup()) {
     std::vector<Operand> items;
@@ -46,7 +46,7 @@ std::vector<std::vector<Operand>> operands(const Context &context, Parser::Opera
   return result;
 }
 
-Option option(const Context &context, Parser::OptionContext &rule) {
+Option option(const SyntaxContext &context, Parser::OptionContext &rule) {
   Option result;
   result.name = {canonicalText(*rule.start), context.range(*rule.start)};
   const antlr4::Token *last = rule.start;
@@ -65,7 +65,7 @@ Option option(const Context &context, Parser::OptionContext &rule) {
 
 } // namespace
 
-std::vector<Option> build::options(const Context &context, Parser::OptionBlockContext &rule) {
+std::vector<Option> build::options(const SyntaxContext &context, Parser::OptionBlockContext &rule) {
   std::vector<Option> result;
   for (Parser::OptionItemContext *item : rule.optionItem())
     if (item->option() != nullptr)

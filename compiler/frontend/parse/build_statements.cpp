@@ -10,26 +10,26 @@ using namespace meshplan::build;
 
 namespace {
 
-template <typename Rules> std::vector<Word> words(const Context &context, const Rules &rules) {
+template <typename Rules> std::vector<Word> words(const SyntaxContext &context, const Rules &rules) {
   std::vector<Word> result;
   for (auto *rule : rules)
     result.push_back(word(context, *rule));
   return result;
 }
 
-void model(const Context &context, Parser::ModelStatementContext &rule, Syntax &syntax) {
+void model(const SyntaxContext &context, Parser::ModelStatementContext &rule, Syntax &syntax) {
   const antlr4::Token &file = *rule.STRING()->getSymbol();
   syntax.models.push_back({withoutQuotes(file.getText()), context.range(file), context.range(rule)});
 }
 
-void mesh(const Context &context, Parser::MeshStatementContext &rule, Syntax &syntax) {
+void mesh(const SyntaxContext &context, Parser::MeshStatementContext &rule, Syntax &syntax) {
   MeshStatement result{{}, context.range(rule)};
   for (Parser::AxisDefinitionContext *axis : rule.axisDefinition())
     result.axes.push_back({word(context, *axis->axisName()), expression(context, *axis->expression())});
   syntax.meshes.push_back(std::move(result));
 }
 
-void value(const Context &context, Parser::ValueStatementContext &rule, Syntax &syntax) {
+void value(const SyntaxContext &context, Parser::ValueStatementContext &rule, Syntax &syntax) {
   ValueStatement result;
   result.isInput = rule.start->getText() == "input";
   result.names = words(context, rule.name());
@@ -38,14 +38,14 @@ void value(const Context &context, Parser::ValueStatementContext &rule, Syntax &
   syntax.values.push_back(std::move(result));
 }
 
-void loss(const Context &context, Parser::LossStatementContext &rule, Syntax &syntax) {
+void loss(const SyntaxContext &context, Parser::LossStatementContext &rule, Syntax &syntax) {
   LossStatement result{word(context, *rule.name()), std::nullopt, context.range(rule)};
   if (rule.word() != nullptr)
     result.unit = word(context, *rule.word());
   syntax.losses.push_back(std::move(result));
 }
 
-void data(const Context &context, Parser::DataStatementContext &rule, Syntax &syntax) {
+void data(const SyntaxContext &context, Parser::DataStatementContext &rule, Syntax &syntax) {
   DataStatement result;
   for (Parser::AxesContext *list : rule.axes())
     for (Word &axis : axes(context, *list))
@@ -57,14 +57,14 @@ void data(const Context &context, Parser::DataStatementContext &rule, Syntax &sy
   syntax.data.push_back(std::move(result));
 }
 
-void optimizer(const Context &context, Parser::OptimizerStatementContext &rule, Syntax &syntax) {
+void optimizer(const SyntaxContext &context, Parser::OptimizerStatementContext &rule, Syntax &syntax) {
   OptimizerStatement result{word(context, *rule.word()), {}, context.range(rule)};
   if (rule.optionBlock() != nullptr)
     result.options = options(context, *rule.optionBlock());
   syntax.optimizers.push_back(std::move(result));
 }
 
-void trainable(const Context &context, Parser::TrainableStatementContext &rule, Syntax &syntax) {
+void trainable(const SyntaxContext &context, Parser::TrainableStatementContext &rule, Syntax &syntax) {
   using Kind = TrainableStatement::Kind;
   std::string keyword = rule.start->getText();
   Kind kind = keyword == "freeze" ? Kind::Freeze : keyword == "train" ? Kind::TrainOnly : Kind::Unused;
@@ -82,7 +82,7 @@ std::optional<PathPattern> initPath(const Option &option, bool isOverride) {
   return PathPattern{operand.text, operand.kind == Operand::Kind::String, operand.range};
 }
 
-void init(const Context &context, Parser::InitStatementContext &rule, Syntax &syntax) {
+void init(const SyntaxContext &context, Parser::InitStatementContext &rule, Syntax &syntax) {
   InitStatement result{{}, context.range(rule)};
   for (const Option &option : options(context, *rule.optionBlock())) {
     InitEntry entry{
@@ -98,7 +98,7 @@ void init(const Context &context, Parser::InitStatementContext &rule, Syntax &sy
 }
 
 /// The statements of what a step computes; false for others.
-bool forwardStatement(const Context &context, Parser::StatementContext &rule, Syntax &syntax) {
+bool forwardStatement(const SyntaxContext &context, Parser::StatementContext &rule, Syntax &syntax) {
   if (auto *statement = rule.modelStatement())
     model(context, *statement, syntax);
   else if (auto *statement = rule.meshStatement())
@@ -123,7 +123,7 @@ bool forwardStatement(const Context &context, Parser::StatementContext &rule, Sy
 }
 
 /// The statements of how it trains, and those for later work.
-void trainingStatement(const Context &context, Parser::StatementContext &rule, Syntax &syntax) {
+void trainingStatement(const SyntaxContext &context, Parser::StatementContext &rule, Syntax &syntax) {
   if (auto *statement = rule.dataStatement())
     data(context, *statement, syntax);
   else if (auto *statement = rule.precisionStatement())
@@ -149,7 +149,7 @@ void trainingStatement(const Context &context, Parser::StatementContext &rule, S
 
 } // namespace
 
-void build::statement(const Context &context, Parser::StatementContext &rule, Syntax &syntax) {
+void build::statement(const SyntaxContext &context, Parser::StatementContext &rule, Syntax &syntax) {
   if (!forwardStatement(context, rule, syntax))
     trainingStatement(context, rule, syntax);
 }

@@ -13,9 +13,9 @@
 using namespace meshplan;
 using namespace meshplan::build;
 
-SourceRange Context::range(const antlr4::Token &token) const { return rangeOf(token, file); }
+SourceRange SyntaxContext::range(const antlr4::Token &token) const { return rangeOf(token, file); }
 
-SourceRange Context::range(const antlr4::Token &first, const antlr4::Token &last) const {
+SourceRange SyntaxContext::range(const antlr4::Token &first, const antlr4::Token &last) const {
   SourceRange result = rangeOf(first, file);
   for (size_t i = first.getTokenIndex(); i <= last.getTokenIndex(); ++i) {
     const antlr4::Token &token = *tokens.get(i);
@@ -26,15 +26,15 @@ SourceRange Context::range(const antlr4::Token &first, const antlr4::Token &last
   return result;
 }
 
-SourceRange Context::range(const antlr4::ParserRuleContext &rule) const { return range(*rule.start, *rule.stop); }
+SourceRange SyntaxContext::range(const antlr4::ParserRuleContext &rule) const { return range(*rule.start, *rule.stop); }
 
-std::string Context::text(const antlr4::Token &first, const antlr4::Token &last) const {
+std::string SyntaxContext::text(const antlr4::Token &first, const antlr4::Token &last) const {
   return joinTokens(tokens.getTokens(first.getTokenIndex(), last.getTokenIndex()));
 }
 
-std::string Context::text(const antlr4::ParserRuleContext &rule) const { return text(*rule.start, *rule.stop); }
+std::string SyntaxContext::text(const antlr4::ParserRuleContext &rule) const { return text(*rule.start, *rule.stop); }
 
-Word build::word(const Context &context, const antlr4::ParserRuleContext &rule) {
+Word build::word(const SyntaxContext &context, const antlr4::ParserRuleContext &rule) {
   return {withoutQuotes(rule.start->getText()), context.range(rule)};
 }
 
@@ -47,7 +47,7 @@ std::optional<int64_t> integerOf(llvm::StringRef digits) {
   return value;
 }
 
-Expression node(const Context &context, Expression::Kind kind, const antlr4::ParserRuleContext &rule) {
+Expression node(const SyntaxContext &context, Expression::Kind kind, const antlr4::ParserRuleContext &rule) {
   Expression result;
   result.kind = kind;
   result.range = context.range(rule);
@@ -55,7 +55,7 @@ Expression node(const Context &context, Expression::Kind kind, const antlr4::Par
   return result;
 }
 
-Expression integer(const Context &context, const antlr4::ParserRuleContext &rule) {
+Expression integer(const SyntaxContext &context, const antlr4::ParserRuleContext &rule) {
   Expression result = node(context, Expression::Kind::Integer, rule);
   std::string digits = rule.start->getText();
   if (std::optional<int64_t> value = integerOf(digits))
@@ -67,7 +67,7 @@ Expression integer(const Context &context, const antlr4::ParserRuleContext &rule
   return result;
 }
 
-Expression factor(const Context &context, Parser::FactorContext &rule) {
+Expression factor(const SyntaxContext &context, Parser::FactorContext &rule) {
   if (rule.expression() != nullptr)
     return expression(context, *rule.expression());
   if (rule.NUMBER() != nullptr)
@@ -83,7 +83,7 @@ Expression factor(const Context &context, Parser::FactorContext &rule) {
 }
 
 /// A chain is a tree as deep as it is long, and trees are walked recursively.
-bool isTooLong(const Context &context, const antlr4::ParserRuleContext &rule, size_t operands) {
+bool isTooLong(const SyntaxContext &context, const antlr4::ParserRuleContext &rule, size_t operands) {
   constexpr size_t mostOperands = 100;
   if (operands > mostOperands)
     context.diagnostics.error(context.range(rule),
@@ -92,7 +92,7 @@ bool isTooLong(const Context &context, const antlr4::ParserRuleContext &rule, si
 }
 
 /// Adds one operand to a chain that is read from the left.
-Expression chain(const Context &context, Expression left, llvm::StringRef op, Expression right,
+Expression chain(const SyntaxContext &context, Expression left, llvm::StringRef op, Expression right,
                  const antlr4::Token &first, const antlr4::Token &last) {
   Expression result;
   result.kind = op == "+"   ? Expression::Kind::Add
@@ -105,7 +105,7 @@ Expression chain(const Context &context, Expression left, llvm::StringRef op, Ex
   return result;
 }
 
-Expression product(const Context &context, Parser::ProductContext &rule) {
+Expression product(const SyntaxContext &context, Parser::ProductContext &rule) {
   std::vector<Parser::FactorContext *> factors = rule.factor();
   Expression result = factor(context, *factors[0]);
   if (isTooLong(context, rule, factors.size()))
@@ -118,7 +118,7 @@ Expression product(const Context &context, Parser::ProductContext &rule) {
 
 } // namespace
 
-Expression build::expression(const Context &context, Parser::ExpressionContext &rule) {
+Expression build::expression(const SyntaxContext &context, Parser::ExpressionContext &rule) {
   std::vector<Parser::ProductContext *> products = rule.product();
   Expression result = product(context, *products[0]);
   if (isTooLong(context, rule, products.size()))
@@ -129,7 +129,7 @@ Expression build::expression(const Context &context, Parser::ExpressionContext &
   return result;
 }
 
-Number build::number(const Context &context, Parser::NumberContext &rule) {
+Number build::number(const SyntaxContext &context, Parser::NumberContext &rule) {
   bool isNegative = rule.start->getType() == Parser::MINUS;
   const antlr4::Token &first = isNegative ? *context.tokens.get(rule.start->getTokenIndex() + 1) : *rule.start;
   std::string text = context.text(first, *rule.stop);
@@ -143,7 +143,7 @@ Number build::number(const Context &context, Parser::NumberContext &rule) {
   return result;
 }
 
-PathPattern build::path(const Context &context, Parser::PathContext &rule) {
+PathPattern build::path(const SyntaxContext &context, Parser::PathContext &rule) {
   PathPattern result;
   result.literal = rule.STRING() != nullptr;
   result.text = result.literal ? withoutQuotes(rule.start->getText()) : canonicalText(*rule.start);
@@ -151,21 +151,21 @@ PathPattern build::path(const Context &context, Parser::PathContext &rule) {
   return result;
 }
 
-std::vector<PathPattern> build::paths(const Context &context, Parser::PathsContext &rule) {
+std::vector<PathPattern> build::paths(const SyntaxContext &context, Parser::PathsContext &rule) {
   std::vector<PathPattern> result;
   for (Parser::PathContext *path : rule.path())
     result.push_back(build::path(context, *path));
   return result;
 }
 
-std::vector<Word> build::axes(const Context &context, Parser::AxesContext &rule) {
+std::vector<Word> build::axes(const SyntaxContext &context, Parser::AxesContext &rule) {
   std::vector<Word> result;
   for (Parser::AxisNameContext *axis : rule.axisName())
     result.push_back(word(context, *axis));
   return result;
 }
 
-std::vector<DimSyntax> build::dims(const Context &context, Parser::DimsContext &rule) {
+std::vector<DimSyntax> build::dims(const SyntaxContext &context, Parser::DimsContext &rule) {
   std::vector<DimSyntax> result;
   for (Parser::DimContext *dim : rule.dim()) {
     DimSyntax syntax;

@@ -11,7 +11,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace meshplan;
-using antlr4::Parser;
 using antlr4::Token;
 using grammar::PlanParser;
 
@@ -59,13 +58,13 @@ std::string formAt(const antlr4::ParserRuleContext *context, const Token &found)
 }
 
 /// `colwise tp output [...]`: the word before the bracket begins a clause of its own.
-bool lacksComma(Parser &parser, const Token &found) {
+bool lacksComma(antlr4::Parser &parser, const Token &found) {
   Token *before = found.getType() == PlanParser::LEFT_BRACKET ? parser.getTokenStream()->LT(-1) : nullptr;
   return before != nullptr && (before->getText() == "output" || before->getText() == "input");
 }
 
 /// Skips to the end of the statement: over whole blocks, not over the brace that closes the block around it.
-void skipStatement(Parser &parser) {
+void skipStatement(antlr4::Parser &parser) {
   int depth = 0;
   for (size_t type = parser.getInputStream()->LA(1); type != Token::EOF; type = parser.getInputStream()->LA(1)) {
     bool ends = type == PlanParser::NEWLINE || type == PlanParser::SEMICOLON || type == PlanParser::RIGHT_BRACE;
@@ -81,7 +80,8 @@ void skipStatement(Parser &parser) {
 
 } // namespace
 
-void PlanErrorStrategy::reportMismatch(Parser &parser, const Token &found, const antlr4::misc::IntervalSet &expected) {
+void PlanErrorStrategy::reportMismatch(antlr4::Parser &parser, const Token &found,
+                                       const antlr4::misc::IntervalSet &expected) {
   bool isUnclosed = found.getType() == Token::EOF && expected.contains(static_cast<size_t>(PlanParser::NEWLINE));
   const Token *brace = isUnclosed ? openBrace(parser.getContext()) : nullptr;
   std::string wanted = brace != nullptr ? "'}'" : describeExpected(expected, parser.getVocabulary());
@@ -95,7 +95,7 @@ void PlanErrorStrategy::reportMismatch(Parser &parser, const Token &found, const
                                               : formAt(parser.getContext(), found));
 }
 
-void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, const Token &found) {
+void PlanErrorStrategy::reportNoAlternative(antlr4::Parser &parser, const Token &start, const Token &found) {
   size_t rule = parser.getContext()->getRuleIndex();
   bool begins = rule == PlanParser::RuleStatement || rule == PlanParser::RuleItem || rule == PlanParser::RuleBlockItem;
   if (!begins || &start == &found) {
@@ -134,7 +134,7 @@ void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, 
       .help(form);
 }
 
-void PlanErrorStrategy::reportError(Parser *parser, const antlr4::RecognitionException &error) {
+void PlanErrorStrategy::reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) {
   if (inErrorRecoveryMode(parser))
     return;
   beginErrorCondition(parser);
@@ -144,11 +144,11 @@ void PlanErrorStrategy::reportError(Parser *parser, const antlr4::RecognitionExc
     reportMismatch(*parser, *error.getOffendingToken(), error.getExpectedTokens());
 }
 
-void PlanErrorStrategy::recover(Parser *parser, std::exception_ptr) { skipStatement(*parser); }
+void PlanErrorStrategy::recover(antlr4::Parser *parser, std::exception_ptr) { skipStatement(*parser); }
 
-Token *PlanErrorStrategy::recoverInline(Parser *parser) { throw antlr4::InputMismatchException(parser); }
+Token *PlanErrorStrategy::recoverInline(antlr4::Parser *parser) { throw antlr4::InputMismatchException(parser); }
 
-void PlanErrorStrategy::sync(Parser *parser) {
+void PlanErrorStrategy::sync(antlr4::Parser *parser) {
   if (inErrorRecoveryMode(parser))
     return;
   const antlr4::atn::ATN &atn = parser->getATN();

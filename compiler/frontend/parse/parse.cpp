@@ -19,7 +19,7 @@ std::optional<Syntax> meshplan::parsePlan(const SourceBuffer &source, Diagnostic
   if (diagnostics.errorCount() != before)
     return std::nullopt;
 
-  build::Context context{source.file(), tokens->stream(), diagnostics};
+  build::SyntaxContext context{source.file(), tokens->stream(), diagnostics};
   Syntax syntax;
   syntax.name = build::word(context, *tree->planName());
   syntax.range = syntax.name.range;

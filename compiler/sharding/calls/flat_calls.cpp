@@ -7,8 +7,6 @@ using namespace meshplan;
 using namespace meshplan::plan;
 using llvm::SmallVector;
 
-static mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
-
 static bool hasDims(mlir::Value value) { return typeOf(value).getRank() != 0; }
 
 static mlir::Value firstFlat(CallOp call) {

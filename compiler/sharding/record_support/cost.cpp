@@ -48,6 +48,11 @@ OpCost pointwiseCost(const CallView &call, int64_t flops) {
   return cost;
 }
 
+int64_t lastDim(const CallView &call, StringRef name) {
+  std::optional<unsigned> operand = call.getOperand(name);
+  return operand && call.operands[*operand].getRank() > 0 ? call.operands[*operand].getShape().back() : 1;
+}
+
 OpCost productCost(const CallView &call, int64_t contracted) {
   OpCost cost = copyCost(call);
   cost.flops = 2 * call.results.front().getNumElements() * contracted;

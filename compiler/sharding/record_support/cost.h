@@ -29,6 +29,9 @@ OpCost pointwiseCost(const CallView &call, int64_t flops);
 
 template <int64_t Flops> OpCost pointwiseCost(const CallView &call) { return pointwiseCost(call, Flops); }
 
+/// The size of the last dim of an argument, or 1.
+int64_t lastDim(const CallView &call, llvm::StringRef name);
+
 /// Two flops for each product of elements: elements of the first result times the contracted size.
 OpCost productCost(const CallView &call, int64_t contracted);
 

@@ -48,6 +48,14 @@ Linearity linearIn(const CallView &call, std::initializer_list<ArgumentSet> sets
 
 Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
 
+Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
+
+Linearity inGradient(const CallView &call) { return linearIn(call, {{"gradient"}}); }
+
+Linearity inWeight(const CallView &call) { return linearIn(call, {{"weight"}}); }
+
+Linearity inSource(const CallView &call) { return linearIn(call, {{"source"}}); }
+
 Linearity notLinear(const CallView &) { return {}; }
 
 Linearity movesOperand(const CallView &call) {

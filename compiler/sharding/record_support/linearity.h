@@ -18,8 +18,12 @@ bool keepsSums(mlir::Type from, mlir::Type to);
 /// result does not keep, is left out.
 Linearity linearIn(const CallView &call, std::initializer_list<ArgumentSet> sets);
 
-/// The argument `self` alone.
+/// The argument of the function's name alone.
 Linearity inSelf(const CallView &call);
+Linearity inInput(const CallView &call);
+Linearity inGradient(const CallView &call);
+Linearity inWeight(const CallView &call);
+Linearity inSource(const CallView &call);
 
 /// Nothing partial may enter.
 Linearity notLinear(const CallView &call);

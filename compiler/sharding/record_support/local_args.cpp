@@ -37,6 +37,17 @@ CallRewrite withoutOperand(const CallView &call, StringRef target, StringRef nam
   return rewrite;
 }
 
+std::optional<CallRewrite> withoutLike(const CallView &call) {
+  return call.getOperand("like") ? std::optional(withoutOperand(call, call.target, "like")) : std::nullopt;
+}
+
+std::optional<AddendSplit> splitBias(const CallView &call) {
+  std::optional<unsigned> bias = call.getOperand("bias");
+  if (!bias)
+    return std::nullopt;
+  return AddendSplit{withoutOperand(call, call.target, "bias"), *bias, {}};
+}
+
 Attribute intLiteral(MLIRContext *context, int64_t value) {
   return IntegerAttr::get(IntegerType::get(context, 64), value);
 }

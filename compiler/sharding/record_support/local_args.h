@@ -10,6 +10,12 @@ namespace meshplan {
 /// True if the type's sharding divides this dim.
 bool isDivided(mlir::RankedTensorType type, int64_t dim);
 
+/// Names of arguments, for templates that take one.
+namespace argument {
+inline constexpr char size[] = "size";
+inline constexpr char other[] = "other";
+} // namespace argument
+
 /// The call as it is.
 LocalCall unchanged(const CallView &call);
 
@@ -18,6 +24,12 @@ mlir::DictionaryAttr withArg(mlir::DictionaryAttr args, llvm::StringRef name, ml
 
 /// The call as `target` without its tensor argument `name`; the operands behind it are renumbered.
 CallRewrite withoutOperand(const CallView &call, llvm::StringRef target, llvm::StringRef name);
+
+/// Splits off the argument `bias`, which broadcasts to the result; nullopt where there is none.
+std::optional<AddendSplit> splitBias(const CallView &call);
+
+/// The call without its argument `like`, if it has one.
+std::optional<CallRewrite> withoutLike(const CallView &call);
 
 /// An i64 literal.
 mlir::Attribute intLiteral(mlir::MLIRContext *context, int64_t value);

@@ -71,7 +71,7 @@ static Linearity ofAddends(const CallView &) {
   return linearity;
 }
 
-static Linearity inSource(const CallView &call) { return linearIn(call, {{"src"}}); }
+static Linearity inSrc(const CallView &call) { return linearIn(call, {{"src"}}); }
 
 /// True if a dropout leaves every element as it is.
 static bool isIdentity(const CallView &call) { return !drawsRandomNumbers(call); }
@@ -136,7 +136,7 @@ void addConversionRecords(OpRegistry &registry) {
                   .isPointwise = true});
   registry.add({.target = "aten.copy.default",
                 .rule = alignedRule,
-                .linearity = inSource,
+                .linearity = inSrc,
                 .cost = copyCost,
                 .dropUnread = cloneOfSource});
   registry.add({.target = "aten.dropout.default",

@@ -199,7 +199,7 @@ static LocalCall localizeGroups(const CallView &call, plan::MeshOp) {
 }
 
 /// The bias [out] is added behind, as [out, 1..] so that it meets its dim.
-static std::optional<AddendSplit> splitBias(const CallView &call) {
+static std::optional<AddendSplit> splitChannelBias(const CallView &call) {
   std::optional<unsigned> bias = call.getOperand("bias"), weight = call.getOperand("weight");
   if (!bias || !weight || call.operands[*weight].getRank() < 2)
     return std::nullopt;
@@ -220,7 +220,7 @@ void addConvolutionRecords(OpRegistry &registry) {
                   .strides = likeImage,
                   .localize = localizeGroups,
                   .localizesArguments = true,
-                  .splitAddend = splitBias});
+                  .splitAddend = splitChannelBias});
 }
 
 } // namespace meshplan

@@ -26,8 +26,6 @@ static OpCost fillCost(const CallView &call) {
   return cost;
 }
 
-static constexpr char size[] = "size";
-
 //===----------------------------------------------------------------------===//
 // arange
 //===----------------------------------------------------------------------===//
@@ -104,7 +102,7 @@ void addCreationRecords(OpRegistry &registry) {
                   .rule = filledRule,
                   .linearity = notLinear,
                   .cost = fillCost,
-                  .localize = localizeSizes<size>,
+                  .localize = localizeSizes<argument::size>,
                   .readsNoTensor = true});
   registry.add({.target = "aten.scalar_tensor.default",
                 .rule = filledRule,
@@ -128,7 +126,7 @@ void addCreationRecords(OpRegistry &registry) {
                   .rule = filledRule,
                   .linearity = notLinear,
                   .cost = fillCost,
-                  .localize = localizeSizes<size>,
+                  .localize = localizeSizes<argument::size>,
                   .dropUnread = op.dropUnread});
     registry.add({.target = op.like,
                   .rule = alignedRule,

@@ -16,10 +16,10 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// self + other, jointly. A literal addend would be added once for each rank.
+/// self + argument::other, jointly. A literal addend would be added once for each rank.
 static Linearity inSum(const CallView &call) { return linearIn(call, {{"self", "other"}}); }
 
-/// self * other, each alone.
+/// self * argument::other, each alone.
 static Linearity inFactors(const CallView &call) { return linearIn(call, {{"self"}, {"other"}}); }
 
 /// self / other without rounding.
@@ -37,7 +37,6 @@ template <const char *Literal> static Linearity inSelfOrZero(const CallView &cal
   return call.getFloat(Literal, 1) == 0 ? inSelf(call) : Linearity{};
 }
 
-static constexpr char other[] = "other";
 static constexpr char value[] = "value";
 
 /// self + value * tensor1 * tensor2.
@@ -189,7 +188,7 @@ static const ElementwiseOp choicesAndComparisons[] = {
     {"aten.max.other", notLinear, cheap},
     {"aten.min.other", notLinear, cheap},
     {"aten.where.self", inChoices, choice},
-    {"aten.where.ScalarOther", inSelfOrZero<other>, choice},
+    {"aten.where.ScalarOther", inSelfOrZero<argument::other>, choice},
     {"aten.where.ScalarSelf", notLinear, choice},
     {"aten.where.Scalar", notLinear, cheap},
     {"aten.masked_fill.Scalar", inSelfOrZero<value>, choice},

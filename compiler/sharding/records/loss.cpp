@@ -57,9 +57,6 @@ static FactorRule classWeightRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
-static Linearity inWeight(const CallView &call) { return linearIn(call, {{"weight"}}); }
-
 /// Elements that a sum of shifted logits has in work at a time, at least a row.
 static constexpr int64_t blockElements = 1 << 16;
 

@@ -125,7 +125,7 @@ static int64_t featureCount(const CallView &call) {
   return input && call.operands[*input].getRank() > 1 ? call.operands[*input].getDimSize(1) : 0;
 }
 
-static int64_t groupCount(const CallView &call) {
+static int64_t groupsOfNorm(const CallView &call) {
   if (call.target != normOfGroups)
     return call.getInt("num_groups", 1);
   return featureCount(call) / std::max<int64_t>(call.getInt("group_features", 1), 1);
@@ -134,7 +134,7 @@ static int64_t groupCount(const CallView &call) {
 /// Statistics of each group of features of each sample.
 static FactorRule groupNormRule(const CallView &call) {
   RuleBuilder builder(call);
-  GroupedFeatures(builder, groupCount(call))
+  GroupedFeatures(builder, groupsOfNorm(call))
       .tie({builder.operand("input")[1], builder.operand("weight")[0], builder.operand("bias")[0], builder.result()[1]},
            {}, FactorKind::whole);
   tieOthers(builder, 0, 1);
@@ -150,7 +150,7 @@ static LocalCall localizeGroupNorm(const CallView &call, plan::MeshOp) {
     if (Attribute argument = call.get(name))
       args.set(name, argument);
   args.set("group_features",
-           intLiteral(call.args.getContext(), featureCount(call) / std::max<int64_t>(groupCount(call), 1)));
+           intLiteral(call.args.getContext(), featureCount(call) / std::max<int64_t>(groupsOfNorm(call), 1)));
   return {normOfGroups.str(), args.getDictionary(call.args.getContext())};
 }
 
@@ -181,7 +181,7 @@ static OpCost instanceNormCost(const CallView &call) {
 }
 
 static OpCost groupNormCost(const CallView &call) {
-  return sampleNormCost(call, std::clamp<int64_t>(groupCount(call), 0, call.results.front().getNumElements()), 2);
+  return sampleNormCost(call, std::clamp<int64_t>(groupsOfNorm(call), 0, call.results.front().getNumElements()), 2);
 }
 
 void addNormalizationRecords(OpRegistry &registry) {

@@ -55,9 +55,6 @@ static LocalCall localizeUniform(const CallView &call, plan::MeshOp mesh) {
   return localizeSizes(placed, "size");
 }
 
-/// The mask does not depend on the elements.
-static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
-
 static OpCost numberedCost(const CallView &call) {
   OpCost cost = copyCost(call);
   for (RankedTensorType type : call.results)

@@ -105,8 +105,6 @@ static Strides expandStrides(const CallView &call, unsigned result) {
   return expandedStrides({call.operands.front().getShape(), strides}, call.results[result].getShape());
 }
 
-static constexpr char size[] = "size";
-
 void addDimOrderRecords(OpRegistry &registry) {
   struct View {
     StringRef target;
@@ -123,7 +121,7 @@ void addDimOrderRecords(OpRegistry &registry) {
       {"aten.squeeze.default", reshapeRule, reshapedStrides, localizeSqueeze},
       {"aten.squeeze.dim", reshapeRule, reshapedStrides, localizeSqueezeDims},
       {"aten.squeeze.dims", reshapeRule, reshapedStrides, localizeSqueezeDims},
-      {"aten.expand.default", expandRule, expandStrides, localizeSizes<size>},
+      {"aten.expand.default", expandRule, expandStrides, localizeSizes<argument::size>},
   };
   for (const View &view : views)
     registry.add({.target = view.target,

@@ -30,8 +30,6 @@ static FactorRule upsampleRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
-
 /// `taps`: how many elements of the input are mixed along a dim.
 static OpCost upsampleCost(const CallView &call, int64_t taps) {
   OpCost cost = copyCost(call);

@@ -5,30 +5,31 @@
 
 using namespace mlir;
 using namespace meshplan;
-using namespace meshplan::archive;
+using archive::noValue;
+using archive::ValueId;
 
-Type meshplan::elementType(ScalarType type, MLIRContext *context) {
+Type meshplan::elementType(archive::ScalarType type, MLIRContext *context) {
   Builder builder(context);
   switch (type) {
-  case ScalarType::Float64:
+  case archive::ScalarType::Float64:
     return builder.getF64Type();
-  case ScalarType::Float32:
+  case archive::ScalarType::Float32:
     return builder.getF32Type();
-  case ScalarType::Float16:
+  case archive::ScalarType::Float16:
     return builder.getF16Type();
-  case ScalarType::BFloat16:
+  case archive::ScalarType::BFloat16:
     return builder.getBF16Type();
-  case ScalarType::Int64:
+  case archive::ScalarType::Int64:
     return builder.getI64Type();
-  case ScalarType::Int32:
+  case archive::ScalarType::Int32:
     return builder.getI32Type();
-  case ScalarType::Int16:
+  case archive::ScalarType::Int16:
     return builder.getI16Type();
-  case ScalarType::Int8:
+  case archive::ScalarType::Int8:
     return builder.getI8Type();
-  case ScalarType::UInt8:
+  case archive::ScalarType::UInt8:
     return builder.getIntegerType(8, /*isSigned=*/false);
-  case ScalarType::Bool:
+  case archive::ScalarType::Bool:
     return builder.getI1Type();
   default:
     return {};
@@ -40,12 +41,12 @@ RankedTensorType meshplan::tensorType(const archive::Value &value, MLIRContext *
   if (!element)
     return {};
   SmallVector<int64_t> shape;
-  for (const SymbolicInt &dim : value.dims)
+  for (const archive::SymbolicInt &dim : value.dims)
     shape.push_back(dim.value);
   return RankedTensorType::get(shape, element);
 }
 
-ElementsAttr meshplan::constantValue(const ConstantData &data, RankedTensorType type) {
+ElementsAttr meshplan::constantValue(const archive::ConstantData &data, RankedTensorType type) {
   if (type.getElementType().isInteger(1)) {
     SmallVector<bool> bits(data.bytes.begin(), data.bytes.end());
     return DenseElementsAttr::get(type, ArrayRef<bool>(bits));
@@ -54,11 +55,12 @@ ElementsAttr meshplan::constantValue(const ConstantData &data, RankedTensorType 
   return DenseElementsAttr::getFromRawBuffer(type, bytes);
 }
 
-DictionaryAttr ArgumentBuilder::build(const Node &node) {
+DictionaryAttr ArgumentBuilder::build(const archive::Node &node) {
   NamedAttrList list;
-  for (const NamedArgument &argument : node.arguments) {
+  for (const archive::NamedArgument &argument : node.arguments) {
     // None is the default of every optional argument, and a memory format changes strides only, never values.
-    if (std::holds_alternative<std::monostate>(argument.value) || std::holds_alternative<MemoryFormat>(argument.value))
+    if (std::holds_alternative<std::monostate>(argument.value) ||
+        std::holds_alternative<archive::MemoryFormat>(argument.value))
       continue;
     Attribute value = convert(argument.value);
     if (!value)
@@ -86,7 +88,7 @@ template <typename... Handlers> struct Overloaded : Handlers... {
 template <typename... Handlers> Overloaded(Handlers...) -> Overloaded<Handlers...>;
 } // namespace
 
-Attribute ArgumentBuilder::convert(const Argument &argument) {
+Attribute ArgumentBuilder::convert(const archive::Argument &argument) {
   Builder builder(context);
   auto convertList = [&](const auto &list, auto convertItem) -> Attribute {
     SmallVector<Attribute> items;
@@ -104,9 +106,9 @@ Attribute ArgumentBuilder::convert(const Argument &argument) {
           [&](const std::vector<ValueId> &ids) {
             return convertList(ids, [&](ValueId id) { return convertValue(id); });
           },
-          [&](const SymbolicInt &integer) -> Attribute { return builder.getI64IntegerAttr(integer.value); },
-          [&](const std::vector<SymbolicInt> &list) {
-            return convertList(list, [&](const SymbolicInt &integer) -> Attribute {
+          [&](const archive::SymbolicInt &integer) -> Attribute { return builder.getI64IntegerAttr(integer.value); },
+          [&](const std::vector<archive::SymbolicInt> &list) {
+            return convertList(list, [&](const archive::SymbolicInt &integer) -> Attribute {
               return builder.getI64IntegerAttr(integer.value);
             });
           },
@@ -123,14 +125,14 @@ Attribute ArgumentBuilder::convert(const Argument &argument) {
           [&](const std::vector<std::string> &list) {
             return convertList(list, [&](const std::string &text) -> Attribute { return builder.getStringAttr(text); });
           },
-          [&](ScalarType type) -> Attribute {
+          [&](archive::ScalarType type) -> Attribute {
             Type element = elementType(type, context);
             return element ? TypeAttr::get(element) : Attribute();
           },
-          [&](MemoryFormat) -> Attribute { return {}; },
+          [&](archive::MemoryFormat) -> Attribute { return {}; },
           // Bound before a program is built.
-          [&](const SymbolicScalar &) -> Attribute { return {}; },
-          [&](const std::vector<SymbolicScalar> &) -> Attribute { return {}; },
+          [&](const archive::SymbolicScalar &) -> Attribute { return {}; },
+          [&](const std::vector<archive::SymbolicScalar> &) -> Attribute { return {}; },
       },
       argument);
 }

@@ -18,8 +18,6 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 namespace {
 
 /// One batch norm. With running statistics it returns their new values.

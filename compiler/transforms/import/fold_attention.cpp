@@ -24,8 +24,6 @@ using namespace meshplan;
 static constexpr StringRef attentionTarget = "meshplan.attention";
 static constexpr StringRef torchTarget = "aten.scaled_dot_product_attention.default";
 
-static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
-
 /// [batch, sequence, features] as one head of [batch, 1, sequence, features].
 static Value withOneHead(plan::CallOp call, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -71,7 +69,6 @@ namespace {
 struct Tensors {
   Value query, key, value;
 
-  ArrayRef<int64_t> shapeOf(Value tensor) const { return cast<RankedTensorType>(tensor.getType()).getShape(); }
   int64_t batch() const { return shapeOf(query)[0]; }
   int64_t heads() const { return shapeOf(query)[1]; }
   int64_t queries() const { return shapeOf(query)[2]; }
@@ -105,8 +102,8 @@ private:
     if (!query || !key || !value || isFolded || call.getNumResults() != (isOurs(view) ? 2 : 1))
       return std::nullopt;
     Tensors tensors{call.getOperand(*query), call.getOperand(*key), call.getOperand(*value)};
-    ArrayRef<int64_t> queryShape = tensors.shapeOf(tensors.query), keyShape = tensors.shapeOf(tensors.key),
-                      valueShape = tensors.shapeOf(tensors.value);
+    ArrayRef<int64_t> queryShape = shapeOf(tensors.query), keyShape = shapeOf(tensors.key),
+                      valueShape = shapeOf(tensors.value);
     if (queryShape.size() != 4 || keyShape.size() != 4 || valueShape.size() != 4 ||
         keyShape.drop_back() != valueShape.drop_back() || queryShape[0] != keyShape[0] || queryShape[3] != keyShape[3])
       return std::nullopt;

@@ -23,8 +23,6 @@ using namespace meshplan::indexing;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// A tensor, and for each of its dims the dim of the lookup's result that it is; none for a dim of one element that
 /// the result lacks.
 struct Placed {

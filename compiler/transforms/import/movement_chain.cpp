@@ -8,8 +8,6 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// For each dim of the result the dim of operand 0 that it is; nullopt for calls that do not permute.
 static std::optional<SmallVector<int64_t>> permutationOf(plan::CallOp call) {
   ExprBuilder builder;

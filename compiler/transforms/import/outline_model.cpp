@@ -6,7 +6,8 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace meshplan;
-using namespace meshplan::archive;
+using archive::ExportedProgram;
+using archive::ValueId;
 using llvm::StringRef;
 
 namespace {
@@ -34,8 +35,8 @@ private:
   /// The parameter that is the same tensor as an unread one, or -1: one that is read, or, where payloads tell, one
   /// before it that nothing reads either.
   int findTwin(size_t unread, bool payloads) const;
-  bool readsForeign(StringRef module, const Parameter &parameter) const;
-  bool sameShape(const Parameter &left, const Parameter &right) const;
+  bool readsForeign(StringRef module, const archive::Parameter &parameter) const;
+  bool sameShape(const archive::Parameter &left, const archive::Parameter &right) const;
   OutlineParameterName nameOf(size_t index) const;
   int addGroup(size_t index);
   OutlineValue describe(const std::string &name, ValueId id) const;
@@ -52,9 +53,9 @@ ProgramOutline Outliner::run() {
   collectModules();
   collectReaders();
   collectParameters();
-  for (const Input &input : program.inputs)
+  for (const archive::Input &input : program.inputs)
     outline.model.inputs.push_back(describe(input.name, input.value));
-  for (const Output &output : program.outputs)
+  for (const archive::Output &output : program.outputs)
     outline.model.outputs.push_back(describe(output.name, output.value));
   return std::move(outline);
 }
@@ -75,15 +76,15 @@ void Outliner::collectModules() {
       addModule(path.take_front(dot), "");
     addModule(path, className);
   };
-  for (const Scope &scope : program.scopes)
+  for (const archive::Scope &scope : program.scopes)
     addWithParents(scope.path, scope.className);
-  for (const Parameter &parameter : program.parameters)
+  for (const archive::Parameter &parameter : program.parameters)
     addWithParents(ownerOf(parameter.name), "");
 }
 
 void Outliner::collectReaders() {
   readers.resize(program.values.size());
-  for (const Node &node : program.nodes) {
+  for (const archive::Node &node : program.nodes) {
     size_t module = moduleIndex.lookup(program.modulePath(node));
     for (ValueId value : program.operands(node))
       if (!llvm::is_contained(readers[value], module))
@@ -93,7 +94,7 @@ void Outliner::collectReaders() {
 
 bool Outliner::payloadsTell() const {
   llvm::StringSet<> payloads;
-  for (const Parameter &parameter : program.parameters)
+  for (const archive::Parameter &parameter : program.parameters)
     payloads.insert(parameter.payload);
   return payloads.size() > 1;
 }
@@ -123,9 +124,9 @@ void Outliner::collectParameters() {
 }
 
 int Outliner::findTwin(size_t unread, bool payloads) const {
-  const Parameter &parameter = program.parameters[unread];
+  const archive::Parameter &parameter = program.parameters[unread];
   for (size_t other = 0; other < program.parameters.size(); ++other) {
-    const Parameter &candidate = program.parameters[other];
+    const archive::Parameter &candidate = program.parameters[other];
     bool isRead = !readers[candidate.value].empty();
     if (other == unread || (!isRead && (!payloads || other > unread)))
       continue;
@@ -137,12 +138,12 @@ int Outliner::findTwin(size_t unread, bool payloads) const {
   return -1;
 }
 
-bool Outliner::readsForeign(StringRef module, const Parameter &parameter) const {
+bool Outliner::readsForeign(StringRef module, const archive::Parameter &parameter) const {
   return ownerOf(parameter.name) != module && llvm::is_contained(readers[parameter.value], moduleIndex.lookup(module));
 }
 
-bool Outliner::sameShape(const Parameter &left, const Parameter &right) const {
-  const Value &a = program.value(left.value), &b = program.value(right.value);
+bool Outliner::sameShape(const archive::Parameter &left, const archive::Parameter &right) const {
+  const archive::Value &a = program.value(left.value), &b = program.value(right.value);
   return a.type == b.type && a.dims == b.dims;
 }
 
@@ -168,10 +169,10 @@ static StringRef dtypeOf(archive::ScalarType type) {
 }
 
 int Outliner::addGroup(size_t index) {
-  const Parameter &parameter = program.parameters[index];
+  const archive::Parameter &parameter = program.parameters[index];
   OutlineParameter entry;
   entry.readers.assign(readers[parameter.value].begin(), readers[parameter.value].end());
-  for (const SymbolicInt &dim : program.value(parameter.value).dims)
+  for (const archive::SymbolicInt &dim : program.value(parameter.value).dims)
     entry.shape.push_back(dim.value);
   entry.requiresGrad = parameter.requiresGrad;
   entry.dtype = dtypeOf(program.value(parameter.value).type);
@@ -182,7 +183,7 @@ int Outliner::addGroup(size_t index) {
 
 OutlineValue Outliner::describe(const std::string &name, ValueId id) const {
   OutlineValue value{name, {}};
-  for (const SymbolicInt &dim : program.value(id).dims)
+  for (const archive::SymbolicInt &dim : program.value(id).dims)
     value.dims.push_back(dim.isSymbolic() ? OutlineDim{0, toString(dim)} : OutlineDim{dim.value, ""});
   return value;
 }

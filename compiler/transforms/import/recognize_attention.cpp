@@ -21,8 +21,6 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// The tensor of `shape` [batch, heads, rows, columns] that `matrices` is moved from; or null. `matrices` has the same
 /// elements, batch and heads in one or two dims, rows and columns in this order or transposed.
 static Value findHeads(ExprBuilder &builder, Value matrices, ArrayRef<int64_t> shape, bool transposed) {

@@ -18,8 +18,6 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 namespace {
 
 /// The tensors of a product of rows with a matrix of [output features, input features].

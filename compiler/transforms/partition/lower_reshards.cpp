@@ -27,18 +27,18 @@ static Value buildStep(OpBuilder &builder, ReshardOp reshard, Value input, const
   IntegerAttr dim = step.dim < 0 ? IntegerAttr() : builder.getI64IntegerAttr(step.dim), bucket;
   UnitAttr blocking;
   switch (step.kind) {
-  case StepKind::slice:
+  case ReshardStepKind::slice:
     return SliceOp::create(builder, location, type, input, axes, cause, dim);
-  case StepKind::permute:
+  case ReshardStepKind::permute:
     return PermuteOp::create(builder, location, type, input, axes, cause);
-  case StepKind::allToAll:
+  case ReshardStepKind::allToAll:
     return AllToAllOp::create(builder, location, type, input, axes, cause, builder.getI64IntegerAttr(step.fromDim),
                               dim);
-  case StepKind::allGather:
+  case ReshardStepKind::allGather:
     return AllGatherOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
-  case StepKind::reduceScatter:
+  case ReshardStepKind::reduceScatter:
     return ReduceScatterOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
-  case StepKind::allReduce:
+  case ReshardStepKind::allReduce:
     return AllReduceOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
   }
   llvm_unreachable("unknown step");

@@ -7,8 +7,6 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 /// What differentiation makes of a value with several readers: two gradients of one type, each counted once.
 static bool addsGradients(CallOp call) {
   auto isLikeResult = [&](Value operand) {

@@ -243,13 +243,13 @@ int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
   return contiguousCopyBytes(op.getOperand(0), rankClass);
 }
 
-static StepKind stepKindOf(Operation &op) {
-  return llvm::TypeSwitch<Operation *, StepKind>(&op)
-      .Case([](plan::AllGatherOp) { return StepKind::allGather; })
-      .Case([](plan::ReduceScatterOp) { return StepKind::reduceScatter; })
-      .Case([](plan::AllReduceOp) { return StepKind::allReduce; })
-      .Case([](plan::AllToAllOp) { return StepKind::allToAll; })
-      .Case([](plan::PermuteOp) { return StepKind::permute; });
+static ReshardStepKind stepKindOf(Operation &op) {
+  return llvm::TypeSwitch<Operation *, ReshardStepKind>(&op)
+      .Case([](plan::AllGatherOp) { return ReshardStepKind::allGather; })
+      .Case([](plan::ReduceScatterOp) { return ReshardStepKind::reduceScatter; })
+      .Case([](plan::AllReduceOp) { return ReshardStepKind::allReduce; })
+      .Case([](plan::AllToAllOp) { return ReshardStepKind::allToAll; })
+      .Case([](plan::PermuteOp) { return ReshardStepKind::permute; });
 }
 
 /// Bytes that the busiest rank sends in a collective.

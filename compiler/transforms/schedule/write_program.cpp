@@ -12,7 +12,6 @@
 
 using namespace mlir;
 using meshplan::scheduling::Step;
-using meshplan::scheduling::StepKind;
 
 namespace meshplan {
 
@@ -311,15 +310,15 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
   while (!steps.empty()) {
     Step step = steps.front();
     size_t count = 1;
-    if (step.kind == StepKind::free) {
-      ArrayRef<Step> frees = steps.take_while([](Step each) { return each.kind == StepKind::free; });
+    if (step.kind == scheduling::StepKind::free) {
+      ArrayRef<Step> frees = steps.take_while([](Step each) { return each.kind == scheduling::StepKind::free; });
       writeFrees(frees);
       count = frees.size();
     } else {
       location = projection.operations[step.index].front()->getLoc();
-      if (step.kind == StepKind::run)
+      if (step.kind == scheduling::StepKind::run)
         writeRun(*projection.operations[step.index].front());
-      else if (step.kind == StepKind::start)
+      else if (step.kind == scheduling::StepKind::start)
         writeStart(step.index);
       else
         writeWait(step.index);

@@ -7,7 +7,7 @@
 using namespace meshplan;
 
 /// Between two questions whether the run goes on.
-static constexpr std::chrono::milliseconds askEvery{20};
+static constexpr std::chrono::milliseconds askForCauseEvery{20};
 
 static std::string textOf(const Status &status) {
   // Names of a model may make it long.
@@ -45,7 +45,7 @@ Status StoreWorld::failureNow() {
 Status StoreWorld::failure() {
   {
     std::lock_guard lock(mutex);
-    if (!cause.ok() || std::chrono::steady_clock::now() < asked + askEvery)
+    if (!cause.ok() || std::chrono::steady_clock::now() < asked + askForCauseEvery)
       return cause;
   }
   return failureNow();

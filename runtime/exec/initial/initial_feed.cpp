@@ -11,7 +11,7 @@
 using namespace meshplan;
 
 /// Elements that are converted at a time.
-static constexpr int64_t pieceLength = 1024;
+static constexpr int64_t drawnLength = 1024;
 
 std::vector<std::string> meshplan::parametersWithoutInit(const artifact::Program &program) {
   std::vector<std::string> names;
@@ -117,7 +117,7 @@ static void convert(std::span<const double> numbers, DType dtype, std::byte *out
     std::memcpy(out, numbers.data(), numbers.size_bytes());
     return;
   }
-  float rounded[pieceLength];
+  float rounded[drawnLength];
   for (size_t i = 0; i < numbers.size(); ++i)
     rounded[i] = static_cast<float>(numbers[i]);
   convertFloats(reinterpret_cast<const std::byte *>(rounded), DType::f32, out, dtype,
@@ -129,11 +129,11 @@ static Status readDrawn(const ElementDraws &draws, const FeedRequest &request, s
     return Status::error(StatusCode::invalid, "parameter '", request.names.front(), "' of type ",
                          dtypeName(request.dtype), " cannot be drawn");
   int64_t size = dtypeSize(request.dtype);
-  double numbers[pieceLength];
+  double numbers[drawnLength];
   return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
                     [&](int64_t global, int64_t local, int64_t count) {
-                      for (int64_t done = 0; done < count; done += pieceLength) {
-                        std::span<double> piece(numbers, std::min(pieceLength, count - done));
+                      for (int64_t done = 0; done < count; done += drawnLength) {
+                        std::span<double> piece(numbers, std::min(drawnLength, count - done));
                         draws.draw(static_cast<uint64_t>(global + done), piece);
                         convert(piece, request.dtype, out.data() + (local + done) * size);
                       }

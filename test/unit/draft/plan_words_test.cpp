@@ -6,8 +6,8 @@
 using namespace meshplan;
 
 TEST(PlanWords, StringsHideTheirEnd) {
-  EXPECT_EQ(quoted("models/a b.pt2"), R"("models/a b.pt2")");
-  EXPECT_EQ(quoted(R"(a"b\c)"), R"("a\"b\\c")");
+  EXPECT_EQ(quotedWord("models/a b.pt2"), R"("models/a b.pt2")");
+  EXPECT_EQ(quotedWord(R"(a"b\c)"), R"("a\"b\\c")");
 }
 
 TEST(PlanWords, WhatIsNoWordIsAString) {

@@ -69,10 +69,11 @@ private:
 
   /// What each rank holds after a step; a failure where a collective of this kind cannot bring it there.
   std::vector<Shard> apply(const ReshardStep &step, const std::vector<Shard> &before) {
-    bool reduces = step.kind == StepKind::allReduce || step.kind == StepKind::reduceScatter;
+    bool reduces = step.kind == ReshardStepKind::allReduce || step.kind == ReshardStepKind::reduceScatter;
     std::vector<Shard> after(before.size());
     for (int64_t rank = 0; rank < static_cast<int64_t>(before.size()); ++rank) {
-      std::vector<int64_t> peers = step.kind == StepKind::slice ? std::vector<int64_t>{rank} : group(step.axes, rank);
+      std::vector<int64_t> peers =
+          step.kind == ReshardStepKind::slice ? std::vector<int64_t>{rank} : group(step.axes, rank);
       for (int64_t element : elements(step.result, rank)) {
         size_t holders = 0;
         for (int64_t peer : peers)
@@ -81,11 +82,11 @@ private:
             ++holders;
           }
         // Each peer adds, or one has the element; a permutation takes a shard of which there may be copies.
-        EXPECT_TRUE(holders == (reduces ? peers.size() : 1) || (holders > 0 && step.kind == StepKind::permute))
+        EXPECT_TRUE(holders == (reduces ? peers.size() : 1) || (holders > 0 && step.kind == ReshardStepKind::permute))
             << holders << " of the peers of rank " << rank << " have element " << element;
       }
     }
-    if (step.kind == StepKind::permute)
+    if (step.kind == ReshardStepKind::permute)
       checkPermutation(step.axes, before, after);
     return after;
   }

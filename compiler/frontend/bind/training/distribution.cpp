@@ -13,12 +13,12 @@ using namespace meshplan::bind;
 
 namespace {
 
-struct Form {
+struct DistributionForm {
   llvm::StringRef word; ///< the first
   llvm::StringRef form;
 };
 
-constexpr Form forms[] = {
+constexpr DistributionForm distributionForms[] = {
     {"zeros", "zeros"},
     {"ones", "ones"},
     {"constant", "constant X"},
@@ -169,13 +169,15 @@ static std::string faultOf(const InitialValues &values) {
 
 std::optional<InitialValues> bind::bindDistribution(const Context &context, const InitEntry &entry) {
   std::vector<std::string> words;
-  for (const Form &form : forms)
+  for (const DistributionForm &form : distributionForms)
     words.push_back(form.word.str());
   bool hasWord = !entry.distribution.empty() && entry.distribution.front().kind == Operand::Kind::Word;
-  const Form *form =
-      hasWord ? llvm::find_if(forms, [&](const Form &each) { return each.word == entry.distribution.front().text; })
-              : std::end(forms);
-  if (hasWord && form == std::end(forms)) {
+  const DistributionForm *form =
+      hasWord
+          ? llvm::find_if(distributionForms,
+                          [&](const DistributionForm &each) { return each.word == entry.distribution.front().text; })
+          : std::end(distributionForms);
+  if (hasWord && form == std::end(distributionForms)) {
     const Operand &word = entry.distribution.front();
     context.diagnostics.error(word.range, "unknown distribution '" + word.text + "'")
         .help(suggest(word.text, words, "distributions"));

@@ -25,7 +25,7 @@ struct NumberRule {
   const char *range;
 };
 
-const NumberRule numberRules[] = {
+const NumberRule scaleRules[] = {
     {"initial", &BoundLossScale::initial, [](double number) { return number > 0 && fitsFloat32(number); }, scaleRange},
     {"growth", &BoundLossScale::growth, [](double number) { return number > 1 && fitsFloat32(number); },
      "above 1 that f32 holds"},
@@ -66,7 +66,7 @@ void readDynamic(const Context &context, const Option &option, BoundLossScale &s
   scale.backoff = 0.5;
   scale.interval = 2000;
   std::vector<OptionRule> rules{intervalRule(context, scale)};
-  for (const NumberRule &rule : numberRules)
+  for (const NumberRule &rule : scaleRules)
     rules.push_back(ruleOf(context, rule, scale));
   readOptions(context, "loss_scale dynamic", option.block, rules);
 }

@@ -11,15 +11,13 @@ using namespace meshplan::bind;
 
 namespace {
 
-using Kind = TrainableStatement::Kind;
-
-std::string wordOf(Kind kind) {
+std::string wordOf(TrainableStatement::Kind kind) {
   switch (kind) {
-  case Kind::Freeze:
+  case TrainableStatement::Kind::Freeze:
     return "freeze";
-  case Kind::TrainOnly:
+  case TrainableStatement::Kind::TrainOnly:
     return "train only";
-  case Kind::Unused:
+  case TrainableStatement::Kind::Unused:
     return "unused";
   }
   return "";
@@ -35,15 +33,15 @@ public:
 private:
   /// The first path that names a parameter.
   struct Naming {
-    Kind kind;
+    TrainableStatement::Kind kind;
     SourceRange range;
   };
 
-  void name(Kind kind, const BoundPaths &paths);
+  void name(TrainableStatement::Kind kind, const BoundPaths &paths);
   /// False if the archive freezes all that the path names; that is reported.
-  bool checkChanges(Kind kind, const BoundPaths &paths);
+  bool checkChanges(TrainableStatement::Kind kind, const BoundPaths &paths);
   /// False if the parameter can not be used in this way; that is reported.
-  bool check(Kind kind, const BoundPaths &paths, size_t parameter);
+  bool check(TrainableStatement::Kind kind, const BoundPaths &paths, size_t parameter);
   void settle();
   void checkOptimizer() const;
 
@@ -66,7 +64,7 @@ void TrainableReader::run() {
     checkOptimizer();
 }
 
-void TrainableReader::name(Kind kind, const BoundPaths &paths) {
+void TrainableReader::name(TrainableStatement::Kind kind, const BoundPaths &paths) {
   bool isRight = checkChanges(kind, paths);
   for (size_t parameter : paths.parameters) {
     // One error for a path, and not one for each parameter.
@@ -76,9 +74,9 @@ void TrainableReader::name(Kind kind, const BoundPaths &paths) {
   }
 }
 
-bool TrainableReader::checkChanges(Kind kind, const BoundPaths &paths) {
+bool TrainableReader::checkChanges(TrainableStatement::Kind kind, const BoundPaths &paths) {
   auto isFree = [&](size_t parameter) { return context.model.parameters[parameter].requiresGrad; };
-  if (kind == Kind::TrainOnly || paths.parameters.empty() || llvm::any_of(paths.parameters, isFree))
+  if (kind == TrainableStatement::Kind::TrainOnly || paths.parameters.empty() || llvm::any_of(paths.parameters, isFree))
     return true;
   context.diagnostics
       .error(paths.range, "'" + wordOf(kind) + " " + paths.text + "' changes nothing: the archive freezes '" +
@@ -88,7 +86,7 @@ bool TrainableReader::checkChanges(Kind kind, const BoundPaths &paths) {
   return false;
 }
 
-bool TrainableReader::check(Kind kind, const BoundPaths &paths, size_t parameter) {
+bool TrainableReader::check(TrainableStatement::Kind kind, const BoundPaths &paths, size_t parameter) {
   std::string path = parameterPath(context.model, context.model.parameters[parameter]);
   if (named[parameter] && named[parameter]->kind != kind) {
     context.diagnostics
@@ -98,7 +96,7 @@ bool TrainableReader::check(Kind kind, const BoundPaths &paths, size_t parameter
         .help("a parameter is either trained, frozen or unused: take it out of one of the two");
     return false;
   }
-  if (kind != Kind::TrainOnly || context.model.parameters[parameter].requiresGrad)
+  if (kind != TrainableStatement::Kind::TrainOnly || context.model.parameters[parameter].requiresGrad)
     return true;
   context.diagnostics.error(paths.range, "'train only' names parameter '" + path + "', which the archive freezes")
       .help("export the model with requires_grad of the parameter, or leave it out");
@@ -106,14 +104,15 @@ bool TrainableReader::check(Kind kind, const BoundPaths &paths, size_t parameter
 }
 
 void TrainableReader::settle() {
-  auto only = llvm::find_if(plan.trainable, [](const auto &each) { return each.kind == Kind::TrainOnly; });
+  auto only =
+      llvm::find_if(plan.trainable, [](const auto &each) { return each.kind == TrainableStatement::Kind::TrainOnly; });
   for (size_t parameter = 0; parameter < named.size(); ++parameter) {
     ParameterUse use = ParameterUse::Trained;
     SourceRange range;
     if (!context.model.parameters[parameter].requiresGrad) {
       use = ParameterUse::Frozen;
-    } else if (named[parameter] && named[parameter]->kind != Kind::TrainOnly) {
-      use = named[parameter]->kind == Kind::Freeze ? ParameterUse::Frozen : ParameterUse::Unused;
+    } else if (named[parameter] && named[parameter]->kind != TrainableStatement::Kind::TrainOnly) {
+      use = named[parameter]->kind == TrainableStatement::Kind::Freeze ? ParameterUse::Frozen : ParameterUse::Unused;
       range = named[parameter]->range;
     } else if (!named[parameter] && only != plan.trainable.end()) {
       use = ParameterUse::Frozen;
@@ -136,7 +135,7 @@ void TrainableReader::checkOptimizer() const {
   Diagnostic &error =
       context.diagnostics.error(context.syntax.optimizers.front().range, "nothing is left to train: " + reason);
   for (const BoundTrainable &statement : plan.trainable)
-    error.note(statement.range, statement.kind == Kind::Unused ? "unused here" : "frozen here");
+    error.note(statement.range, statement.kind == TrainableStatement::Kind::Unused ? "unused here" : "frozen here");
   if (size_t fixed = llvm::count_if(context.model.parameters, [](const auto &each) { return !each.requiresGrad; }))
     error.help(std::to_string(fixed) + " parameters require no gradient in the archive");
   error.help("remove the optimizer, or train a parameter");

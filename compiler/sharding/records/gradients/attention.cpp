@@ -106,7 +106,7 @@ static FactorRule maskRule(const CallView &call) {
 }
 
 /// Five products of the size of the scores, where the forward call has two.
-static OpCost backwardCost(const CallView &call) {
+static OpCost attentionGradientCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<AttentionSizes> sizes = AttentionSizes::of(call);
   if (!sizes)
@@ -156,8 +156,6 @@ static FactorRule sumHeadsRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
-
 static LocalCall localizeSumHeads(const CallView &call, plan::MeshOp) {
   if (!isDivided(call.operands.front(), 1))
     return unchanged(call);
@@ -169,14 +167,14 @@ void addAttentionGradientRecords(OpRegistry &registry) {
   registry.add({.target = "meshplan.attention_backward",
                 .rule = backwardRule,
                 .linearity = notLinear,
-                .cost = backwardCost,
+                .cost = attentionGradientCost,
                 .strides = backwardStrides,
                 .localize = localizeAttention,
                 .splitSharedSums = splitHeads});
   registry.add({.target = "meshplan.attention_mask_gradient",
                 .rule = maskRule,
                 .linearity = notLinear,
-                .cost = backwardCost,
+                .cost = attentionGradientCost,
                 .localize = localizeAttention});
   registry.add({.target = "meshplan.sum_shared_heads",
                 .rule = sumHeadsRule,

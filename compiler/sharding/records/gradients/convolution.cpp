@@ -45,8 +45,6 @@ static FactorRule weightRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inGradient(const CallView &call) { return linearIn(call, {{"gradient"}}); }
-
 /// The forward call, of the same local shapes.
 static Convolution forwardOf(const CallView &call, RankedTensorType gradient, RankedTensorType input,
                              RankedTensorType weight) {
@@ -81,7 +79,7 @@ static int64_t kernelBytes(const CallView &call, Convolution forward) {
 }
 
 /// As many products as the forward call has.
-static OpCost backwardCost(const CallView &call) {
+static OpCost convolutionGradientCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<unsigned> gradientIndex = call.getOperand("gradient"), inputIndex = call.getOperand("input");
   std::optional<unsigned> weightIndex = call.getOperand("weight");
@@ -100,11 +98,11 @@ void addConvolutionGradientRecords(OpRegistry &registry) {
   registry.add({.target = "meshplan.convolution_input_gradient",
                 .rule = inputRule,
                 .linearity = inGradient,
-                .cost = backwardCost});
+                .cost = convolutionGradientCost});
   registry.add({.target = "meshplan.convolution_weight_gradient",
                 .rule = weightRule,
                 .linearity = inGradient,
-                .cost = backwardCost});
+                .cost = convolutionGradientCost});
 }
 
 } // namespace meshplan

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-static Linearity inGradient(const CallView &call) { return linearIn(call, {{"grad_output"}}); }
+static Linearity inOutputGradient(const CallView &call) { return linearIn(call, {{"grad_output"}}); }
 
 /// The halves of the operand's dim are whole.
 static FactorRule gluRule(const CallView &call) {
@@ -31,7 +31,7 @@ static FactorRule gluRule(const CallView &call) {
 static FactorRule softmaxRule(const CallView &call) { return wholeDimRule(call, 0); }
 
 /// Products of all elements, their sums and the result.
-static OpCost softmaxCost(const CallView &call) {
+static OpCost softmaxGradientCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.flops = 4 * call.results.front().getNumElements();
   cost.workspaceBytes = contiguousBytes(call);
@@ -45,20 +45,22 @@ void addElementGradientRecords(OpRegistry &registry) {
         "aten.hardswish_backward.default"})
     registry.add({.target = target,
                   .rule = alignedRule,
-                  .linearity = inGradient,
+                  .linearity = inOutputGradient,
                   .cost = pointwiseCost<4>,
                   .strides = likeOperands});
   for (StringRef target : {"aten.silu_backward.default", "aten.gelu_backward.default", "aten.mish_backward.default",
                            "aten.softplus_backward.default", "aten.elu_backward.default"})
     registry.add({.target = target,
                   .rule = alignedRule,
-                  .linearity = inGradient,
+                  .linearity = inOutputGradient,
                   .cost = pointwiseCost<20>,
                   .strides = likeOperands});
-  registry.add(
-      {.target = "aten.glu_backward.default", .rule = gluRule, .linearity = inGradient, .cost = pointwiseCost<14>});
+  registry.add({.target = "aten.glu_backward.default",
+                .rule = gluRule,
+                .linearity = inOutputGradient,
+                .cost = pointwiseCost<14>});
   for (StringRef target : {"aten._softmax_backward_data.default", "aten._log_softmax_backward_data.default"})
-    registry.add({.target = target, .rule = softmaxRule, .linearity = inGradient, .cost = softmaxCost});
+    registry.add({.target = target, .rule = softmaxRule, .linearity = inOutputGradient, .cost = softmaxGradientCost});
 }
 
 } // namespace meshplan

@@ -12,9 +12,7 @@ using namespace mlir;
 namespace meshplan {
 
 /// Of rows that a kernel computes at a time on a CPU (runtime/tensor/torch/kernels/accumulation.h).
-static constexpr int64_t blockElements = 1 << 16;
-
-static Linearity inGradient(const CallView &call) { return linearIn(call, {{"gradient"}}); }
+static constexpr int64_t normBlockElements = 1 << 16;
 
 /// The call told the first element of a divided dim of an operand that the rank holds.
 static LocalCall withOffset(const CallView &call, StringRef operand, int64_t dim) {
@@ -59,7 +57,7 @@ static OpCost rowLossCost(const CallView &call) {
   int64_t rows = result.getNumElements() / std::max<int64_t>(columns, 1);
   int64_t ofRow = 11 + bytes * (3 + call.getOperand("weight").has_value() + 4 * isSmoothed);
   cost.workspaceBytes =
-      rows * ofRow + blocks * bytes * std::min(result.getNumElements(), std::max(blockElements, columns));
+      rows * ofRow + blocks * bytes * std::min(result.getNumElements(), std::max(normBlockElements, columns));
   return cost;
 }
 
@@ -68,7 +66,7 @@ static OpCost rowLossCost(const CallView &call) {
 //===----------------------------------------------------------------------===//
 
 /// The table gives its shape, and how it is divided. Frequencies are those of all indices.
-static FactorRule embeddingRule(const CallView &call) {
+static FactorRule embeddingWeightRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef gradient = builder.operand("gradient"), indices = builder.operand("indices");
   TensorRef weight = builder.operand("weight"), result = builder.result();
@@ -82,7 +80,7 @@ static FactorRule embeddingRule(const CallView &call) {
 }
 
 /// The rows that the rank holds of the table.
-static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) {
+static LocalCall localizeEmbeddingWeight(const CallView &call, plan::MeshOp) {
   if (call.getOperand("weight"))
     return withOffset(call, "weight", 0);
   if (!isDivided(call.results.front(), 0))
@@ -141,7 +139,7 @@ static OpCost normCost(const CallView &call, int64_t blocks) {
   int64_t columns = 1, most = std::max<int64_t>(input.getNumElements(), 1);
   for (int64_t size : call.getInts("normalized_shape").value_or(SmallVector<int64_t>()))
     columns = size > 0 && size <= most / columns ? columns * size : most;
-  int64_t rows = std::min(input.getNumElements() / columns, std::max<int64_t>(blockElements / columns, 1));
+  int64_t rows = std::min(input.getNumElements() / columns, std::max<int64_t>(normBlockElements / columns, 1));
   int64_t bytes = std::max<int64_t>(plan::elementBytes(input.getElementType()), 4);
   cost.workspaceBytes = contiguousBytes(call) + bytes * (rows * (blocks * columns + 2) + columns);
   return cost;
@@ -160,10 +158,10 @@ void addRowGradientRecords(OpRegistry &registry) {
                 .cost = rowLossCost,
                 .localize = localizeRowLoss});
   registry.add({.target = "meshplan.embedding_gradient",
-                .rule = embeddingRule,
+                .rule = embeddingWeightRule,
                 .linearity = inGradient,
                 .cost = embeddingCost,
-                .localize = localizeEmbedding,
+                .localize = localizeEmbeddingWeight,
                 .dropShape = withoutTable});
   for (StringRef target : {"meshplan.layer_norm_input_gradient", "meshplan.rms_norm_input_gradient"})
     registry.add({.target = target, .rule = normInputRule, .linearity = inGradient, .cost = normInputCost});

@@ -27,8 +27,6 @@ static FactorRule embeddingRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inWeight(const CallView &call) { return linearIn(call, {{"weight"}}); }
-
 static OpCost lookupCost(const CallView &call) {
   OpCost cost;
   cost.bytes = 2 * tensorBytes(call.results.front());
@@ -246,13 +244,6 @@ static FactorRule indexSumRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inSource(const CallView &call) { return linearIn(call, {{"source"}}); }
-static constexpr char size[] = "size";
-
-static std::optional<CallRewrite> withoutLike(const CallView &call) {
-  return call.getOperand("like") ? std::optional(withoutOperand(call, call.target, "like")) : std::nullopt;
-}
-
 /// For each index where it is among the places, what is there, and whether it is the same.
 static OpCost indexPartCost(const CallView &call) {
   OpCost cost = lookupCost(call);
@@ -306,7 +297,7 @@ void addIndexingRecords(OpRegistry &registry) {
                 .rule = indexSumRule,
                 .linearity = inSource,
                 .cost = indexSumCost,
-                .localize = localizeSizes<size>});
+                .localize = localizeSizes<argument::size>});
   registry.add({.target = "meshplan.index_part",
                 .rule = indexRule,
                 .linearity = inSelf,
@@ -316,7 +307,7 @@ void addIndexingRecords(OpRegistry &registry) {
                 .rule = indexSumRule,
                 .linearity = inSource,
                 .cost = indexSumPartCost,
-                .localize = localizeSizes<size>,
+                .localize = localizeSizes<argument::size>,
                 .dropShape = withoutLike});
 }
 

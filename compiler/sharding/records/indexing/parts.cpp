@@ -38,7 +38,7 @@ static FactorRule extremePlaceRule(const CallView &call) { return partRule(call,
 static FactorRule topkRule(const CallView &call) { return partRule(call, {"values", "indices"}, FactorKind::max); }
 
 /// As aten.gather; also the dim that is chosen from may be divided.
-static FactorRule gatherRule(const CallView &call) {
+static FactorRule gatherPartRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), index = builder.operand("index"), result = builder.result();
   int64_t chosen = normalizeDim(call.getInt("dim", 0), result.getRank());
@@ -52,7 +52,7 @@ static FactorRule gatherRule(const CallView &call) {
 }
 
 /// As aten.scatter; also the dim that is written along may be divided.
-static FactorRule scatterRule(const CallView &call) {
+static FactorRule scatterPartRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), index = builder.operand("index"), src = builder.operand("src");
   TensorRef result = builder.result();
@@ -66,7 +66,7 @@ static FactorRule scatterRule(const CallView &call) {
 }
 
 /// As meshplan.scatter_sum of a dim that is divided as that of `like`, which gives nothing else.
-static FactorRule scatterSumRule(const CallView &call) {
+static FactorRule scatterSumPartRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), index = builder.operand("index"), result = builder.result();
   TensorRef like = builder.operand("like");
@@ -79,13 +79,6 @@ static FactorRule scatterSumRule(const CallView &call) {
       builder.tie({source[dim], index[dim], ofLike(dim), result[dim]});
   builder.tie({builder.operand("places")[0], ofLike(written), result[written]});
   return builder.finish();
-}
-
-static Linearity inSource(const CallView &call) { return linearIn(call, {{"source"}}); }
-static constexpr char size[] = "size";
-
-static std::optional<CallRewrite> withoutLike(const CallView &call) {
-  return call.getOperand("like") ? std::optional(withoutOperand(call, call.target, "like")) : std::nullopt;
 }
 
 /// A value that is written is no addend.
@@ -113,7 +106,7 @@ static OpCost gatherCost(const CallView &call) {
 }
 
 /// For each index as in gather, and the source without what others have; half types are added in float.
-static OpCost scatterSumCost(const CallView &call) {
+static OpCost scatterSumPartCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType source = call.operands.front(), result = call.results.front();
   int64_t bytes = plan::elementBytes(source.getElementType());
@@ -124,7 +117,7 @@ static OpCost scatterSumCost(const CallView &call) {
 }
 
 /// For each index as in gather; the result and a place more, as 16 bits in f32 where they are added to.
-static OpCost scatterCost(const CallView &call) {
+static OpCost scatterPartCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
   if (std::optional<unsigned> index = call.getOperand("index"))
@@ -153,17 +146,19 @@ void addPartRecords(OpRegistry &registry) {
   registry.add(
       {.target = "meshplan.extreme_place", .rule = extremePlaceRule, .linearity = notLinear, .cost = extremePlaceCost});
   registry.add({.target = "meshplan.gather_part",
-                .rule = gatherRule,
+                .rule = gatherPartRule,
                 .linearity = inSelf,
                 .cost = gatherCost,
                 .picksElements = true});
-  registry.add(
-      {.target = "meshplan.scatter_part", .rule = scatterRule, .linearity = scatterLinearity, .cost = scatterCost});
+  registry.add({.target = "meshplan.scatter_part",
+                .rule = scatterPartRule,
+                .linearity = scatterLinearity,
+                .cost = scatterPartCost});
   registry.add({.target = "meshplan.scatter_sum_part",
-                .rule = scatterSumRule,
+                .rule = scatterSumPartRule,
                 .linearity = inSource,
-                .cost = scatterSumCost,
-                .localize = localizeSizes<size>,
+                .cost = scatterSumPartCost,
+                .localize = localizeSizes<argument::size>,
                 .dropShape = withoutLike});
   registry.add({.target = "meshplan.topk_part", .rule = topkRule, .linearity = notLinear, .cost = topkCost});
 }

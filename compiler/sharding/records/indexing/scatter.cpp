@@ -58,9 +58,6 @@ static FactorRule scatterSumRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inSource(const CallView &call) { return linearIn(call, {{"source"}}); }
-static constexpr char size[] = "size";
-
 static Linearity inSelfAndSrc(const CallView &call) { return linearIn(call, {{"self", "src"}}); }
 static Linearity inSelfAndSource(const CallView &call) { return linearIn(call, {{"self", "source"}}); }
 
@@ -131,7 +128,7 @@ void addScatterRecords(OpRegistry &registry) {
                 .rule = scatterSumRule,
                 .linearity = inSource,
                 .cost = scatterSumCost,
-                .localize = localizeSizes<size>});
+                .localize = localizeSizes<argument::size>});
   for (StringRef target :
        {"aten.scatter.value", "aten.scatter_reduce.two", "aten.scatter.reduce", "aten.scatter.value_reduce"})
     registry.add({.target = target, .rule = scatterRule, .linearity = notLinear, .cost = scatterCost});

@@ -33,12 +33,6 @@ static int64_t batchedBytes(const CallView &call, unsigned operand, ArrayRef<int
   return reshapeBytes(call, operand, expanded, shape);
 }
 
-/// The last dim of an argument, or 1.
-static int64_t lastDim(const CallView &call, StringRef name) {
-  std::optional<unsigned> operand = call.getOperand(name);
-  return operand && call.operands[*operand].getRank() > 0 ? call.operands[*operand].getShape().back() : 1;
-}
-
 /// What a product that writes bf16 holds; each of its matrices has so many rows.
 static int64_t halfBytes(const CallView &call, unsigned left, int64_t rows, bool isLeftTransposed) {
   RankedTensorType result = call.results.front(), operand = call.operands[left];
@@ -112,13 +106,6 @@ static OpCost rowMajorLinearCost(const CallView &call) {
   if (std::optional<unsigned> input = call.getOperand("input"))
     cost.workspaceBytes += halfBytes(call, *input, allRows(call), false);
   return cost;
-}
-
-static std::optional<AddendSplit> splitBias(const CallView &call) {
-  std::optional<unsigned> bias = call.getOperand("bias");
-  if (!bias)
-    return std::nullopt;
-  return AddendSplit{withoutOperand(call, call.target, "bias"), *bias, {}};
 }
 
 //===----------------------------------------------------------------------===//

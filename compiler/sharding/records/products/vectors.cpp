@@ -11,19 +11,12 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The last dim of an argument, or 1.
-static int64_t lastDim(const CallView &call, StringRef name) {
-  std::optional<unsigned> operand = call.getOperand(name);
-  return operand && call.operands[*operand].getRank() > 0 ? call.operands[*operand].getShape().back() : 1;
-}
-
 /// Each of two operands alone.
 template <const char *Left, const char *Right> static Linearity inEither(const CallView &call) {
   return linearIn(call, {{Left}, {Right}});
 }
 
 static constexpr char self[] = "self";
-static constexpr char other[] = "other";
 static constexpr char tensor[] = "tensor";
 static constexpr char vec[] = "vec";
 static constexpr char vec2[] = "vec2";
@@ -115,13 +108,6 @@ static Linearity bilinearLinearity(const CallView &call) {
                                  : linearIn(call, {{"input1"}, {"input2"}, {"weight"}});
 }
 
-static std::optional<AddendSplit> splitBias(const CallView &call) {
-  std::optional<unsigned> bias = call.getOperand("bias");
-  if (!bias)
-    return std::nullopt;
-  return AddendSplit{withoutOperand(call, call.target, "bias"), *bias, {}};
-}
-
 /// For each feature the product of the first input with its matrix, and a column of sums. A bias is added behind.
 static OpCost bilinearCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "input1") * lastDim(call, "input2"));
@@ -139,12 +125,16 @@ void addVectorRecords(OpRegistry &registry) {
   registry.add({.target = "aten.addmv.default", .rule = addmvRule, .linearity = addmvLinearity, .cost = mvCost});
   registry.add(
       {.target = "aten.dot.default", .rule = dotRule<tensor>, .linearity = inEither<self, tensor>, .cost = innerCost});
-  registry.add(
-      {.target = "aten.vdot.default", .rule = dotRule<other>, .linearity = inEither<self, other>, .cost = innerCost});
+  registry.add({.target = "aten.vdot.default",
+                .rule = dotRule<argument::other>,
+                .linearity = inEither<self, argument::other>,
+                .cost = innerCost});
   registry.add(
       {.target = "aten.outer.default", .rule = outerRule, .linearity = inEither<self, vec2>, .cost = pointwiseCost<1>});
-  registry.add(
-      {.target = "aten.inner.default", .rule = innerRule, .linearity = inEither<self, other>, .cost = innerCost});
+  registry.add({.target = "aten.inner.default",
+                .rule = innerRule,
+                .linearity = inEither<self, argument::other>,
+                .cost = innerCost});
   registry.add({.target = "aten.bilinear.default",
                 .rule = bilinearRule,
                 .linearity = bilinearLinearity,

@@ -10,8 +10,6 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// True if a tensor of this shape, aligned at the last dim, stretches to the scores.
 static bool broadcasts(ArrayRef<int64_t> shape, ArrayRef<int64_t> scores) {
   if (shape.size() > scores.size())

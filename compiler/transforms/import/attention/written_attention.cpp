@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// The type of the scores that a call makes.
 static FloatType scoreType(plan::CallOp call) { return cast<FloatType>(typeOf(call.getResult(0)).getElementType()); }
 

@@ -24,8 +24,6 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// The element type of a value that autocast may convert, or null.
 static FloatType floatOf(Value value) {
   auto element = dyn_cast<FloatType>(typeOf(value).getElementType());

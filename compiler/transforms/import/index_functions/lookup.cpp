@@ -127,7 +127,7 @@ static Expr readJoined(CallReader &reader, ArrayRef<Value> parts, int64_t dim, E
 }
 
 /// Each element less the one before it; only the first difference.
-static Expr readDifference(CallReader &reader) {
+static Expr readNeighbors(CallReader &reader) {
   std::optional<int64_t> dim = reader.dim("dim", -1, reader.coordinates.size());
   if (!dim || reader.call.getInt("n", 1) != 1 || !isa<IntegerType>(reader.result.getElementType()) ||
       reader.result.getElementType().isInteger(1))
@@ -184,6 +184,6 @@ void meshplan::addLookupFunctions(CallFunctions &functions) {
   functions["aten.index.Tensor"] = readIndex;
   functions["aten.gather.default"] = readGather;
   functions["aten.cumsum.default"] = readRunningSum;
-  functions["aten.diff.default"] = readDifference;
+  functions["aten.diff.default"] = readNeighbors;
   functions["aten.cat.default"] = readCat;
 }

@@ -21,8 +21,6 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// The losses that a call takes over under another type or shape, or makes one of by adding them up, which the plan
 /// does in another way; null for other calls.
 static Value lossesBehind(plan::CallOp call) {

@@ -10,8 +10,6 @@
 using namespace mlir;
 using namespace meshplan;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// How many elements lie below each index of a dim.
 static int64_t sizeBelow(ArrayRef<int64_t> shape, size_t dim) {
   int64_t below = 1;

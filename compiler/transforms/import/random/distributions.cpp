@@ -19,9 +19,9 @@ using namespace meshplan;
 
 namespace {
 
-class Distribution {
+class DistributionCall {
 public:
-  Distribution(plan::CallOp call, llvm::function_ref<Value(Type element)> draw)
+  DistributionCall(plan::CallOp call, llvm::function_ref<Value(Type element)> draw)
       : call(call), view(CallView::of(call)), draw(draw), type(cast<RankedTensorType>(call->getResult(0).getType())),
         name(view.target.split('.').second.split('.').first) {}
 
@@ -87,7 +87,7 @@ bool meshplan::isDistribution(plan::CallOp call) {
              .Default(false);
 }
 
-Value Distribution::run() {
+Value DistributionCall::run() {
   bool isInteger = name.starts_with("randint");
   if (!isInteger && !isa<FloatType>(type.getElementType()))
     return {};
@@ -106,7 +106,7 @@ Value Distribution::run() {
   return normal();
 }
 
-Value Distribution::parameter(StringRef argument) {
+Value DistributionCall::parameter(StringRef argument) {
   std::optional<unsigned> index = view.getOperand(argument);
   if (!index)
     return {};
@@ -124,13 +124,13 @@ Value Distribution::parameter(StringRef argument) {
 }
 
 /// In f64. Of u in (0, 1) it is sqrt(2) * erfinv(2 u - 1).
-Value Distribution::normalWith(double mean, double deviation) {
+Value DistributionCall::normalWith(double mean, double deviation) {
   Value centered = plus(times(even(), 2), 2 * half - 1);
   return plus(times(unary("aten.erfinv.default", centered), std::numbers::sqrt2 * deviation), mean);
 }
 
 /// Mean and deviation are numbers or tensors.
-Value Distribution::normal() {
+Value DistributionCall::normal() {
   Value mean = parameter("mean"), deviation = parameter("std");
   if (!deviation) {
     Value drawn = rounded(normalWith(mean ? 0 : number("mean", 0), number("std", 1)));
@@ -140,13 +140,13 @@ Value Distribution::normal() {
   return mean ? with("aten.add.Tensor", drawn, mean) : plus(drawn, number("mean", 0));
 }
 
-Value Distribution::uniform() {
+Value DistributionCall::uniform() {
   double from = number("from", 0), to = number("to", 1);
   return plus(times(draw(type.getElementType()), to - from), from);
 }
 
 /// -log(u) / lambd. Logarithms are taken of it: none may be rounded to 0, as the smallest ones would be in f16.
-Value Distribution::exponential() {
+Value DistributionCall::exponential() {
   Value drawn = times(unary("aten.log.default", plus(even(), half)), -1 / number("lambd", 1));
   if (type.getElementType().isF16())
     drawn = CallBuilder("aten.clamp_min.default", call)
@@ -156,13 +156,13 @@ Value Distribution::exponential() {
   return rounded(drawn);
 }
 
-Value Distribution::cauchy() {
+Value DistributionCall::cauchy() {
   Value angle = times(plus(even(), half - 0.5), std::numbers::pi);
   return rounded(plus(times(unary("aten.tan.default", angle), number("sigma", 1)), number("median", 0)));
 }
 
 /// How often one tries until the first success: 1, 2, ...
-Value Distribution::geometric() {
+Value DistributionCall::geometric() {
   double p = number("p", 0.5);
   if (!(p > 0 && p < 1))
     return {};
@@ -171,7 +171,7 @@ Value Distribution::geometric() {
 }
 
 /// From `low` up to `high`, which is not among them. More numbers than words have are not drawn.
-Value Distribution::integers() {
+Value DistributionCall::integers() {
   double low = number("low", 0), high = number("high", 0);
   if (!(high > low) || high - low > 0x1p32 || std::abs(low) > 0x1p52)
     return {};
@@ -179,5 +179,5 @@ Value Distribution::integers() {
 }
 
 Value meshplan::distribute(plan::CallOp call, llvm::function_ref<Value(Type element)> draw) {
-  return Distribution(call, draw).run();
+  return DistributionCall(call, draw).run();
 }

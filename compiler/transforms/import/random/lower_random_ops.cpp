@@ -23,8 +23,6 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 namespace {
 
 /// Lowers one call, which gets the number that tells its random numbers from those of others.

@@ -18,16 +18,16 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-static constexpr size_t maxNotes = 3;
+static constexpr size_t maxRandomNotes = 3;
 
 static void report(ArrayRef<plan::CallOp> calls) {
   plan::CallOp first = calls.front();
   auto diagnostic = first.emitError() << "operator '" << first.getTarget()
                                       << "' draws random numbers, which is not implemented yet";
-  for (plan::CallOp call : calls.take_front(maxNotes))
+  for (plan::CallOp call : calls.take_front(maxRandomNotes))
     diagnostic.attachNote(call.getLoc()) << "in " << moduleText(call.getModule().value_or(""));
-  if (calls.size() > maxNotes)
-    diagnostic.attachNote(first.getLoc()) << "and " << calls.size() - maxNotes << " more";
+  if (calls.size() > maxRandomNotes)
+    diagnostic.attachNote(first.getLoc()) << "and " << calls.size() - maxRandomNotes << " more";
   diagnostic.attachNote(first.getLoc()) << "help: export the model in evaluation mode, after 'model.eval()'";
 }
 

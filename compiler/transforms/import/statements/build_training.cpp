@@ -59,7 +59,7 @@ void StatementBuilder::buildTraining() {
     buildPrecision(*bound.precision);
 }
 
-static TypeAttr typeOf(StringRef name, MLIRContext *context) {
+static TypeAttr typeAttrOf(StringRef name, MLIRContext *context) {
   Type type = llvm::StringSwitch<Type>(name)
                   .Case("f64", Float64Type::get(context))
                   .Case("f32", Float32Type::get(context))
@@ -84,10 +84,11 @@ void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
   MLIRContext *context = builder.getContext();
   if (precision.activations == "f32")
     builder.getInsertionBlock()->getParentOp()->setAttr(wideActivationsName, builder.getUnitAttr());
-  PrecisionOp::create(
-      builder, locate(precision.range), typeOf(precision.compute, context), typeOf(precision.storage, context),
-      typeOf(precision.gather, context), typeOf(precision.reduce, context), typeOf(precision.master, context),
-      typeOf(precision.state, context), precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
+  PrecisionOp::create(builder, locate(precision.range), typeAttrOf(precision.compute, context),
+                      typeAttrOf(precision.storage, context), typeAttrOf(precision.gather, context),
+                      typeAttrOf(precision.reduce, context), typeAttrOf(precision.master, context),
+                      typeAttrOf(precision.state, context),
+                      precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
 }
 
 static DataStage stageOf(const BoundData &data) {

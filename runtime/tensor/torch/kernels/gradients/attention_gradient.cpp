@@ -36,7 +36,7 @@ struct Tile {
 
 /// The operands of a tile, in the type of the computation. A matrix for each key head: query and gradient have the rows
 /// of all query heads that read it.
-struct Block {
+struct AttentionBlock {
   at::Tensor gradient, query, key, value;
 };
 
@@ -68,9 +68,9 @@ private:
   bool isEmpty() const { return all.query.numel() == 0 || all.key.size(2) == 0; }
   template <typename Visit> void forTiles(const Visit &visit) const;
   RowMask maskOf(IndexSpan rows, IndexSpan keys) const;
-  Block blockOf(const Tile &tile) const;
-  Scores scoresOf(const Block &block, const Tile &tile, const RowMask &mask) const;
-  at::Tensor weightsOf(const Block &block, const Tile &tile, const RowMask &mask, at::Tensor &slope) const;
+  AttentionBlock blockOf(const Tile &tile) const;
+  Scores scoresOf(const AttentionBlock &block, const Tile &tile, const RowMask &mask) const;
+  at::Tensor weightsOf(const AttentionBlock &block, const Tile &tile, const RowMask &mask, at::Tensor &slope) const;
   void drop(const at::Tensor &weights, const Tile &tile) const;
 
   /// [samples, key heads * count, length, ..] of a tensor.
@@ -163,7 +163,7 @@ at::Tensor AttentionTiles::byQueryHeads(const at::Tensor &scores, const Tile &ti
   return scores.view({tile.samples.size(), tile.keyHeads.size() * repeats, tile.rows.size(), tile.keys.size()});
 }
 
-Block AttentionTiles::blockOf(const Tile &tile) const {
+AttentionBlock AttentionTiles::blockOf(const Tile &tile) const {
   return {matrices(all.gradient, tile, repeats, tile.rows), matrices(all.query, tile, repeats, tile.rows),
           matrices(all.key, tile, 1, tile.keys), matrices(all.value, tile, 1, tile.keys)};
 }
@@ -179,7 +179,7 @@ void AttentionTiles::drop(const at::Tensor &weights, const Tile &tile) const {
 }
 
 /// Of the softmax, before any is dropped; `slope` becomes that of the cap, if there is one.
-at::Tensor AttentionTiles::weightsOf(const Block &block, const Tile &tile, const RowMask &mask,
+at::Tensor AttentionTiles::weightsOf(const AttentionBlock &block, const Tile &tile, const RowMask &mask,
                                      at::Tensor &slope) const {
   at::Tensor weights = at::empty({block.query.size(0), block.query.size(1), block.key.size(1)}, block.query.options());
   at::bmm_out(weights, block.query, block.key.transpose(1, 2));
@@ -201,7 +201,7 @@ at::Tensor AttentionTiles::weightsOf(const Block &block, const Tile &tile, const
   return weights;
 }
 
-Scores AttentionTiles::scoresOf(const Block &block, const Tile &tile, const RowMask &mask) const {
+Scores AttentionTiles::scoresOf(const AttentionBlock &block, const Tile &tile, const RowMask &mask) const {
   Scores scores;
   at::Tensor slope;
   scores.weights = weightsOf(block, tile, mask, slope);
@@ -235,7 +235,7 @@ Gradients AttentionTiles::gradients() const {
   if (isEmpty())
     return sums;
   forTiles([&](const Tile &tile, const RowMask &mask) {
-    Block block = blockOf(tile);
+    AttentionBlock block = blockOf(tile);
     Scores scores = scoresOf(block, tile, mask);
     add(sums.value, tile, scores.weights.transpose(1, 2), block.gradient, 1);
     add(sums.key, tile, scores.gradient.transpose(1, 2), block.query, form.scale);

@@ -16,7 +16,7 @@ struct Norm {
 };
 
 /// A block of rows in the type of the computation.
-struct Block {
+struct NormBlock {
   at::Tensor gradient, normalized, inverseDeviation; // [n, E], [n, E], [n, 1]
 };
 
@@ -31,7 +31,7 @@ static void checkNorm(const at::Tensor &gradient, const at::Tensor &input, at::I
   TORCH_CHECK(!weight || weight->sizes() == shape, "weight ", weight->sizes(), " does not have the dims ", shape);
 }
 
-static Block normalize(const at::Tensor &gradient, const at::Tensor &input, Norm norm, at::ScalarType type) {
+static NormBlock normalize(const at::Tensor &gradient, const at::Tensor &input, Norm norm, at::ScalarType type) {
   at::Tensor centered = input.to(type);
   if (norm.centered)
     centered = centered - centered.mean(1, /*keepdim=*/true);
@@ -63,7 +63,7 @@ static at::Tensor inputGradient(const at::Tensor &gradient, const at::Tensor &in
   if (weight)
     factor = weight->to(accumulationType(input.scalar_type())).reshape({columns});
   // In the place of what is not read any more: at most three blocks are there at a time.
-  forBlocks(gradient, input, columns, norm, [&](Block block, int64_t row) {
+  forBlocks(gradient, input, columns, norm, [&](NormBlock block, int64_t row) {
     if (factor.defined())
       block.gradient = block.gradient * factor;
     at::Tensor share = (block.gradient * block.normalized).mean(1, /*keepdim=*/true);
@@ -82,7 +82,7 @@ static at::Tensor weightGradient(const at::Tensor &gradient, const at::Tensor &i
   at::Tensor sum = at::zeros({columns}, input.options().dtype(accumulationType(input.scalar_type())));
   if (input.numel() > 0)
     forBlocks(gradient, input, columns, norm,
-              [&](const Block &block, int64_t) { sum.add_((block.gradient * block.normalized).sum(0)); });
+              [&](const NormBlock &block, int64_t) { sum.add_((block.gradient * block.normalized).sum(0)); });
   return sum.to(input.scalar_type()).view(shape);
 }
 

@@ -17,7 +17,7 @@ using namespace meshplan;
 /// Words that are made at a time: they stay in the first-level cache.
 static constexpr int64_t pieceLength = 2048;
 /// Elements from which on a second thread is worth its start.
-static constexpr int64_t grain = 1 << 15;
+static constexpr int64_t drawGrain = 1 << 15;
 
 static constexpr double words32 = 4294967296.0;
 
@@ -42,7 +42,7 @@ static void forPieces(const PartOfWhole &part, const RandomStream &stream, const
   int64_t length = part.runLength(), pieces = (length + pieceLength - 1) / pieceLength;
   if (length == 0)
     return;
-  int64_t atOnce = std::max<int64_t>(1, grain / std::min(length, pieceLength));
+  int64_t atOnce = std::max<int64_t>(1, drawGrain / std::min(length, pieceLength));
   at::parallel_for(0, part.runs() * pieces, atOnce, [&](int64_t begin, int64_t end) {
     uint32_t words[pieceLength];
     for (int64_t index = begin; index < end; ++index) {

@@ -13,7 +13,7 @@
 using namespace meshplan;
 
 /// Elements from which on a second thread is worth its start.
-static constexpr int64_t grain = 1 << 15;
+static constexpr int64_t scanGrain = 1 << 15;
 
 static constexpr const char *wrongType = " are not checked for being finite";
 
@@ -48,7 +48,7 @@ MESHPLAN_EACH_PROCESSOR static int64_t count(const uint64_t *elements, int64_t s
 template <typename Bits> static int64_t countAll(const at::Tensor &dense, Bits exponent) {
   auto *elements = static_cast<const Bits *>(dense.const_data_ptr());
   return at::parallel_reduce(
-      0, dense.numel(), grain, int64_t(0),
+      0, dense.numel(), scanGrain, int64_t(0),
       [&](int64_t begin, int64_t end, int64_t known) { return known + count(elements + begin, end - begin, exponent); },
       std::plus<>());
 }

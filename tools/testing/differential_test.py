@@ -231,6 +231,15 @@ class RunnerTest(unittest.TestCase):
                 self.assertEqual(runner.run(draw_case(number)).kind, run_case.RIGHT)
         return len(exports)
 
+    def test_ranks_have_the_one_thread_of_the_reference(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "meshplan-run")
+            program.write_text("#!/bin/sh\nnproc >&2; exit 1\n")
+            program.chmod(0o755)
+            programs = run_case.Programs("", str(program), "", Path(folder))
+            with self.assertRaisesRegex(run_case.CaseError, r"forward ends with 1: 1\n"):
+                run_case.forward(programs, draw_case(0), Path(folder, "case"))
+
     def test_cases_of_one_model_export_it_once(self) -> None:
         self.assertEqual(self.run_cases(list(range(PLANS))), 1)
         self.assertEqual(self.run_cases([0, PLANS, 0]), 3)

@@ -9,12 +9,14 @@ import json
 import math
 import os
 import pickle
+import random
 import re
 import subprocess
 import sys
 import unittest.mock
 import warnings
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,9 +77,16 @@ class CaseError(Exception):
         self.kind = kind
 
 
-def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+def use_one_core() -> None:
+    """A rank has a thread for each core that is left to it, and by the number of threads PyTorch chooses kernels and
+    layouts, of which some are less exact: that of the reference has one."""
+    os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
+
+
+def call(command: list[str], begin: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:
+    limits = {"timeout": 2 * TIMEOUT, "preexec_fn": begin}
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT, env=environment())
+        return subprocess.run(command, capture_output=True, text=True, env=environment(), **limits)
     except subprocess.TimeoutExpired as error:
         raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
 
@@ -244,7 +253,7 @@ def forward(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch
         return load_file(outputs)
     files = ["--weights", f"{base}.weights", "--inputs", f"{base}.inputs", "--outputs", str(outputs)]
     schedule = str(base.with_suffix(".sched"))
-    result = call([programs.meshplan_run, "forward", schedule, *files, "--timeout", str(TIMEOUT)])
+    result = call([programs.meshplan_run, "forward", schedule, *files, "--timeout", str(TIMEOUT)], use_one_core)
     if result.returncode != 0:
         raise CaseError(WRONG, f"forward ends with {result.returncode}: {result.stderr[-2000:]}")
     return load_file(outputs)

@@ -17,6 +17,7 @@ import multiprocessing
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,7 +41,12 @@ def write_case(
     for ending in ("sched", "weights", *([f"batch{batch}" for batch in range(batches)] or ["inputs"])):
         shutil.copyfile(f"{base}.{ending}", folder / f"case{seed}.{ending}")
     if model and not (folder / model).exists():
-        shutil.copyfile(f"{base}.pt2", folder / model)
+        with (
+            zipfile.ZipFile(f"{base}.pt2") as plain,
+            zipfile.ZipFile(folder / model, "w", zipfile.ZIP_DEFLATED) as packed,
+        ):
+            for member in plain.namelist():
+                packed.writestr(member, plain.read(member))
     told = {"settings": list(settings), "batches": batches, "model": model, "addends": addends}
     (folder / f"case{seed}.json").write_text(json.dumps(told))
 

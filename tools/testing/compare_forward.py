@@ -258,6 +258,15 @@ def error_of_others(tensor: torch.Tensor, exact: torch.Tensor) -> float:
     return largest_error(tensor[others], exact[others])
 
 
+def beside(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Floats each of which is itself, the next larger number or the next smaller one."""
+    if not tensor.is_floating_point():
+        return tensor
+    steps = torch.randint(-1, 2, tensor.shape, generator=generator).to(tensor.device)
+    moved = torch.nextafter(tensor, torch.where(steps > 0, math.inf, -math.inf).to(tensor.dtype))
+    return torch.where(steps == 0, tensor, moved)
+
+
 @dataclass(frozen=True)
 class Deviation:
     """The largest error of an output, that of PyTorch's own run, and what is allowed."""

@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import functools
 import json
-import math
 import os
 import pickle
 import random
@@ -39,7 +38,7 @@ from unreached import is_of_steps
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compare_forward import MOST_DRAWS, Deviation, Reference, largest_error
+from compare_forward import MOST_DRAWS, Deviation, Reference, beside, largest_error
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
@@ -89,15 +88,6 @@ def call(command: list[str], begin: Callable[[], None] | None = None) -> subproc
         return subprocess.run(command, capture_output=True, text=True, env=environment(), **limits)
     except subprocess.TimeoutExpired as error:
         raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
-
-
-def beside(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Floats each of which is itself, the next larger number or the next smaller one."""
-    if not tensor.is_floating_point():
-        return tensor
-    steps = torch.randint(-1, 2, tensor.shape, generator=generator).to(tensor.device)
-    moved = torch.nextafter(tensor, torch.where(steps > 0, math.inf, -math.inf).to(tensor.dtype))
-    return torch.where(steps == 0, tensor, moved)
 
 
 class CaseReference(Reference):

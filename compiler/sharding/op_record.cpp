@@ -77,6 +77,9 @@ bool picksAlong(const CallView &call, unsigned operand, unsigned dim) {
   const OpRecord *record = OpRegistry::get().lookup(call.target);
   if (!record || !record->linearity || !record->linearity(call).movesElements)
     return false;
+  int64_t count = call.operands[operand].getNumElements();
+  if (llvm::any_of(call.results, [&](RankedTensorType result) { return result.getNumElements() >= count; }))
+    return false;
   FactorRule rule = factorRuleOf(call, record);
   llvm::ArrayRef<unsigned> factors = rule.operands[operand].dims[dim];
   return !factors.empty() &&

@@ -172,8 +172,8 @@ private:
 /// fails): every factor is `whole`, so the operator runs replicated.
 FactorRule factorRuleOf(const CallView &call, const OpRecord *record);
 
-/// True if the call only moves elements, and those that it takes depend on where they lie along the dim of its operand:
-/// select, unbind, a slice.
+/// True if the call only moves elements, takes some of them, and those depend on where they lie along the dim of its
+/// operand: select, unbind, a slice. A flip takes all.
 bool picksAlong(const CallView &call, unsigned operand, unsigned dim);
 
 /// The cost of a call on a rank; nothing is known without a record.

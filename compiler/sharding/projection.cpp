@@ -57,9 +57,7 @@ bool DimProjector::giveParts(size_t place) {
     bool isEven = part.unit == 1 && part.extent % (size * shards) == 0;
     return part.extent % size == 0 && (isEven || part.unit % size == 0);
   };
-  // Equal parts number the indices of leading factors.
-  bool numbersOthers = size > 1 && llvm::all_equal(dim.getParts());
-  if (factorAt(place).isCounted || numbersOthers || !llvm::all_of(dim.getParts(), isOfIndices))
+  if (factorAt(place).isCounted || !llvm::all_of(dim.getParts(), isOfIndices))
     return false;
   FactorDivision &division = divisions[factors[place]];
   for (const DimPart &part : dim.getParts())
@@ -272,7 +270,8 @@ struct DimBuilder {
   /// The dim, and a factor that cannot be expressed in it. Where the dim has so many equal parts already, the factors
   /// above the first divided one may number them.
   std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors, ArrayRef<DimPart> known) const;
-  std::pair<DimShardingAttr, std::optional<unsigned>> buildInParts(ArrayRef<unsigned> factors) const;
+  std::pair<DimShardingAttr, std::optional<unsigned>> buildInParts(ArrayRef<unsigned> factors,
+                                                                   ArrayRef<DimPart> known) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildJoined(ArrayRef<unsigned> factors) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildShared(unsigned factor, int64_t sharers) const;
 };
@@ -282,7 +281,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
                                                                       ArrayRef<DimPart> known) const {
   size_t major = rule.majorPlace(factors);
   if (major < factors.size() && !divisions[factors[major]].parts.empty())
-    return buildInParts(factors);
+    return buildInParts(factors, known);
   AxisList axes;
   std::optional<unsigned> inexpressible;
   bool majorIsWhole = false;
@@ -321,18 +320,20 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
 }
 
 /// The parts of the leading factor are those of the dim, and no other factor is divided.
-std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(ArrayRef<unsigned> factors) const {
+std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(ArrayRef<unsigned> factors,
+                                                                             ArrayRef<DimPart> known) const {
   size_t major = rule.majorPlace(factors);
   const FactorDivision &division = divisions[factors[major]];
   int64_t below = rule.sizeBelow(factors, major), extent = rule.factors[factors[major]].size * below;
-  // Equal parts would number the indices of the factor.
-  if (below == 0 || (below != 1 && llvm::all_equal(division.parts)))
+  // Equal parts mostly number the indices of a factor: others are kept and not made.
+  DimShardingAttr made = divideDim(extent, mergeDigits(division.axes, mesh), mesh, 1, scaledUp(division.parts, below));
+  if (below == 0 || (below != 1 && llvm::all_equal(division.parts) && made.getParts() != known))
     return {divideDim(extent, {}, mesh), factors[major]};
   std::optional<unsigned> inexpressible;
   for (unsigned factor : factors.drop_front(major + 1))
     if (!divisions[factor].axes.empty() && !isHeldByAll(divisions[factor], rule.factors[factor], mesh))
       inexpressible = factor;
-  return {divideDim(extent, mergeDigits(division.axes, mesh), mesh, 1, scaledUp(division.parts, below)), inexpressible};
+  return {made, inexpressible};
 }
 
 /// Factors are joined if all are divided alike: a rank holds a range of each.

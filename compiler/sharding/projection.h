@@ -61,15 +61,16 @@ struct Projection {
 /// that is not yet divided to 1, and is split into digits where it covers the rest of a factor exactly. A dim whose
 /// shards differ in size gives what its leading factors do not take to one factor, of which its unit must be a multiple
 /// of a single index: heads are not cut. A dim with equal parts, one for each index of its leading factors, divides
-/// what is below these; parts that differ, of whole indices of the leading factor, are parts of that factor. A factor
-/// whose elements are counted takes no parts.
+/// what is below these; other parts, of whole indices of the leading factor, are parts of that factor. A factor whose
+/// elements are counted takes no parts.
 Projection projectToFactors(plan::ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
                             plan::MeshOp mesh);
 
 /// The sharding of a tensor whose factors are divided so. Nothing is partial. A dim can be divided in a minor factor
 /// only if its more major factors are divided to 1, and part by part only in its leading factor: `inexpressible`
 /// receives the factors for which that fails. Where the tensor arrives with equal parts, more major factors that number
-/// them stay whole: [3 * 4 heads] in three parts is [3, 4 heads] divided in the second dim.
+/// them stay whole: [3 * 4 heads] in three parts is [3, 4 heads] divided in the second dim. Equal parts of a factor
+/// that others are minor to are kept where the tensor arrives with them: [8 * 2] in two parts is [8 in two parts, 2].
 plan::ShardingAttr projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor, const FactorRule &rule,
                                  plan::MeshOp mesh, llvm::SmallVectorImpl<unsigned> *inexpressible = nullptr,
                                  plan::ShardingAttr arriving = {});

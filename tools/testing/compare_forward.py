@@ -34,6 +34,7 @@ import torch
 from addends import Shards, split_products
 from draws import Draws, replay
 from safetensors.torch import load_file
+from torch.export.passes import move_to_device_pass
 
 HALVES = (torch.bfloat16, torch.float16)
 FLOATS = (torch.float32, *HALVES)
@@ -163,6 +164,20 @@ def own_module(
     return module
 
 
+def on_device(program: torch.export.ExportedProgram, device: str) -> torch.export.ExportedProgram:
+    """The program with its parameters and constants on a device, where it computes in float32 without TF32."""
+    if device == "cpu":
+        return program
+    torch.backends.cudnn.allow_tf32 = False
+    return move_to_device_pass(copy.deepcopy(program), device)
+
+
+def run_on_device(module: torch.nn.Module, device: str, inputs: Tensors, positional: Sequence[str] = ()) -> Tensors:
+    """The outputs of a module of such a program, on the host."""
+    placed = {name: tensor.to(device) for name, tensor in inputs.items()}
+    return {name: tensor.cpu() for name, tensor in run(module, placed, positional).items()}
+
+
 def widened_module(program: torch.export.ExportedProgram, draws: Draws | None = None) -> torch.nn.Module:
     """The module of the graph, with the random numbers of a compiled program, computing in float64."""
     module = copy.deepcopy(program.module(check_guards=False))
@@ -243,6 +258,15 @@ def error_of_others(tensor: torch.Tensor, exact: torch.Tensor) -> float:
     return largest_error(tensor[others], exact[others])
 
 
+def beside(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Floats each of which is itself, the next larger number or the next smaller one."""
+    if not tensor.is_floating_point():
+        return tensor
+    steps = torch.randint(-1, 2, tensor.shape, generator=generator).to(tensor.device)
+    moved = torch.nextafter(tensor, torch.where(steps > 0, math.inf, -math.inf).to(tensor.dtype))
+    return torch.where(steps == 0, tensor, moved)
+
+
 @dataclass(frozen=True)
 class Deviation:
     """The largest error of an output, that of PyTorch's own run, and what is allowed."""
@@ -268,9 +292,11 @@ class Reference:
         inputs: Tensors,
         compute: str | None = None,
         shards: Shards | None = None,
+        device: str = "cpu",
     ) -> None:
-        self.half, self.compute = is_half(program) or compute is not None, compute
-        self.narrow, self.exact = own_module(program, shards=shards), widened_module(program)
+        """PyTorch's own runs are on `device`, without autocast where that is not the CPU."""
+        self.half, self.compute, self.device = is_half(program) or compute is not None, compute, device
+        self.narrow, self.exact = own_module(on_device(program, device), shards=shards), widened_module(program)
         self.positional = positional_inputs(program)
         self.own_errors: dict[str, float] = {}
         self.own, self.wide = self.add_draw(inputs)
@@ -286,7 +312,10 @@ class Reference:
         Returns that run, and the one in float64.
         """
         exact = run(self.exact, widened(inputs), self.positional)
-        own = run(self.narrow, inputs, self.positional, self.compute)
+        if self.device == "cpu":
+            own = run(self.narrow, inputs, self.positional, self.compute)
+        else:
+            own = run_on_device(self.narrow, self.device, inputs, self.positional)
         for name in names or exact:
             error = largest_error(own[name], exact[name])
             if name not in self.own_errors:
@@ -305,15 +334,15 @@ class Reference:
         self.add_other_draw({name: tensor.roll(self.draws, -1) for name, tensor in self.inputs.items()}, self.drawn)
         self.draws += 1
 
-    def turn_weights(self) -> None:
-        """Moves the elements of every parameter by one place: another model of the same kind, for further draws."""
+    @torch.no_grad()
+    def change_weights(self, change: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        """Gives every parameter what `change` makes of it, for further draws of another model of the same kind."""
         narrow = dict(self.narrow.named_parameters(remove_duplicate=False))
-        with torch.no_grad():
-            # Tied ones may share their elements and be two tensors to PyTorch.
-            for parameter in {parameter.data_ptr(): parameter for parameter in narrow.values()}.values():
-                parameter.copy_(parameter.flatten().roll(1).view_as(parameter))
-            for name, parameter in self.exact.named_parameters(remove_duplicate=False):
-                parameter.copy_(narrow[name])
+        # Tied ones may share their elements and be two tensors to PyTorch.
+        for parameter in {parameter.data_ptr(): parameter for parameter in narrow.values()}.values():
+            parameter.copy_(change(parameter))
+        for name, parameter in self.exact.named_parameters(remove_duplicate=False):
+            parameter.copy_(narrow[name])
 
     def mismatch(self, ours: Tensors) -> str | None:
         """What makes the outputs of a run others than those of PyTorch, whatever their values."""

@@ -217,13 +217,13 @@ class Halves(unittest.TestCase):
         off[0, 3] = torch.nextafter(off[0, 3], torch.tensor(9.0, dtype=torch.bfloat16))
         self.assertEqual(reference.deviation("1", off).share, math.inf)
 
-    def test_turned_weights_are_the_same_in_both_precisions(self) -> None:
+    def test_changed_weights_are_the_same_in_both_precisions(self) -> None:
         model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8, bias=False)).bfloat16()
         model[1].weight = model[0].weight
         inputs = {"input": torch.randn(4, 8, dtype=torch.bfloat16)}
         reference = reference_of(model, inputs)
         before = reference.wide["0"]
-        reference.turn_weights()
+        reference.change_weights(lambda parameter: parameter.flip(0))
         own, exact = reference.add_draw(inputs)
         self.assertGreater((exact["0"] - before).abs().max().item(), 0.1)
         self.assertLess((own["0"].double() - exact["0"]).abs().max().item(), 0.05)

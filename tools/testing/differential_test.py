@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import random
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).with_name("differential")))
 sys.path.insert(0, str(Path(__file__).parent))
 
+import own_runs
 import run_case
 import torch
 from attention import Attention
@@ -22,16 +24,19 @@ from case import Case, Entry, Step, read_case
 from case_process import CaseProcess
 from choices import Choices
 from coverage import LEAST, WANTED, Coverage, column_of
-from draw import PLANS, draw_case
-from elsewhere import result_of, write_case
+from draw import PLANS, draw_case, without_ties
+from elsewhere import own_result, result_of, write_case
 from fans import arranged
 from layers import STEPS
 from made_weights import FORMS, fan_faults, init_items, layout_faults, made_layers
 from model import make_inputs, make_model
 from plan_text import BRACES, FLAT, NESTED, OVERRIDES, plan_text
 from refusals import reason_of
+from safetensors.torch import load_file, save_file
 from shrink import shrink
 from steps_functions import integers
+from steps_places import with_majority
+from steps_vocabulary import selected
 from unreached import REASONS
 from unreached import reason_of as unreached_because
 
@@ -88,13 +93,56 @@ class ElsewhereTest(unittest.TestCase):
             ended = subprocess.run(command, capture_output=True, text=True)
             self.assertEqual(ended.stdout, "3 cases: 1 have no result\ncase9: run-steps ends with 3: \n")
             self.assertEqual((results / "case7.result").read_text(), "schedweightsinputs")
+            self.assertIsNone(own_result(results, 7))
             self.assertEqual((results / "case8.result").read_text(), "schedweightsbatch0batch1")
             self.assertEqual(result_of(results, 8), (results / "case8.result", ""))
             self.assertEqual(result_of(results, 9), (None, "run-steps ends with 3: "))
             self.assertEqual(result_of(results, 10), (None, "it was not run"))
 
 
+class OwnRunsTest(unittest.TestCase):
+    """PyTorch's own runs where a case is run, here on the CPU."""
+
+    def test_their_errors_bound_those_of_the_case(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder, inputs = Path(name), {"input": torch.randn(6, 8, dtype=torch.bfloat16)}
+            program = torch.export.export(torch.nn.Linear(8, 64).bfloat16(), (), inputs)
+            torch.export.save(program, folder / "base.pt2")
+            save_file(inputs, folder / "base.inputs")
+            for ending in ("sched", "weights"):
+                (folder / f"base.{ending}").touch()
+            for seed, addends in ((7, 1), (8, 4)):
+                write_case(folder, seed, folder / "base", model="model3.pt2", addends=addends)
+            own_runs.run_all(sorted(folder.glob("case*.json")), folder, "cpu")
+            reference = run_case.CaseReference(program, inputs)
+            once, rounded = (load_file(own_result(folder, seed)) for seed in (7, 8))
+            self.assertTrue(torch.equal(once["0"], reference.own["0"]))
+            reference.take_errors(rounded)
+            error = (rounded["0"].double() - reference.wide["0"]).abs().max().item()
+            self.assertEqual(reference.deviation("0", once["0"]).own, error)
+            self.assertFalse(torch.equal(once["0"], rounded["0"]), "addends that are rounded")
+
+
 class DrawTest(unittest.TestCase):
+    def test_what_one_device_chooses_has_no_equal_elements(self) -> None:
+        ties = []
+
+        def topk(scores: torch.Tensor, *_: object, **__: object) -> torch.return_types.topk:
+            ties.append(any(len(set(row)) < len(row) for row in scores.flatten(0, -2).tolist()))
+            return torch.topk(scores, 1)
+
+        x = torch.arange(24.0).view(2, 3, 4).remainder(3)
+        with unittest.mock.patch.object(torch.Tensor, "topk", topk):
+            for distinct in (False, True):
+                selected(x, x, Choices([0, 0, 1], distinct))
+        self.assertEqual(ties, [True, False])
+        for size in range(1, 9):
+            repeated = with_majority(torch.randn(2, size), 1)
+            self.assertTrue(torch.equal(repeated.mode(1).values, repeated[:, 0]))
+            self.assertTrue(((repeated == repeated[:, :1]).sum(1) * 2 > size).all())
+        case = without_ties(draw_case(7))
+        self.assertTrue(all(step.distinct for block in case.blocks for step in block.steps))
+
     def test_a_number_draws_one_case(self) -> None:
         self.assertEqual(draw_case(7), draw_case(7))
         self.assertNotEqual(draw_case(7), draw_case(8))
@@ -155,7 +203,7 @@ class RunnerTest(unittest.TestCase):
 
         worse = 0
 
-        def __init__(self, *_: object) -> None:
+        def __init__(self, *_: object, **__: object) -> None:
             self.own: dict[str, torch.Tensor] = {}
 
         def share(self, _: object) -> float:
@@ -183,12 +231,57 @@ class RunnerTest(unittest.TestCase):
                 self.assertEqual(runner.run(draw_case(number)).kind, run_case.RIGHT)
         return len(exports)
 
+    def test_ranks_have_the_one_thread_of_the_reference(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "meshplan-run")
+            program.write_text("#!/bin/sh\nnproc >&2; exit 1\n")
+            program.chmod(0o755)
+            programs = run_case.Programs("", str(program), "", Path(folder))
+            with self.assertRaisesRegex(run_case.CaseError, r"forward ends with 1: 1\n"):
+                run_case.forward(programs, draw_case(0), Path(folder, "case"))
+
     def test_cases_of_one_model_export_it_once(self) -> None:
         self.assertEqual(self.run_cases(list(range(PLANS))), 1)
         self.assertEqual(self.run_cases([0, PLANS, 0]), 3)
 
     def test_a_model_whose_weights_were_turned_is_made_anew(self) -> None:
         self.assertEqual(self.run_cases([0, 1], worse=1), 2)
+
+
+class Scaled(torch.nn.Module):
+    """Five roundings of each element in 16 bits."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(features))
+
+    def forward(self, start: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return start * self.scale + start * self.scale.flip(0) + start * self.scale.roll(3)
+
+
+class BoundTest(unittest.TestCase):
+    def share(self, y: float) -> float:
+        """Of 288, which PyTorch's run on the inputs happens to give exactly. Other inputs make numbers below 20."""
+        drawn = next(case for case in map(draw_case, range(0, 100 * PLANS, PLANS)) if case.stem.kind == "hidden")
+        drawn = dataclasses.replace(drawn, half=True)
+        inputs = make_inputs(drawn)
+        inputs["start"] = torch.full_like(inputs["start"], 96)
+        program = torch.export.export(Scaled(drawn.sizes.features).bfloat16(), (), inputs)
+        ours = torch.full_like(inputs["start"], y)
+        return run_case.share_of(run_case.CaseReference(program, inputs), drawn, {"0": ours})
+
+    def test_errors_are_held_against_those_of_numbers_as_large(self) -> None:
+        self.assertEqual(self.share(288), 0)
+        self.assertTrue(0.5 < self.share(290) <= 1, "rounded otherwise: by up to 0.25 three times, 0.5 and 1")
+        self.assertGreater(self.share(292), 1)
+
+    def test_what_lies_beside_a_number(self) -> None:
+        ones = torch.ones(1000)
+        found = run_case.beside(ones, torch.Generator().manual_seed(1))
+        ends = [torch.nextafter(torch.tensor(1.0), torch.tensor(end)).item() for end in (0.0, 2.0)]
+        self.assertEqual(set(found.tolist()), {1.0, *ends})
+        integers = torch.arange(3)
+        self.assertTrue(run_case.beside(integers, torch.Generator()) is integers)
 
 
 class ShrinkTest(unittest.TestCase):

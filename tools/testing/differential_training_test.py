@@ -325,14 +325,30 @@ class ReferenceTest(unittest.TestCase):
                 self.assertTrue(all(map(math.isfinite, losses)))
                 self.assertTrue(reference.inputs_of(reference.batches[0])["mask"][:, 0].all())
 
-    def test_further_draws_have_other_inputs(self) -> None:
+    def test_further_draws_have_other_inputs_or_weights_beside_those_of_the_case(self) -> None:
         case = case_of(self.OPTIMIZER)
         case.half = True
         with torch.enable_grad():
             reference, _ = training.reference_of(case, self.exported(case))
             first = reference.batches[0]["labels"]
+            weights = [parameter.detach().clone() for parameter in reference.make(False).own]
+
+            def steps_away() -> float:
+                """The largest change of a weight in steps from number to number, or a part of one."""
+                changes = [
+                    ((own - weight).abs() / (weight.abs() * torch.finfo(weight.dtype).eps)).max().item()
+                    for own, weight in zip(reference.make(False).own, weights, strict=True)
+                ]
+                return max(changes)
+
+            reference.add_draw()
+            self.assertTrue(torch.equal(first, reference.batches[0]["labels"]))
+            self.assertTrue(0 < steps_away() <= 1.01, "a step is up to eps of a number, and is rounded here")
+            exact = reference.make(True).own
+            self.assertTrue(all(map(torch.equal, exact, (own.double() for own in reference.make(False).own))))
             reference.add_draw()
             self.assertFalse(torch.equal(first, reference.batches[0]["labels"]))
+            self.assertEqual(steps_away(), 0)
             # As many as are needed, and no more.
             self.assertGreater(reference.share(1e6, lambda: reference.loss_bound(0)), 1)
             self.assertEqual(reference.draws, MOST_DRAWS)

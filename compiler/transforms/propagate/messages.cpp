@@ -111,6 +111,10 @@ partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
   return {};
 }
 
+static std::string smallestPartHelp(AxisRefAttr axis, int64_t smallest) {
+  return ("help: " + axis.getName() + " can be at most " + Twine(smallest) + ", the size of the smallest part").str();
+}
+
 /// A value that an operator takes apart along the dim that is divided.
 static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                              const DividingStatement &statement, ArrayRef<int64_t> ofWeight, MeshOp mesh,
@@ -133,7 +137,7 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
   ArrayRef<int64_t> parts = ofWeight.empty() ? ArrayRef(sizes) : ofWeight;
   int64_t smallest = *llvm::min_element(parts);
   if (statement.takesParts() && smallest < axisSize(block.axis, mesh))
-    help << "help: " << block.axis.getName() << " can be at most " << smallest << ", the size of the smallest part"
+    help << smallestPartHelp(block.axis, smallest)
          << (whole.empty() ? "" : "; or gather it before it is taken apart with '" + whole + "'");
   else if (statement.takesParts())
     help << partsHelp(parts);
@@ -144,13 +148,13 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
 }
 
 /// The dim is divided in parts that are not those which the call sees.
-static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis, StringRef name,
+static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis, StringRef how,
                              ArrayRef<int64_t> ofWeight) {
   diagnostic << "and is divided over " << axis << " in parts of ";
   printSizes(diagnostic, stated);
   diagnostic << ", which do not follow them";
   if (ofWeight.empty())
-    diagnostic.attachNote() << "help: leave out 'parts': the model takes this weight apart by " << name;
+    diagnostic.attachNote() << "help: leave out 'parts': the model takes this weight apart " << how;
   else
     diagnostic.attachNote() << partsHelp(ofWeight);
 }
@@ -189,6 +193,12 @@ static int64_t sizeAbove(ArrayRef<unsigned> dim, unsigned factor, const FactorRu
   for (unsigned index : dim.take_while([&](unsigned other) { return other != factor; }))
     above *= rule.factors[index].size;
   return above;
+}
+
+/// True unless the call needs each index of the factor whole, as it does a window.
+static bool canDivideBelow(ArrayRef<unsigned> dim, unsigned factor, const FactorRule &rule) {
+  ArrayRef<unsigned> below = dim.drop_until([&](unsigned other) { return other == factor; }).drop_front();
+  return llvm::none_of(below, [&](unsigned index) { return rule.factors[index].kind == FactorKind::whole; });
 }
 
 /// A value that is divided part by part, and that an operator counts along.
@@ -232,9 +242,10 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   if (above != 1)
     diagnostic << above << " x ";
   diagnostic << parts << " " << name << " of " << size / above / parts << ", ";
+  std::string how = (areParts ? "in parts of " + Twine(size / above / parts) : "by " + name).str();
   if (!stated.empty() && above != static_cast<int64_t>(stated.size()))
-    return reportOtherParts(diagnostic, stated, axis, name, ofWeight);
-  if (areParts && stated.empty() && !ofWeight.empty()) {
+    return reportOtherParts(diagnostic, stated, axis, how, ofWeight);
+  if (areParts && stated.empty() && !ofWeight.empty() && canDivideBelow(tensor.dims[block.dim], block.factor, rule)) {
     diagnostic << "and is divided over " << axis << " as one";
     diagnostic.attachNote() << partsHelp(ofWeight);
     return;
@@ -297,8 +308,8 @@ static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Loc
     help << ", or ask for it with '" << whole << "'";
 }
 
-bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr needed, const DividingStatement &statement,
-                                  const DimUnits &units) {
+bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
+                                  const DividingStatement &statement, const DimUnits &units) {
   Value operand = call.getOperands()[index];
   CallView view = CallView::of(call);
   for (auto [dim, before, after] : llvm::enumerate(getSharding(operand).getDims(), needed.getDims())) {
@@ -314,7 +325,11 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
                       << " parts, which " << operatorText(call.getTarget(), call.getModule())
                       << " takes one by one, and they are divided over " << before.getAxes().front().getName()
                       << " as one";
-    diagnostic.attachNote() << partsHelp(sizes);
+    int64_t smallest = *llvm::min_element(sizes);
+    if (smallest < shardCount(before.getAxes(), mesh))
+      diagnostic.attachNote() << smallestPartHelp(before.getAxes().front(), smallest);
+    else
+      diagnostic.attachNote() << partsHelp(sizes);
     return true;
   }
   return false;

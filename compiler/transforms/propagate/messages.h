@@ -36,7 +36,7 @@ void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &lay
 
 /// Reports that the call takes from operand `index` single parts of a fused weight whose statement divides all of them
 /// as one, so that they would be gathered to `needed`. False if it does not.
-bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr needed,
+bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
                         const DividingStatement &statement, const DimUnits &units);
 
 /// Operand `index` moves between ranks, to `needed`, and nothing in the plan says so.

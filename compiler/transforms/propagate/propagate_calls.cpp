@@ -194,7 +194,7 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   if (hasFailed || (call.getBackward() && !mayNeedMoreThanForward(call)))
     return;
   DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
-  hasFailed = reportMissingParts(call, index, to, statement, units);
+  hasFailed = reportMissingParts(call, index, to, mesh, statement, units);
   if (hasFailed)
     return;
   strictFailure |= strict;

@@ -115,6 +115,14 @@ static at::Tensor tensorAt(std::span<Tensor> values, int index) {
   return index < 0 ? at::Tensor() : unwrap(values[index]);
 }
 
+/// The tensor, row-major and in a storage of its own. cuDNN takes the storage of a recurrent layer's first weight for
+/// all of them where they follow one another there, and what lies behind for biases that the layer does not have.
+static at::Tensor alone(const at::Tensor &tensor) {
+  at::Tensor dense = tensor.contiguous();
+  bool isAlone = dense.storage().nbytes() == dense.nbytes();
+  return isAlone ? dense : dense.clone();
+}
+
 static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tensor> values, bool rowMajor) {
   if (slot.elementsAreOptional) {
     c10::List<std::optional<at::Tensor>> list;
@@ -126,7 +134,7 @@ static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tens
   c10::List<at::Tensor> list;
   list.reserve(slot.values.size());
   for (int index : slot.values)
-    list.push_back(rowMajor ? tensorAt(values, index).contiguous() : tensorAt(values, index));
+    list.push_back(rowMajor ? alone(tensorAt(values, index)) : tensorAt(values, index));
   return list;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/dtype.h"
 #include "runtime/tensor/torch/guard.h"
+#include "runtime/tensor/torch/host_call.h"
 #include "runtime/tensor/torch/index_check.h"
 #include "runtime/tensor/torch/kernels/gradients/convolution.h"
 #include "runtime/tensor/torch/kernels/register.h"
@@ -145,6 +146,17 @@ static void openLinearAlgebra(std::string_view name) {
   std::call_once(once, [] { at::linalg_inv(at::eye(1, at::TensorOptions(torchDevice(deviceOfThread())))); });
 }
 
+/// The gradient of the operator, or the operator itself.
+static Expected<std::unique_ptr<OperatorCall>> prepareFor(const c10::OperatorHandle &handle, bool isGradient,
+                                                          std::string_view target, std::span<const Argument> arguments,
+                                                          std::vector<int> outputs) {
+  if (isGradient)
+    return prepareVjp(handle, target, arguments, std::move(outputs));
+  MESHPLAN_ASSIGN_OR_RETURN(BoundArguments bound, bindArguments(target, handle.schema(), arguments));
+  return std::unique_ptr<OperatorCall>(
+      std::make_unique<BoxedCall>(handle, std::move(bound), std::move(outputs), IndexCheck::of(target, arguments)));
+}
+
 Expected<std::unique_ptr<OperatorCall>>
 meshplan::prepareCall(std::string_view target, std::span<const Argument> arguments, std::vector<int> outputs) {
   return guarded([&]() -> Expected<std::unique_ptr<OperatorCall>> {
@@ -158,10 +170,9 @@ meshplan::prepareCall(std::string_view target, std::span<const Argument> argumen
     if (!handle)
       return Status::error(StatusCode::notFound, "there is no operator '", target, "'");
     openLinearAlgebra(name->name);
-    if (isGradient)
-      return prepareVjp(*handle, target, arguments, std::move(outputs));
-    MESHPLAN_ASSIGN_OR_RETURN(BoundArguments bound, bindArguments(target, handle->schema(), arguments));
-    return std::unique_ptr<OperatorCall>(
-        std::make_unique<BoxedCall>(*handle, std::move(bound), std::move(outputs), IndexCheck::of(target, arguments)));
+    MESHPLAN_ASSIGN_OR_RETURN(auto call, prepareFor(*handle, isGradient, target, arguments, outputs));
+    if (deviceOfThread().isHost() || handle->schema().is_mutable())
+      return call;
+    return onHostWithoutKernel(std::move(call), target, arguments, std::move(outputs));
   });
 }

@@ -201,6 +201,51 @@ func.func @divided_samples_are_taken_apart(
 
 // -----
 
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Parts of whole pairs are parts of the pairs.
+// CHECK-LABEL: func.func @pairs_in_parts
+// CHECK-NOT: plan.reshard
+// CHECK: "aten.view.default"{{.*}} -> tensor<3x8x2xf32, #plan.sharding<[{}, {"tp", parts [4, 4]}, {}]>>
+// CHECK: "aten.select.int"{{.*}} -> tensor<3x8xf32, #plan.sharding<[{}, {"tp", parts [4, 4]}]>>
+// CHECK-NOT: plan.reshard
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts 2" {parts = array<i64: 1, 1>}
+func.func @pairs_in_parts(
+    %x: tensor<3x4xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x4xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<3x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<3x4xf32>, tensor<16x4xf32>) -> tensor<3x16xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 3, 8, 2>}
+      : (tensor<3x16xf32>) -> tensor<3x8x2xf32>
+  %2 = plan.call "aten.select.int"(%1) {self = #plan.operand<0>, dim = 2 : i64, index = 1 : i64}
+      : (tensor<3x8x2xf32>) -> tensor<3x8xf32>
+  return %2 : tensor<3x8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// A flip takes all of what a view counts, and no part of a weight: it gathers.
+// CHECK-LABEL: func.func @flipped_pairs
+// CHECK: %[[V:.*]] = plan.call "aten.view.default"{{.*}} -> tensor<3x8x2xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK: %[[W:.*]] = plan.reshard %[[V]] {{.*}} -> tensor<3x8x2xf32, #plan.sharding<[{}, {}, {}]>>
+// CHECK: "aten.flip.default"(%[[W]])
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @flipped_pairs(
+    %x: tensor<3x4xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x4xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<3x8x2xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<3x4xf32>, tensor<16x4xf32>) -> tensor<3x16xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 3, 8, 2>}
+      : (tensor<3x16xf32>) -> tensor<3x8x2xf32>
+  %2 = plan.call "aten.flip.default"(%1) {self = #plan.operand<0>, dims = array<i64: 1>}
+      : (tensor<3x8x2xf32>) -> tensor<3x8x2xf32>
+  return %2 : tensor<3x8x2xf32>
+}
+
+// -----
+
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
 
 // A statement about tp leaves the axes of others where they are, and divides within their shards; it says by itself what

@@ -139,37 +139,37 @@ func.func @forward(
 
 // Parts that are not those of the model are the fault where heads would be whole without them.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of size 36 of 'qkv' is 6 groups of 6, and is divided over tp in parts of 12, 12, 12, which do not follow them}}
+// expected-error @below {{dim 1 of size 36 of 'qkv' is 4 groups of 9, and is divided over tp in parts of 12, 12, 12, which do not follow them}}
 // expected-note @below {{help: leave out 'parts': the model takes this weight apart by groups}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<36x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x6x6xf32> {
+    %w: tensor<36x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x4x9xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
       : (tensor<6x8xf32>, tensor<36x8xf32>) -> tensor<6x36xf32>
-  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 6, 6>} in "attn"
-      : (tensor<6x36xf32>) -> tensor<6x6x6xf32>
-  return %1 : tensor<6x6x6xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 4, 9>} in "attn"
+      : (tensor<6x36xf32>) -> tensor<6x4x9xf32>
+  return %1 : tensor<6x4x9xf32>
 }
 
 // -----
 
 // Heads behind a split: without parts the split would be refused, so that those of the model are named.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of size 24 of 'attn' is 6 groups of 4, and is divided over tp in parts of 8, 8, 8, which do not follow them}}
+// expected-error @below {{dim 1 of size 24 of 'attn' is 4 groups of 6, and is divided over tp in parts of 8, 8, 8, which do not follow them}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 3, k 1, v 1)'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 5" {parts = array<i64: 1, 1, 1, 1, 1>}
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<40x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x6x4xf32> {
+    %w: tensor<40x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x4x6xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
       : (tensor<6x8xf32>, tensor<40x8xf32>) -> tensor<6x40xf32>
   %1:3 = plan.call "aten.split_with_sizes.default"(%0)
       {self = #plan.operand<0>, split_sizes = array<i64: 24, 8, 8>, dim = 1 : i64} in "attn"
       : (tensor<6x40xf32>) -> (tensor<6x24xf32>, tensor<6x8xf32>, tensor<6x8xf32>)
-  %2 = plan.call "aten.view.default"(%1#0) {self = #plan.operand<0>, size = array<i64: 6, 6, 4>} in "attn"
-      : (tensor<6x24xf32>) -> tensor<6x6x4xf32>
-  return %2 : tensor<6x6x4xf32>
+  %2 = plan.call "aten.view.default"(%1#0) {self = #plan.operand<0>, size = array<i64: 6, 4, 6>} in "attn"
+      : (tensor<6x24xf32>) -> tensor<6x4x6xf32>
+  return %2 : tensor<6x4x6xf32>
 }
 
 // -----
@@ -314,6 +314,25 @@ func.func @forward(
   %2:3 = plan.call "aten.unbind.int"(%1) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
       : (tensor<6x3x2x4xf32>) -> (tensor<6x2x4xf32>, tensor<6x2x4xf32>, tensor<6x2x4xf32>)
   return %2#0 : tensor<6x2x4xf32>
+}
+
+// -----
+
+// Parts of two elements have nothing for four ranks.
+plan.mesh [#plan.mesh_axis<"tp" = 4>]
+// expected-error @below {{dim 1 of 'pairs' counts 8 parts, which 'aten.select.int' in 'pairs' takes one by one, and they are divided over tp as one}}
+// expected-note @below {{help: tp can be at most 2, the size of the smallest part}}
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<6x2xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<6x8xf32>, tensor<16x8xf32>) -> tensor<6x16xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 8, 2>} in "pairs"
+      : (tensor<6x16xf32>) -> tensor<6x8x2xf32>
+  %2 = plan.call "aten.select.int"(%1) {self = #plan.operand<0>, dim = 1 : i64, index = 0 : i64} in "pairs"
+      : (tensor<6x8x2xf32>) -> tensor<6x2xf32>
+  return %2 : tensor<6x2xf32>
 }
 
 // -----

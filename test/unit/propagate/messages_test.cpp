@@ -131,8 +131,9 @@ TEST_F(Messages, OneHeadOfAProjectionHasNoParts) {
   read("%x: " + type, viewOf(type, "4, 6", "4x6") +
                           "%2 = plan.call \"aten.select.int\"(%1) {self = #plan.operand<0>, dim = 1 : i64, index = 0 : "
                           "i64} in \"attn\" : (tensor<6x4x6xf32>) -> tensor<6x6xf32>\n");
-  EXPECT_THAT(blocked(statement(), 1, 0, 1).front(),
-              testing::HasSubstr("is 4 parts of 6, and is divided over tp in parts of 8, 8, 8"));
+  std::vector<std::string> parts = blocked(statement(), 1, 0, 1);
+  EXPECT_THAT(parts.front(), testing::HasSubstr("is 4 parts of 6, and is divided over tp in parts of 8, 8, 8"));
+  EXPECT_EQ(parts.back(), "help: leave out 'parts': the model takes this weight apart in parts of 6");
 }
 
 TEST_F(Messages, AStatementThatDealsItsInputAnew) {
@@ -152,6 +153,25 @@ TEST_F(Messages, AStatementThatDealsItsInputAnew) {
                           "note p.plan:3: divided by 'colwise tp parts 2'",
                           "help: state the same 'parts' at both, or at neither"));
   EXPECT_EQ(report(std::nullopt, true).size(), 2u) << "an error, and no other statement";
+}
+
+TEST_F(Messages, WindowsHaveNoParts) {
+  const std::string type = R"(tensor<3x9x30xf32, #plan.sharding<[{}, {}, {"tp"}]>>)";
+  const std::string weight = R"(tensor<30x8xf32, #plan.sharding<[{"tp"}, {}]>>)";
+  read(
+      "%x: tensor<3x9x8xf32>, %w: " + weight + " {plan.kind = \"parameter\", plan.names = [\"q.weight\"]}",
+      "%0 = plan.call \"aten.linear.default\"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in \"q\" : "
+      "(tensor<3x9x8xf32>, " +
+          weight + ") -> " + type +
+          "\n%1 = plan.call \"aten.adaptive_avg_pool1d.default\"(%0) {self = #plan.operand<0>, output_size = "
+          "array<i64: 2>} in \"q\" : (" +
+          type +
+          ") -> tensor<3x9x2xf32>\n%2 = plan.call \"aten.select.int\"(%1) {self = #plan.operand<0>, dim = 2 : i64, "
+          "index = 0 : i64} in \"q\" : (tensor<3x9x2xf32>) -> tensor<3x9xf32>\n");
+  argument(1).setLoc(stated());
+  EXPECT_THAT(blocked({stated(), {}, true}, 2, 0, 1),
+              ElementsAre("error p.plan:3: dim 2 of size 30 of 'q' is 2 parts of 15, fewer than tp = 4",
+                          "help: tp can be at most 2 (parts, not columns)"));
 }
 
 TEST_F(Messages, PartsBelowOthers) {

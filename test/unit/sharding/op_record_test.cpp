@@ -55,6 +55,10 @@ TEST_F(OpRecordTest, WhatPicksElementsAlongADim) {
                   "(tensor<2x8xf32>) -> tensor<8x2xf32>"),
             0)
       << "takes all";
+  EXPECT_EQ(picks("aten.flip.default", "{self = #plan.operand<0>, dims = array<i64: 1>}",
+                  "(tensor<2x8xf32>) -> tensor<2x8xf32>"),
+            0)
+      << "takes all";
   EXPECT_EQ(picks("aten.cumsum.default", "{self = #plan.operand<0>, dim = 1}", "(tensor<2x8xf32>) -> tensor<2x8xf32>"),
             0)
       << "computes";

@@ -195,9 +195,20 @@ TEST_F(ProjectionTest, PartsOfWholeIndicesAreThoseOfTheLeadingFactor) {
   }
 }
 
+TEST_F(ProjectionTest, EqualPartsOfWholeIndicesAreThoseOfTheLeadingFactor) {
+  for (int64_t unit : {1, 4}) {
+    Projection projection = project(dimOf({8, 4}), {axis("two")}, 1, {{16, unit}, {16, unit}});
+    EXPECT_FALSE(projection.block);
+    EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two")));
+    EXPECT_THAT(projection.factors[0].parts, ElementsAre(DimPart(4), DimPart(4)));
+    EXPECT_THAT(projection.factors[1].axes, IsEmpty());
+  }
+  EXPECT_TRUE(project(dimOf({8, 4}), {axis("three")}, 1, {16, 16}).block) << "shards would cut an index";
+  EXPECT_TRUE(project(dimOf({9, 2}), {axis("two")}, 1, {9, 9}).block) << "parts cut an index";
+}
+
 TEST_F(ProjectionTest, OtherPartsBlock) {
   EXPECT_TRUE(project(dimOf({3, 8, 4}), {axis("four")}, 1, {62, 18, 16}).block);
-  EXPECT_TRUE(project(dimOf({8, 4}), {axis("two")}, 1, {16, 16}).block);
   EXPECT_TRUE(project(dimOf({8, 4}), {axis("two")}, 1, {18, 14}).block);
   FactorRule counted = dimOf({8});
   counted.factors[0].isCounted = true;
@@ -212,7 +223,7 @@ TEST_F(ProjectionTest, PartsBelowAnotherFactorCannotBeExpressed) {
   llvm::SmallVector<unsigned> inexpressible;
   EXPECT_TRUE(projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
   EXPECT_THAT(inexpressible, ElementsAre(1u));
-  // Equal parts of the leading factor would be read as those that it numbers.
+  // Equal parts of the leading factor are those that it numbers, unless the tensor arrives with others.
   inexpressible.clear();
   FactorRule pairs = dimOf({8, 2});
   FactorDivisions halves(2);
@@ -221,11 +232,14 @@ TEST_F(ProjectionTest, PartsBelowAnotherFactorCannotBeExpressed) {
   EXPECT_TRUE(projectToDims(halves, pairs.operands[0], pairs, mesh, &inexpressible).isReplicated());
   EXPECT_THAT(inexpressible, ElementsAre(0u));
   inexpressible.clear();
-  halves[0].parts = {6, 2};
-  ShardingAttr unequal = projectToDims(halves, pairs.operands[0], pairs, mesh, &inexpressible);
-  EXPECT_EQ(unequal.getDims()[0], divideDim(16, {axis("two")}, mesh, 1, {{12, 2}, {4, 2}}));
-  EXPECT_THAT(inexpressible, IsEmpty());
-  EXPECT_EQ(projectToFactors(unequal, pairs.operands[0], pairs, mesh).factors, halves);
+  for (const std::vector<DimPart> &parts : {std::vector<DimPart>{4, 4}, std::vector<DimPart>{6, 2}}) {
+    halves[0].parts.assign(parts.begin(), parts.end());
+    DimShardingAttr known = divideDim(16, {axis("two")}, mesh, 1, {{2 * parts[0].extent, 2}, {2 * parts[1].extent, 2}});
+    ShardingAttr arriving = ShardingAttr::get(&context, {known});
+    EXPECT_EQ(projectToDims(halves, pairs.operands[0], pairs, mesh, &inexpressible, arriving), arriving);
+    EXPECT_THAT(inexpressible, IsEmpty());
+    EXPECT_EQ(projectToFactors(arriving, pairs.operands[0], pairs, mesh).factors, halves);
+  }
   divisions[0].axes = {axis("two")};
   divisions[1].axes = {axis("three")};
   ShardingAttr made = projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible);

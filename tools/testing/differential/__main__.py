@@ -36,7 +36,7 @@ from pathlib import Path
 import torch
 from case import Case, read_case
 from coverage import Coverage
-from draw import PLANS, draw_case
+from draw import PLANS, draw_case, without_ties
 from run_case import INVALID, REFUSED, RIGHT, WRITTEN, WRONG, Outcome, Programs, Runner, kind_of_failure
 from shrink import shrink
 from training_coverage import TrainingCoverage
@@ -56,8 +56,9 @@ def prepare() -> None:
     torch.set_grad_enabled(False)
 
 
-def draw(number: int, trains: bool, only_made: bool) -> Case:
-    return draw_training(number, only_made) if trains else draw_case(number, only_made)
+def draw(number: int, trains: bool, only_made: bool, device: str) -> Case:
+    drawn = draw_training(number, only_made) if trains else draw_case(number, only_made)
+    return drawn if device == "cpu" else without_ties(drawn)
 
 
 def run_model(programs: Programs, trains: bool, only_made: bool, numbers: range) -> list[Outcome]:
@@ -65,7 +66,7 @@ def run_model(programs: Programs, trains: bool, only_made: bool, numbers: range)
     runner, outcomes = Runner(programs), []
     for number in numbers:
         try:
-            outcomes.append(runner.run(draw(number, trains, only_made)))
+            outcomes.append(runner.run(draw(number, trains, only_made, programs.device)))
         except Exception as error:  # of PyTorch: one case must not end the others
             outcomes.append(Outcome(number, WRONG, f"{type(error).__name__}: {error}"))
     return outcomes
@@ -193,7 +194,9 @@ def main() -> int:
     outcomes = run_all(arguments, programs)
     right = report(outcomes, coverage, arguments.coverage)
     for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][: 0 if arguments.results else SHRUNK]:
-        shrink_failure(outcome, draw(outcome.seed, arguments.training, arguments.weights), arguments, programs)
+        shrink_failure(
+            outcome, draw(outcome.seed, arguments.training, arguments.weights, arguments.device), arguments, programs
+        )
     return 0 if right else 1
 
 

@@ -14,6 +14,7 @@ class Step:
 
     name: str
     numbers: list[int]
+    distinct: bool = False  # what it chooses from has no equal elements
 
 
 @dataclass

@@ -25,8 +25,9 @@ def drawn_numbers(generator: random.Random, count: int) -> list[int]:
 class Choices:
     """Reads a list of numbers, one for each decision."""
 
-    def __init__(self, numbers: Sequence[int]) -> None:
-        self.numbers = numbers
+    def __init__(self, numbers: Sequence[int], distinct: bool = False) -> None:
+        """`distinct`: elements of which one device would choose others than another are not equal."""
+        self.numbers, self.distinct = numbers, distinct
         self.place = 0
 
     def number(self) -> int:

@@ -91,6 +91,14 @@ def with_made(kinds: list[str], seed: int, only: bool) -> list[str]:
     return [*kinds, "made"] if random.Random(f"made {seed // PLANS}").random() < OFTEN_MADE else kinds
 
 
+def without_ties(drawn: case.Case) -> case.Case:
+    """The case with distinct elements where PyTorch does not say which of equal ones an operator takes."""
+    for block in drawn.blocks:
+        for step in block.steps:
+            step.distinct = True
+    return drawn
+
+
 def draw_case(seed: int, only_made: bool = False) -> case.Case:
     generator, planner = random.Random(f"model {seed // PLANS}"), random.Random(f"plan {seed}")
     kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(0, MOST_BLOCKS))]

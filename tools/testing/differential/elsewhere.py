@@ -4,17 +4,20 @@
   elsewhere.py FOLDER --results FOLDER --run-cases P --run-steps P [--jobs N]
 
 Writes what the programs make of each case, or what is wrong, to the folder --results, which `differential --results`
-then compares. Cases that have a result there are left out.
+then compares. Cases that have a result there are left out. Where there is PyTorch with a GPU, it computes the forward
+cases there too: its errors are those that bounds come from.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import multiprocessing
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,12 +26,29 @@ from case_process import case_process, environment
 SECONDS = 240
 
 
-def write_case(folder: Path, seed: int, base: Path, settings: Sequence[str] = (), batches: int = 0) -> None:
-    """The files of a case, and what run-steps is told of a training."""
+def write_case(
+    folder: Path,
+    seed: int,
+    base: Path,
+    settings: Sequence[str] = (),
+    batches: int = 0,
+    model: str = "",
+    addends: int = 1,
+) -> None:
+    """The files of a case, and what run-steps is told of a training. `model` is a name for the archive of a forward
+    case, of whose products PyTorch makes so many addends."""
     folder.mkdir(parents=True, exist_ok=True)
     for ending in ("sched", "weights", *([f"batch{batch}" for batch in range(batches)] or ["inputs"])):
         shutil.copyfile(f"{base}.{ending}", folder / f"case{seed}.{ending}")
-    (folder / f"case{seed}.json").write_text(json.dumps({"settings": list(settings), "batches": batches}))
+    if model and not (folder / model).exists():
+        with (
+            zipfile.ZipFile(f"{base}.pt2") as plain,
+            zipfile.ZipFile(folder / model, "w", zipfile.ZIP_DEFLATED) as packed,
+        ):
+            for member in plain.namelist():
+                packed.writestr(member, plain.read(member))
+    told = {"settings": list(settings), "batches": batches, "model": model, "addends": addends}
+    (folder / f"case{seed}.json").write_text(json.dumps(told))
 
 
 def result_of(folder: Path, seed: int) -> tuple[Path | None, str]:
@@ -37,6 +57,21 @@ def result_of(folder: Path, seed: int) -> tuple[Path | None, str]:
     if result.is_file():
         return result, ""
     return None, wrong.read_text() if wrong.is_file() else "it was not run"
+
+
+def own_result(folder: Path, seed: int) -> Path | None:
+    """The file with what PyTorch made of a case on its device, where it did."""
+    own = folder / f"case{seed}.own"
+    return own if own.is_file() else None
+
+
+def run_pytorch(cases: Sequence[Path], results: Path) -> None:
+    """The forward cases by PyTorch, where it has a GPU."""
+    if not importlib.util.find_spec("torch"):
+        return
+    import own_runs
+
+    own_runs.run_all([told for told in cases if json.loads(told.read_text())["model"]], results)
 
 
 def train(program: str, base: Path, told: dict, result: Path) -> str:
@@ -82,6 +117,7 @@ def main() -> int:
     shares = [(arguments, waiting[first :: arguments.jobs]) for first in range(arguments.jobs)]
     with multiprocessing.Pool(arguments.jobs) as pool:
         failures = [wrong for share in pool.starmap(run_share, shares) for wrong in share]
+    run_pytorch(waiting, arguments.results)
     print(f"{len(waiting)} cases: {len(failures)} have no result", *failures, sep="\n")
     return 1 if failures else 0
 

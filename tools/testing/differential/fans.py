@@ -32,7 +32,7 @@ def arranged(x: torch.Tensor, step: case.Step) -> torch.Tensor:
 
 def results_of(x: torch.Tensor, steps: list[case.Step]) -> list[torch.Tensor]:
     """What each operator makes of x; what is too little to be compared, or too much, is left out."""
-    made = [STEPS[step.name](arranged(x, step), Choices(step.numbers)).to(x.dtype) for step in steps]
+    made = [STEPS[step.name](arranged(x, step), Choices(step.numbers, step.distinct)).to(x.dtype) for step in steps]
     return [result for result in made if LEAST_RESULT <= result.numel() <= MOST_RESULT]
 
 

@@ -62,7 +62,7 @@ class Layer(nn.Module):
     def walk(self, x: torch.Tensor) -> torch.Tensor:
         """x through the steps; one that leaves too little, or too much, is left out."""
         for step in self.steps:
-            result = STEPS[step.name](x, Choices(step.numbers)) if x.dim() else x
+            result = STEPS[step.name](x, Choices(step.numbers, step.distinct)) if x.dim() else x
             result = result if result.dtype == x.dtype else result.to(x.dtype)
             if LEAST_RESULT <= result.numel() <= MOST_RESULT and result.dim() <= steps_shapes.MOST_DIMS:
                 x = result

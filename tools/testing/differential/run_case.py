@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import json
 import os
 import pickle
+import random
 import re
 import subprocess
 import sys
 import unittest.mock
 import warnings
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +24,7 @@ import torch
 import training
 from case_process import case_process, environment
 from coverage import Cell, read_cells
-from elsewhere import result_of, write_case
+from elsewhere import own_result, result_of, write_case
 from made_weights import fan_faults, layout_faults, made_layers
 from memory_draw import WORDS, without_memory
 from model import make_inputs, make_model
@@ -35,7 +38,7 @@ from unreached import is_of_steps
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compare_forward import MOST_DRAWS, Deviation, Reference
+from compare_forward import MOST_DRAWS, Deviation, Reference, beside, largest_error
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
@@ -73,9 +76,16 @@ class CaseError(Exception):
         self.kind = kind
 
 
-def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+def use_one_core() -> None:
+    """A rank has a thread for each core that is left to it, and by the number of threads PyTorch chooses kernels and
+    layouts, of which some are less exact: that of the reference has one."""
+    os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
+
+
+def call(command: list[str], begin: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:
+    limits = {"timeout": 2 * TIMEOUT, "preexec_fn": begin}
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT, env=environment())
+        return subprocess.run(command, capture_output=True, text=True, env=environment(), **limits)
     except subprocess.TimeoutExpired as error:
         raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
 
@@ -85,6 +95,30 @@ class CaseReference(Reference):
 
     def deviation(self, name: str, ours: torch.Tensor) -> Deviation:
         return self.deviation_of_draws(name, ours)
+
+    @functools.cached_property
+    def weights(self) -> dict[int, torch.Tensor]:
+        """Those of the case."""
+        return {parameter.data_ptr(): parameter.detach().clone() for parameter in self.narrow.parameters()}
+
+    def add_further_draw(self, drawn: case.Case, draw: int) -> None:
+        """One of inputs and weights beside those of the case, or of other inputs and turned weights.
+
+        Beside them all is as large as in the case, and rounded otherwise. The largest element of another draw may lie
+        below a power of two that it lies above here: it is rounded to half as much.
+        """
+        weights, generator = self.weights, torch.Generator().manual_seed(draw)
+        if draw % 2:
+            inputs = {name: beside(tensor, generator) for name, tensor in self.inputs.items()}
+            self.change_weights(lambda parameter: beside(weights[parameter.data_ptr()], generator))
+        else:
+            inputs = make_inputs(dataclasses.replace(drawn, model_seed=drawn.model_seed + draw))
+            self.change_weights(lambda own: weights[own.data_ptr()].flatten().roll(draw).view_as(own))
+        self.add_other_draw(inputs)
+
+    def take_errors(self, own: dict[str, torch.Tensor]) -> None:
+        """Of PyTorch's run on another machine, in place of those of this one."""
+        self.own_errors |= {name: largest_error(tensor, self.wide[name]) for name, tensor in own.items()}
 
 
 @dataclass
@@ -97,12 +131,16 @@ class Model:
     inputs: dict[str, torch.Tensor]
     references: dict[int, CaseReference] = field(default_factory=dict)  # by the addends of products
 
-    def reference_of(self, drawn: case.Case) -> CaseReference:
-        """Made when a case gets as far."""
+    def reference_of(self, drawn: case.Case, programs: Programs) -> CaseReference:
+        """Made when a case gets as far. Bounds come from PyTorch's errors on the device of the case, where there is
+        one: here, or where the case was run."""
         addends = addends_of(drawn)
         if addends not in self.references:
+            device = programs.device if torch.cuda.is_available() else "cpu"
             with rounded_addends(drawn):
-                self.references[addends] = CaseReference(self.program, self.inputs)
+                self.references[addends] = CaseReference(self.program, self.inputs, device=device)
+            if programs.results and (own := own_result(programs.results, drawn.seed)):
+                self.references[addends].take_errors(load_file(own))
         return self.references[addends]
 
 
@@ -191,7 +229,8 @@ def result_from(folder: Path, drawn: case.Case) -> dict[str, torch.Tensor]:
 
 def forward(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch.Tensor]:
     if programs.written:
-        write_case(programs.written, drawn.seed, base)
+        model = f"model{drawn.model_seed}.pt2"
+        write_case(programs.written, drawn.seed, base, model=model, addends=addends_of(drawn))
         raise CaseError(WRITTEN, "")
     if programs.results:
         return result_from(programs.results, drawn)
@@ -204,7 +243,7 @@ def forward(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch
         return load_file(outputs)
     files = ["--weights", f"{base}.weights", "--inputs", f"{base}.inputs", "--outputs", str(outputs)]
     schedule = str(base.with_suffix(".sched"))
-    result = call([programs.meshplan_run, "forward", schedule, *files, "--timeout", str(TIMEOUT)])
+    result = call([programs.meshplan_run, "forward", schedule, *files, "--timeout", str(TIMEOUT)], use_one_core)
     if result.returncode != 0:
         raise CaseError(WRONG, f"forward ends with {result.returncode}: {result.stderr[-2000:]}")
     return load_file(outputs)
@@ -230,15 +269,14 @@ def run_steps(programs: Programs, drawn: case.Case, base: Path) -> dict[str, tor
     return load_file(result)
 
 
-def share_of(reference: Reference, drawn: case.Case, ours: dict[str, torch.Tensor]) -> float:
+def share_of(reference: CaseReference, drawn: case.Case, ours: dict[str, torch.Tensor]) -> float:
     """The largest error as a share of what is allowed by PyTorch's error on the inputs, and only where that is too
-    little, by the largest one on these and on others like them, with other weights: the largest error of one run is a
-    draw, and thousands of outputs draw it.
+    little, by the largest one on these and in further draws: the largest error of one run is a draw, and thousands of
+    outputs draw it.
     """
     share, draw = reference.share(ours), 1
     while not share <= 1 and not reference.mismatch(ours) and draw < MOST_DRAWS:
-        reference.turn_weights()
-        reference.add_other_draw(make_inputs(dataclasses.replace(drawn, model_seed=drawn.model_seed + draw)))
+        reference.add_further_draw(drawn, draw)
         share, draw = reference.share(ours), draw + 1
     return share
 
@@ -306,7 +344,7 @@ class Runner:
             raise CaseError(WRONG, f"other bits than without {' and '.join(WORDS)}: {', '.join(names)}")
 
     def compare(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> float:
-        reference = model.reference_of(drawn)
+        reference = model.reference_of(drawn, self.programs)
         with rounded_addends(drawn):
             if not reference.share(ours) <= 1:
                 self.model = None  # further draws turn its weights

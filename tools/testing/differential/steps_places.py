@@ -66,6 +66,13 @@ def written(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     return forms[choices.pick(tuple(forms))]()
 
 
+def with_majority(x: torch.Tensor, dim: int) -> torch.Tensor:
+    """x with its first element in more than half of the places along a dim."""
+    shape = [1] * x.dim()
+    shape[dim] = size = x.size(dim)
+    return torch.where(torch.arange(size).view(shape) <= size // 2, aten.slice.Tensor(x, dim, 0, 1), x)
+
+
 def reduced(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Reductions and scans of one dim beside sums, means and extrema."""
     dim = choices.dim(x)
@@ -84,7 +91,9 @@ def reduced(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "nansum": lambda: aten.nansum.default(x, [dim], True),
         "median": lambda: aten.median.dim(ramp, dim, True)[0],
         "kthvalue": lambda: aten.kthvalue.default(ramp, 1, dim, True)[0],
-        "mode": lambda: aten.mode.default(bounded(x).round(), dim, True)[0],
+        "mode": lambda: aten.mode.default(
+            with_majority(ramp, dim % x.dim()) if choices.distinct else bounded(x).round(), dim, True
+        )[0],
         "aminmax": lambda: aten.aminmax.default(x, dim=dim, keepdim=True)[0],
         "count": lambda: aten.count_nonzero.default(x > 0.213, dim).to(x.dtype).unsqueeze(dim),
         "counts": lambda: aten.count_nonzero.dim_IntList(x > 0.213, [dim]).to(x.dtype).unsqueeze(dim),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import torch
 from choices import Choices
 from steps_elementwise import Step, bounded
+from steps_reductions import apart
 from steps_shapes import MOST_ELEMENTS
 from torch.nn import functional
 
@@ -110,7 +111,9 @@ def place(x: torch.Tensor, _: torch.Tensor, choices: Choices) -> torch.Tensor:
 def selected(x: torch.Tensor, _: torch.Tensor, choices: Choices) -> torch.Tensor:
     largest, count = choices.pick((True, False)), min(x.size(-1), choices.pick((1, 2, 3)))
     if choices.flag():
-        indices = x.detach().float().round().topk(count, largest=largest).indices
+        scores = x.detach().float()
+        scores = apart(scores, x.dim() - 1) if choices.distinct else scores.round()
+        indices = scores.topk(count, largest=largest).indices
         return indices.to(x.dtype).mean(-1)
     return x.topk(count, largest=largest).values.sum(-1)
 

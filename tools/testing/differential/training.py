@@ -19,7 +19,7 @@ from statements import Groups, calls_of, named, reference_arguments, rounded_add
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compare_forward import is_half, own_module, positional_inputs, widened_module
+from compare_forward import beside, is_half, own_module, positional_inputs, widened_module
 from compare_gradients import names_of_parameters
 from compare_training import Reference, Training, compare, worst_parameter
 from draws import Draws
@@ -72,33 +72,58 @@ class GroupedTraining(Training):
 
 
 class DrawnReference(Reference):
-    """A reference whose further draws are of other inputs: what a small model computes may not tell rotations apart."""
+    """A reference whose further draws are of other inputs, as what a small model computes may not tell rotations apart,
+    or of inputs and weights beside those of the case: what rounding makes of these weights may be much or little in
+    all batches."""
 
     def __init__(
-        self, drawn: case.Case, make: Callable[[bool], Training], program: torch.export.ExportedProgram
+        self, drawn: case.Case, make: Callable[[bool, int], Training], program: torch.export.ExportedProgram
     ) -> None:
-        self.drawn = drawn
+        """`make` begins a training in float64, if asked to, with weights beside those of the case, other ones for each
+        number but 0."""
+        self.drawn, self.weights = drawn, 0
         names = names_of_parameters(program)
-        super().__init__(make, names, batches(drawn), positional_inputs(program), is_half(program))
+        super().__init__(
+            lambda exact: make(exact, self.weights),
+            names,
+            batches(drawn),
+            positional_inputs(program),
+            is_half(program),
+        )
 
     def inputs_of(self, batch: Tensors) -> Tensors:
         """As they are drawn: where a mask is rotated, a query may see no key, and nothing is a number."""
         return batch
 
     def add_draw(self) -> tuple[list[float], Tensors]:
-        if self.draws:
+        self.weights = self.draws if self.draws % 2 else 0
+        if self.weights:
+            generator = torch.Generator().manual_seed(self.draws)
+            self.batches = [
+                {name: beside(tensor, generator) for name, tensor in batch.items()} for batch in batches(self.drawn)
+            ]
+        elif self.draws:
             other = self.drawn.model_seed + self.draws * OTHER_DRAW
             self.batches = batches(dataclasses.replace(self.drawn, model_seed=other))
         return super().add_draw()
+
+
+@torch.no_grad()
+def change_weights(program: torch.export.ExportedProgram, generator: torch.Generator) -> None:
+    """Gives every parameter numbers beside its own."""
+    for parameter in program.parameters():
+        parameter.copy_(beside(parameter, generator))
 
 
 def reference_of(drawn: case.Case, program: torch.export.ExportedProgram) -> tuple[Reference, argparse.Namespace]:
     names = names_of_parameters(program)
     arguments = reference_arguments(drawn, list(names.values()))
 
-    def make(exact: bool) -> Training:
+    def make(exact: bool, weights: int) -> Training:
         # A module of its own, whose parameters change.
         again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
+        if weights:
+            change_weights(again, torch.Generator().manual_seed(weights))
         module = widened_module(again, draws) if exact else own_module(again, draws)
         return GroupedTraining(drawn, module, names, arguments, draws)
 

@@ -21,15 +21,38 @@ static at::Tensor scaled(const at::Tensor &gradient, const at::Tensor &parameter
   return factor ? own.mul(factor->to(own.device(), own.scalar_type())) : own;
 }
 
-/// A step that changes nothing. On a GPU the host would wait for the count: the fused kernels are told instead.
-static bool isSkipped(const std::optional<at::Tensor> &nonfinite) {
-  return nonfinite && nonfinite->is_cpu() && nonfinite->item<int64_t>() != 0;
+/// Where parameter and count are on a GPU the host would wait for the count: the fused kernels are told it instead.
+static bool isToldToKernel(const at::Tensor &parameter, const at::Tensor &nonfinite) {
+  return !parameter.is_cpu() && !nonfinite.is_cpu();
+}
+
+/// A step that changes nothing.
+static bool isSkipped(const at::Tensor &parameter, const std::optional<at::Tensor> &nonfinite) {
+  return nonfinite && !isToldToKernel(parameter, *nonfinite) && nonfinite->item<int64_t>() != 0;
 }
 
 /// The count as fused kernels of a GPU take it: 1 says that they change nothing.
-static std::optional<at::Tensor> foundNonfinite(const std::optional<at::Tensor> &nonfinite) {
-  return nonfinite && !nonfinite->is_cpu() ? std::optional(nonfinite->ne(0).to(at::kFloat)) : std::nullopt;
+static std::optional<at::Tensor> foundNonfinite(const at::Tensor &parameter,
+                                                const std::optional<at::Tensor> &nonfinite) {
+  bool isTold = nonfinite && isToldToKernel(parameter, *nonfinite);
+  return isTold ? std::optional(nonfinite->ne(0).to(at::kFloat)) : std::nullopt;
 }
+
+namespace {
+/// Whether copies of tensors of the host are under way to the device of this thread. What changes such a tensor waits:
+/// the copy would have elements of both.
+bool &areCopiesUnderWay() {
+  thread_local bool areUnderWay = false;
+  return areUnderWay;
+}
+
+void beforeChange(const at::Tensor &tensor) {
+  if (!tensor.is_cpu() || !std::exchange(areCopiesUnderWay(), false))
+    return;
+  Status status = synchronizeCompute();
+  TORCH_CHECK(status.ok(), status.message());
+}
+} // namespace
 
 /// The kernels know rows of elements that lie as those of the parameter.
 static at::Tensor likeParameter(const at::Tensor &gradient, const at::Tensor &parameter) {
@@ -42,8 +65,9 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
                    const std::optional<at::Tensor> &nonfinite, double beta1, double beta2, double eps,
                    double weightDecay, bool decoupled) {
   checkShapes(parameter, {&gradient, &average, &squareAverage});
-  if (parameter.numel() == 0 || isSkipped(nonfinite))
+  if (parameter.numel() == 0 || isSkipped(parameter, nonfinite))
     return {parameter, average, squareAverage};
+  beforeChange(parameter);
   at::Tensor own = likeParameter(scaled(gradient, parameter, factor), parameter);
   if (average.scalar_type() != parameter.scalar_type()) {
     // The kernels take states of the parameter's dtype.
@@ -55,7 +79,7 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   }
   // The kernel counts the step itself.
   at::Tensor count = at::full({}, step.item<double>(), parameter.options().dtype(at::kFloat));
-  std::optional<at::Tensor> found = foundNonfinite(nonfinite);
+  std::optional<at::Tensor> found = foundNonfinite(parameter, nonfinite);
   double rate = learningRate.item<double>();
   std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage},
       steps{count};
@@ -87,19 +111,20 @@ static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std
 static void changeBySgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
                         double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
                         bool isFirst, const std::optional<at::Tensor> &nonfinite) {
+  beforeChange(parameter);
   if (parameter.is_cpu() && at::elementSize(parameter.scalar_type()) < 4)
     return wideSgd(parameter, gradient, std::move(momentum), weightDecay, momentumRate, rate, dampening, nesterov,
                    isFirst);
   std::vector<at::Tensor> parameters{parameter}, gradients{gradient};
   at::_fused_sgd_(parameters, gradients, momentum, weightDecay, momentumRate, rate, dampening, nesterov,
-                  /*maximize=*/false, isFirst, /*grad_scale=*/{}, foundNonfinite(nonfinite));
+                  /*maximize=*/false, isFirst, /*grad_scale=*/{}, foundNonfinite(parameter, nonfinite));
 }
 
 at::Tensor meshplan::sgdStep(at::Tensor parameter, const at::Tensor &gradient, const at::Tensor &learningRate,
                              const std::optional<at::Tensor> &factor, const std::optional<at::Tensor> &nonfinite,
                              double weightDecay) {
   checkShapes(parameter, {&gradient});
-  if (parameter.numel() > 0 && !isSkipped(nonfinite))
+  if (parameter.numel() > 0 && !isSkipped(parameter, nonfinite))
     changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {}, weightDecay,
                 /*momentumRate=*/0, learningRate.item<double>(), /*dampening=*/0, /*nesterov=*/false,
                 /*isFirst=*/false, nonfinite);
@@ -113,7 +138,7 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
                                                           const std::optional<at::Tensor> &nonfinite, double rate,
                                                           double dampening, double weightDecay, bool nesterov) {
   checkShapes(parameter, {&gradient, &momentum});
-  if (isSkipped(nonfinite))
+  if (isSkipped(parameter, nonfinite))
     return {parameter, momentum};
   if (momentum.scalar_type() != parameter.scalar_type()) {
     at::Tensor wide = momentum.to(parameter.scalar_type());
@@ -129,17 +154,21 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
 
 at::Tensor meshplan::toHost(const at::Tensor &self) {
   auto options = self.options().device(at::kCPU).pinned_memory(!self.is_cpu());
-  return at::empty(self.sizes(), options).copy_(self);
+  at::Tensor copy = at::empty(self.sizes(), options).copy_(self);
+  // The host has waited for the stream.
+  areCopiesUnderWay() &= self.is_cpu();
+  return copy;
 }
 
 at::Tensor meshplan::toDevice(const at::Tensor &self) {
-  // The host overwrites its tensor when something that was made of the copy has come back: behind it on the stream.
-  return at::empty(self.sizes(), self.options().device(torchDevice(deviceOfThread())))
-      .copy_(self, /*non_blocking=*/true);
+  at::Tensor copy = at::empty(self.sizes(), self.options().device(torchDevice(deviceOfThread())));
+  areCopiesUnderWay() |= !copy.is_cpu();
+  return copy.copy_(self, /*non_blocking=*/true);
 }
 
 at::Tensor meshplan::assign(at::Tensor self, const at::Tensor &source) {
   checkShapes(self, {&source});
+  beforeChange(self);
   return self.copy_(source);
 }
 

@@ -409,8 +409,9 @@ static LogicalResult checkSums(const Passes &passes, int64_t count) {
       continue;
     auto made = op->getOperand(0).getDefiningOp<CallOp>();
     return refuse(op,
-                  "microbatches are added up, and " + (made ? operatorText(made.getTarget(), made.getModule()) : "this") +
-                      " is the " + stringifyReduction(reduction) + " of all of them",
+                  "microbatches are added up, and " +
+                      (made ? operatorText(made.getTarget(), made.getModule()) : "this") + " is the " +
+                      stringifyReduction(reduction) + " of all of them",
                   mixingHelp, count);
   }
   return success();

@@ -410,8 +410,9 @@ FeatureUse FeatureSearch::find(BlockArgument parameter, StringRef path) const {
 FeatureSearch::FeatureSearch(func::FuncOp function) {
   if (function.isExternal())
     return;
+  // Random numbers are made of settings.
   for (BlockArgument argument : function.getArguments())
-    if (!isWeight(argument))
+    if (!isWeight(argument) && argumentKind(argument) != "setting")
       activations.insert(argument);
   for (Operation &op : function.getOps())
     if (llvm::any_of(op.getOperands(), [&](Value operand) { return activations.contains(operand); }))
@@ -425,10 +426,12 @@ llvm::SetVector<BlockArgument> FeatureSearch::weightsBehind(Value value) const {
   llvm::SetVector<Value> values;
   values.insert(value);
   for (size_t index = 0; index < values.size() && !isActivation(value); ++index) {
-    if (auto argument = dyn_cast<BlockArgument>(values[index]))
-      weights.insert(argument);
-    else
+    if (auto argument = dyn_cast<BlockArgument>(values[index])) {
+      if (isWeight(argument))
+        weights.insert(argument);
+    } else {
       values.insert(values[index].getDefiningOp()->operand_begin(), values[index].getDefiningOp()->operand_end());
+    }
   }
   return weights;
 }

@@ -524,3 +524,24 @@ func.func @forward(
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %3 : tensor<4x16xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "mixed" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// The shares of weights in a sum of several are no features.
+// CHECK-LABEL: func.func @forward
+// CHECK-SAME: tensor<4xf32, #plan.sharding<[{}]>>
+// CHECK-SAME: tensor<4x16x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+func.func @forward(
+    %x: tensor<2x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %c: tensor<4xf32> {plan.kind = "parameter", plan.names = ["mixed.shares"]},
+    %w: tensor<4x16x8xf32> {plan.kind = "parameter", plan.names = ["mixed.weight"]}) -> tensor<2x16xf32> {
+  %0 = plan.call "aten.einsum.default"(%c, %w)
+      {equation = "k,koi->oi", tensors = [#plan.operand<0>, #plan.operand<1>]} in "mixed"
+      : (tensor<4xf32>, tensor<4x16x8xf32>) -> tensor<16x8xf32>
+  %1 = plan.call "aten.linear.default"(%x, %0) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mixed"
+      : (tensor<2x8xf32>, tensor<16x8xf32>) -> tensor<2x16xf32>
+  return %1 : tensor<2x16xf32>
+}

@@ -163,6 +163,11 @@ FORMS: dict[str, Callable[[int, int], Form]] = {
         lambda p: (p["c"].softmax(0)[:, None, None] * p["w"]).sum(0),
         {"c": torch.randn(3)},
     ),
+    "mixed_learned": lambda o, i: Form(
+        {"w": (3, o, i), "c": (3,)},
+        {"w": Use(1, 2, (i, o)), "c": Use(None, None)},
+        lambda p: torch.einsum("k,koi->oi", p["c"].softmax(0), p["w"]),
+    ),
     "half": lambda o, i: Form(
         {"w": (2 * o, i)},
         {"w": Use(0, 1, (i, 2 * o))},

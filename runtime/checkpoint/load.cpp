@@ -31,6 +31,10 @@ Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner 
   MESHPLAN_RETURN_IF_ERROR(runner.loadHeld(CheckpointFeed(source, program)));
   loaded.state = source.record().state;
   loaded.state.begun = begunParameters(source, program);
+  if (!loaded.state.weights.empty())
+    for (const RecordedParameter &parameter : source.record().parameters)
+      if (parameter.isSaved)
+        loaded.state.saved.insert(parameter.names.begin(), parameter.names.end());
   for (const auto &[parameter, steps] : loaded.state.begun)
     runner.countFrom(parameter, steps);
   MESHPLAN_RETURN_IF_ERROR(runner.resume(loaded.state.counters).withContext(loaded.path + "/" + recordName));

@@ -85,11 +85,12 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &parameter = *program.parameters()->Get(i);
     const artifact::Value &value = *program.values()->Get(parameter.value());
+    std::vector<std::string> names = namesOf(parameter);
     bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value()) ||
-                   isAdapter(parameter.names()->Get(0)->string_view()) ||
-                   (parameter.buffer() && globalBytesOf(value) <= mostSavedBuffer);
+                   isAdapter(names.front()) || (parameter.buffer() && globalBytesOf(value) <= mostSavedBuffer) ||
+                   std::ranges::any_of(names, [&](const std::string &name) { return state.saved.contains(name); });
     record.parameters.push_back(
-        {namesOf(parameter), dtypeOf(value.dtype()), globalShapeOf(value), isSaved, parameter.trainable()});
+        {std::move(names), dtypeOf(value.dtype()), globalShapeOf(value), isSaved, parameter.trainable()});
   }
   for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i) {
     const artifact::State &each = *program.states()->Get(i);

@@ -59,8 +59,8 @@ struct CheckpointRecord {
   std::vector<CheckpointFile> files() const;
 };
 
-/// The record of a training's program, without the fingerprint. Parameters that do not change, and large buffers, are
-/// not saved where the training began with weights of a file.
+/// The record of a training's program, without the fingerprint. Parameters that do not change and were in no checkpoint
+/// before, and large buffers, are not saved where the training began with weights of a file.
 CheckpointRecord recordOf(const artifact::Program &program, const TrainingState &state);
 
 /// The name of the optimizer of a program; empty if it has none.

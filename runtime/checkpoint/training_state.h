@@ -5,6 +5,7 @@
 
 #include "runtime/exec/numbers/step_guard.h"
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,10 @@ struct TrainingState {
   /// Parameters, by their first name, whose states began behind so many steps that had changed something: they were
   /// frozen before. The optimizer counts their steps from there.
   std::vector<std::pair<std::string, int64_t>> begun = {};
+
+  /// All names of the parameters that were in the checkpoint from which this training went on, where it began with
+  /// weights of a file: what of them is frozen now need not be as it is there.
+  std::set<std::string> saved = {};
 
   bool operator==(const TrainingState &) const = default;
 };

@@ -19,6 +19,7 @@ struct ValueFeatures {
   FeatureRoles roles;
   SmallVector<ActivationUse> activations;
   CallOp meeting, unknown;
+  bool isPart = false; ///< of a weight that has features
 };
 
 /// Which calls without an activation end the search, as if they had one.
@@ -93,11 +94,13 @@ static int64_t countMet(const FeatureRoles &roles) {
 static void join(ValueFeatures &all, ValueFeatures use) {
   if (!all.unknown)
     all.unknown = use.unknown;
+  all.isPart |= use.isPart;
   if (!hasFeatures(use.roles))
     return;
   bool isContradicted = !agree(all.roles, use.roles);
   if (!hasFeatures(all.roles) || (isContradicted && countMet(use.roles) > countMet(all.roles))) {
     use.unknown = all.unknown;
+    use.isPart = all.isPart;
     all = std::move(use);
     return;
   }
@@ -297,6 +300,7 @@ ValueFeatures Follower::passThrough(CallOp call, unsigned operand, const CallVie
   for (Value result : call.getResults()) {
     const ValueFeatures &behind = at(result);
     results.push_back(behind.roles);
+    features.isPart |= behind.isPart || hasFeatures(behind.roles);
     features.activations.append(behind.activations);
     if (!features.meeting)
       features.meeting = behind.meeting;
@@ -376,13 +380,14 @@ static FeatureUse useOf(ValueFeatures features) {
   return use;
 }
 
-/// What the first attempt that tells has found: a module, and which products of weights count there.
+/// What the first attempt that tells has found: a module, and which products of weights count there. What is a part of
+/// a weight with features and has none itself, as a share of one in a sum of several, has none.
 static FeatureUse findFirst(const FeatureSearch &search, BlockArgument parameter,
                             ArrayRef<std::pair<StringRef, Products>> attempts) {
   FeatureUse none;
   for (auto [path, products] : attempts) {
     ValueFeatures features = Follower(search, path, products).at(parameter);
-    if (hasFeatures(features.roles))
+    if (hasFeatures(features.roles) || features.isPart)
       return useOf(std::move(features));
     if (!none.unknown)
       none.unknown = features.unknown;
@@ -410,8 +415,9 @@ FeatureUse FeatureSearch::find(BlockArgument parameter, StringRef path) const {
 FeatureSearch::FeatureSearch(func::FuncOp function) {
   if (function.isExternal())
     return;
+  // Random numbers are made of settings.
   for (BlockArgument argument : function.getArguments())
-    if (!isWeight(argument))
+    if (!isWeight(argument) && argumentKind(argument) != "setting")
       activations.insert(argument);
   for (Operation &op : function.getOps())
     if (llvm::any_of(op.getOperands(), [&](Value operand) { return activations.contains(operand); }))
@@ -425,10 +431,12 @@ llvm::SetVector<BlockArgument> FeatureSearch::weightsBehind(Value value) const {
   llvm::SetVector<Value> values;
   values.insert(value);
   for (size_t index = 0; index < values.size() && !isActivation(value); ++index) {
-    if (auto argument = dyn_cast<BlockArgument>(values[index]))
-      weights.insert(argument);
-    else
+    if (auto argument = dyn_cast<BlockArgument>(values[index])) {
+      if (isWeight(argument))
+        weights.insert(argument);
+    } else {
       values.insert(values[index].getDefiningOp()->operand_begin(), values[index].getDefiningOp()->operand_end());
+    }
   }
   return weights;
 }

@@ -44,7 +44,7 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault, bool
     diagnostic << "which dim of '" << parameterName(fault.parameter) << "' holds " << kind
                << " features is not known behind '" << fault.call.getTarget() << "'";
     diagnostic.attachNote() << "help: say which dim is divided, as 'parameter { " << leafName(fault.parameter)
-                            << ": split 0 over " << axisNames(toAxes(style.getAxes())) << " }'";
+                            << ": split 0 over " << axisWords(toAxes(style.getAxes())) << " }'";
     return failure();
   }
   diagnostic << (isParameter ? "it has no " : "none of its parameters has ") << kind

@@ -13,6 +13,13 @@ std::string meshplan::axisNames(ArrayRef<AxisRefAttr> axes) {
   return text;
 }
 
+std::string meshplan::axisWords(ArrayRef<AxisRefAttr> axes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) { stream << axis.getName(); });
+  return axes.size() > 1 ? "(" + text + ")" : text;
+}
+
 std::string meshplan::describeAxes(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   std::string text;
   llvm::raw_string_ostream stream(text);

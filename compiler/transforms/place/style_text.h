@@ -11,6 +11,9 @@ namespace meshplan {
 /// "tp x cp"
 std::string axisNames(llvm::ArrayRef<plan::AxisRefAttr> axes);
 
+/// As a plan writes them: "tp", "(tp, cp)"
+std::string axisWords(llvm::ArrayRef<plan::AxisRefAttr> axes);
+
 /// "tp = 2, cp = 4"
 std::string describeAxes(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::MeshOp mesh);
 

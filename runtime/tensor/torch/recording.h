@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_RECORDING_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_RECORDING_H
 
+#include <ATen/ATen.h>
 #include <c10/core/AutogradState.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -22,6 +23,11 @@ struct RecordingScope {
   c10::InferenceMode recording{false};
   c10::impl::ForceDispatchKeyGuard keys;
 };
+
+/// A gradient that autograd has made, with elements in memory: that of sgn is a tensor of zeros without any.
+inline at::Tensor withElements(at::Tensor gradient) {
+  return gradient.defined() && gradient._is_zerotensor() ? at::zeros(gradient.sizes(), gradient.options()) : gradient;
+}
 
 } // namespace meshplan
 

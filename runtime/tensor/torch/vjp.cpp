@@ -144,6 +144,7 @@ Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Ten
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i].defined())
       found[i] = at::zeros_like(leaves[i].detach());
+    found[i] = withElements(found[i]);
     // Each result is a tensor of its own.
     auto isSame = [&](const at::Tensor &other) { return other.is_alias_of(found[i]); };
     if (std::any_of(found.begin(), found.begin() + i, isSame))

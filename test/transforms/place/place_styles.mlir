@@ -497,3 +497,51 @@ func.func @groups_and_samples(
       in "scaled" : (tensor<3x6x4xf32>, tensor<3x4xf32>) -> tensor<3x6xf32>
   return %5 : tensor<3x6xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "noisy" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// Random numbers are no activations: what they are added to is a weight.
+// CHECK-LABEL: func.func @forward
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["noisy.weight"]},
+    %s: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["noisy.scale"]},
+    %seed: tensor<f64> {plan.kind = "setting", plan.names = ["seed"], plan.value = 0.0 : f64},
+    %step: tensor<f64> {plan.kind = "setting", plan.names = ["step"], plan.value = 0.0 : f64}) -> tensor<4x16xf32> {
+  %0 = plan.call "meshplan.uniform"(%seed, %step)
+      {dtype = f32, number = 0 : i64, seed = #plan.operand<0>, size = [16, 8], step = #plan.operand<1>} in "noisy"
+      : (tensor<f64>, tensor<f64>) -> tensor<16x8xf32>
+  %1 = plan.call "aten.mul.Tensor"(%s, %0) {self = #plan.operand<0>, other = #plan.operand<1>} in "noisy"
+      : (tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  %2 = plan.call "aten.add.Tensor"(%w, %1) {self = #plan.operand<0>, other = #plan.operand<1>} in "noisy"
+      : (tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  %3 = plan.call "aten.linear.default"(%x, %2) {input = #plan.operand<0>, weight = #plan.operand<1>} in "noisy"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %3 : tensor<4x16xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "mixed" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// The shares of weights in a sum of several are no features.
+// CHECK-LABEL: func.func @forward
+// CHECK-SAME: tensor<4xf32, #plan.sharding<[{}]>>
+// CHECK-SAME: tensor<4x16x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+func.func @forward(
+    %x: tensor<2x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %c: tensor<4xf32> {plan.kind = "parameter", plan.names = ["mixed.shares"]},
+    %w: tensor<4x16x8xf32> {plan.kind = "parameter", plan.names = ["mixed.weight"]}) -> tensor<2x16xf32> {
+  %0 = plan.call "aten.einsum.default"(%c, %w)
+      {equation = "k,koi->oi", tensors = [#plan.operand<0>, #plan.operand<1>]} in "mixed"
+      : (tensor<4xf32>, tensor<4x16x8xf32>) -> tensor<16x8xf32>
+  %1 = plan.call "aten.linear.default"(%x, %0) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mixed"
+      : (tensor<2x8xf32>, tensor<16x8xf32>) -> tensor<2x16xf32>
+  return %1 : tensor<2x16xf32>
+}

@@ -267,10 +267,10 @@ func.func @forward(
 // -----
 
 // Behind what mixes the dims of a weight nothing says which is which, and its bias alone is not divided.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{'m' cannot be colwise tp: which dim of 'm.weight' holds output features is not known behind 'aten.linalg_inv.default'}}
-// expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over tp }'}}
-plan.style "m" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'m' cannot be colwise (dp, tp): which dim of 'm.weight' holds output features is not known behind 'aten.linalg_inv.default'}}
+// expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over (dp, tp) }'}}
+plan.style "m" colwise [#plan.axis<"dp">, #plan.axis<"tp">] as "colwise (dp, tp)"
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
     %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["m.weight"]},

@@ -231,4 +231,31 @@ TEST(CheckpointWriter, WhatIsNotTrainedStaysInTheWeights) {
   EXPECT_THAT(resume(plan, folder / "run", 1, folder / "moved.safetensors").parameter, Each(behindStep(2).parameter));
 }
 
+TEST(CheckpointWriter, WhatWasTrainedBeforeIsSavedAgain) {
+  TemporaryDirectory folder;
+  writeWeights(folder / "base.safetensors", 7, 3);
+  SmallPlan plan{.hasFrozen = true, .isBaseTrained = true};
+  ASSERT_TRUE(trainAndSave(plan, folder / "run", 1, {.weights = folder / "base.safetensors"}).ok());
+  std::vector<double> trained = elementsOf(folder / "run/step-000001/model.safetensors", "base");
+  ASSERT_THAT(trained, Each(behindStep(1).parameter));
+  // It is frozen then, and each of two runs goes on from the checkpoint of the one before.
+  plan.isBaseTrained = false;
+  Artifact artifact = scheduleOf(plan);
+  for (std::string step : {"000001", "000002"}) {
+    Status status = onRanks(artifact, [&](World &world, ProgramRunner &runner) -> Status {
+      MESHPLAN_ASSIGN_OR_RETURN(LoadedCheckpoint loaded, loadCheckpoint(world, runner, folder / ("run/step-" + step)));
+      MESHPLAN_ASSIGN_OR_RETURN(
+          CheckpointWriter writer,
+          CheckpointWriter::open(world, {.folder = folder / "run", .step = loaded.state.counters.steps}));
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+      MESHPLAN_RETURN_IF_ERROR(writer.start(runner, loaded.state));
+      return writer.finish();
+    });
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  EXPECT_EQ(elementsOf(folder / "run/step-000002/model.safetensors", "base"), trained);
+  EXPECT_EQ(elementsOf(folder / "run/step-000003/model.safetensors", "base"), trained);
+  EXPECT_EQ(resume(plan, folder / "run").base, trained);
+}
+
 } // namespace

@@ -29,6 +29,28 @@ TEST_F(RecordCost, ProductsCostTwoFlopsForEachTerm) {
   EXPECT_FALSE(linear.aliases);
 }
 
+// As metered with PyTorch 2.11, whose oneDNN brings gradient and result into the order of a row-major operand.
+TEST_F(RecordCost, TheGradientOfGeluIsReordered) {
+  constexpr char args[] = "{grad_output = #plan.operand<0>, self = #plan.operand<1>}";
+  constexpr char types[] = "(tensor<128x8x256xf32>, tensor<128x8x256xf32>) -> tensor<128x8x256xf32>";
+  constexpr int64_t bytes = 4 * 128 * 8 * 256;
+  Strides own{2048, 256, 1}, turned{256, 32768, 1}, same{0, 0, 0};
+  auto workspace = [&](const char *args, const char *types, const Strides &gradient, const Strides &self) {
+    return cost("aten.gelu_backward.default", args, types, {gradient, self}).workspaceBytes;
+  };
+  EXPECT_EQ(workspace(args, types, own, own), 0);
+  EXPECT_EQ(workspace(args, types, turned, turned), 0);
+  EXPECT_EQ(workspace(args, types, own, turned), 0);
+  EXPECT_EQ(workspace(args, types, turned, own), 2 * bytes);
+  EXPECT_EQ(workspace(args, types, same, own), bytes) << "the result lies as the operand";
+  constexpr char half[] = "(tensor<128x8x256xbf16>, tensor<128x8x256xbf16>) -> tensor<128x8x256xbf16>";
+  EXPECT_EQ(workspace(args, half, turned, own), bytes);
+  constexpr char wide[] = "(tensor<128x8x256xf64>, tensor<128x8x256xf64>) -> tensor<128x8x256xf64>";
+  EXPECT_EQ(workspace(args, wide, turned, own), 0) << "ATen computes it";
+  constexpr char tanh[] = "{grad_output = #plan.operand<0>, self = #plan.operand<1>, approximate = \"tanh\"}";
+  EXPECT_EQ(workspace(tanh, types, turned, own), 0);
+}
+
 TEST_F(RecordCost, MatmulExpandsBroadcastBatches) {
   // [6, 12, 4] is expanded to the four matrices of the other operand's batch.
   OpCost matmul =

@@ -101,6 +101,11 @@ FORMS: dict[str, Callable[[int, int], Form]] = {
         u=torch.randn(o),
         v=torch.randn(i),
     ),
+    "noisy": lambda o, i: Form(
+        {"w": (o, i), "s": (o, i)},
+        {"w": plain(o, i), "s": plain(o, i)},
+        lambda p: p["w"] + 0.1 * p["s"] * torch.rand(o, i).to(p["w"].dtype),
+    ),
     "softmax": lambda o, i: of_weight(o, i, lambda p: p["w"].softmax(1)),
     "softmax_columns": lambda o, i: of_weight(o, i, lambda p: p["w"].softmax(0)),
     "rounded": lambda o, i: of_weight(o, i, lambda p: straight_through(p["w"])),
@@ -157,6 +162,11 @@ FORMS: dict[str, Callable[[int, int], Form]] = {
         {"w": Use(1, 2, (i, o))},
         lambda p: (p["c"].softmax(0)[:, None, None] * p["w"]).sum(0),
         {"c": torch.randn(3)},
+    ),
+    "mixed_learned": lambda o, i: Form(
+        {"w": (3, o, i), "c": (3,)},
+        {"w": Use(1, 2, (i, o)), "c": Use(None, None)},
+        lambda p: torch.einsum("k,koi->oi", p["c"].softmax(0), p["w"]),
     ),
     "half": lambda o, i: Form(
         {"w": (2 * o, i)},

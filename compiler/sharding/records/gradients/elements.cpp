@@ -38,6 +38,24 @@ static OpCost softmaxGradientCost(const CallView &call) {
   return cost;
 }
 
+/// The exact gelu of a row-major operand of these types is left to oneDNN, which brings gradient and result into this
+/// order, too.
+static OpCost geluCost(const CallView &call) {
+  OpCost cost = pointwiseCost<20>(call);
+  Type element = call.results.front().getElementType();
+  std::optional<unsigned> self = call.getOperand("self"), gradient = call.getOperand("grad_output");
+  auto approximate = dyn_cast_or_null<StringAttr>(call.get("approximate"));
+  bool isExact = !approximate || approximate.getValue() == "none";
+  if (!self || !gradient || !isExact || !(element.isF32() || element.isBF16()))
+    return cost;
+  ArrayRef<int64_t> shape = call.results.front().getShape();
+  auto isRowMajor = [&](const Strides &strides) { return StridedShape{shape, strides}.isContiguous(); };
+  if (isRowMajor(call.getStrides(*self)))
+    for (const Strides &strides : {call.getStrides(*gradient), likeOperands(call, 0)})
+      cost.workspaceBytes += isRowMajor(strides) ? 0 : tensorBytes(call.results.front());
+  return cost;
+}
+
 void addElementGradientRecords(OpRegistry &registry) {
   for (StringRef target :
        {"aten.threshold_backward.default", "aten.leaky_relu_backward.default", "aten.hardtanh_backward.default",
@@ -48,8 +66,8 @@ void addElementGradientRecords(OpRegistry &registry) {
                   .linearity = inOutputGradient,
                   .cost = pointwiseCost<4>,
                   .strides = likeOperands});
-  for (StringRef target : {"aten.silu_backward.default", "aten.gelu_backward.default", "aten.mish_backward.default",
-                           "aten.softplus_backward.default", "aten.elu_backward.default"})
+  for (StringRef target : {"aten.silu_backward.default", "aten.mish_backward.default", "aten.softplus_backward.default",
+                           "aten.elu_backward.default"})
     registry.add({.target = target,
                   .rule = alignedRule,
                   .linearity = inOutputGradient,
@@ -59,6 +77,11 @@ void addElementGradientRecords(OpRegistry &registry) {
                 .rule = gluRule,
                 .linearity = inOutputGradient,
                 .cost = pointwiseCost<14>});
+  registry.add({.target = "aten.gelu_backward.default",
+                .rule = alignedRule,
+                .linearity = inOutputGradient,
+                .cost = geluCost,
+                .strides = likeOperands});
   for (StringRef target : {"aten._softmax_backward_data.default", "aten._log_softmax_backward_data.default"})
     registry.add({.target = target, .rule = softmaxRule, .linearity = inOutputGradient, .cost = softmaxGradientCost});
 }

@@ -58,7 +58,7 @@ Expected<std::vector<Tensor>> meshplan::gradientsOf(const Tensor &number, std::s
                               /*allow_unused=*/true);
     std::vector<Tensor> gradients;
     for (at::Tensor &gradient : made)
-      gradients.push_back(wrap(std::move(gradient)));
+      gradients.push_back(wrap(withElements(std::move(gradient))));
     return gradients;
   });
 }

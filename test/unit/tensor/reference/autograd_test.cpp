@@ -34,6 +34,17 @@ TEST(AutogradTest, GradientsInsideOfAComputeScope) {
   EXPECT_FALSE(gradients[2].defined()) << "nothing depends on it";
 }
 
+// LibTorch gives a tensor without elements in memory.
+TEST(AutogradTest, AGradientOfZerosHasElements) {
+  AutogradScope scope(1, DType::f32);
+  Tensor leaf = *differentiable(wrap(at::randn({3})));
+  auto gradients = gradientsOf(wrap(unwrap(leaf).sgn().sum()), {&leaf, 1});
+  ASSERT_TRUE(gradients.ok()) << gradients.status().message();
+  const at::Tensor &gradient = unwrap((*gradients)[0]);
+  ASSERT_NE(gradient.const_data_ptr(), nullptr);
+  EXPECT_TRUE(at::equal(gradient, at::zeros({3})));
+}
+
 TEST(AutogradTest, TheScopeEnds) {
   ComputeScope compute(1);
   {

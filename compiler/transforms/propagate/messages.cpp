@@ -147,14 +147,27 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
     help << "help: divide another dim, or let the modules before it gather this one with 'output'";
 }
 
+/// The way out where a dim is divided in parts that do not fit: the plan states them, followed by `why` it need not, or
+/// they are those of values that the model joins.
+static std::string otherPartsHelp(OpOperand &operand, unsigned dim, const DividingStatement &statement,
+                                  const StatedLayouts &statements, const Twine &why = "") {
+  if (StyleOp style = statement.style; !style || !style.getParts().empty())
+    return ("help: leave out 'parts'" + why).str();
+  std::string whole = wholeAtBorder(operand, dim, statements);
+  return whole.empty()
+             ? "help: these are the parts that the model joins; divide another dim, or let the modules before "
+               "gather them with 'output'"
+             : "help: these are the parts that the model joins; gather them before with '" + whole + "'";
+}
+
 /// The dim is divided in parts that are not those which the call sees.
-static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis, StringRef how,
-                             ArrayRef<int64_t> ofWeight) {
+static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis,
+                             const std::string &help, ArrayRef<int64_t> ofWeight) {
   diagnostic << "and is divided over " << axis << " in parts of ";
   printSizes(diagnostic, stated);
   diagnostic << ", which do not follow them";
   if (ofWeight.empty())
-    diagnostic.attachNote() << "help: leave out 'parts': the model takes this weight apart " << how;
+    diagnostic.attachNote() << help;
   else
     diagnostic.attachNote() << partsHelp(ofWeight);
 }
@@ -202,8 +215,9 @@ static bool canDivideBelow(ArrayRef<unsigned> dim, unsigned factor, const Factor
 }
 
 /// A value that is divided part by part, and that an operator counts along.
-static void reportCountedParts(CallOp call, unsigned index, const ProjectionBlock &block, Location place) {
-  auto diagnostic = emitError(place);
+static void reportCountedParts(CallOp call, unsigned index, const ProjectionBlock &block,
+                               const DividingStatement &statement, const StatedLayouts &statements) {
+  auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
              << " is divided over " << block.axis.getName() << " part by part, and "
              << operatorText(call.getTarget(), call.getModule()) << " finds its elements by their number";
@@ -211,7 +225,7 @@ static void reportCountedParts(CallOp call, unsigned index, const ProjectionBloc
   diagnostic.attachNote() << (call.getTarget() == "meshplan.dropout"
                                   ? "help: leave the weight whole with 'replicate', or take the parts apart in the "
                                     "model before it drops"
-                                  : "help: leave out 'parts'");
+                                  : otherPartsHelp(call->getOpOperand(index), block.dim, statement, statements));
 }
 
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
@@ -227,7 +241,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
     return areParts ? units.partsCounted(weight, dim, parts) : units.partsOf(weight, dim);
   });
   if (rule.factors[block.factor].isCounted && !statedParts(operand, block.dim).empty())
-    return reportCountedParts(call, index, block, statement.location);
+    return reportCountedParts(call, index, block, statement, statements);
   if (tensor.isJoined(block.dim)) {
     if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
       return reportCutHead(operand, call, block, *use, mesh, statement);
@@ -244,7 +258,10 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   diagnostic << parts << " " << name << " of " << size / above / parts << ", ";
   std::string how = (areParts ? "in parts of " + Twine(size / above / parts) : "by " + name).str();
   if (!stated.empty() && above != static_cast<int64_t>(stated.size()))
-    return reportOtherParts(diagnostic, stated, axis, how, ofWeight);
+    return reportOtherParts(diagnostic, stated, axis,
+                            otherPartsHelp(call->getOpOperand(index), block.dim, statement, statements,
+                                           ": the model takes this weight apart " + how),
+                            ofWeight);
   if (areParts && stated.empty() && !ofWeight.empty() && canDivideBelow(tensor.dims[block.dim], block.factor, rule)) {
     diagnostic << "and is divided over " << axis << " as one";
     diagnostic.attachNote() << partsHelp(ofWeight);

@@ -127,13 +127,13 @@ TEST_F(Messages, OneHeadOfAProjectionHasNoParts) {
   read("%x: " + type, viewOf(type, "4, 6", "4x6"));
   std::vector<std::string> heads = blocked(statement(), 1, 0, 1);
   EXPECT_THAT(heads.front(), testing::HasSubstr("is 4 groups of 6, and is divided over tp in parts of 8, 8, 8"));
-  EXPECT_EQ(heads.back(), "help: leave out 'parts': the model takes this weight apart by groups");
+  EXPECT_EQ(heads.back(), "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'");
   read("%x: " + type, viewOf(type, "4, 6", "4x6") +
                           "%2 = plan.call \"aten.select.int\"(%1) {self = #plan.operand<0>, dim = 1 : i64, index = 0 : "
                           "i64} in \"attn\" : (tensor<6x4x6xf32>) -> tensor<6x6xf32>\n");
   std::vector<std::string> parts = blocked(statement(), 1, 0, 1);
   EXPECT_THAT(parts.front(), testing::HasSubstr("is 4 parts of 6, and is divided over tp in parts of 8, 8, 8"));
-  EXPECT_EQ(parts.back(), "help: leave out 'parts': the model takes this weight apart in parts of 6");
+  EXPECT_EQ(parts.back(), "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'");
 }
 
 TEST_F(Messages, AStatementThatDealsItsInputAnew) {
@@ -191,7 +191,7 @@ TEST_F(Messages, PartsThatAreNotThoseOfTheModel) {
       blocked(statement(), 1, 0, 1),
       ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, and is divided over tp in parts of "
                   "12, 12, which do not follow them",
-                  "help: leave out 'parts': the model takes this weight apart by groups"));
+                  "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'"));
   read("%x: " + type, viewOf(type, "2, 3, 4", "2x3x4"));
   EXPECT_THAT(blocked(statement(), 1, 1, 1),
               ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 2 x 3 groups of 4, fewer than tp = 4",
@@ -228,10 +228,11 @@ TEST_F(Messages, PartsAreCalledByTheAttentionBehindThem) {
 TEST_F(Messages, CountedElementsTakeNoParts) {
   const std::string parts = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [12, 12]}]>>)";
   read("%x: " + parts, viewOf(parts, "6, 4", "6x4"));
-  EXPECT_THAT(blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true),
-              ElementsAre("error p.plan:3: dim 1 of 'q' is divided over tp part by part, and 'aten.view.default' in "
-                          "'attn' finds its elements by their number",
-                          "help: leave out 'parts'"));
+  EXPECT_THAT(
+      blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true),
+      ElementsAre("error p.plan:3: dim 1 of 'q' is divided over tp part by part, and 'aten.view.default' in "
+                  "'attn' finds its elements by their number",
+                  "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'"));
   const std::string one = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + one, viewOf(one, "6, 4", "6x4"));
   EXPECT_THAT(blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true).front(), testing::HasSubstr("would cut one"))

@@ -3,6 +3,7 @@
 #include "test/lib/tensor/plain_tensor.h"
 
 #include "runtime/base/names.h"
+#include "runtime/tensor/elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -207,6 +208,37 @@ static Expected<Tensor> extremeInFirstDim(const Tensor &tensor, bool least) {
 Expected<Tensor> meshplan::largestInFirstDim(const Tensor &tensor) { return extremeInFirstDim(tensor, false); }
 
 Expected<Tensor> meshplan::leastInFirstDim(const Tensor &tensor) { return extremeInFirstDim(tensor, true); }
+
+Expected<NonfiniteElements> meshplan::nonfiniteIn(const Tensor &tensor, bool infinities) {
+  NonfiniteElements result;
+  if (!isFloat(tensor.dtype()))
+    return result;
+  int64_t place = 0;
+  forEachIndex(tensor.shape(), [&](auto index) {
+    double value = readElement(tensor, index);
+    if (std::isnan(value) || (infinities && std::isinf(value)))
+      result.first = result.count++ == 0 ? place : result.first;
+    ++place;
+  });
+  return result;
+}
+
+Expected<std::optional<int64_t>> meshplan::onlyPlaceOf(const Tensor &tensor, int64_t number) {
+  std::optional<int64_t> result;
+  int64_t place = 0, count = 0;
+  auto size = static_cast<size_t>(dtypeSize(tensor.dtype()));
+  forEachIndex(tensor.shape(), [&](auto index) {
+    // Into the upper bytes of a little-endian number, from where the shift brings the sign along.
+    int64_t value = 0;
+    std::memcpy(reinterpret_cast<std::byte *>(&value) + sizeof value - size, TensorAccess::pointer(tensor)->at(index),
+                size);
+    value >>= 8 * (sizeof value - size);
+    if (value == number && ++count == 1)
+      result = place;
+    ++place;
+  });
+  return count == 1 ? result : std::nullopt;
+}
 
 std::string meshplan::describe(const Tensor &tensor) {
   if (!tensor.defined())

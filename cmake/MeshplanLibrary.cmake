@@ -10,7 +10,8 @@
 # Every include path starts at the top of the tree, so that an #include names the room it comes from.
 
 # g++ 12 warns of its own std::string concatenation (-Wrestrict, GCC bug 105651), and with optimisation of llvm::SmallVector.
-# At -O3 it also finds copies in strings and in xxhash that no path reaches.
+# At -O3 it also finds copies in strings and in xxhash that no path reaches. Sources that are compiled together look to it
+# like headers, whose types must not use those of unnamed namespaces (-Wsubobject-linkage).
 set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-restrict
     -Wno-maybe-uninitialized
     $<$<BOOL:${MESHPLAN_UNITY}>:-Wno-subobject-linkage> $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-array-bounds>)

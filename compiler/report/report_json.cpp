@@ -37,7 +37,7 @@ static json::Value toJson(const ActivationSums &sums) {
 }
 
 static json::Value toJson(const CoverageLine &line) {
-  return json::Object{{"place", llvm::json::fixUTF8(line.place)},
+  return json::Object{{"place", json::fixUTF8(line.place)},
                       {"statement", line.statement},
                       {"matched", line.matched},
                       {"total", line.total},
@@ -48,7 +48,7 @@ static json::Value toJson(const std::optional<LossLine> &loss) {
   if (!loss)
     return nullptr;
   return json::Object{
-      {"place", llvm::json::fixUTF8(loss->place)}, {"statement", loss->statement}, {"meaning", loss->meaning}};
+      {"place", json::fixUTF8(loss->place)}, {"statement", loss->statement}, {"meaning", loss->meaning}};
 }
 
 static json::Value toJson(const HeldReport &held) {
@@ -77,7 +77,7 @@ static json::Value toJson(const CommunicatorReport &communicator) {
 }
 
 static json::Value toJson(const StatementReport &statement) {
-  return json::Object{{"file", llvm::json::fixUTF8(statement.file)},
+  return json::Object{{"file", json::fixUTF8(statement.file)},
                       {"line", statement.line},
                       {"column", statement.column},
                       {"text", statement.text},

@@ -17,7 +17,7 @@ static json::Value toJson(const Change<std::string> &change, json::Value (*write
 
 static json::Value toJson(const SettingChange &change) {
   static constexpr const char *kinds[] = {"run", "parameter", "module"};
-  auto text = [](const std::string &each) { return json::Value(llvm::json::fixUTF8(each)); };
+  auto text = [](const std::string &each) { return json::Value(json::fixUTF8(each)); };
   json::Array subjects;
   for (const std::string &subject : change.subjects)
     subjects.push_back(text(subject));

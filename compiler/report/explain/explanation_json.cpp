@@ -41,7 +41,7 @@ private:
 json::Value JsonWriter::toJson(const Statement &statement) const {
   if (!statement.range.hasLine())
     return nullptr;
-  return json::Object{{"file", llvm::json::fixUTF8(sources.buffer(statement.range.file).name())},
+  return json::Object{{"file", json::fixUTF8(sources.buffer(statement.range.file).name())},
                       {"line", statement.range.line},
                       {"column", statement.range.column},
                       {"text", statement.text}};

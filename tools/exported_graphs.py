@@ -52,7 +52,7 @@ def given_back(program: torch.export.ExportedProgram, region: torch.fx.Node, num
 
 
 def stop_gradients(program: torch.export.ExportedProgram) -> None:
-    """Puts a detach behind what `torch.no_grad()` computes: PyTorch would train it in an archive after decompositions."""
+    """Puts a detach behind what `torch.no_grad()` computes: behind decompositions PyTorch would train it."""
     graph = program.graph
     for region in list(graph.find_nodes(op="call_function", target=torch.ops.higher_order.wrap_with_set_grad_enabled)):
         if region.args[0] is not False:

@@ -88,10 +88,12 @@ void Propagation::visitMatch(MatchOp match) {
   ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
   if (std::optional<ArrayAttr> flat = match.getFlat())
     to = to.withFlat(toAxes(*flat));
-  // What divides the value, or what the ranks have addends over, is behind the reshard.
+  // What divides the value, what the ranks have addends over, or what they share out is behind the reshard.
   std::optional<Cause> cause =
       from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : statementBehind(match.getValue());
-  if (std::optional<Cause> placement = placementOf(match.getValue(), to.isFlat()); placement && from.isPartial())
+  bool isSharedOut = from.isFlat() || to.isFlat();
+  if (std::optional<Cause> placement = placementOf(match.getValue(), isSharedOut);
+      placement && (from.isPartial() || isSharedOut))
     cause = placement;
   Cause known = cause.value_or(Cause{match.getLoc(), StringAttr()});
   if (reducesEachMicrobatch(match.getValue()))

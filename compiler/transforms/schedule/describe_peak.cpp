@@ -63,7 +63,9 @@ static Described describe(BlockArgument argument) {
   return named(name, name);
 }
 
-/// An operation by its operator, or the collective with the argument that it moves.
+static Described describe(Value value);
+
+/// An operation by its operator, or the collective with what it moves.
 static Described describe(Operation &op) {
   auto module = op.getAttrOfType<StringAttr>("module");
   std::string path = module ? module.str() : "";
@@ -72,11 +74,11 @@ static Described describe(Operation &op) {
   if (auto constant = dyn_cast<plan::ConstantOp>(op))
     return {"constant " + constant.getName().str(), ""};
   std::string kind = op.getName().stripDialect().str();
-  BlockArgument moved = op.getNumOperands() > 0 ? argumentBehind(op.getOperand(0)) : nullptr;
-  if (!moved)
+  if (op.getNumOperands() == 0)
     return {kind, path};
-  Described argument = describe(moved);
-  return {kind + " of " + argument.what, argument.module};
+  BlockArgument argument = argumentBehind(op.getOperand(0));
+  Described moved = argument ? describe(argument) : describe(op.getOperand(0));
+  return {kind + " of " + moved.what, moved.module};
 }
 
 static Described describe(Value value) {

@@ -55,3 +55,25 @@ func.func @eval(%w: tensor<100xf32, #none> {plan.kind = "parameter", plan.names 
   %2 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
   return %0, %1, %2 : tensor<100xf32, #none>, tensor<f32, #one>, tensor<100xf32, #none>
 }
+
+// -----
+
+// A collective is called by what it moves, and belongs to its module: here 32 elements of the weight, the addends that are
+// reduced and their sum, and half of the input.
+
+// CHECK: peak = 448,
+// CHECK-SAME: peak <"all_reduce of aten.mm.default" in "down" :
+// CHECK-SAME: <what = "down.weight", module = "down", count = 1, bytes = 128>,
+// CHECK-SAME: <what = "aten.mm.default", module = "down", count = 1, bytes = 128>,
+// CHECK-SAME: <what = "all_reduce of aten.mm.default", module = "down", count = 1, bytes = 128>,
+// CHECK-SAME: <what = "input x", module = "", count = 1, bytes = 64>>
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+!part = tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+!whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+func.func @forward(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>> {plan.kind = "input", plan.names = ["x"]},
+                   %w: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "parameter", plan.names = ["down.weight"]}) -> (!whole {plan.name = "y"}) {
+  %0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>} in "down" : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>>) -> !part
+  %1 = plan.all_reduce %0 [#plan.axis<"tp">] : !part -> !whole
+  %2 = plan.call "aten.relu.default"(%1) {self = #plan.operand<0>} : (!whole) -> !whole
+  return %2 : !whole
+}

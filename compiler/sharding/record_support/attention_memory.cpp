@@ -288,7 +288,9 @@ static int64_t withOwnKeys(const CallView &call, const AttentionSizes &sizes,
     read.strides[operand] = contiguousStrides(shape);
     copied += tensorBytes(read.operands[operand]);
   }
-  return (AttentionMemory(read, *AttentionSizes::of(read)).*ofMemory)() + copied;
+  AttentionSizes own = sizes;
+  own.groups = std::max<int64_t>(sizes.heads, 1); // an archive may say that there are none
+  return (AttentionMemory(read, own).*ofMemory)() + copied;
 }
 
 int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {

@@ -30,8 +30,8 @@ function(meshplan_link_names result)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
-# Sources of one library or program are compiled together: most of the time of a small file goes into headers. Names at
-# file scope must then differ within a library. Tests, whose sources call their helpers alike, are left out.
+# Sources of one library, program or test are compiled together: most of the time of a small file goes into headers. Names
+# at file scope must then differ within it.
 function(meshplan_compile_together name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${MESHPLAN_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
@@ -108,6 +108,7 @@ function(meshplan_test)
   meshplan_link_names(ARG_DEPS ${ARG_DEPS})
   add_executable(${ARG_NAME} ${ARG_SRCS})
   meshplan_target_defaults(${ARG_NAME})
+  meshplan_compile_together(${ARG_NAME})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   meshplan_precompile(${ARG_NAME} ${ARG_DEPS})
   meshplan_sanitizer_options(${ARG_NAME})

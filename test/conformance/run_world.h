@@ -1,6 +1,6 @@
 //===- run_world.h - what a backend gives to the conformance suite -*- C++ -*-===//
 //
-// The suite is compiled with one more source for each backend, which defines
+// The suite is linked with one more source for each backend, which defines
 // these functions.
 //
 //===----------------------------------------------------------------------===//

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 using namespace meshplan::archive;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 namespace {
 
-class JsonDocumentTest : public testing::Test {
+class JsonDocumentTest : public ::testing::Test {
 protected:
   JsonDocument &read(llvm::StringRef text) { return document.emplace("m.json", text, errors); }
   const Json &root() { return document->root(); }
@@ -133,7 +133,7 @@ TEST_F(JsonDocumentTest, TextThatIsNoJson) {
   EXPECT_THAT(messages(), ElementsAre("'m.json': not valid JSON at byte 7"));
   for (const char *text : {"", "[1,", "[1] 2", "{'a': 1}", "[1,]", "\"\xff\""}) {
     EXPECT_TRUE(read(text).failed()) << text;
-    EXPECT_THAT(messages(), ElementsAre(testing::StartsWith("'m.json': not valid JSON at byte "))) << text;
+    EXPECT_THAT(messages(), ElementsAre(::testing::StartsWith("'m.json': not valid JSON at byte "))) << text;
     EXPECT_TRUE(root().is_null());
   }
 }

@@ -10,8 +10,6 @@ using ::testing::ElementsAre;
 
 namespace {
 
-Json leaf() { return {{"type", nullptr}, {"context", nullptr}, {"children_spec", Json::array()}}; }
-
 Json container(const char *type, const char *context, const Json &children) {
   return {{"type", type}, {"context", context}, {"children_spec", children}};
 }

@@ -8,10 +8,10 @@ using namespace meshplan::archive;
 
 namespace {
 
-const std::string root = "L__self__,,pkg.Net";
+const std::string rootEntry = "L__self__,,pkg.Net";
 
 TEST(ScopeTable, SplitsAStack) {
-  std::string text = root + ";L__self__layers.0,layers.0,pkg.Block";
+  std::string text = rootEntry + ";L__self__layers.0,layers.0,pkg.Block";
   auto entries = splitModuleStack(text);
   ASSERT_TRUE(entries.has_value());
   ASSERT_EQ(entries->size(), 2u);
@@ -30,16 +30,16 @@ TEST(ScopeTable, DelimitersInBracketsBelongToTheName) {
 }
 
 TEST(ScopeTable, RefusesAnEntryWithoutThreeFields) {
-  EXPECT_FALSE(splitModuleStack(root + ";L__self__x,x").has_value());
+  EXPECT_FALSE(splitModuleStack(rootEntry + ";L__self__x,x").has_value());
   EXPECT_FALSE(splitModuleStack("").has_value());
 }
 
 TEST(ScopeTable, SharesPrefixes) {
   std::vector<Scope> scopes;
   ScopeTable table(scopes);
-  int32_t first = *table.find(root + ";L__self__a,a,A"), second = *table.find(root + ";L__self__b,b,B");
-  EXPECT_EQ(table.find(root + ";L__self__a,a,A"), first);
-  EXPECT_EQ(table.find(root), 0);
+  int32_t first = *table.find(rootEntry + ";L__self__a,a,A"), second = *table.find(rootEntry + ";L__self__b,b,B");
+  EXPECT_EQ(table.find(rootEntry + ";L__self__a,a,A"), first);
+  EXPECT_EQ(table.find(rootEntry), 0);
   ASSERT_EQ(scopes.size(), 3u);
   EXPECT_EQ(scopes[first].parent, 0);
   EXPECT_EQ(scopes[second].parent, 0);
@@ -49,7 +49,7 @@ TEST(ScopeTable, SharesPrefixes) {
 TEST(ScopeTable, TellsCallsOfOneModuleApart) {
   std::vector<Scope> scopes;
   ScopeTable table(scopes);
-  int32_t first = *table.find(root + ";L__self__a,a,A"), second = *table.find(root + ";L__self__a@1,a@1,A");
+  int32_t first = *table.find(rootEntry + ";L__self__a,a,A"), second = *table.find(rootEntry + ";L__self__a@1,a@1,A");
   EXPECT_NE(first, second);
   EXPECT_EQ(scopes[first].call, 0);
   EXPECT_EQ(scopes[second].call, 1);

@@ -18,8 +18,6 @@ namespace {
 const std::string realBuffers = "\nhelp: export the model with real buffers (only parameters may be on the meta "
                                 "device), as tools/export_model.py --meta does";
 
-Json leaf() { return {{"type", nullptr}, {"context", nullptr}, {"children_spec", Json::array()}}; }
-
 TEST(Signature, ListsParametersWithTheirPayload) {
   TestModel model = linearModel();
   model.parameter("frozen", {3});

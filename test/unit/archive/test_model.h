@@ -29,6 +29,8 @@ Json tensorMeta(const Dims &dims, ScalarType type = ScalarType::Float32);
 /// One argument of a node, such as argument("dim", {{"as_int", 0}}).
 Json argument(const std::string &name, const Json &value);
 Json tensor(const std::string &name, const std::string &valueName);
+/// A tree of one value, as a specification of inputs or outputs has it.
+inline Json leaf() { return {{"type", nullptr}, {"context", nullptr}, {"children_spec", Json::array()}}; }
 /// `Symbol('s0', positive=True, integer=True)`
 std::string symbol(const std::string &name);
 

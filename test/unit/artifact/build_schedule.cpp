@@ -10,9 +10,7 @@ namespace meshplan {
 
 namespace {
 
-using artifact::AxisRef;
-
-const AxisRef dp(0, 1, 2), tp(1, 1, 3);
+const artifact::AxisRef dp(0, 1, 2), tp(1, 1, 3);
 
 template <typename T> std::unique_ptr<T> make(T table) { return std::make_unique<T>(std::move(table)); }
 
@@ -23,7 +21,7 @@ std::unique_ptr<artifact::AxisT> makeAxis(const char *name, int64_t size) {
   return make(std::move(axis));
 }
 
-std::unique_ptr<artifact::DimT> makeDim(int64_t extent, std::vector<AxisRef> axes = {}) {
+std::unique_ptr<artifact::DimT> makeDim(int64_t extent, std::vector<artifact::AxisRef> axes = {}) {
   artifact::DimT dim;
   dim.extent = extent;
   dim.axes = std::move(axes);
@@ -44,7 +42,7 @@ std::unique_ptr<artifact::PortT> makePort(const char *name, int value) {
   return make(std::move(port));
 }
 
-std::unique_ptr<artifact::CommunicatorT> makeCommunicator(const char *name, const AxisRef &axis) {
+std::unique_ptr<artifact::CommunicatorT> makeCommunicator(const char *name, const artifact::AxisRef &axis) {
   artifact::CommunicatorT communicator;
   communicator.name = name;
   communicator.axes = {axis};

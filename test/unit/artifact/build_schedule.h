@@ -31,6 +31,12 @@ artifact::ValueT &valueOf(artifact::ScheduleT &schedule, TestValue value);
 artifact::ArgT &argOf(artifact::ScheduleT &schedule, size_t index);
 artifact::StartT &startOf(artifact::ScheduleT &schedule, TestInstruction instruction);
 
+inline artifact::WaitT waitFor(int sequence) {
+  artifact::WaitT wait;
+  wait.sequence = sequence;
+  return wait;
+}
+
 /// Adds an instruction at the end.
 template <typename Action> void append(artifact::ScheduleT &schedule, Action action) {
   auto instruction = std::make_unique<artifact::InstructionT>();

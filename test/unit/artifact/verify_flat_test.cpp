@@ -6,7 +6,6 @@
 namespace meshplan {
 namespace {
 
-using artifact::AxisRef;
 using artifact::CollectiveKind;
 using artifact::ScheduleT;
 
@@ -24,7 +23,7 @@ enum FlatInstruction {
   waitScatter
 };
 
-int add(ScheduleT &s, const artifact::ValueT &like, std::vector<AxisRef> flat = {}) {
+int add(ScheduleT &s, const artifact::ValueT &like, std::vector<artifact::AxisRef> flat = {}) {
   artifact::ValueT value = like;
   value.flat_axes = std::move(flat);
   forwardOf(s).values.push_back(std::make_unique<artifact::ValueT>(value));
@@ -43,12 +42,6 @@ artifact::StartT start(CollectiveKind kind, int sequence, std::array<int, 2> inp
   return start;
 }
 
-artifact::WaitT waitFor(int sequence) {
-  artifact::WaitT wait;
-  wait.sequence = sequence;
-  return wait;
-}
-
 artifact::SliceT slice(int input, int output) {
   artifact::SliceT slice;
   slice.input = input;
@@ -59,7 +52,7 @@ artifact::SliceT slice(int input, int output) {
 /// `whole`, cut twice over tp, the pieces gathered in one piece, and addends over tp scattered to such pieces.
 ScheduleT buildFlat() {
   ScheduleT s = buildSchedule();
-  const AxisRef tp(1, 1, 3);
+  const artifact::AxisRef tp(1, 1, 3);
   const artifact::ValueT whole = valueOf(s, TestValue::whole), product = valueOf(s, TestValue::product);
   for (int i = 0; i < 2; ++i)
     add(s, whole, {tp});
@@ -84,7 +77,7 @@ ScheduleT buildFlat() {
   return s;
 }
 
-artifact::ValueT &at(ScheduleT &s, int value) { return *forwardOf(s).values[value]; }
+artifact::ValueT &valueAt(ScheduleT &s, int value) { return *forwardOf(s).values[value]; }
 artifact::StartT &startAt(ScheduleT &s, int instruction) {
   return *forwardOf(s).instructions[instruction]->action.AsStart();
 }
@@ -108,17 +101,17 @@ TEST_P(VerifyFlatCase, IsRefused) {
 }
 
 const WrongSchedule flatCases[] = {
-    {"Axis", [](ScheduleT &s) { at(s, cut).flat_axes = {AxisRef(7, 1, 3)}; },
+    {"Axis", [](ScheduleT &s) { valueAt(s, cut).flat_axes = {artifact::AxisRef(7, 1, 3)}; },
      "values[7]: flat: axes[0]: axis 7 of a mesh with 2 axes"},
-    {"AxisOfADim", [](ScheduleT &s) { at(s, cut).flat_axes = {AxisRef(0, 1, 2)}; },
+    {"AxisOfADim", [](ScheduleT &s) { valueAt(s, cut).flat_axes = {artifact::AxisRef(0, 1, 2)}; },
      "values[7]: flat: axes[0]: axis 0 is used twice"},
     {"GatherOverOtherRanks", [](ScheduleT &s) { startAt(s, startBucket).communicator = 0; },
      "instructions[10]: the flat axes are not those of the communicator"},
-    {"GatherOfWhatIsNotFlat", [](ScheduleT &s) { at(s, cut).flat_axes.clear(); },
+    {"GatherOfWhatIsNotFlat", [](ScheduleT &s) { valueAt(s, cut).flat_axes.clear(); },
      "instructions[10]: the flat axes are not those of the communicator"},
-    {"GatherStaysFlat", [](ScheduleT &s) { at(s, gathered).flat_axes = {AxisRef(1, 1, 3)}; },
+    {"GatherStaysFlat", [](ScheduleT &s) { valueAt(s, gathered).flat_axes = {artifact::AxisRef(1, 1, 3)}; },
      "instructions[10]: the flat axes are not those of the communicator"},
-    {"GatherChangesDims", [](ScheduleT &s) { at(s, gathered).dims[0]->axes.clear(); },
+    {"GatherChangesDims", [](ScheduleT &s) { valueAt(s, gathered).dims[0]->axes.clear(); },
      "instructions[10]: dim 0 is divided otherwise"},
     {"GatherAlongADim",
      [](ScheduleT &s) {
@@ -127,7 +120,7 @@ const WrongSchedule flatCases[] = {
        startAt(s, startBucket).dim = 1;
      },
      "instructions[10]: a collective along a dim of a flat value"},
-    {"ScatterLeavesAllWhole", [](ScheduleT &s) { at(s, total).flat_axes.clear(); },
+    {"ScatterLeavesAllWhole", [](ScheduleT &s) { valueAt(s, total).flat_axes.clear(); },
      "instructions[13]: the flat axes are not those of the communicator"},
     {"PermuteOfFlat",
      [](ScheduleT &s) {
@@ -140,7 +133,7 @@ const WrongSchedule flatCases[] = {
      "instructions[13]: the flat axes are not those of the communicator"},
     {"SliceLosesFlat", [](ScheduleT &s) { sliceAt(s, sliceOther) = slice(cut, otherGathered); },
      "instructions[9]: the flat axes of the input are not the first ones of the output"},
-    {"SliceChangesDims", [](ScheduleT &s) { at(s, cut).dims[0]->axes.clear(); },
+    {"SliceChangesDims", [](ScheduleT &s) { valueAt(s, cut).dims[0]->axes.clear(); },
      "instructions[8]: dim 0 is divided otherwise"},
     {"FewerOutputs", [](ScheduleT &s) { startAt(s, startBucket).more_outputs.clear(); },
      "instructions[10]: 2 inputs and 1 outputs"},
@@ -150,20 +143,20 @@ const WrongSchedule flatCases[] = {
      "instructions[10]: input: value 60 of 15"},
     {"OutputOfTheBucket", [](ScheduleT &s) { startAt(s, startBucket).more_outputs = {gathered}; },
      "instructions[10]: output: value 9 is defined twice"},
-    {"SecondOfTheBucket", [](ScheduleT &s) { at(s, otherGathered).dims[0]->axes.clear(); },
+    {"SecondOfTheBucket", [](ScheduleT &s) { valueAt(s, otherGathered).dims[0]->axes.clear(); },
      "instructions[10]: dim 0 is divided otherwise"},
     {"DTypesOfTheBucket",
      [](ScheduleT &s) {
        for (int value : {static_cast<int>(otherAddend), static_cast<int>(otherTotal)})
-         at(s, value).dtype = artifact::DType::bf16;
+         valueAt(s, value).dtype = artifact::DType::bf16;
      },
      "instructions[13]: tensors of several dtypes in one collective"},
     {"BucketAlongADim",
      [](ScheduleT &s) {
        // Two gathers along dim 1, in one.
        for (int value : {static_cast<int>(cut), static_cast<int>(otherCut)}) {
-         at(s, value).flat_axes.clear();
-         at(s, value).dims[1]->axes = {AxisRef(1, 1, 3)};
+         valueAt(s, value).flat_axes.clear();
+         valueAt(s, value).dims[1]->axes = {artifact::AxisRef(1, 1, 3)};
        }
        startAt(s, startBucket).dim = 1;
      },
@@ -179,15 +172,15 @@ const WrongSchedule flatCases[] = {
      "instructions[11]: values[0]: value 8 is freed before the wait of a collective that reads it"},
     {"UsedInFlight",
      [](ScheduleT &s) {
-       add(s, at(s, otherCut), {AxisRef(1, 1, 3)});
+       add(s, valueAt(s, otherCut), {artifact::AxisRef(1, 1, 3)});
        append(s, slice(otherGathered, otherTotal + 1));
        std::rotate(forwardOf(s).instructions.begin() + waitBucket, forwardOf(s).instructions.end() - 1,
                    forwardOf(s).instructions.end());
      },
      "instructions[11]: input: value 10 is used before the wait of its collective"},
-    {"InputsAreNotFlat", [](ScheduleT &s) { valueOf(s, input).flat_axes = {AxisRef(1, 1, 1)}; },
+    {"InputsAreNotFlat", [](ScheduleT &s) { valueOf(s, input).flat_axes = {artifact::AxisRef(1, 1, 1)}; },
      "inputs[0]: value 2 is flat"},
-    {"ConstantsAreNotFlat", [](ScheduleT &s) { valueOf(s, table).flat_axes = {AxisRef(1, 1, 3)}; },
+    {"ConstantsAreNotFlat", [](ScheduleT &s) { valueOf(s, table).flat_axes = {artifact::AxisRef(1, 1, 3)}; },
      "constants[0]: value 1 is flat"},
 };
 
@@ -202,7 +195,7 @@ ScheduleT buildTargets() {
   for (const char *name : {"a", "b"}) {
     auto accumulator = std::make_unique<artifact::AccumulatorT>();
     accumulator->name = name;
-    accumulator->value = add(s, at(s, total), at(s, total).flat_axes);
+    accumulator->value = add(s, valueAt(s, total), valueAt(s, total).flat_axes);
     buffer->values.push_back(accumulator->value);
     program.accumulators.push_back(std::move(accumulator));
   }
@@ -239,20 +232,20 @@ const WrongSchedule targetCases[] = {
      "buffers[0]: values[1]: value 99 is no parameter and no accumulator, or lies in a buffer already"},
     {"TwiceInABuffer", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = firstTarget; },
      "buffers[0]: values[1]: value 15 is no parameter and no accumulator, or lies in a buffer already"},
-    {"OfSeveralDTypes", [](ScheduleT &s) { at(s, secondTarget).dtype = artifact::DType::f64; },
+    {"OfSeveralDTypes", [](ScheduleT &s) { valueAt(s, secondTarget).dtype = artifact::DType::f64; },
      "buffers[0]: values[1]: value 16 has another dtype than the first"},
     {"LargerThanTheAddressSpace",
      [](ScheduleT &s) {
        for (int value : {firstTarget, secondTarget})
-         at(s, value).dims[0]->extent = int64_t(1) << 57;
+         valueAt(s, value).dims[0]->extent = int64_t(1) << 57;
      },
      "buffers[0]: values[1]: value 16 makes the buffer larger than the address space"},
-    {"OnTheHost", [](ScheduleT &s) { at(s, secondTarget).host = true; },
+    {"OnTheHost", [](ScheduleT &s) { valueAt(s, secondTarget).host = true; },
      "buffers[0]: values[1]: value 16 is on the host"},
     {"TargetOnTheHost",
      [](ScheduleT &s) {
        forwardOf(s).buffers.clear();
-       at(s, secondTarget).host = true;
+       valueAt(s, secondTarget).host = true;
      },
      "instructions[13]: value 16 is on the host"},
     {"NamedTwice",
@@ -274,21 +267,21 @@ const WrongSchedule targetCases[] = {
     {"TargetOfAnotherDType",
      [](ScheduleT &s) {
        forwardOf(s).buffers.clear();
-       at(s, firstTarget).dtype = artifact::DType::f64;
+       valueAt(s, firstTarget).dtype = artifact::DType::f64;
      },
      "instructions[13]: dtype f32 becomes f64"},
     {"ABucketOfExtremes",
      [](ScheduleT &s) {
        startAt(s, startScatter).reduction = artifact::Reduction::max;
        for (int value : {static_cast<int>(addend), static_cast<int>(otherAddend)})
-         at(s, value).partial = artifact::Reduction::max;
+         valueAt(s, value).partial = artifact::Reduction::max;
      },
      "instructions[13]: flat tensors, or several, in a reduction that is no sum"},
     {"TargetOfAGatherAlongADim",
      [](ScheduleT &s) {
        auto accumulator = std::make_unique<artifact::AccumulatorT>();
        accumulator->name = "c";
-       accumulator->value = add(s, at(s, whole));
+       accumulator->value = add(s, valueAt(s, whole));
        startAt(s, startGather).targets = {accumulator->value};
        forwardOf(s).accumulators.push_back(std::move(accumulator));
      },
@@ -299,13 +292,13 @@ const WrongSchedule targetCases[] = {
      "instructions[13]: target: value 99 of 17"},
     {"OneTargetForTwo", [](ScheduleT &s) { startAt(s, startScatter).targets[1] = firstTarget; },
      "instructions[13]: target: value 15 is used after it was overwritten"},
-    {"TargetOfOtherAxes", [](ScheduleT &s) { at(s, firstTarget).flat_axes.clear(); },
+    {"TargetOfOtherAxes", [](ScheduleT &s) { valueAt(s, firstTarget).flat_axes.clear(); },
      "instructions[13]: the flat axes are not those of the communicator"},
-    {"TargetOfOtherExtents", [](ScheduleT &s) { at(s, firstTarget).dims[0]->extent += 2; },
+    {"TargetOfOtherExtents", [](ScheduleT &s) { valueAt(s, firstTarget).dims[0]->extent += 2; },
      "instructions[13]: the global shape changes"},
     {"TargetIsReadBehind",
      [](ScheduleT &s) {
-       add(s, at(s, firstTarget), at(s, firstTarget).flat_axes);
+       add(s, valueAt(s, firstTarget), valueAt(s, firstTarget).flat_axes);
        append(s, slice(firstTarget, secondTarget + 1));
      },
      "instructions[15]: input: value 15 is used after it was overwritten"},
@@ -321,8 +314,8 @@ ScheduleT buildCopy(std::string parameter, int64_t rows) {
   state->parameter = std::move(parameter);
   state->copies = true;
   state->value = add(s, valueOf(s, weight));
-  at(s, state->value).dims[0]->extent = rows;
-  at(s, state->value).flat_axes = {AxisRef(0, 1, 2)};
+  valueAt(s, state->value).dims[0]->extent = rows;
+  valueAt(s, state->value).flat_axes = {artifact::AxisRef(0, 1, 2)};
   forwardOf(s).states.push_back(std::move(state));
   return s;
 }

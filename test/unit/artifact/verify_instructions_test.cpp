@@ -12,18 +12,18 @@ using VerifyInstructions = RefusedSchedule;
 
 TEST_P(VerifyInstructions, AreRefused) { expectRefusal("programs[0]: instructions["); }
 
-artifact::InstructionT &at(ScheduleT &s, size_t index) { return *forwardOf(s).instructions[index]; }
+artifact::InstructionT &instructionAt(ScheduleT &s, size_t index) { return *forwardOf(s).instructions[index]; }
 
 void erase(ScheduleT &s, size_t index) {
   forwardOf(s).instructions.erase(forwardOf(s).instructions.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-artifact::ComputeT &computeOf(ScheduleT &s) { return *at(s, linear).action.AsCompute(); }
+artifact::ComputeT &computeOf(ScheduleT &s) { return *instructionAt(s, linear).action.AsCompute(); }
 
 const WrongSchedule computeCases[] = {
-    {"StreamNegative", [](ScheduleT &s) { at(s, linear).stream = -1; }, "0]: stream -1 of 2"},
+    {"StreamNegative", [](ScheduleT &s) { instructionAt(s, linear).stream = -1; }, "0]: stream -1 of 2"},
     {"StreamOfNone", [](ScheduleT &s) { s.streams.clear(); }, "0]: stream 0 of 0"},
-    {"OriginNegative", [](ScheduleT &s) { at(s, linear).origin = -2; }, "0]: origin -2 of 1"},
+    {"OriginNegative", [](ScheduleT &s) { instructionAt(s, linear).origin = -2; }, "0]: origin -2 of 1"},
     {"OutputNegative", [](ScheduleT &s) { computeOf(s).outputs = {product, -2}; }, "0]: outputs[1]: value -2 of 7"},
     {"OutputsAlike", [](ScheduleT &s) { computeOf(s).outputs = {product, product}; },
      "0]: outputs[1]: value 3 is defined twice"},
@@ -58,11 +58,12 @@ const WrongSchedule computeCases[] = {
     {"ArgBooleans", [](ScheduleT &s) { argOf(s, 6).bools = {true, false}; }, "0]: args[6]: 2 elements instead of one"},
     {"ArgDTypeTooLarge", [](ScheduleT &s) { argOf(s, 8).dtype = artifact::DType(10); },
      "0]: args[8]: dtype 10 does not exist"},
-    {"Stream", [](ScheduleT &s) { at(s, linear).stream = 2; }, "0]: stream 2 of 2"},
-    {"Origin", [](ScheduleT &s) { at(s, linear).origin = 1; }, "0]: origin 1 of 1"},
-    {"Target", [](ScheduleT &s) { at(s, linear).action.AsCompute()->target = ""; }, "0]: no target"},
-    {"Output", [](ScheduleT &s) { at(s, linear).action.AsCompute()->outputs = {12}; }, "0]: outputs[0]: value 12 of 7"},
-    {"OutputTwice", [](ScheduleT &s) { at(s, linear).action.AsCompute()->outputs = {input}; },
+    {"Stream", [](ScheduleT &s) { instructionAt(s, linear).stream = 2; }, "0]: stream 2 of 2"},
+    {"Origin", [](ScheduleT &s) { instructionAt(s, linear).origin = 1; }, "0]: origin 1 of 1"},
+    {"Target", [](ScheduleT &s) { instructionAt(s, linear).action.AsCompute()->target = ""; }, "0]: no target"},
+    {"Output", [](ScheduleT &s) { instructionAt(s, linear).action.AsCompute()->outputs = {12}; },
+     "0]: outputs[0]: value 12 of 7"},
+    {"OutputTwice", [](ScheduleT &s) { instructionAt(s, linear).action.AsCompute()->outputs = {input}; },
      "0]: outputs[0]: value 2 is defined twice"},
     {"ArgKind", [](ScheduleT &s) { argOf(s, 0).kind = artifact::ArgKind(77); }, "0]: args[0]: kind 77 does not exist"},
     {"ArgValueCount", [](ScheduleT &s) { argOf(s, 0).values.clear(); }, "0]: args[0]: 0 elements instead of one"},
@@ -83,12 +84,6 @@ const WrongSchedule computeCases[] = {
     {"ArgDType", [](ScheduleT &s) { argOf(s, 8).dtype = artifact::DType(-3); }, "0]: args[8]: dtype -3 does not exist"},
 };
 
-artifact::WaitT waitFor(int sequence) {
-  artifact::WaitT wait;
-  wait.sequence = sequence;
-  return wait;
-}
-
 artifact::FreeT freeOf(std::vector<int> values) {
   artifact::FreeT free;
   free.values = std::move(values);
@@ -97,7 +92,7 @@ artifact::FreeT freeOf(std::vector<int> values) {
 
 const WrongSchedule lifetimeCases[] = {
     {"FreeUnknown", [](ScheduleT &s) { append(s, freeOf({7})); }, "8]: values[0]: value 7 of 7"},
-    {"FreeArriving", [](ScheduleT &s) { at(s, waitGather).action.Set(freeOf({whole})); },
+    {"FreeArriving", [](ScheduleT &s) { instructionAt(s, waitGather).action.Set(freeOf({whole})); },
      "6]: values[0]: value 6 is used before the wait of its collective"},
     {"SequenceNegative", [](ScheduleT &s) { startOf(s, startSum).sequence = -1; }, "1]: sequence -1 after -1"},
     {"ReadByTwo", // the first wait ends one of the two collectives that read `part`
@@ -121,20 +116,20 @@ const WrongSchedule lifetimeCases[] = {
      "9]: values[0]: value 6 is used after it was freed"},
     {"UseAfterOverwriting",
      [](ScheduleT &s) {
-       at(s, linear).action.AsCompute()->overwrites = {input};
-       append(s, *at(s, linear).action.AsCompute());
+       instructionAt(s, linear).action.AsCompute()->overwrites = {input};
+       append(s, *instructionAt(s, linear).action.AsCompute());
      },
      "8]: args[0]: value 2 is used after it was overwritten"},
     {"FreedTwiceAfterOverwriting",
      [](ScheduleT &s) {
-       at(s, linear).action.AsCompute()->overwrites = {input};
+       instructionAt(s, linear).action.AsCompute()->overwrites = {input};
        append(s, freeOf({input}));
        append(s, freeOf({input}));
      },
      "9]: values[0]: value 2 is used after it was freed"},
     {"OverwrittenInFlight",
      [](ScheduleT &s) {
-       artifact::ComputeT step = *at(s, linear).action.AsCompute();
+       artifact::ComputeT step = *instructionAt(s, linear).action.AsCompute();
        step.args.clear();
        step.outputs.clear();
        step.overwrites = {part};
@@ -143,23 +138,25 @@ const WrongSchedule lifetimeCases[] = {
                    forwardOf(s).instructions.end());
      },
      "6]: overwrites[0]: value 5 is overwritten before the wait of a collective that reads it"},
-    {"FreeTwice", [](ScheduleT &s) { at(s, freeProduct).action.AsFree()->values = {product, product}; },
+    {"FreeTwice", [](ScheduleT &s) { instructionAt(s, freeProduct).action.AsFree()->values = {product, product}; },
      "3]: values[1]: value 3 is used after it was freed"},
-    {"FreeUndefined", [](ScheduleT &s) { at(s, freeProduct).action.AsFree()->values = {whole}; },
+    {"FreeUndefined", [](ScheduleT &s) { instructionAt(s, freeProduct).action.AsFree()->values = {whole}; },
      "3]: values[0]: value 6 is used before it is defined"},
-    {"FreeInFlight", [](ScheduleT &s) { std::swap(at(s, waitSum).action, at(s, freeProduct).action); },
+    {"FreeInFlight",
+     [](ScheduleT &s) { std::swap(instructionAt(s, waitSum).action, instructionAt(s, freeProduct).action); },
      "2]: values[0]: value 3 is freed before the wait of a collective that reads it"},
-    {"UseAfterFree", [](ScheduleT &s) { at(s, slicePart).action.AsSlice()->input = product; },
+    {"UseAfterFree", [](ScheduleT &s) { instructionAt(s, slicePart).action.AsSlice()->input = product; },
      "4]: input: value 3 is used after it was freed"},
-    {"UseInFlight", [](ScheduleT &s) { std::swap(at(s, waitSum).action, at(s, slicePart).action); },
+    {"UseInFlight",
+     [](ScheduleT &s) { std::swap(instructionAt(s, waitSum).action, instructionAt(s, slicePart).action); },
      "2]: input: value 4 is used before the wait of its collective"},
     {"WaitTwice", [](ScheduleT &s) { append(s, waitFor(1)); }, "8]: no collective 1 is in flight"},
-    {"WaitUnknown", [](ScheduleT &s) { at(s, waitSum).action.AsWait()->sequence = 5; },
+    {"WaitUnknown", [](ScheduleT &s) { instructionAt(s, waitSum).action.AsWait()->sequence = 5; },
      "2]: no collective 5 is in flight"},
     {"Sequence", [](ScheduleT &s) { startOf(s, startGather).sequence = 0; }, "5]: sequence 0 after 0"},
     {"OverwritesOnTheHost",
      [](ScheduleT &s) {
-       at(s, linear).action.AsCompute()->overwrites = {input};
+       instructionAt(s, linear).action.AsCompute()->overwrites = {input};
        valueOf(s, input).host = true;
      },
      "0]: value 3 overwrites value 2 of the other memory"},
@@ -202,7 +199,7 @@ TEST(InstructionOrder, WaitsInAnyOrder) {
   second.sequence = 1;
   second.output = testValueCount;
   startOf(schedule, startGather).sequence = 2;
-  at(schedule, waitGather).action.AsWait()->sequence = 2;
+  instructionAt(schedule, waitGather).action.AsWait()->sequence = 2;
   append(schedule, second);
   append(schedule, waitFor(1));
   std::rotate(instructions.begin() + waitSum, instructions.end() - 2, instructions.end());

@@ -5,7 +5,6 @@
 namespace meshplan {
 namespace {
 
-using artifact::AxisRef;
 using artifact::ScheduleT;
 
 using VerifySchedule = RefusedSchedule;
@@ -19,7 +18,9 @@ artifact::DimT &dimOf(ScheduleT &s, TestValue value, size_t dim) { return *value
 const WrongSchedule scheduleCases[] = {
     {"AxisSizeNegative", [](ScheduleT &s) { s.mesh[0]->size = -2; }, "mesh: axes[0]: size -2 is not positive"},
     {"CommunicatorAxisTwice",
-     [](ScheduleT &s) { s.communicators[0]->axes = {AxisRef(0, 1, 2), AxisRef(1, 1, 3), AxisRef(0, 1, 2)}; },
+     [](ScheduleT &s) {
+       s.communicators[0]->axes = {artifact::AxisRef(0, 1, 2), artifact::AxisRef(1, 1, 3), artifact::AxisRef(0, 1, 2)};
+     },
      "communicators[0]: axes[2]: axis 0 is used twice"},
     {"CommunicatorWithoutName", [](ScheduleT &s) { s.communicators[0]->name = ""; }, "communicators[0]: no name"},
     {"StreamNameTwice", [](ScheduleT &s) { s.streams[1]->name = "compute"; }, "streams[1]: the name 'compute' twice"},
@@ -30,9 +31,9 @@ const WrongSchedule scheduleCases[] = {
     {"AxisName", [](ScheduleT &s) { s.mesh[0]->name = ""; }, "mesh: axes[0]: no name"},
     {"WorldSize", [](ScheduleT &s) { s.mesh[0]->size = int64_t(1) << 40; },
      "mesh: axes[0]: the mesh has more than 2147483647 ranks"},
-    {"CommunicatorAxis", [](ScheduleT &s) { s.communicators[1]->axes = {AxisRef(2, 1, 3)}; },
+    {"CommunicatorAxis", [](ScheduleT &s) { s.communicators[1]->axes = {artifact::AxisRef(2, 1, 3)}; },
      "communicators[1]: axes[0]: axis 2 of a mesh with 2 axes"},
-    {"CommunicatorDigit", [](ScheduleT &s) { s.communicators[1]->axes = {AxisRef(1, 2, 3)}; },
+    {"CommunicatorDigit", [](ScheduleT &s) { s.communicators[1]->axes = {artifact::AxisRef(1, 2, 3)}; },
      "communicators[1]: axes[0]: digit (2)3 of an axis of size 3"},
     {"CommunicatorName", [](ScheduleT &s) { s.communicators[1]->name = "dp"; },
      "communicators[1]: the name 'dp' twice"},
@@ -74,7 +75,7 @@ const WrongSchedule valueCases[] = {
      "programs[0]: values[5]: dims[1]: units that overflow"},
     {"RepeatOverflow", [](ScheduleT &s) { dimOf(s, weight, 0).repeat = INT64_MAX / 6; },
      "programs[0]: values[0]: dims[0]: units that overflow"},
-    {"PartialAxis", [](ScheduleT &s) { valueOf(s, product).partial_axes = {AxisRef(5, 1, 3)}; },
+    {"PartialAxis", [](ScheduleT &s) { valueOf(s, product).partial_axes = {artifact::AxisRef(5, 1, 3)}; },
      "programs[0]: values[3]: partial: axes[0]: axis 5 of a mesh with 2 axes"},
     {"TooLargeTogether",
      [](ScheduleT &s) {
@@ -104,13 +105,13 @@ const WrongSchedule valueCases[] = {
      "programs[0]: values[5]: dims[1]: extent 12 in units of 0"},
     {"PartsOverflow", [](ScheduleT &s) { dimOf(s, part, 1).parts = {{INT64_MAX - 1, 1, 1}, {4, 1, 1}}; },
      "programs[0]: values[5]: dims[1]: parts that overflow"},
-    {"Axis", [](ScheduleT &s) { dimOf(s, weight, 1).axes = {AxisRef(-1, 1, 3)}; },
+    {"Axis", [](ScheduleT &s) { dimOf(s, weight, 1).axes = {artifact::AxisRef(-1, 1, 3)}; },
      "programs[0]: values[0]: dims[1]: axes[0]: axis -1 of a mesh with 2 axes"},
-    {"Digit", [](ScheduleT &s) { dimOf(s, weight, 1).axes = {AxisRef(1, 1, 2)}; },
+    {"Digit", [](ScheduleT &s) { dimOf(s, weight, 1).axes = {artifact::AxisRef(1, 1, 2)}; },
      "programs[0]: values[0]: dims[1]: axes[0]: digit (1)2 of an axis of size 3"},
-    {"AxisTwice", [](ScheduleT &s) { dimOf(s, input, 0).axes = {AxisRef(1, 1, 3)}; },
+    {"AxisTwice", [](ScheduleT &s) { dimOf(s, input, 0).axes = {artifact::AxisRef(1, 1, 3)}; },
      "programs[0]: values[2]: dims[1]: axes[0]: axis 1 is used twice"},
-    {"PartialAxisTwice", [](ScheduleT &s) { dimOf(s, product, 1).axes = {AxisRef(1, 1, 3)}; },
+    {"PartialAxisTwice", [](ScheduleT &s) { dimOf(s, product, 1).axes = {artifact::AxisRef(1, 1, 3)}; },
      "programs[0]: values[3]: partial: axes[0]: axis 1 is used twice"},
     {"TooLarge", [](ScheduleT &s) { dimOf(s, weight, 0).extent = int64_t(1) << 61; },
      "programs[0]: values[0]: dims[0]: extent 2305843009213693952 makes the tensor larger than the address space"},
@@ -138,7 +139,7 @@ TEST(VerifyMeaning, TheLargestMesh) {
 }
 
 /// Message about a value whose second dim is divided by these digits of an axis of size 12.
-std::string errorOfDigits(std::vector<AxisRef> digits) {
+std::string errorOfDigits(std::vector<artifact::AxisRef> digits) {
   ScheduleT schedule = buildSchedule();
   schedule.mesh[1]->size = 12;
   dimOf(schedule, input, 1).axes = std::move(digits);
@@ -153,26 +154,28 @@ TEST(VerifyDigits, AreFactorsOfTheAxis) {
       for (int64_t post = 1; post <= 12; ++post)
         exists |= pre > 0 && size > 0 && pre * size * post == 12;
       std::string text = "(" + std::to_string(pre) + ")" + std::to_string(size);
-      EXPECT_EQ(errorOfDigits({AxisRef(1, pre, size)}),
+      EXPECT_EQ(errorOfDigits({artifact::AxisRef(1, pre, size)}),
                 exists ? "" : "axes[0]: digit " + text + " of an axis of size 12");
     }
 }
 
 TEST(VerifyDigits, HugeNumbersDoNotOverflow) {
-  EXPECT_EQ(errorOfDigits({AxisRef(1, INT64_MAX, 2)}), "axes[0]: digit (9223372036854775807)2 of an axis of size 12");
-  EXPECT_EQ(errorOfDigits({AxisRef(1, 2, INT64_MAX)}), "axes[0]: digit (2)9223372036854775807 of an axis of size 12");
+  EXPECT_EQ(errorOfDigits({artifact::AxisRef(1, INT64_MAX, 2)}),
+            "axes[0]: digit (9223372036854775807)2 of an axis of size 12");
+  EXPECT_EQ(errorOfDigits({artifact::AxisRef(1, 2, INT64_MAX)}),
+            "axes[0]: digit (2)9223372036854775807 of an axis of size 12");
 }
 
 TEST(VerifyDigits, OfOneAxisAreApart) {
-  const AxisRef major(1, 1, 2), middle(1, 2, 3), minor(1, 6, 2);
+  const artifact::AxisRef major(1, 1, 2), middle(1, 2, 3), minor(1, 6, 2);
   EXPECT_EQ(errorOfDigits({minor, major, middle}), "") << "in any order";
   const std::string second = "axes[1]: axis 1 is used twice";
   EXPECT_EQ(errorOfDigits({major, major}), second);
-  EXPECT_EQ(errorOfDigits({AxisRef(1, 1, 12), minor}), second);
-  EXPECT_EQ(errorOfDigits({minor, AxisRef(1, 1, 12)}), second);
-  EXPECT_EQ(errorOfDigits({AxisRef(1, 1, 3), middle}), second);
-  EXPECT_EQ(errorOfDigits({AxisRef(1, 3, 4), minor}), second);
-  EXPECT_EQ(errorOfDigits({major, middle, AxisRef(1, 3, 2)}), "axes[2]: axis 1 is used twice");
+  EXPECT_EQ(errorOfDigits({artifact::AxisRef(1, 1, 12), minor}), second);
+  EXPECT_EQ(errorOfDigits({minor, artifact::AxisRef(1, 1, 12)}), second);
+  EXPECT_EQ(errorOfDigits({artifact::AxisRef(1, 1, 3), middle}), second);
+  EXPECT_EQ(errorOfDigits({artifact::AxisRef(1, 3, 4), minor}), second);
+  EXPECT_EQ(errorOfDigits({major, middle, artifact::AxisRef(1, 3, 2)}), "axes[2]: axis 1 is used twice");
 }
 
 } // namespace

@@ -16,7 +16,7 @@ DataWords parse(const std::vector<std::string> &words) {
   return data ? *std::move(data) : DataWords();
 }
 
-std::string error(const std::vector<std::string> &words) { return errorOf(parseDataWords(words)); }
+std::string errorOfWords(const std::vector<std::string> &words) { return errorOf(parseDataWords(words)); }
 
 TEST(DataWords, Paths) {
   DataWords data = parse({"a.safetensors", "folder/b"});
@@ -54,18 +54,19 @@ TEST(DataWords, TokenFiles) {
 TEST(DataWords, BadWeights) {
   for (const char *weight : {"", ".", "0", "0.0", "-1", "+1", "1e3", "x", "nan", "inf", "1.2.3", "1000000", "0.1234567",
                              " 1", "0x1", "1,5", "99999999999999999999999"})
-    EXPECT_EQ(error({std::string("a=") + weight}),
+    EXPECT_EQ(errorOfWords({std::string("a=") + weight}),
               std::string("--data a=") + weight + ": weight '" + weight +
                   "', a decimal number above 0 and below 1000000 with at most six digits behind the point required; "
                   "help: PATH=0.3, or PATH alone");
-  EXPECT_EQ(error({"=1"}), "--data =1: weight '1', a decimal number above 0 and below 1000000 with at most six digits "
-                           "behind the point required; help: PATH=0.3, or PATH alone");
+  EXPECT_EQ(errorOfWords({"=1"}),
+            "--data =1: weight '1', a decimal number above 0 and below 1000000 with at most six digits "
+            "behind the point required; help: PATH=0.3, or PATH alone");
 }
 
 TEST(DataWords, AllOrNone) {
-  EXPECT_EQ(error({"a=1", "b", "c=2"}),
+  EXPECT_EQ(errorOfWords({"a=1", "b", "c=2"}),
             "--data: 2 of 3 data sets have a weight; help: PATH=WEIGHT for each of them, or for none");
-  EXPECT_EQ(error({}), "no data; help: --data PATH");
+  EXPECT_EQ(errorOfWords({}), "no data; help: --data PATH");
 }
 
 } // namespace

@@ -13,18 +13,18 @@
 namespace meshplan {
 namespace {
 
-constexpr int64_t batch = 4, length = 6, samples = 9, steps = 5;
+constexpr int64_t sampleBatch = 4, sampleLength = 6, sampleCount = 9, steps = 5;
 
 /// A program whose outputs are its inputs, for which the batch is divided over dp and the labels over tp, too.
 class DatasetExecutor : public testing::Test {
 protected:
   DatasetExecutor() {
-    ids = builder.input("input_ids", {{batch, {"dp"}}, {length}}, DType::i64);
-    labels = builder.input("labels", {{batch, {"dp"}}, {length, {"tp"}}}, DType::i64);
+    ids = builder.input("input_ids", {{sampleBatch, {"dp"}}, {sampleLength}}, DType::i64);
+    labels = builder.input("labels", {{sampleBatch, {"dp"}}, {sampleLength, {"tp"}}}, DType::i64);
     builder.output("input_ids", ids);
     builder.output("labels", labels);
     builder.write(folder / "test.sched");
-    writeText(folder / "d.bin", bytesOf(counting<uint16_t>(samples * length + 1)));
+    writeText(folder / "d.bin", bytesOf(counting<uint16_t>(sampleCount * sampleLength + 1)));
   }
 
   /// What a rank holds of an input of one step.
@@ -74,12 +74,12 @@ TEST_F(DatasetExecutor, RanksHaveTheirRowsAndColumns) {
   for (const Part &part : parts) {
     int64_t dp = part.rank / 2, tp = part.rank % 2;
     std::vector<int64_t> expected;
-    for (int64_t row = 0; row < batch / 2; ++row) {
-      int64_t sample = (part.step * batch + dp * (batch / 2) + row) % samples;
+    for (int64_t row = 0; row < sampleBatch / 2; ++row) {
+      int64_t sample = (part.step * sampleBatch + dp * (sampleBatch / 2) + row) % sampleCount;
       bool isLabel = part.value == labels;
-      int64_t begin = isLabel ? 1 + tp * (length / 2) : 0;
-      for (int64_t i = 0; i < (isLabel ? length / 2 : length); ++i)
-        expected.push_back(sample * length + begin + i);
+      int64_t begin = isLabel ? 1 + tp * (sampleLength / 2) : 0;
+      for (int64_t i = 0; i < (isLabel ? sampleLength / 2 : sampleLength); ++i)
+        expected.push_back(sample * sampleLength + begin + i);
     }
     EXPECT_EQ(part.tokens, expected) << "step " << part.step << " rank " << part.rank << " value " << part.value;
   }
@@ -94,7 +94,7 @@ TEST_F(DatasetExecutor, InputsOfTheProgram) {
   EXPECT_EQ(inputs[1].name, "labels");
   for (const DataInput &input : inputs) {
     EXPECT_EQ(input.dtype, DType::i64);
-    EXPECT_THAT(input.shape, testing::ElementsAre(batch, length)) << "global";
+    EXPECT_THAT(input.shape, testing::ElementsAre(sampleBatch, sampleLength)) << "global";
   }
 }
 

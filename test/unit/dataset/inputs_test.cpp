@@ -7,7 +7,7 @@
 namespace meshplan {
 namespace {
 
-std::string error(const std::vector<DataInput> &inputs) { return errorOf(batchShapeOf(inputs)); }
+std::string errorOfInputs(const std::vector<DataInput> &inputs) { return errorOf(batchShapeOf(inputs)); }
 
 TEST(Inputs, TheFirstDimIsTheBatch) {
   std::vector<DataInput> inputs = {{"x", DType::f32, {4, 3, 2}}, {"y", DType::i64, {4}}};
@@ -24,19 +24,19 @@ TEST(Inputs, TheFirstDimIsTheBatch) {
 
 TEST(Inputs, Refused) {
   EXPECT_EQ(
-      error({{"y", DType::i64, {4}}, {"x", DType::f32, {4, 4}, 1}}),
+      errorOfInputs({{"y", DType::i64, {4}}, {"x", DType::f32, {4, 4}, 1}}),
       "the plan calls dim 1 of input 'x' the batch, and data has samples in the first one; help: export the model "
       "with the batch as the first dim of its inputs");
-  EXPECT_EQ(error({}), "the program has no inputs, so that there is nothing to read for it");
+  EXPECT_EQ(errorOfInputs({}), "the program has no inputs, so that there is nothing to read for it");
   EXPECT_EQ(
-      error({{"x", DType::f32, {4}}, {"scale", DType::f32, {}}}),
+      errorOfInputs({{"x", DType::f32, {4}}, {"scale", DType::f32, {}}}),
       "input 'scale' has no dims, and data needs a first one for the samples; help: make it a constant or a buffer "
       "of the model");
   EXPECT_EQ(
-      error({{"input_ids", DType::i64, {4, 96}}, {"mask", DType::f32, {1, 96}}}),
+      errorOfInputs({{"input_ids", DType::i64, {4, 96}}, {"mask", DType::f32, {1, 96}}}),
       "inputs 'input_ids' and 'mask' have 4 and 1 samples in their first dim (shapes [4, 96] and [1, 96]), the same "
       "number required; help: export the model with one batch dim for all inputs");
-  EXPECT_EQ(error({{"x", DType::f32, {0, 3}}}), "input 'x' has shape [0, 3], at least one sample required");
+  EXPECT_EQ(errorOfInputs({{"x", DType::f32, {0, 3}}}), "input 'x' has shape [0, 3], at least one sample required");
 }
 
 TEST(Inputs, FieldText) {

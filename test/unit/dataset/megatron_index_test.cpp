@@ -14,7 +14,7 @@ Expected<MegatronIndex> read(const std::string &text) {
   return readMegatronIndex("p.idx", bytes);
 }
 
-std::string error(const std::string &text) { return errorOf(read(text)); }
+std::string errorOfIndex(const std::string &text) { return errorOf(read(text)); }
 
 TEST(MegatronIndex, BytesByHand) {
   // Two sequences, of 3 and 1 tokens of i32, in one document.
@@ -45,7 +45,7 @@ TEST(MegatronIndex, TypesByCode) {
     EXPECT_EQ(index->tokens, 7);
   }
   for (int code : {0, 6, 7, 9, 255})
-    EXPECT_EQ(error(MegatronBytes{.code = static_cast<uint8_t>(code)}.text()),
+    EXPECT_EQ(errorOfIndex(MegatronBytes{.code = static_cast<uint8_t>(code)}.text()),
               "p.idx: tokens of the type with the code " + std::to_string(code) +
                   ", one of 1, 2, 3, 4, 5 and 8 (integers) required");
 }
@@ -61,30 +61,31 @@ TEST(MegatronIndex, EveryCutIsRefused) {
   ASSERT_TRUE(read(text).ok());
   for (size_t size = 0; size < text.size(); ++size)
     EXPECT_FALSE(read(text.substr(0, size)).ok()) << size;
-  EXPECT_EQ(error(text.substr(0, 33)), "p.idx: truncated: 33 bytes are no index of a Megatron data set");
-  EXPECT_EQ(error(text.substr(0, text.size() - 1)),
+  EXPECT_EQ(errorOfIndex(text.substr(0, 33)), "p.idx: truncated: 33 bytes are no index of a Megatron data set");
+  EXPECT_EQ(errorOfIndex(text.substr(0, text.size() - 1)),
             "p.idx: 3 sequences and 4 documents do not fit " + std::to_string(text.size() - 1) + " bytes");
-  EXPECT_EQ(error(text + "x"),
+  EXPECT_EQ(errorOfIndex(text + "x"),
             "p.idx: 3 sequences and 4 documents do not fit " + std::to_string(text.size() + 1) + " bytes");
 }
 
 TEST(MegatronIndex, OtherFiles) {
-  EXPECT_EQ(error(std::string(40, 'x')), "p.idx: not an index of a Megatron data set, which begins with 'MMIDIDX'");
-  EXPECT_EQ(error(MegatronBytes{.version = 2}.text()), "p.idx: version 2 of the index, 1 required");
+  EXPECT_EQ(errorOfIndex(std::string(40, 'x')),
+            "p.idx: not an index of a Megatron data set, which begins with 'MMIDIDX'");
+  EXPECT_EQ(errorOfIndex(MegatronBytes{.version = 2}.text()), "p.idx: version 2 of the index, 1 required");
   MegatronBytes images = MegatronBytes::of({3, 1}, 8, 2);
   images.modes = std::string("\0\1", 2);
-  EXPECT_EQ(error(images.text()),
+  EXPECT_EQ(errorOfIndex(images.text()),
             "p.idx: sequences have modes, as those with images; help: give a data set of text alone");
 }
 
 TEST(MegatronIndex, SequencesThatDoNotFollowEachOther) {
   MegatronBytes gap = MegatronBytes::of({3, 1}, 8, 2);
   gap.pointers[1] = 8;
-  EXPECT_EQ(error(gap.text()),
+  EXPECT_EQ(errorOfIndex(gap.text()),
             "p.idx: sequence 1 begins at byte 8, 6 required: the sequences before it have 3 tokens of u16");
   MegatronBytes negative = MegatronBytes::of({3, 1}, 8, 2);
   negative.lengths[1] = -1;
-  EXPECT_EQ(error(negative.text()), "p.idx: sequence 1 has -1 tokens");
+  EXPECT_EQ(errorOfIndex(negative.text()), "p.idx: sequence 1 has -1 tokens");
 }
 
 TEST(MegatronIndex, CountsThatWrapAround) {
@@ -93,7 +94,7 @@ TEST(MegatronIndex, CountsThatWrapAround) {
     for (uint64_t count : {uint64_t(1) << 63, ~uint64_t(0), uint64_t(1) << 61, (uint64_t(1) << 62) + 2}) {
       std::string wrong = text;
       std::memcpy(&wrong[offset], &count, sizeof count);
-      EXPECT_THAT(error(wrong), testing::HasSubstr("do not fit")) << offset << " " << count;
+      EXPECT_THAT(errorOfIndex(wrong), testing::HasSubstr("do not fit")) << offset << " " << count;
     }
 }
 

@@ -17,8 +17,6 @@ protected:
   }
 };
 
-constexpr char both[] = "self = $0, other = $1";
-
 TEST_F(DerivationTest, ArgumentsAreFoundByName) {
   auto derivation = begin("aten.add.Tensor", "self = $0, other = 2.0", "4xf32 -> 4xf32");
   EXPECT_EQ(derivation->operand("self"), argument(0));

@@ -44,6 +44,9 @@ private:
   llvm::DenseMap<mlir::Value, std::string> names;
 };
 
+/// Arguments of an operator of two operands.
+inline constexpr char both[] = "self = $0, other = $1";
+
 } // namespace meshplan
 
 #endif // MESHPLAN_TEST_UNIT_DERIVATIVES_DERIVE_H

@@ -252,8 +252,8 @@ TEST(PiecesTest, APermuteOfReplicasTakesEachHolderOnce) {
 namespace {
 
 /// Refusal of a collective over dp on a 2 x 2 mesh.
-std::string refusal(Kind kind, std::vector<TestDim> before, std::vector<TestDim> after, int dim = -1, int fromDim = -1,
-                    std::vector<std::string> partial = {}) {
+std::string conversionRefusal(Kind kind, std::vector<TestDim> before, std::vector<TestDim> after, int dim = -1,
+                              int fromDim = -1, std::vector<std::string> partial = {}) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
   int x = addends(builder, std::move(before), std::move(partial)), y = builder.value(std::move(after));
   builder.collective(kind, {"dp"}, x, y, dim, fromDim);
@@ -268,12 +268,12 @@ std::string refusal(Kind kind, std::vector<TestDim> before, std::vector<TestDim>
 TEST(PiecesTest, RanksThatDoNotHoldWhatIsNeeded) {
   const std::string begin = "the ranks of the communicator do not hold ",
                     once = begin + "each element of the output once";
-  EXPECT_EQ(refusal(Kind::all_gather, {{4, {"tp"}}}, {{4}}, 0), once);
-  EXPECT_EQ(refusal(Kind::all_gather, {{4, {"dp", "tp"}}}, {{4, {"dp"}}}, 0), once);
-  EXPECT_EQ(refusal(Kind::all_to_all, {{4, {"tp"}}, {4}}, {{4}, {4, {"tp"}}}, 1, 0), once);
-  EXPECT_EQ(refusal(Kind::permute, {{4, {"tp"}}}, {{4, {"dp"}}}), begin + "each part of the output");
-  EXPECT_EQ(refusal(Kind::all_reduce, {{4, {"tp"}}}, {{4, {"dp"}}}, -1, -1, {"dp"}),
+  EXPECT_EQ(conversionRefusal(Kind::all_gather, {{4, {"tp"}}}, {{4}}, 0), once);
+  EXPECT_EQ(conversionRefusal(Kind::all_gather, {{4, {"dp", "tp"}}}, {{4, {"dp"}}}, 0), once);
+  EXPECT_EQ(conversionRefusal(Kind::all_to_all, {{4, {"tp"}}, {4}}, {{4}, {4, {"tp"}}}, 1, 0), once);
+  EXPECT_EQ(conversionRefusal(Kind::permute, {{4, {"tp"}}}, {{4, {"dp"}}}), begin + "each part of the output");
+  EXPECT_EQ(conversionRefusal(Kind::all_reduce, {{4, {"tp"}}}, {{4, {"dp"}}}, -1, -1, {"dp"}),
             begin + "the output where they hold the input");
-  EXPECT_EQ(refusal(Kind::reduce_scatter, {{4}}, {{4, {"tp"}}}, 0, -1, {"dp"}),
+  EXPECT_EQ(conversionRefusal(Kind::reduce_scatter, {{4}}, {{4, {"tp"}}}, 0, -1, {"dp"}),
             begin + "each element of the input once after the reduction");
 }

@@ -30,7 +30,7 @@ void withSteps(const ScheduleBuilder &builder,
   EXPECT_TRUE(statuses[0].ok()) << statuses[0].message();
 }
 
-std::string refusal(const ScheduleBuilder &builder) {
+std::string scheduleRefusal(const ScheduleBuilder &builder) {
   LoadedSchedule loaded(builder);
   return prepareSteps(loaded.view(0), Groups()).status().message();
 }
@@ -87,12 +87,13 @@ TEST(PrepareTest, UnknownOperatorsAndArguments) {
   builder.compute("aten.relu.default", {tensorArg("self", x)}, {y});
   builder.origin("model.act", 9, "replicate");
   builder.compute("aten.gelu.default", {tensorArg("input", y)}, {z});
-  EXPECT_EQ(refusal(builder),
+  EXPECT_EQ(scheduleRefusal(builder),
             "rank 0: the schedule (test.plan:9:3 replicate, module model.act): aten.gelu.default has no "
             "argument 'input'; its arguments are self, approximate");
   builder.program().instructions.back()->action.AsCompute()->target = "aten.galu.default";
-  EXPECT_EQ(refusal(builder), "rank 0: the schedule (test.plan:9:3 replicate, module model.act): there is no operator "
-                              "'aten.galu.default'");
+  EXPECT_EQ(scheduleRefusal(builder),
+            "rank 0: the schedule (test.plan:9:3 replicate, module model.act): there is no operator "
+            "'aten.galu.default'");
 }
 
 TEST(PrepareTest, ContextOfAnInstruction) {

@@ -32,7 +32,7 @@ Trace exampleTrace() {
   return trace;
 }
 
-std::string refusal(const std::string &text) {
+std::string traceRefusal(const std::string &text) {
   auto trace = Trace::fromText(text);
   EXPECT_EQ(trace.status().code(), StatusCode::invalid) << text;
   return trace.status().message();
@@ -72,12 +72,12 @@ TEST(TraceTest, ShiftMovesAllTimes) {
 
 TEST(TraceTest, TextsThatAreNone) {
   const std::string noEvent = "the text of a trace holds what is no event";
-  EXPECT_EQ(refusal("{}"), "the text of a trace is no list");
+  EXPECT_EQ(traceRefusal("{}"), "the text of a trace is no list");
   for (const char *text : {"[1]", "[[]]", "[[1]]", R"([["a", 1]])", R"([["a", 1, 2, 3]])", R"([[1, 1, 2]])",
                            R"([["a", "1", 2]])", R"([["a", 1, 2.5]])", R"([["a", 1, 2], null])"})
-    EXPECT_EQ(refusal(text), noEvent) << text;
+    EXPECT_EQ(traceRefusal(text), noEvent) << text;
   for (const char *text : {"", "[", "3", "null", "\"text\"", R"({"a": 1})"})
-    (void)refusal(text);
+    (void)traceRefusal(text);
 }
 
 TEST(TraceTest, AProcessForEachRankAndTimesFromTheFirstEvent) {

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase coverageCases[] = {
     {"Uncovered",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -347,4 +347,4 @@ help: narrow one of them, or mark the one that matches less with 'override'
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Coverage, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Coverage, MessageTest, testing::ValuesIn(coverageCases), MessageTest::nameOf);

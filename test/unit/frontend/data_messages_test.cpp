@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase dataCases[] = {
     {"UnknownDataOption",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -493,4 +493,4 @@ help: name parameters that the block has
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Data, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Data, MessageTest, testing::ValuesIn(dataCases), MessageTest::nameOf);

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase evaluateCases[] = {
     {"Inexact",
      R"(plan p {
   mesh dp = world / tp, tp = 3
@@ -203,4 +203,4 @@ help: give the axis another name
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Evaluate, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Evaluate, MessageTest, testing::ValuesIn(evaluateCases), MessageTest::nameOf);

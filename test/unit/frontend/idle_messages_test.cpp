@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase idleCases[] = {
     {"EmptyData",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -232,4 +232,4 @@ help: add 'loss loss'
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Idle, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Idle, MessageTest, testing::ValuesIn(idleCases), MessageTest::nameOf);

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase initCases[] = {
     {"MatchesNothing",
      R"(plan p {
   loss loss
@@ -161,6 +161,6 @@ help: the form is 'rest DISTRIBUTION'; distributions: 'zeros', 'ones', 'constant
 )"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Init, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Init, MessageTest, testing::ValuesIn(initCases), MessageTest::nameOf);
 
 } // namespace

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase microbatchCases[] = {
     {"MicrobatchesWithoutLoss",
      R"(plan p {
   input input_ids: [batch, seq]
@@ -148,4 +148,4 @@ help: leave 'mean' or 'per token' out
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Microbatches, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Microbatches, MessageTest, testing::ValuesIn(microbatchCases), MessageTest::nameOf);

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase optimizerCases[] = {
     {"UnknownOptimizer",
      R"(plan p {
   loss loss
@@ -454,4 +454,4 @@ help: options of 'group': 'lr', 'eps', 'weight_decay', 'betas'
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Optimizer, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Optimizer, MessageTest, testing::ValuesIn(optimizerCases), MessageTest::nameOf);

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase pathCases[] = {
     {"NothingMatches",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -252,4 +252,4 @@ help: modules with parameters: 'model.layers.0.mlp.gate_proj', 'model.layers.0.m
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Paths, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Paths, MessageTest, testing::ValuesIn(pathCases), MessageTest::nameOf);

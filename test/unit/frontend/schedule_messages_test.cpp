@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase scheduleCases[] = {
     {"UnknownSchedule",
      R"(plan p {
   loss loss
@@ -208,4 +208,4 @@ help: 'steps' counts the whole training, with warmup and decay
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Schedule, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Schedule, MessageTest, testing::ValuesIn(scheduleCases), MessageTest::nameOf);

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase styleCases[] = {
     {"UnknownAxis",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -467,4 +467,4 @@ help: '_' leaves a dim unnamed
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Styles, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Styles, MessageTest, testing::ValuesIn(styleCases), MessageTest::nameOf);

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase syntaxCases[] = {
     {"MissingEquals",
      R"(plan p {
   mesh dp 3
@@ -519,4 +519,4 @@ help: only entries and blocks stand there: move the statement out of the block
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Syntax, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Syntax, MessageTest, testing::ValuesIn(syntaxCases), MessageTest::nameOf);

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase trainingCases[] = {
     {"Reserved",
      R"(plan p {
   mesh pp = 2, dp = 2, tp = 2
@@ -493,4 +493,4 @@ help: remove the optimizer, or train a parameter
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Training, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Training, MessageTest, testing::ValuesIn(trainingCases), MessageTest::nameOf);

@@ -7,7 +7,7 @@ using namespace meshplan::test;
 
 namespace {
 
-const MessageCase cases[] = {
+const MessageCase valueCases[] = {
     {"UnknownInput",
      R"(plan p {
   input inputs_ids: [batch, seq]
@@ -305,4 +305,4 @@ help: names of this plan: 'world'
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Values, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);
+INSTANTIATE_TEST_SUITE_P(Values, MessageTest, testing::ValuesIn(valueCases), MessageTest::nameOf);

@@ -8,12 +8,12 @@ using namespace meshplan::indexing;
 
 namespace {
 
-const std::vector<int64_t> shape = {3, 4};
+const std::vector<int64_t> matrix = {3, 4};
 
 /// Calls `visit` with a * d0 + b * d1 + c as an expression and as a function, for all small a, b and c.
 void forEachLinear(ExprBuilder &builder,
                    const std::function<void(Expr, const std::function<int64_t(const Coordinates &)> &)> &visit) {
-  Expr x = builder.coordinate(0, shape[0]), y = builder.coordinate(1, shape[1]);
+  Expr x = builder.coordinate(0, matrix[0]), y = builder.coordinate(1, matrix[1]);
   for (int64_t a = -4; a <= 4; ++a)
     for (int64_t b = -4; b <= 4; ++b)
       for (int64_t c = -3; c <= 3; ++c)
@@ -24,7 +24,7 @@ void forEachLinear(ExprBuilder &builder,
 /// Both agree at every coordinate, and the bounds hold.
 void expectSame(Expr expr, const std::function<int64_t(const Coordinates &)> &value) {
   ASSERT_TRUE(expr);
-  forEachElement(shape, [&](const Coordinates &at) {
+  forEachElement(matrix, [&](const Coordinates &at) {
     ASSERT_EQ(evaluate(expr, at), value(at)) << text(expr);
     ASSERT_LE(expr->low, value(at)) << text(expr);
     ASSERT_GE(expr->high, value(at)) << text(expr);
@@ -77,7 +77,7 @@ TEST(Arithmetic, BoundsOfLinearFormsAreReached) {
   ExprBuilder builder;
   forEachLinear(builder, [&](Expr linear, const auto &value) {
     int64_t low = INT64_MAX, high = INT64_MIN;
-    forEachElement(shape, [&](const Coordinates &at) {
+    forEachElement(matrix, [&](const Coordinates &at) {
       low = std::min(low, value(at));
       high = std::max(high, value(at));
     });
@@ -89,7 +89,7 @@ TEST(Arithmetic, BoundsOfLinearFormsAreReached) {
 TEST(Arithmetic, ALinearFormHasOneNormalForm) {
   // What is the same function of the coordinates is the same pointer, in whatever order it was put together.
   ExprBuilder builder;
-  Expr x = builder.coordinate(0, shape[0]), y = builder.coordinate(1, shape[1]);
+  Expr x = builder.coordinate(0, matrix[0]), y = builder.coordinate(1, matrix[1]);
   forEachLinear(builder, [&](Expr linear, const auto &value) {
     int64_t c = value({0, 0}), a = value({1, 0}) - c, b = value({0, 1}) - c;
     Expr other = builder.subtract(builder.integer(c), builder.multiply(y, -b));

@@ -7,7 +7,7 @@
 namespace meshplan {
 namespace {
 
-std::string refusal(const Environment &environment) {
+std::string meetingRefusal(const Environment &environment) {
   auto meeting = meetingPointOf(environment);
   EXPECT_EQ(meeting.status().code(), StatusCode::invalid);
   return meeting.status().message();
@@ -41,12 +41,14 @@ TEST(MeetingPoint, TorchrunServesAndRestarts) {
 }
 
 TEST(MeetingPoint, WhatIsWrong) {
-  EXPECT_EQ(refusal({{"MASTER_ADDR", "node0"}}), "MASTER_ADDR is set and MASTER_PORT is not; help: unset it, or set "
-                                                 "both to the machine of rank 0 and a free port of it");
-  EXPECT_EQ(refusal({{"MASTER_PORT", "29500"}}), "MASTER_PORT is set and MASTER_ADDR is not; help: unset it, or set "
-                                                 "both to the machine of rank 0 and a free port of it");
+  EXPECT_EQ(meetingRefusal({{"MASTER_ADDR", "node0"}}),
+            "MASTER_ADDR is set and MASTER_PORT is not; help: unset it, or set "
+            "both to the machine of rank 0 and a free port of it");
+  EXPECT_EQ(meetingRefusal({{"MASTER_PORT", "29500"}}),
+            "MASTER_PORT is set and MASTER_ADDR is not; help: unset it, or set "
+            "both to the machine of rank 0 and a free port of it");
   for (const char *port : {"x", "0", "65536", "-1", "29500 "})
-    EXPECT_EQ(refusal({{"MASTER_ADDR", "node0"}, {"MASTER_PORT", port}}),
+    EXPECT_EQ(meetingRefusal({{"MASTER_ADDR", "node0"}, {"MASTER_PORT", port}}),
               std::string("MASTER_PORT is '") + port + "', not a port");
 }
 

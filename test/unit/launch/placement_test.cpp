@@ -13,7 +13,7 @@ Placement placed(const Environment &environment) {
   return placement ? *placement : Placement();
 }
 
-std::string refusal(const Environment &environment) {
+std::string placementRefusal(const Environment &environment) {
   auto placement = placementOf(environment);
   EXPECT_EQ(placement.status().code(), StatusCode::invalid);
   return placement.status().message();
@@ -59,11 +59,12 @@ TEST(Placement, LaunchersThatAgree) {
 }
 
 TEST(Placement, LaunchersThatDisagree) {
-  EXPECT_EQ(refusal({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"RANK", "1"}, {"WORLD_SIZE", "4"}}),
+  EXPECT_EQ(placementRefusal(
+                {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"RANK", "1"}, {"WORLD_SIZE", "4"}}),
             "OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE say rank 0 of 2, RANK and WORLD_SIZE say rank 1 of 4");
-  EXPECT_EQ(refusal({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"PMIX_RANK", "1"}}),
+  EXPECT_EQ(placementRefusal({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"PMIX_RANK", "1"}}),
             "OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE say rank 0 of 2, PMIX_RANK says rank 1");
-  EXPECT_EQ(refusal({{"PMIX_RANK", "1"}, {"RANK", "0"}, {"WORLD_SIZE", "2"}}),
+  EXPECT_EQ(placementRefusal({{"PMIX_RANK", "1"}, {"RANK", "0"}, {"WORLD_SIZE", "2"}}),
             "PMIX_RANK says rank 1, RANK and WORLD_SIZE say rank 0 of 2");
 }
 
@@ -78,29 +79,29 @@ TEST(Placement, SlurmMayDescribeTheDaemonOfAnotherLauncher) {
 }
 
 TEST(Placement, WhatIsWrongInOneLauncher) {
-  EXPECT_EQ(refusal({{"RANK", "one"}, {"WORLD_SIZE", "2"}}), "RANK is 'one', not a number of processes");
-  EXPECT_EQ(refusal({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}), "RANK is '-1', not a number of processes");
-  EXPECT_EQ(refusal({{"RANK", ""}, {"WORLD_SIZE", "2"}}), "RANK is '', not a number of processes");
-  EXPECT_EQ(refusal({{"RANK", "2"}, {"WORLD_SIZE", "2"}}), "RANK is 2, WORLD_SIZE is 2");
-  EXPECT_EQ(refusal({{"RANK", "2"}}),
+  EXPECT_EQ(placementRefusal({{"RANK", "one"}, {"WORLD_SIZE", "2"}}), "RANK is 'one', not a number of processes");
+  EXPECT_EQ(placementRefusal({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}), "RANK is '-1', not a number of processes");
+  EXPECT_EQ(placementRefusal({{"RANK", ""}, {"WORLD_SIZE", "2"}}), "RANK is '', not a number of processes");
+  EXPECT_EQ(placementRefusal({{"RANK", "2"}, {"WORLD_SIZE", "2"}}), "RANK is 2, WORLD_SIZE is 2");
+  EXPECT_EQ(placementRefusal({{"RANK", "2"}}),
             "RANK is set and WORLD_SIZE is not; help: unset it, or use a launcher that sets both");
-  EXPECT_EQ(refusal({{"PMI_SIZE", "2"}}),
+  EXPECT_EQ(placementRefusal({{"PMI_SIZE", "2"}}),
             "PMI_SIZE is set and PMI_RANK is not; help: unset it, or use a launcher that sets both");
 }
 
 TEST(Placement, NumbersThatAreNone) {
   for (const char *text : {"1 ", " 1", "+1", "0x1", "1.0", "99999999999999999999", "1,"})
-    EXPECT_EQ(refusal({{"RANK", text}, {"WORLD_SIZE", "2"}}),
+    EXPECT_EQ(placementRefusal({{"RANK", text}, {"WORLD_SIZE", "2"}}),
               std::string("RANK is '") + text + "', not a number of processes");
-  EXPECT_EQ(refusal({{"RANK", "0"}, {"WORLD_SIZE", "two"}}), "WORLD_SIZE is 'two', not a number of processes");
-  EXPECT_EQ(refusal({{"RANK", "0"}, {"WORLD_SIZE", "0"}}), "RANK is 0, WORLD_SIZE is 0");
-  EXPECT_EQ(refusal({{"PMIX_RANK", "x"}}), "PMIX_RANK is 'x', not a number of processes");
+  EXPECT_EQ(placementRefusal({{"RANK", "0"}, {"WORLD_SIZE", "two"}}), "WORLD_SIZE is 'two', not a number of processes");
+  EXPECT_EQ(placementRefusal({{"RANK", "0"}, {"WORLD_SIZE", "0"}}), "RANK is 0, WORLD_SIZE is 0");
+  EXPECT_EQ(placementRefusal({{"PMIX_RANK", "x"}}), "PMIX_RANK is 'x', not a number of processes");
 }
 
 TEST(Placement, WhatIsWrongInASlurmStep) {
-  EXPECT_EQ(refusal({{"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "2"}}),
+  EXPECT_EQ(placementRefusal({{"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "2"}}),
             "SLURM_NTASKS is set and SLURM_PROCID is not; help: unset it, or use a launcher that sets both");
-  EXPECT_EQ(refusal({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "4"}, {"SLURM_STEP_NUM_TASKS", "4"}}),
+  EXPECT_EQ(placementRefusal({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "4"}, {"SLURM_STEP_NUM_TASKS", "4"}}),
             "SLURM_PROCID is 4, SLURM_STEP_NUM_TASKS is 4");
   // The step counts: a job may have more tasks than this step of it.
   expectPlace({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_NTASKS", "8"}}, 1,
@@ -111,8 +112,9 @@ TEST(Placement, WhatIsWrongInASlurmStep) {
 TEST(Placement, AnotherLauncherMayTellTheSize) {
   // PMIx has no size of its own: only with it is a process known to be alone.
   EXPECT_TRUE(placed({{"PMIX_RANK", "0"}, {"RANK", "0"}, {"WORLD_SIZE", "1"}}).alone());
-  EXPECT_EQ(refusal({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMIX_RANK", "0"}, {"RANK", "0"}, {"WORLD_SIZE", "3"}}),
-            "PMI_RANK and PMI_SIZE say rank 0 of 2, RANK and WORLD_SIZE say rank 0 of 3");
+  EXPECT_EQ(
+      placementRefusal({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMIX_RANK", "0"}, {"RANK", "0"}, {"WORLD_SIZE", "3"}}),
+      "PMI_RANK and PMI_SIZE say rank 0 of 2, RANK and WORLD_SIZE say rank 0 of 3");
 }
 
 const Placement alone, several{"RANK and WORLD_SIZE", 1, 4},
@@ -201,9 +203,9 @@ TEST(Placement, NumberOnTheMachine) {
   EXPECT_EQ(local({{"SLURM_LOCALID", "0"}, {"LOCAL_RANK", "1"}}), Local(1, std::nullopt));
   EXPECT_EQ(local({{"SLURM_LOCALID", "3"}}), Local(3, std::nullopt));
   EXPECT_EQ(placed({{"LOCAL_RANK", "1"}}).localRank, std::nullopt) << "no launcher has started this process";
-  EXPECT_EQ(refusal({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "4"}, {"LOCAL_WORLD_SIZE", "4"}}),
+  EXPECT_EQ(placementRefusal({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "4"}, {"LOCAL_WORLD_SIZE", "4"}}),
             "LOCAL_RANK is 4, LOCAL_WORLD_SIZE is 4");
-  EXPECT_EQ(refusal({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "x"}}),
+  EXPECT_EQ(placementRefusal({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "x"}}),
             "LOCAL_RANK is 'x', not a number of processes");
 }
 

@@ -38,9 +38,9 @@ protected:
   /// What was reported, with the lines of the plan: messages, notes and helps.
   std::vector<std::string> said(Compilation &compilation) {
     std::vector<std::string> result;
-    for (const Diagnostic &diagnostic : compilation.diagnostics().all()) {
+    for (const meshplan::Diagnostic &diagnostic : compilation.diagnostics().all()) {
       result.push_back(std::to_string(diagnostic.range.line) + ": " + withoutFolder(diagnostic.message));
-      for (const Note &note : diagnostic.notes)
+      for (const meshplan::Note &note : diagnostic.notes)
         result.push_back("note " + std::to_string(note.range.line) + ": " + withoutFolder(note.message));
       for (const std::string &help : diagnostic.helps)
         result.push_back("help: " + help);
@@ -172,7 +172,7 @@ TEST_F(Compile, WhatAPassReportsIsSaidOfThePlan) {
   auto compiled = compilation("mesh tp = 6\nproj: replicate,\n  output split 1 over tp");
   EXPECT_FALSE(compiled->run(Phase::schedule));
   ASSERT_FALSE(compiled->diagnostics().all().empty());
-  const Diagnostic &error = compiled->diagnostics().all().front();
+  const meshplan::Diagnostic &error = compiled->diagnostics().all().front();
   EXPECT_EQ(error.message, "'output split 1 over tp' divides dim 1 of size 4 by 6, which leaves ranks without any");
   EXPECT_EQ(error.range.line, 5);
   EXPECT_EQ(error.range.column, 10);
@@ -193,7 +193,7 @@ TEST_F(Compile, OnlyAStrictCompilationRefusesWhatNothingStates) {
     auto compiled = compilation("mesh tp = 2\nproj: colwise tp", {}, strict);
     EXPECT_EQ(compiled->run(Phase::schedule), !strict) << compiled->diagnostics().text();
     ASSERT_EQ(compiled->diagnostics().all().size(), 1u);
-    const Diagnostic &report = compiled->diagnostics().all().front();
+    const meshplan::Diagnostic &report = compiled->diagnostics().all().front();
     EXPECT_EQ(report.severity, strict ? Severity::Error : Severity::Warning);
     EXPECT_EQ(report.range.line, 4);
     EXPECT_THAT(report.message, testing::StartsWith("nothing in the plan asks for this reshard: 'aten.softmax.int'"));

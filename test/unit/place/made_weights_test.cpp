@@ -53,7 +53,7 @@ protected:
 };
 
 /// y = linear(x, `weight`)
-std::string linear(const std::string &weight) {
+std::string linearText(const std::string &weight) {
   return "y = aten.linear.default(x: 2x6xf32, " + weight +
          ": 4x6xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : 2x4xf32";
 }
@@ -68,7 +68,7 @@ TEST_F(MadeWeights, OperatorsOfSeveralOperandsAreFollowed) {
   program("w: 4x6xf32; m: 4x6xf32; g: 4x1xf32; s: 6xf32",
           {binary("a", "mul.Tensor", "w: 4x6xf32, m: 4x6xf32", "other", "4x6xf32"),
            binary("b", "mul.Tensor", "a: 4x6xf32, g: 4x1xf32", "other", "4x6xf32"),
-           binary("c", "mul.Tensor", "b: 4x6xf32, s: 6xf32", "other", "4x6xf32"), linear("c")});
+           binary("c", "mul.Tensor", "b: 4x6xf32, s: 6xf32", "other", "4x6xf32"), linearText("c")});
   EXPECT_EQ(features(1), "0 1; 6/4");
   EXPECT_EQ(features(2), "0 1; 6/4");
   EXPECT_EQ(features(3), "0 -; none") << "a gain of rows is no weight by itself";
@@ -78,7 +78,7 @@ TEST_F(MadeWeights, OperatorsOfSeveralOperandsAreFollowed) {
 TEST_F(MadeWeights, AFactorOfAProductHasFansOfItsOwn) {
   program("w: 4x6xf32; b: 4x2xf32; a: 2x6xf32",
           {binary("p", "mm.default", "b: 4x2xf32, a: 2x6xf32", "mat2", "4x6xf32"),
-           binary("v", "add.Tensor", "w: 4x6xf32, p: 4x6xf32", "other", "4x6xf32"), linear("v")});
+           binary("v", "add.Tensor", "w: 4x6xf32, p: 4x6xf32", "other", "4x6xf32"), linearText("v")});
   EXPECT_EQ(features(1), "0 1; 6/4");
   EXPECT_EQ(features(2), "0 (1); 2/4");
   EXPECT_EQ(features(3), "(0) 1; 6/2");
@@ -89,7 +89,7 @@ TEST_F(MadeWeights, AFactorOfAProductHasFansOfItsOwn) {
 TEST_F(MadeWeights, AFactorInTheMiddleIsReadFromBothSides) {
   program("b: 4x2xf32; c: 2x3xf32; a: 3x6xf32",
           {binary("p", "mm.default", "b: 4x2xf32, c: 2x3xf32", "mat2", "4x3xf32"),
-           binary("q", "mm.default", "p: 4x3xf32, a: 3x6xf32", "mat2", "4x6xf32"), linear("q")});
+           binary("q", "mm.default", "p: 4x3xf32, a: 3x6xf32", "mat2", "4x6xf32"), linearText("q")});
   EXPECT_EQ(features(1), "0 (1); 2/4");
   EXPECT_EQ(features(2), "(0) (1); 3/2");
   EXPECT_EQ(features(3), "(0) 1; 6/3");
@@ -112,27 +112,28 @@ TEST_F(MadeWeights, WhatMeetsAnActivationCountsForMore) {
 }
 
 TEST_F(MadeWeights, WhatNeedsADimWholeKeepsIt) {
-  program("w: 4x6xf32", {"s = aten.softmax.int(w: 4x6xf32) {self = #plan.operand<0>, dim = 1} : 4x6xf32", linear("s")});
+  program("w: 4x6xf32",
+          {"s = aten.softmax.int(w: 4x6xf32) {self = #plan.operand<0>, dim = 1} : 4x6xf32", linearText("s")});
   EXPECT_EQ(features(1), "0 1; 6/4");
   program("w: 4x8xf32",
-          {"s = aten.slice.Tensor(w: 4x8xf32) {self = #plan.operand<0>, dim = 1, end = 6} : 4x6xf32", linear("s")});
+          {"s = aten.slice.Tensor(w: 4x8xf32) {self = #plan.operand<0>, dim = 1, end = 6} : 4x6xf32", linearText("s")});
   EXPECT_EQ(features(1), "0 1; 8/4");
 }
 
 TEST_F(MadeWeights, PartsOfADimCount) {
   program("w: 24xf32",
-          {"v = aten.view.default(w: 24xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32", linear("v")});
+          {"v = aten.view.default(w: 24xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32", linearText("v")});
   EXPECT_EQ(features(1), "0 -; 6/4");
   program("w: 6x2x2xf32",
           {"p = aten.permute.default(w: 6x2x2xf32) {self = #plan.operand<0>, dims = [2, 1, 0]} : 2x2x6xf32",
-           "v = aten.view.default(p: 2x2x6xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32", linear("v")});
+           "v = aten.view.default(p: 2x2x6xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32", linearText("v")});
   EXPECT_EQ(features(1), "2 0; 6/4") << "the major output features are in dim 2";
 }
 
 TEST_F(MadeWeights, JoinedWeightsHaveFansOfTheirOwn) {
   program("w: 3x6xf32; v: 1x6xf32", {"c = aten.cat.default(w: 3x6xf32, v: 1x6xf32) {tensors = [#plan.operand<0>, "
                                      "#plan.operand<1>], dim = 0} : 4x6xf32",
-                                     linear("c")});
+                                     linearText("c")});
   EXPECT_EQ(features(1), "0 1; 6/3");
   EXPECT_EQ(features(2), "0 1; 6/1");
 }
@@ -142,7 +143,7 @@ TEST_F(MadeWeights, WhatMixesDimsDoesNotTell) {
                          "y = aten.linear.default(x: 2x6xf32, v: 6x6xf32) {input = #plan.operand<0>, weight = "
                          "#plan.operand<1>} : 2x6xf32"});
   EXPECT_EQ(features(1), "- -; none behind aten.linalg_inv.default");
-  program("w: 4x6xf32", {"v = custom.op.default(w: 4x6xf32) {self = #plan.operand<0>} : 4x6xf32", linear("v")});
+  program("w: 4x6xf32", {"v = custom.op.default(w: 4x6xf32) {self = #plan.operand<0>} : 4x6xf32", linearText("v")});
   EXPECT_EQ(features(1), "- -; none behind custom.op.default");
 }
 
@@ -298,7 +299,7 @@ TEST_F(MadeWeights, WhereASearchEndsItSaysSo) {
 }
 
 TEST_F(MadeWeights, ATriangleKeepsItsDims) {
-  program("w: 4x6xf32", {"t = aten.tril.default(w: 4x6xf32) {self = #plan.operand<0>} : 4x6xf32", linear("t")});
+  program("w: 4x6xf32", {"t = aten.tril.default(w: 4x6xf32) {self = #plan.operand<0>} : 4x6xf32", linearText("t")});
   EXPECT_EQ(features(1), "0 1; 6/4");
 }
 

@@ -344,30 +344,30 @@ TEST_F(GradientRecords, RowsCostTheirElements) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-constexpr char attention[] = "gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, "
-                             "value = #plan.operand<3>";
+constexpr char attentionOperands[] = "gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, "
+                                     "value = #plan.operand<3>";
 
-std::string with(llvm::StringRef more) { return ("{" + llvm::Twine(attention) + more + "}").str(); }
+std::string attentionWith(llvm::StringRef more) { return ("{" + llvm::Twine(attentionOperands) + more + "}").str(); }
 
 /// Sizes of 1 but for batch and heads.
-std::string attentionTypes(int64_t heads, int64_t groups, int64_t made) {
+std::string attentionGradientTypes(int64_t heads, int64_t groups, int64_t made) {
   auto tensor = [](int64_t number) { return "tensor<2x" + std::to_string(number) + "x1x1xf32>"; };
   return "(" + tensor(heads) + ", " + tensor(heads) + ", " + tensor(groups) + ", " + tensor(groups) + ") -> (" +
          tensor(heads) + ", " + tensor(made) + ", " + tensor(made) + ")";
 }
 
 TEST_F(GradientRecords, HeadsShareTheGradientsOfTheirKeys) {
-  EXPECT_EQ(rule("meshplan.attention_backward", with(""), attentionTypes(6, 2, 2)),
+  EXPECT_EQ(rule("meshplan.attention_backward", attentionWith(""), attentionGradientTypes(6, 2, 2)),
             "[a, b, 1, 1], [a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1] -> "
             "[a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1]; a=2 b=6");
 }
 
 /// No dim of the gradient of the only key head would say that ranks have addends of it.
 TEST_F(GradientRecords, TheOnlyKeyHeadHoldsAllHeads) {
-  EXPECT_EQ(rule("meshplan.attention_backward", with(""), attentionTypes(6, 1, 1)),
+  EXPECT_EQ(rule("meshplan.attention_backward", attentionWith(""), attentionGradientTypes(6, 1, 1)),
             "[a, b, 1, 1], [a, c, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1] -> [a, d, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1]; "
             "a=2 b=6:whole c=6:whole d=6:whole");
-  EXPECT_EQ(rule("meshplan.attention_backward", with(", per_head = true"), attentionTypes(6, 1, 6)),
+  EXPECT_EQ(rule("meshplan.attention_backward", attentionWith(", per_head = true"), attentionGradientTypes(6, 1, 6)),
             "[a, b, 1, 1], [a, b, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1] -> "
             "[a, b, 1, 1], [a, b, 1, 1], [a, b, 1, 1]; a=2 b=6");
 }
@@ -375,7 +375,7 @@ TEST_F(GradientRecords, TheOnlyKeyHeadHoldsAllHeads) {
 /// Rows of queries meet all keys: sequence and head size are whole.
 TEST_F(GradientRecords, SequencesOfAttentionAreWhole) {
   FactorRule known = record("meshplan.attention_backward")
-                         .rule(parse("meshplan.attention_backward", with(""),
+                         .rule(parse("meshplan.attention_backward", attentionWith(""),
                                      "(tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, "
                                      "tensor<1x1x8x4xf32>) -> "
                                      "(tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>)"));
@@ -384,15 +384,16 @@ TEST_F(GradientRecords, SequencesOfAttentionAreWhole) {
 }
 
 TEST_F(GradientRecords, ApartEveryHeadHasItsOwn) {
-  EXPECT_EQ(rule("meshplan.attention_backward", with(", per_head = true"), attentionTypes(6, 2, 6)),
+  EXPECT_EQ(rule("meshplan.attention_backward", attentionWith(", per_head = true"), attentionGradientTypes(6, 2, 6)),
             "[a, b, 1, 1], [a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1] -> "
             "[a, b, 1, 1], [a, b, 1, 1], [a, b, 1, 1]; a=2 b=6");
 }
 
 TEST_F(GradientRecords, AMaskOfAllHeadsIsSummed) {
   auto mask = [&](const char *type) {
-    return rule("meshplan.attention_mask_gradient", with(", mask = #plan.operand<4>"),
-                (llvm::StringRef(attentionTypes(6, 2, 2)).split(") ->").first + ", " + type + ") -> " + type).str());
+    return rule(
+        "meshplan.attention_mask_gradient", attentionWith(", mask = #plan.operand<4>"),
+        (llvm::StringRef(attentionGradientTypes(6, 2, 2)).split(") ->").first + ", " + type + ") -> " + type).str());
   };
   constexpr char others[] = "[a, b, 1, 1], [a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1], ";
   EXPECT_EQ(mask("tensor<2x6x1x1xf32>"), std::string(others) + "[a, b, 1, 1] -> [a, b, 1, 1]; a=2 b=6");
@@ -416,7 +417,8 @@ TEST_F(GradientRecords, SharedHeadsAreSummed) {
 
 TEST_F(GradientRecords, AttentionGivesSharedSumsApart) {
   auto split = [&](llvm::StringRef more, int64_t groups) {
-    CallView call = parse("meshplan.attention_backward", with(more), attentionTypes(6, groups, groups));
+    CallView call =
+        parse("meshplan.attention_backward", attentionWith(more), attentionGradientTypes(6, groups, groups));
     return record(call.target).splitSharedSums(call);
   };
   std::optional<SharedSums> sums = split("", 2);
@@ -438,19 +440,19 @@ TEST_F(GradientRecords, SharedKeysAreToldByTheirFirst) {
     std::string all = "(" + heads + ", " + heads + ", " + keys + ", " + keys + ") -> (";
     return all + heads + ", " + heads + ", " + heads + ")";
   };
-  EXPECT_EQ(local("meshplan.attention_backward", with(""), types(", repeat 2")),
+  EXPECT_EQ(local("meshplan.attention_backward", attentionWith(""), types(", repeat 2")),
             "meshplan.attention_backward {first_head = #plan.local<0, operand 1, dim 1, offset 1>, "
             "first_key_head = #plan.local<0, operand 2, dim 1, offset 1>, gradient = #plan.operand<0>, "
             "heads_per_key = 2 : i64, key = #plan.operand<2>, query = #plan.operand<1>, value = #plan.operand<3>}");
-  EXPECT_EQ(local("meshplan.attention_backward", with(""), types("")).find("first_head"), std::string::npos);
+  EXPECT_EQ(local("meshplan.attention_backward", attentionWith(""), types("")).find("first_head"), std::string::npos);
 }
 
 TEST_F(GradientRecords, AttentionCostsFiveProductsOfTheScores) {
   constexpr char types[] = "(tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>) -> "
                            "(tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>)";
   int64_t scores = 2 * 6 * 8 * 8;
-  EXPECT_EQ(cost("meshplan.attention_backward", with(""), types).flops, 5 * 2 * scores * 4);
-  EXPECT_EQ(cost("meshplan.attention_backward", with(", causal = true"), types).flops, 5 * scores * 4);
+  EXPECT_EQ(cost("meshplan.attention_backward", attentionWith(""), types).flops, 5 * 2 * scores * 4);
+  EXPECT_EQ(cost("meshplan.attention_backward", attentionWith(", causal = true"), types).flops, 5 * scores * 4);
 }
 
 } // namespace

@@ -22,7 +22,6 @@ protected:
   }
 };
 
-constexpr char unary[] = "{self = #plan.operand<0>}";
 constexpr char square[] = "(tensor<4x6x8xf32>) -> tensor<4x6x8xf32>";
 
 TEST_F(OtherNames, OverloadsAndArgumentsStay) {

@@ -76,23 +76,23 @@ TEST_F(RandomRecords, CostIsThatOfTheWords) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-constexpr char attention[] = "query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, "
-                             "dropout = 0.5 : f64";
+constexpr char drawnAttention[] = "query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, "
+                                  "dropout = 0.5 : f64";
 constexpr char keyed[] = ", seed = #plan.operand<3>, step = #plan.operand<4>, number = 2 : i64";
 
-std::string with(llvm::StringRef more) { return ("{" + llvm::Twine(attention) + more + "}").str(); }
+std::string drawnAttentionWith(llvm::StringRef more) { return ("{" + llvm::Twine(drawnAttention) + more + "}").str(); }
 
 /// Query, key, value and settings, and what comes of them; batch and heads as the sharding says.
-std::string attentionTypes(llvm::StringRef heads, llvm::StringRef keys) {
+std::string drawnAttentionTypes(llvm::StringRef heads, llvm::StringRef keys) {
   return ("(" + heads + ", " + keys + ", " + keys + ", tensor<f64>, tensor<f64>) -> " + heads).str();
 }
 
 TEST_F(RandomRecords, AttentionIsDividedOnceItsNumbersAreKnown) {
-  std::string types = attentionTypes("tensor<2x6x1x1xf32>", "tensor<2x3x1x1xf32>");
-  EXPECT_EQ(rule("meshplan.attention", with(keyed), types),
+  std::string types = drawnAttentionTypes("tensor<2x6x1x1xf32>", "tensor<2x3x1x1xf32>");
+  EXPECT_EQ(rule("meshplan.attention", drawnAttentionWith(keyed), types),
             "[a, b, 1, 1], [a, b/2, 1, 1], [a, b/2, 1, 1], [], [] -> [a, b, 1, 1]; a=2 b=6");
-  EXPECT_TRUE(isCounted("meshplan.attention", with(keyed), types));
-  EXPECT_EQ(rule("meshplan.attention", with(""), types),
+  EXPECT_TRUE(isCounted("meshplan.attention", drawnAttentionWith(keyed), types));
+  EXPECT_EQ(rule("meshplan.attention", drawnAttentionWith(""), types),
             "[a, b, 1, 1], [c, d, 1, 1], [e, f, 1, 1], [], [] -> [g, h, 1, 1]; a=2:whole b=6:whole c=2:whole d=3:whole "
             "e=2:whole f=3:whole g=2:whole h=6:whole");
 }
@@ -101,12 +101,12 @@ TEST_F(RandomRecords, AttentionIsToldItsSamplesAndHeads) {
   constexpr char heads[] = R"(tensor<2x6x1x1xf32, #plan.sharding<[{"dp"}, {"tp"}, {}, {}]>>)";
   constexpr char keys[] = R"(tensor<2x3x1x1xf32, #plan.sharding<[{"dp"}, {"tp", repeat 2}, {}, {}]>>)";
   EXPECT_EQ(
-      local("meshplan.attention", with(keyed), attentionTypes(heads, heads)),
+      local("meshplan.attention", drawnAttentionWith(keyed), drawnAttentionTypes(heads, heads)),
       "meshplan.attention {all_heads = 6 : i64, dropout = 5.000000e-01 : f64, first_head = #plan.local<0, operand "
       "0, dim 1, offset 1>, first_sample = #plan.local<0, operand 0, dim 0, offset 1>, key = #plan.operand<1>, "
       "number = 2 : i64, query = #plan.operand<0>, seed = #plan.operand<3>, step = #plan.operand<4>, value = "
       "#plan.operand<2>}");
-  std::string shared = local("meshplan.attention", with(keyed), attentionTypes(heads, keys));
+  std::string shared = local("meshplan.attention", drawnAttentionWith(keyed), drawnAttentionTypes(heads, keys));
   EXPECT_NE(shared.find("heads_per_key = 2"), std::string::npos);
   EXPECT_NE(shared.find("all_heads = 6"), std::string::npos);
 }

@@ -17,9 +17,6 @@ protected:
   }
 };
 
-constexpr char unary[] = "{self = #plan.operand<0>}";
-constexpr char binary[] = "{self = #plan.operand<0>, other = #plan.operand<1>}";
-
 TEST_F(RecordCost, ProductsCostTwoFlopsForEachTerm) {
   OpCost linear = cost("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>}",
                        "(tensor<4x8x16xf32>, tensor<32x16xf32>) -> tensor<4x8x32xf32>");

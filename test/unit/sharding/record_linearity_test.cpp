@@ -13,27 +13,25 @@ protected:
   }
 };
 
-constexpr char unary[] = "{self = #plan.operand<0>}";
-constexpr char binary[] = "{self = #plan.operand<0>, other = #plan.operand<1>}";
-constexpr char two[] = "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
-constexpr char one[] = "(tensor<4xf32>) -> tensor<4xf32>";
+constexpr char twoVectors[] = "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
+constexpr char oneVector[] = "(tensor<4xf32>) -> tensor<4xf32>";
 
 TEST_F(RecordLinearity, SumsAreLinearJointly) {
-  EXPECT_EQ(linearity("aten.add.Tensor", binary, two), "{0, 1}");
-  EXPECT_EQ(linearity("aten.sub.Tensor", binary, two), "{0, 1}");
-  EXPECT_EQ(linearity("aten.add.Tensor", "{self = #plan.operand<0>, other = 1.0}", one), "");
-  EXPECT_EQ(linearity("aten.add.Scalar", "{self = #plan.operand<0>, other = 1.0}", one), "");
+  EXPECT_EQ(linearity("aten.add.Tensor", binary, twoVectors), "{0, 1}");
+  EXPECT_EQ(linearity("aten.sub.Tensor", binary, twoVectors), "{0, 1}");
+  EXPECT_EQ(linearity("aten.add.Tensor", "{self = #plan.operand<0>, other = 1.0}", oneVector), "");
+  EXPECT_EQ(linearity("aten.add.Scalar", "{self = #plan.operand<0>, other = 1.0}", oneVector), "");
 }
 
 TEST_F(RecordLinearity, ProductsAreLinearInEachFactor) {
-  EXPECT_EQ(linearity("aten.mul.Tensor", binary, two), "{0} {1}");
-  EXPECT_EQ(linearity("aten.mul.Tensor", "{self = #plan.operand<0>, other = 2.0}", one), "{0}");
-  EXPECT_EQ(linearity("aten.mul.Scalar", "{self = #plan.operand<0>, other = 2.0}", one), "{0}");
+  EXPECT_EQ(linearity("aten.mul.Tensor", binary, twoVectors), "{0} {1}");
+  EXPECT_EQ(linearity("aten.mul.Tensor", "{self = #plan.operand<0>, other = 2.0}", oneVector), "{0}");
+  EXPECT_EQ(linearity("aten.mul.Scalar", "{self = #plan.operand<0>, other = 2.0}", oneVector), "{0}");
 }
 
 TEST_F(RecordLinearity, ASquareIsNotLinear) {
-  EXPECT_EQ(linearity("aten.mul.Tensor", "{self = #plan.operand<0>, other = #plan.operand<0>}", one), "");
-  EXPECT_EQ(linearity("aten.add.Tensor", "{self = #plan.operand<0>, other = #plan.operand<0>}", one), "{0}");
+  EXPECT_EQ(linearity("aten.mul.Tensor", "{self = #plan.operand<0>, other = #plan.operand<0>}", oneVector), "");
+  EXPECT_EQ(linearity("aten.add.Tensor", "{self = #plan.operand<0>, other = #plan.operand<0>}", oneVector), "{0}");
 }
 
 TEST_F(RecordLinearity, AMaskHasNoSums) {
@@ -42,12 +40,12 @@ TEST_F(RecordLinearity, AMaskHasNoSums) {
 }
 
 TEST_F(RecordLinearity, QuotientsAreLinearInTheDividend) {
-  EXPECT_EQ(linearity("aten.div.Tensor", binary, two), "{0}");
+  EXPECT_EQ(linearity("aten.div.Tensor", binary, twoVectors), "{0}");
   EXPECT_EQ(linearity("aten.div.Tensor_mode",
-                      "{self = #plan.operand<0>, other = #plan.operand<1>, rounding_mode = \"floor\"}", two),
+                      "{self = #plan.operand<0>, other = #plan.operand<1>, rounding_mode = \"floor\"}", twoVectors),
             "");
   EXPECT_EQ(linearity("aten.div.Tensor_mode",
-                      "{self = #plan.operand<0>, other = #plan.operand<1>, rounding_mode = unit}", two),
+                      "{self = #plan.operand<0>, other = #plan.operand<1>, rounding_mode = unit}", twoVectors),
             "{0}");
 }
 
@@ -67,7 +65,7 @@ TEST_F(RecordLinearity, ChoicesAreLinearInWhatTheyChoose) {
 
 TEST_F(RecordLinearity, FunctionsAreNotLinear) {
   for (llvm::StringRef target : {"aten.silu.default", "aten.relu.default", "aten.rsqrt.default", "aten.abs.default"})
-    EXPECT_EQ(linearity(target, unary, one), "") << target.str();
+    EXPECT_EQ(linearity(target, unary, oneVector), "") << target.str();
 }
 
 TEST_F(RecordLinearity, MatrixProducts) {
@@ -83,7 +81,7 @@ TEST_F(RecordLinearity, ViewsMoveElements) {
   EXPECT_EQ(
       linearity("aten.view.default", "{self = #plan.operand<0>, size = [2, 2]}", "(tensor<4xf32>) -> tensor<2x2xf32>"),
       "{0} moves");
-  EXPECT_EQ(linearity("aten.clone.default", unary, one), "{0} moves");
+  EXPECT_EQ(linearity("aten.clone.default", unary, oneVector), "{0} moves");
   EXPECT_EQ(linearity("aten.cat.default", "{tensors = [#plan.operand<0>, #plan.operand<1>]}",
                       "(tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>"),
             "{0, 1} moves");

@@ -12,9 +12,6 @@ namespace {
 
 using RecordRules = CallTest;
 
-constexpr char unary[] = "{self = #plan.operand<0>}";
-constexpr char binary[] = "{self = #plan.operand<0>, other = #plan.operand<1>}";
-
 TEST_F(RecordRules, ElementwiseAlignsAtTheLastDim) {
   EXPECT_EQ(rule("aten.mul.Tensor", binary, "(tensor<2x9x96x64xf32>, tensor<96x64xf32>) -> tensor<2x9x96x64xf32>"),
             "[a, b, c, d], [c, d] -> [a, b, c, d]; a=2 b=9 c=96 d=64");

@@ -37,7 +37,7 @@ protected:
     program().values.back()->dtype = dtype;
     return *program().values.back();
   }
-  static DimT &dim(ValueT &value, int64_t extent, std::vector<AxisRef> axes = {}) {
+  static DimT &dim(ValueT &value, int64_t extent, std::vector<artifact::AxisRef> axes = {}) {
     value.dims.push_back(std::make_unique<DimT>());
     value.dims.back()->extent = extent;
     value.dims.back()->axes = std::move(axes);

@@ -31,7 +31,7 @@ sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
 )";
 
 /// Axes as triples, which can be compared.
-static std::vector<std::array<int64_t, 3>> triples(const std::vector<artifact::AxisRef> &axes) {
+static std::vector<std::array<int64_t, 3>> axisTriples(const std::vector<artifact::AxisRef> &axes) {
   std::vector<std::array<int64_t, 3>> result;
   for (const artifact::AxisRef &axis : axes)
     result.push_back({axis.axis(), axis.pre(), axis.size()});
@@ -68,7 +68,7 @@ TEST_F(Serialize, WritesWhatTheModuleShares) {
   EXPECT_EQ(schedule.mesh[1]->size, 3);
   ASSERT_EQ(schedule.communicators.size(), 3u);
   EXPECT_EQ(schedule.communicators[2]->name, "dp_tp");
-  EXPECT_THAT(triples(schedule.communicators[2]->axes),
+  EXPECT_THAT(axisTriples(schedule.communicators[2]->axes),
               testing::ElementsAre((std::array<int64_t, 3>{0, 1, 2}), (std::array<int64_t, 3>{1, 1, 3})));
   ASSERT_EQ(schedule.streams.size(), 2u);
   EXPECT_EQ(schedule.streams[1]->name, "communication");
@@ -90,7 +90,7 @@ TEST_F(Serialize, WritesGivenValues) {
   ASSERT_EQ(weight.dims.size(), 2u);
   EXPECT_EQ(weight.dims[1]->extent, 28);
   EXPECT_EQ(weight.dims[1]->unit, 4);
-  EXPECT_THAT(triples(weight.dims[1]->axes), testing::ElementsAre((std::array<int64_t, 3>{1, 1, 3})));
+  EXPECT_THAT(axisTriples(weight.dims[1]->axes), testing::ElementsAre((std::array<int64_t, 3>{1, 1, 3})));
   ASSERT_EQ(forward.constants.size(), 1u);
   EXPECT_EQ(forward.constants[0]->name, "mask");
   EXPECT_THAT(forward.constants[0]->data, testing::ElementsAre(1, 0, 1));
@@ -119,7 +119,7 @@ TEST_F(Serialize, WritesTheSteps) {
   EXPECT_EQ(start.reduction, artifact::Reduction::sum);
   EXPECT_EQ(start.sequence, 0);
   EXPECT_EQ(forward.values[start.input]->partial, artifact::Reduction::sum);
-  EXPECT_THAT(triples(forward.values[start.input]->partial_axes),
+  EXPECT_THAT(axisTriples(forward.values[start.input]->partial_axes),
               testing::ElementsAre((std::array<int64_t, 3>{1, 1, 3})));
   EXPECT_EQ(forward.instructions[2]->action.AsWait()->sequence, 0);
   EXPECT_EQ(forward.instructions[2]->stream, 0);

@@ -207,7 +207,7 @@ TEST(AttentionTest, SamplesDealtToRanksDropAsTheWhole) {
   EXPECT_LT(difference(results[0], part(out)), 1e-13);
 }
 
-static std::string failure(std::vector<at::Tensor> tensors, std::vector<Argument> more) {
+static std::string attentionFailure(std::vector<at::Tensor> tensors, std::vector<Argument> more) {
   std::vector<Argument> arguments = {value("query", 0), value("key", 1), value("value", 2), {"scale", 1.0}};
   arguments.insert(arguments.end(), more.begin(), more.end());
   auto call = prepareCall("meshplan.attention", arguments, {0, -1});
@@ -220,18 +220,20 @@ static std::string failure(std::vector<at::Tensor> tensors, std::vector<Argument
 
 TEST(AttentionTest, Refusals) {
   at::Tensor x = at::zeros({1, 4, 3, 2}), three = at::zeros({1, 3, 3, 2}), one = at::zeros({1, 1});
-  EXPECT_THAT(failure({x, three, three}, {}),
+  EXPECT_THAT(attentionFailure({x, three, three}, {}),
               testing::HasSubstr("query [1, 4, 3, 2], key [1, 3, 3, 2] and value [1, 3, 3, 2] do not belong together"));
-  EXPECT_THAT(failure({x, x, x}, {{"window", int64_t(-1)}}),
+  EXPECT_THAT(attentionFailure({x, x, x}, {{"window", int64_t(-1)}}),
               testing::HasSubstr("window must not be negative, it is -1"));
-  EXPECT_THAT(failure({x, x.narrow(2, 0, 2), x}, {}), testing::HasSubstr("do not belong together"));
-  EXPECT_THAT(failure({one, x, x}, {}), testing::HasSubstr("must have 4 dims"));
-  EXPECT_THAT(failure({x, x, x}, {{"dropout", 0.1}}),
+  EXPECT_THAT(attentionFailure({x, x.narrow(2, 0, 2), x}, {}), testing::HasSubstr("do not belong together"));
+  EXPECT_THAT(attentionFailure({one, x, x}, {}), testing::HasSubstr("must have 4 dims"));
+  EXPECT_THAT(attentionFailure({x, x, x}, {{"dropout", 0.1}}),
               testing::HasSubstr("attention with dropout needs a seed and a step"));
-  EXPECT_THAT(failure({x, x, x}, {{"dropout", 2.0}}), testing::HasSubstr("a probability of 2 is not between 0 and 1"));
-  EXPECT_THAT(failure({x, x, x, at::ones({1, 1, 2, 3}, at::kBool)}, {value("mask", 3)}),
+  EXPECT_THAT(attentionFailure({x, x, x}, {{"dropout", 2.0}}),
+              testing::HasSubstr("a probability of 2 is not between 0 and 1"));
+  EXPECT_THAT(attentionFailure({x, x, x, at::ones({1, 1, 2, 3}, at::kBool)}, {value("mask", 3)}),
               testing::HasSubstr("mask [1, 1, 2, 3] does not fit query [1, 4, 3, 2]"));
-  EXPECT_THAT(failure({x, x, x, at::ones({3}, at::kBool)}, {value("mask", 3)}), testing::HasSubstr("does not fit"));
-  EXPECT_THAT(failure({x, x, x, at::ones({1, 2}, at::kBool)}, {value("key_mask", 3)}),
+  EXPECT_THAT(attentionFailure({x, x, x, at::ones({3}, at::kBool)}, {value("mask", 3)}),
+              testing::HasSubstr("does not fit"));
+  EXPECT_THAT(attentionFailure({x, x, x, at::ones({1, 2}, at::kBool)}, {value("key_mask", 3)}),
               testing::HasSubstr("key_mask [1, 2] does not fit key [1, 4, 3, 2]"));
 }

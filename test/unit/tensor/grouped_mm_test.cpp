@@ -5,14 +5,14 @@
 
 using namespace meshplan;
 
-static at::Tensor call(const at::Tensor &input, const at::Tensor &weight, const at::Tensor &offs) {
+static at::Tensor callGroupedMm(const at::Tensor &input, const at::Tensor &weight, const at::Tensor &offs) {
   return callOperator("meshplan.grouped_mm", {input, weight, offs},
                       {value("input", 0), value("weight", 1), value("offs", 2)})[0];
 }
 
 TEST(GroupedMmTest, EachGroupHasItsOwnMatrix) {
   at::Tensor input = at::randn({7, 3}, at::kDouble), weight = at::randn({4, 5, 3}, at::kDouble).transpose(1, 2);
-  at::Tensor result = call(input, weight, at::tensor({2, 2, 5, 6}, at::kInt));
+  at::Tensor result = callGroupedMm(input, weight, at::tensor({2, 2, 5, 6}, at::kInt));
   at::Tensor expected = at::cat({input.narrow(0, 0, 2).mm(weight[0]), input.narrow(0, 2, 3).mm(weight[2]),
                                  input.narrow(0, 5, 1).mm(weight[3]), at::zeros({1, 5}, at::kDouble)});
   EXPECT_LT(difference(result, expected), 1e-14);
@@ -22,14 +22,14 @@ TEST(GroupedMmTest, TheComposedOneHasAGradient) {
   at::Tensor input = at::randn({7, 3}, at::kDouble), weight = at::randn({4, 3, 5}, at::kDouble).requires_grad_();
   at::Tensor offs = at::tensor({2, 2, 5, 6}, at::kInt);
   at::Tensor result = composedGroupedMm(input, weight, offs);
-  EXPECT_LT(difference(result.detach(), call(input, weight.detach(), offs)), 1e-14);
+  EXPECT_LT(difference(result.detach(), callGroupedMm(input, weight.detach(), offs)), 1e-14);
   result.sum().backward();
   EXPECT_LT(difference(weight.grad()[2], input.narrow(0, 2, 3).sum(0).unsqueeze(1).expand({3, 5})), 1e-14);
   EXPECT_EQ(weight.grad()[1].abs().max().item<double>(), 0) << "a group without rows";
 }
 
 TEST(GroupedMmTest, NoRows) {
-  EXPECT_EQ(call(at::zeros({0, 3}), at::zeros({2, 3, 4}), at::tensor({0, 0}, at::kInt)).sizes(),
+  EXPECT_EQ(callGroupedMm(at::zeros({0, 3}), at::zeros({2, 3, 4}), at::tensor({0, 0}, at::kInt)).sizes(),
             (at::IntArrayRef{0, 4}));
 }
 
@@ -37,10 +37,10 @@ TEST(GroupedMmTest, Refusals) {
   auto failure = [](const at::Tensor &weight, const at::Tensor &offs) {
     std::vector<Argument> arguments{value("input", 0), value("weight", 1), value("offs", 2)};
     std::vector<int> results{3};
-    auto call = prepareCall("meshplan.grouped_mm", arguments, results);
-    EXPECT_TRUE(call.ok());
+    auto callGroupedMm = prepareCall("meshplan.grouped_mm", arguments, results);
+    EXPECT_TRUE(callGroupedMm.ok());
     std::vector<Tensor> values{wrap(at::zeros({4, 3})), wrap(at::Tensor(weight)), wrap(at::Tensor(offs)), Tensor()};
-    return (*call)->run(values).message();
+    return (*callGroupedMm)->run(values).message();
   };
   EXPECT_THAT(failure(at::zeros({2, 5, 3}), at::tensor({1, 4})), testing::HasSubstr("do not belong together"));
   EXPECT_THAT(failure(at::zeros({2, 3, 5}), at::tensor({3, 2})),

@@ -27,33 +27,36 @@ void expectProduct(const at::Tensor &result, const at::Tensor &self, const at::T
   EXPECT_LE(difference(result, exact), contracted * std::sqrt(contracted) * std::exp2(-24) * 8);
 }
 
-at::Tensor draw(at::IntArrayRef sizes, at::ScalarType type = at::kBFloat16) { return at::randn(sizes).to(type); }
+at::Tensor randomMatrix(at::IntArrayRef sizes, at::ScalarType type = at::kBFloat16) {
+  return at::randn(sizes).to(type);
+}
 
 TEST(Products, AreNotRounded) {
   at::manual_seed(1);
   for (at::ScalarType type : {at::kBFloat16, at::kHalf}) {
-    at::Tensor self = draw({5, 64}, type), other = draw({64, 3}, type);
+    at::Tensor self = randomMatrix({5, 64}, type), other = randomMatrix({64, 3}, type);
     expectProduct(matmulF32(self, other), self, other);
   }
 }
 
 /// The second operand is converted in blocks of columns.
 TEST(Products, OfManyColumns) {
-  at::Tensor input = draw({2, 3, 1 << 12}), weight = draw({150, 1 << 12});
+  at::Tensor input = randomMatrix({2, 3, 1 << 12}), weight = randomMatrix({150, 1 << 12});
   expectProduct(linearF32(input, weight), input, weight.t());
-  at::Tensor wide = draw({1 << 15, 40});
-  expectProduct(matmulF32(draw({2, 1 << 15}).zero_(), wide), at::zeros({2, 1 << 15}), wide);
+  at::Tensor wide = randomMatrix({1 << 15, 40});
+  expectProduct(matmulF32(randomMatrix({2, 1 << 15}).zero_(), wide), at::zeros({2, 1 << 15}), wide);
 }
 
 TEST(Products, OfAnyStrides) {
-  at::Tensor self = draw({64, 6, 5}).permute({2, 1, 0}), other = draw({7, 64}).t();
+  at::Tensor self = randomMatrix({64, 6, 5}).permute({2, 1, 0}), other = randomMatrix({7, 64}).t();
   expectProduct(matmulF32(self, other), self, other);
-  at::Tensor batch = draw({64, 5, 7}).permute({1, 0, 2});
+  at::Tensor batch = randomMatrix({64, 5, 7}).permute({1, 0, 2});
   expectProduct(matmulF32(self, batch), self, batch);
 }
 
 TEST(Products, OfAllRanks) {
-  at::Tensor vector = draw({8}), matrix = draw({8, 3}), four = draw({2, 3, 4, 8}), batch = draw({3, 8, 2});
+  at::Tensor vector = randomMatrix({8}), matrix = randomMatrix({8, 3}), four = randomMatrix({2, 3, 4, 8}),
+             batch = randomMatrix({3, 8, 2});
   expectProduct(matmulF32(vector, matrix), vector, matrix);
   expectProduct(matmulF32(four, matrix), four, matrix);
   expectProduct(matmulF32(four, batch), four, batch);
@@ -62,13 +65,13 @@ TEST(Products, OfAllRanks) {
 }
 
 TEST(Products, OfNothing) {
-  EXPECT_EQ(matmulF32(draw({0, 4}), draw({4, 3})).sizes(), (at::IntArrayRef{0, 3}));
-  EXPECT_EQ(matmulF32(draw({2, 4}), draw({4, 0})).sizes(), (at::IntArrayRef{2, 0}));
-  EXPECT_EQ(linearF32(draw({0, 2, 4}), draw({3, 4})).sizes(), (at::IntArrayRef{0, 2, 3}));
+  EXPECT_EQ(matmulF32(randomMatrix({0, 4}), randomMatrix({4, 3})).sizes(), (at::IntArrayRef{0, 3}));
+  EXPECT_EQ(matmulF32(randomMatrix({2, 4}), randomMatrix({4, 0})).sizes(), (at::IntArrayRef{2, 0}));
+  EXPECT_EQ(linearF32(randomMatrix({0, 2, 4}), randomMatrix({3, 4})).sizes(), (at::IntArrayRef{0, 2, 3}));
   // A rank of which no part of the contraction is adds zeros.
-  EXPECT_TRUE(matmulF32(draw({2, 0}), draw({0, 3})).equal(at::zeros({2, 3})));
-  EXPECT_TRUE(linearF32(draw({2, 5, 0}), draw({3, 0})).equal(at::zeros({2, 5, 3})));
-  EXPECT_TRUE(matmulF32(draw({2, 4, 0}), draw({2, 0, 3})).equal(at::zeros({2, 4, 3})));
+  EXPECT_TRUE(matmulF32(randomMatrix({2, 0}), randomMatrix({0, 3})).equal(at::zeros({2, 3})));
+  EXPECT_TRUE(linearF32(randomMatrix({2, 5, 0}), randomMatrix({3, 0})).equal(at::zeros({2, 5, 3})));
+  EXPECT_TRUE(matmulF32(randomMatrix({2, 4, 0}), randomMatrix({2, 0, 3})).equal(at::zeros({2, 4, 3})));
 }
 
 /// A part of a tensor, as a rank reads it, is no row-major tensor. Rounded once, an element is the exact one in 16 bits
@@ -76,7 +79,7 @@ TEST(Products, OfNothing) {
 /// bias about one in ten is another one.
 TEST(Products, ABiasIsAddedBeforeThePartIsRounded) {
   at::manual_seed(2);
-  at::Tensor input = draw({4, 64, 30}), weight = draw({50, 30}), bias = draw({50});
+  at::Tensor input = randomMatrix({4, 64, 30}), weight = randomMatrix({50, 30}), bias = randomMatrix({50});
   at::Tensor part = input.narrow(1, 32, 32);
   at::Tensor result = callOperator("meshplan.linear", {part, weight, bias},
                                    {value("input", 0), value("weight", 1), value("bias", 2)})[0];
@@ -85,8 +88,8 @@ TEST(Products, ABiasIsAddedBeforeThePartIsRounded) {
   EXPECT_LT(others, 0.01);
 }
 
-std::string failure(const char *target, const char *first, const char *second, const at::Tensor &a,
-                    const at::Tensor &b) {
+std::string productFailure(const char *target, const char *first, const char *second, const at::Tensor &a,
+                           const at::Tensor &b) {
   std::vector<Argument> arguments{value(first, 0), value(second, 1)};
   std::vector<int> results{2};
   auto call = prepareCall(target, arguments, results);
@@ -96,11 +99,11 @@ std::string failure(const char *target, const char *first, const char *second, c
 }
 
 TEST(Products, Refusals) {
-  EXPECT_THAT(failure("meshplan.matmul_f32", "self", "other", draw({2, 4}), at::zeros({4, 3})),
+  EXPECT_THAT(productFailure("meshplan.matmul_f32", "self", "other", randomMatrix({2, 4}), at::zeros({4, 3})),
               testing::HasSubstr("both operands must have one 16-bit type, they have BFloat16 and Float"));
-  EXPECT_THAT(failure("meshplan.matmul_f32", "self", "other", draw({2, 4}), draw({5, 3})),
+  EXPECT_THAT(productFailure("meshplan.matmul_f32", "self", "other", randomMatrix({2, 4}), randomMatrix({5, 3})),
               testing::HasSubstr("cannot multiply [2, 4] with [5, 3]"));
-  EXPECT_THAT(failure("meshplan.linear_f32", "input", "weight", draw({2, 4}), draw({4})),
+  EXPECT_THAT(productFailure("meshplan.linear_f32", "input", "weight", randomMatrix({2, 4}), randomMatrix({4})),
               testing::HasSubstr("weight must have 2 dims, it has 1"));
 }
 

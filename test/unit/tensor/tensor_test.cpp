@@ -9,7 +9,7 @@ using namespace meshplan;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-static Tensor numbers(std::initializer_list<int64_t> shape) {
+static Tensor countedTensor(std::initializer_list<int64_t> shape) {
   at::Tensor tensor = at::arange(c10::multiply_integers(shape), at::kFloat);
   return wrap(tensor.reshape(at::IntArrayRef(shape)));
 }
@@ -21,7 +21,7 @@ TEST(TensorTest, EmptyHandle) {
 }
 
 TEST(TensorTest, CopiesShareElements) {
-  Tensor tensor = numbers({2, 3});
+  Tensor tensor = countedTensor({2, 3});
   Tensor copy = tensor, moved = std::move(tensor);
   EXPECT_FALSE(tensor.defined());
   EXPECT_EQ(copy.data(), moved.data());
@@ -57,7 +57,7 @@ TEST(TensorTest, AllocateFailureIsAStatus) {
 }
 
 TEST(TensorTest, NarrowIsAView) {
-  Tensor tensor = numbers({4, 6});
+  Tensor tensor = countedTensor({4, 6});
   auto part = narrow(tensor, 1, 2, 3);
   ASSERT_TRUE(part.ok());
   EXPECT_FALSE(part->isContiguous());
@@ -68,12 +68,12 @@ TEST(TensorTest, NarrowIsAView) {
 }
 
 TEST(TensorTest, NarrowOutOfRange) {
-  EXPECT_EQ(narrow(numbers({4}), 0, 3, 2).status().code(), StatusCode::invalid);
-  EXPECT_EQ(narrow(numbers({4}), 1, 0, 2).status().code(), StatusCode::invalid);
+  EXPECT_EQ(narrow(countedTensor({4}), 0, 3, 2).status().code(), StatusCode::invalid);
+  EXPECT_EQ(narrow(countedTensor({4}), 1, 0, 2).status().code(), StatusCode::invalid);
 }
 
 TEST(TensorTest, ReshapeIsAView) {
-  Tensor tensor = numbers({2, 6});
+  Tensor tensor = countedTensor({2, 6});
   auto view = reshape(tensor, std::vector<int64_t>{3, 4});
   ASSERT_TRUE(view.ok());
   EXPECT_THAT(view->shape(), ElementsAre(3, 4));
@@ -82,7 +82,7 @@ TEST(TensorTest, ReshapeIsAView) {
 }
 
 TEST(TensorTest, ConcatenateAndCopy) {
-  Tensor tensor = numbers({2, 5});
+  Tensor tensor = countedTensor({2, 5});
   std::vector<Tensor> pieces = {*narrow(tensor, 1, 3, 2), *narrow(tensor, 1, 0, 3)};
   auto swapped = concatenate(pieces, 1);
   ASSERT_TRUE(swapped.ok());
@@ -93,13 +93,13 @@ TEST(TensorTest, ConcatenateAndCopy) {
 }
 
 TEST(TensorTest, CopyNeedsEqualTypes) {
-  Status status = copyElements(numbers({2, 3}), numbers({3, 2}));
+  Status status = copyElements(countedTensor({2, 3}), countedTensor({3, 2}));
   EXPECT_EQ(status.message(), "cannot copy [2, 3] f32 into [3, 2] f32");
-  EXPECT_FALSE(copyElements(numbers({2}), *allocateTensor(std::vector<int64_t>{2}, DType::f64)).ok());
+  EXPECT_FALSE(copyElements(countedTensor({2}), *allocateTensor(std::vector<int64_t>{2}, DType::f64)).ok());
 }
 
 TEST(TensorTest, JoinedIsAViewOfWhatLiesTogether) {
-  Tensor all = numbers({10});
+  Tensor all = countedTensor({10});
   Tensor head = *narrow(all, 0, 1, 3), nothing = *narrow(all, 0, 4, 0), rest = *narrow(all, 0, 4, 6);
   Tensor table = *reshape(rest, std::vector<int64_t>{2, 3});
   auto both = joined(std::vector<Tensor>{head, nothing, table});
@@ -108,7 +108,7 @@ TEST(TensorTest, JoinedIsAViewOfWhatLiesTogether) {
   EXPECT_EQ(both->data(), head.data());
   for (const std::vector<Tensor> &apart : {std::vector<Tensor>{table, head},
                                            {head, head},
-                                           {head, numbers({6})},
+                                           {head, countedTensor({6})},
                                            {head, *narrow(all, 0, 5, 2)},
                                            {head, wrap(unwrap(table).t())}}) {
     auto view = joined(apart);

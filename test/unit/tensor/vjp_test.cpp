@@ -49,7 +49,7 @@ struct Vjp {
   }
 };
 
-at::Tensor random(at::IntArrayRef shape) { return at::randn(shape, at::kDouble); }
+at::Tensor randomDoubles(at::IntArrayRef shape) { return at::randn(shape, at::kDouble); }
 
 /// The gradient of `leaf` by autograd, through what `compute` makes of it.
 template <typename Compute>
@@ -59,7 +59,7 @@ at::Tensor expectedGradient(const at::Tensor &leaf, const at::Tensor &gradient, 
   return torch::autograd::grad({compute(recorded)}, {recorded}, {gradient})[0];
 }
 
-int64_t threadsOfProcess() {
+int64_t threadsNow() {
   auto tasks = std::filesystem::directory_iterator("/proc/self/task");
   return std::distance(begin(tasks), end(tasks));
 }
@@ -69,7 +69,7 @@ const std::vector<Argument> cumsumArguments = {value("self", 0), {"dim", int64_t
 } // namespace
 
 TEST(VjpTest, OneArgumentOneResult) {
-  at::Tensor x = random({3, 5}), g = random({3, 5});
+  at::Tensor x = randomDoubles({3, 5}), g = randomDoubles({3, 5});
   at::Tensor found = Vjp{"self", {g}}.call("vjp.aten.cumsum.default", {x}, cumsumArguments);
   EXPECT_TRUE(at::equal(found, expectedGradient(x, g, [](const at::Tensor &t) { return at::cumsum(t, 1); })));
   EXPECT_FALSE(found.requires_grad());
@@ -77,7 +77,8 @@ TEST(VjpTest, OneArgumentOneResult) {
 }
 
 TEST(VjpTest, EachArgumentOfAnOperator) {
-  at::Tensor x = random({2, 3, 8, 8}), w = random({4, 3, 3, 3}), b = random({4}), g = random({2, 4, 4, 4});
+  at::Tensor x = randomDoubles({2, 3, 8, 8}), w = randomDoubles({4, 3, 3, 3}), b = randomDoubles({4}),
+             g = randomDoubles({2, 4, 4, 4});
   auto call = [&](const char *of) {
     return Vjp{of, {g}}.call(
         "vjp.aten.conv2d.default", {x, w, b},
@@ -95,8 +96,9 @@ TEST(VjpTest, EachArgumentOfAnOperator) {
 
 // The kernel of PyTorch 2.11 crashes for such images where it is asked for nothing but this.
 TEST(VjpTest, WeightsOfGroupNormOnImagesWhoseChannelsLieTogether) {
-  at::Tensor x = random({2, 8, 2, 2}).contiguous(at::MemoryFormat::ChannelsLast), w = random({8}), b = random({8});
-  at::Tensor g = random({2, 8, 2, 2});
+  at::Tensor x = randomDoubles({2, 8, 2, 2}).contiguous(at::MemoryFormat::ChannelsLast), w = randomDoubles({8}),
+             b = randomDoubles({8});
+  at::Tensor g = randomDoubles({2, 8, 2, 2});
   std::vector<Argument> arguments{value("input", 0), value("weight", 1), value("bias", 2), {"num_groups", int64_t(4)}};
   at::Tensor found = Vjp{"weight", {g}}.call("vjp.aten.group_norm.default", {x, w, b}, arguments);
   at::Tensor expected =
@@ -106,8 +108,9 @@ TEST(VjpTest, WeightsOfGroupNormOnImagesWhoseChannelsLieTogether) {
 
 // PyTorch 2.11 leaves elements as they were in memory: it is told apart from chance by several runs.
 TEST(VjpTest, WeightsOfConvolutionsOfVolumesIn16Bits) {
-  at::Tensor x = random({3, 16, 2, 2, 1}).to(at::kBFloat16), w = random({16, 16, 2, 3, 3}).to(at::kBFloat16);
-  at::Tensor g = random({3, 16, 2, 2, 1}).to(at::kBFloat16);
+  at::Tensor x = randomDoubles({3, 16, 2, 2, 1}).to(at::kBFloat16),
+             w = randomDoubles({16, 16, 2, 3, 3}).to(at::kBFloat16);
+  at::Tensor g = randomDoubles({3, 16, 2, 2, 1}).to(at::kBFloat16);
   at::Tensor expected = expectedGradient(w.to(at::kDouble), g.to(at::kDouble), [&](const at::Tensor &weight) {
     return at::conv3d(x.to(at::kDouble), weight, {}, 1, "same");
   });
@@ -124,17 +127,17 @@ TEST(VjpTest, WeightsOfConvolutionsOfVolumesIn16Bits) {
 }
 
 TEST(VjpTest, OneTensorForTwoArguments) {
-  at::Tensor x = random({4}), g = random({4});
+  at::Tensor x = randomDoubles({4}), g = randomDoubles({4});
   std::vector<Argument> both = {value("self", 0), value("other", 0)};
   EXPECT_TRUE(at::equal(Vjp{"self", {g}}.call("vjp.aten.mul.Tensor", {x}, both), g * x)) << "not twice that";
 }
 
 TEST(VjpTest, ListsOfTensors) {
-  at::Tensor a = random({2, 3}), b = random({4, 3}), g = random({6, 3});
+  at::Tensor a = randomDoubles({2, 3}), b = randomDoubles({4, 3}), g = randomDoubles({6, 3});
   std::vector<Argument> list = {{"tensors", ValueListArgument{{0, 1}}}};
   EXPECT_TRUE(at::equal(Vjp{"tensors.0", {g}}.call("vjp.aten.cat.default", {a, b}, list), g.narrow(0, 0, 2)));
   EXPECT_TRUE(at::equal(Vjp{"tensors.1", {g}}.call("vjp.aten.cat.default", {a, b}, list), g.narrow(0, 2, 4)));
-  at::Tensor columns = at::tensor({2, 0, 2}), picked = random({4, 3});
+  at::Tensor columns = at::tensor({2, 0, 2}), picked = randomDoubles({4, 3});
   at::Tensor found = Vjp{"self", {picked}}.call("vjp.aten.index.Tensor", {b, columns},
                                                 {value("self", 0), {"indices", ValueListArgument{{-1, 1}}}});
   EXPECT_TRUE(at::equal(found, at::zeros({4, 3}, at::kDouble).index_add(1, columns, picked)));
@@ -142,8 +145,8 @@ TEST(VjpTest, ListsOfTensors) {
 
 /// In the order in which they are asked for; an argument on which nothing depends has zeros.
 TEST(VjpTest, GradientsOfSeveralArguments) {
-  at::Tensor x = random({3, 2, 4}), h = random({1, 2, 5}), g = random({3, 2, 5});
-  at::Tensor w = random({5, 4}), v = random({5, 5});
+  at::Tensor x = randomDoubles({3, 2, 4}), h = randomDoubles({1, 2, 5}), g = randomDoubles({3, 2, 5});
+  at::Tensor w = randomDoubles({5, 4}), v = randomDoubles({5, 5});
   std::vector<Argument> layer = {value("input", 0),
                                  value("hx", 1),
                                  {"params", ValueListArgument{{2, 3}}},
@@ -166,7 +169,7 @@ TEST(VjpTest, GradientsOfSeveralArguments) {
 
 /// Autograd gives both arguments of a sum the same tensor; what changes one result must leave the other alone.
 TEST(VjpTest, EachResultIsATensorOfItsOwn) {
-  at::Tensor x = random({4}), y = random({4}), g = random({4});
+  at::Tensor x = randomDoubles({4}), y = randomDoubles({4}), g = randomDoubles({4});
   std::vector<at::Tensor> tensors = {x, y};
   std::vector<Argument> all = Vjp{"self, other", {g}}.arguments(tensors, {value("self", 0), value("other", 1)});
   std::vector<at::Tensor> found = callOperator("vjp.aten.add.Tensor", tensors, all, 2);
@@ -176,7 +179,7 @@ TEST(VjpTest, EachResultIsATensorOfItsOwn) {
 }
 
 TEST(VjpTest, SomeResultsHaveNoGradient) {
-  at::Tensor x = random({5, 2}), g = random({1, 2});
+  at::Tensor x = randomDoubles({5, 2}), g = randomDoubles({1, 2});
   std::vector<Argument> split = {value("self", 0), {"split_size", int64_t(2)}};
   at::Tensor found = Vjp{"self", {{}, {}, g}}.call("vjp.aten.split.Tensor", {x}, split);
   at::Tensor expected = at::zeros({5, 2}, at::kDouble);
@@ -184,14 +187,14 @@ TEST(VjpTest, SomeResultsHaveNoGradient) {
   EXPECT_TRUE(at::equal(found, expected));
   EXPECT_TRUE(at::equal(Vjp{"self", {{}, {}, {}}}.call("vjp.aten.split.Tensor", {x}, split), at::zeros_like(x)));
   // The second result is numbers of places.
-  at::Tensor largest = random({5});
+  at::Tensor largest = randomDoubles({5});
   found = Vjp{"self", {largest, at::zeros({5}, at::kLong)}}.call("vjp.aten.max.dim", {x},
                                                                  {value("self", 0), {"dim", int64_t(1)}});
   EXPECT_TRUE(at::equal(found.sum(1), largest));
 }
 
 TEST(VjpTest, NoGradientFlows) {
-  at::Tensor x = random({4}), g = random({4});
+  at::Tensor x = randomDoubles({4}), g = randomDoubles({4});
   EXPECT_TRUE(at::equal(Vjp{"self", {g}}.call("vjp.aten.floor.default", {x}, {value("self", 0)}), at::zeros_like(x)));
   EXPECT_TRUE(
       at::equal(Vjp{"self", {g}}.call("vjp.aten.zeros_like.default", {x}, {value("self", 0)}), at::zeros_like(x)));
@@ -201,7 +204,8 @@ TEST(VjpTest, NoGradientFlows) {
 }
 
 TEST(VjpTest, ShapeAndTypeAreTheArguments) {
-  at::Tensor x = random({3, 1}).to(at::kBFloat16), y = random({3, 4}).to(at::kFloat), g = at::ones({3, 4});
+  at::Tensor x = randomDoubles({3, 1}).to(at::kBFloat16), y = randomDoubles({3, 4}).to(at::kFloat),
+             g = at::ones({3, 4});
   at::Tensor found = Vjp{"self", {g}}.call("vjp.aten.mul.Tensor", {x, y}, {value("self", 0), value("other", 1)});
   EXPECT_EQ(found.sizes(), x.sizes());
   EXPECT_EQ(found.scalar_type(), at::kBFloat16);
@@ -210,7 +214,7 @@ TEST(VjpTest, ShapeAndTypeAreTheArguments) {
 }
 
 TEST(VjpTest, OperatorsMadeOfOthersWithViewsAndChangesInPlace) {
-  at::Tensor x = random({2, 6}), source = random({2, 2}), g = random({2, 6});
+  at::Tensor x = randomDoubles({2, 6}), source = randomDoubles({2, 2}), g = randomDoubles({2, 6});
   auto scatter = [&](const at::Tensor &a, const at::Tensor &b) { return at::slice_scatter(a, b, 1, 1, 5, 2); };
   std::vector<Argument> arguments = {value("self", 0),      value("src", 1),     {"dim", int64_t(1)},
                                      {"start", int64_t(1)}, {"end", int64_t(5)}, {"step", int64_t(2)}};
@@ -220,7 +224,7 @@ TEST(VjpTest, OperatorsMadeOfOthersWithViewsAndChangesInPlace) {
   EXPECT_TRUE(at::equal(Vjp{"self", {g}}.call("vjp.aten.slice_scatter.default", {x, source}, arguments),
                         scatter(g, at::zeros_like(source))));
   // Composite: copies into parts of a new tensor.
-  at::Tensor image = random({1, 2, 6}), padded = random({1, 2, 9});
+  at::Tensor image = randomDoubles({1, 2, 6}), padded = randomDoubles({1, 2, 9});
   at::Tensor found = Vjp{"self", {padded}}.call(
       "vjp.aten.pad.default", {image},
       {value("self", 0), {"pad", std::vector<int64_t>{1, 2}}, {"mode", std::string("circular")}});
@@ -233,7 +237,8 @@ TEST(VjpTest, OperatorsMadeOfOthersWithViewsAndChangesInPlace) {
 
 /// The forward pass has written to them; the call runs the operator once more.
 TEST(VjpTest, RunningMeansAreLeftAlone) {
-  at::Tensor x = random({6, 3}), mean = random({3}), variance = random({3}).abs(), g = random({6, 3});
+  at::Tensor x = randomDoubles({6, 3}), mean = randomDoubles({3}), variance = randomDoubles({3}).abs(),
+             g = randomDoubles({6, 3});
   at::Tensor meanBefore = mean.clone(), varianceBefore = variance.clone();
   ComputeScope scope(1);
   at::Tensor found = Vjp{"input", {g}}.call("vjp.aten.batch_norm.default", {x, mean, variance},
@@ -252,7 +257,7 @@ TEST(VjpTest, RunningMeansAreLeftAlone) {
 }
 
 TEST(VjpTest, ArgumentsThatAreWrittenAreLeftAlone) {
-  at::Tensor x = random({4}), y = random({4}), before = x.clone(), g = random({4});
+  at::Tensor x = randomDoubles({4}), y = randomDoubles({4}), before = x.clone(), g = randomDoubles({4});
   std::vector<Argument> arguments = {value("self", 0), value("other", 1)};
   EXPECT_TRUE(at::equal(Vjp{"other", {g}}.call("vjp.aten.mul_.Tensor", {x, y}, arguments), g * before));
   EXPECT_TRUE(at::equal(x, before));
@@ -260,7 +265,7 @@ TEST(VjpTest, ArgumentsThatAreWrittenAreLeftAlone) {
 }
 
 TEST(VjpTest, TensorsOfThreadsThatDoNotRecord) {
-  at::Tensor expected, g = random({3, 5}), x = random({3, 5});
+  at::Tensor expected, g = randomDoubles({3, 5}), x = randomDoubles({3, 5});
   expected = expectedGradient(x, g, [](const at::Tensor &t) { return at::silu(t); });
   {
     ComputeScope scope(1);
@@ -279,8 +284,8 @@ TEST(VjpTest, TensorsOfThreadsThatDoNotRecord) {
 /// Ranks are threads: each runs its own backward passes, on its thread and no other, and none waits for another.
 TEST(VjpTest, ManyRanksAtOnce) {
   constexpr int ranks = 8, calls = 200;
-  Vjp{"self", {random({1})}}.call("vjp.aten.silu.default", {random({1})}, {value("self", 0)});
-  int64_t before = threadsOfProcess();
+  Vjp{"self", {randomDoubles({1})}}.call("vjp.aten.silu.default", {randomDoubles({1})}, {value("self", 0)});
+  int64_t before = threadsNow();
   std::latch started(ranks), computed(ranks), counted(1);
   std::vector<std::thread> threads;
   std::vector<int> wrong(ranks);
@@ -300,7 +305,7 @@ TEST(VjpTest, ManyRanksAtOnce) {
       counted.wait();
     });
   computed.wait();
-  int64_t running = threadsOfProcess();
+  int64_t running = threadsNow();
   counted.count_down();
   for (std::thread &thread : threads)
     thread.join();
@@ -309,7 +314,7 @@ TEST(VjpTest, ManyRanksAtOnce) {
 }
 
 TEST(VjpTest, FailuresOfARun) {
-  at::Tensor x = random({2, 3}), g = random({2, 3});
+  at::Tensor x = randomDoubles({2, 3}), g = randomDoubles({2, 3});
   std::vector<Argument> self = {value("self", 0)};
   EXPECT_EQ((Vjp{"self", {g, g}}.failure("vjp.aten.silu.default", {x}, self)),
             "it gave 1 results, there are 2 gradients");
@@ -325,7 +330,7 @@ TEST(VjpTest, FailuresOfARun) {
 
 TEST(VjpTest, FailureLeavesValuesAndSettings) {
   ComputeScope scope(1);
-  at::Tensor x = random({2, 3}), g = random({3});
+  at::Tensor x = randomDoubles({2, 3}), g = randomDoubles({3});
   std::vector<at::Tensor> tensors = {x};
   std::vector<Argument> arguments = Vjp{"self", {g}}.arguments(tensors, {value("self", 0)});
   auto call = prepareCall("vjp.aten.silu.default", arguments, {0});
@@ -341,7 +346,7 @@ TEST(VjpTest, FailureLeavesValuesAndSettings) {
 
 TEST(VjpTest, NothingIsKeptBetweenCalls) {
   installPoolAllocator();
-  at::Tensor x = random({64, 64}), g = random({64, 64});
+  at::Tensor x = randomDoubles({64, 64}), g = randomDoubles({64, 64});
   std::vector<at::Tensor> tensors = {x};
   std::vector<Argument> arguments = Vjp{"self", {g}}.arguments(tensors, {value("self", 0)});
   auto call = prepareCall("vjp.aten.exp.default", arguments, {2});
@@ -356,7 +361,7 @@ TEST(VjpTest, NothingIsKeptBetweenCalls) {
 }
 
 TEST(VjpTest, WhatCannotBePrepared) {
-  at::Tensor x = random({2, 3});
+  at::Tensor x = randomDoubles({2, 3});
   EXPECT_EQ((Vjp{"self", {x}}.failure("vjp.aten.sillu.default", {x}, {})),
             "there is no operator 'vjp.aten.sillu.default'");
   EXPECT_EQ((Vjp{"self", {x}}.failure("vjp.", {x}, {})), "there is no operator 'vjp.'");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr ScalarType c64 = ScalarType::Complex64, f32 = ScalarType::Float32;
 
-std::vector<std::string> targets(const ExportedProgram &program) {
+std::vector<std::string> shortTargets(const ExportedProgram &program) {
   std::vector<std::string> names;
   for (const Node &node : program.nodes)
     names.push_back(node.target.substr(node.target.find('.') + 1));
@@ -50,7 +50,7 @@ TestModel modelOf(const std::string &target, const std::vector<Json> &arguments,
 std::vector<std::string> targetsOf(const TestModel &model) {
   ExportedProgram program = readProgram(model);
   expectReal(program);
-  std::vector<std::string> names = targets(program);
+  std::vector<std::string> names = shortTargets(program);
   // The two parts of z, whose type is named for autocast.
   EXPECT_GE(names.size(), 3u);
   if (names.size() >= 3)
@@ -64,7 +64,7 @@ TEST(SplitComplex, ViewsSelectAndStack) {
   model.output("r");
   ExportedProgram program = readProgram(model);
   expectReal(program);
-  EXPECT_THAT(targets(program), ElementsAre("to.dtype", "select.int", "select.int", "stack.default"));
+  EXPECT_THAT(shortTargets(program), ElementsAre("to.dtype", "select.int", "select.int", "stack.default"));
   EXPECT_TRUE(program.keepsType(program.nodes[0]));
   EXPECT_EQ(std::get<SymbolicInt>(*program.nodes[2].find("index")), SymbolicInt(1));
   EXPECT_EQ(std::get<SymbolicInt>(*program.nodes[3].find("dim")), SymbolicInt(1));
@@ -99,7 +99,7 @@ TEST(SplitComplex, ImaginaryNumbersMakeAngles) {
   model.graph.node("torch.ops.aten.exp.default", {tensor("self", "z")}, "e", {3}, c64);
   model.graph.node("torch.ops.aten.view_as_real.default", {tensor("self", "e")}, "r", {3, 2});
   model.output("r");
-  EXPECT_THAT(targets(readProgram(model)), ElementsAre("cos.default", "sin.default", "stack.default"));
+  EXPECT_THAT(shortTargets(readProgram(model)), ElementsAre("cos.default", "sin.default", "stack.default"));
 }
 
 TEST(SplitComplex, WhatMovesElementsMovesBothParts) {

@@ -15,8 +15,8 @@ using namespace meshplan::archive;
 
 namespace {
 
-const std::string s0 = "Symbol('s0', positive=True, integer=True)";
-const std::string real = "ToFloat(" + s0 + ")";
+const std::string symbol = "Symbol('s0', positive=True, integer=True)";
+const std::string real = "ToFloat(" + symbol + ")";
 
 std::string number(const std::string &text) { return "Float('" + text + "', precision=53)"; }
 
@@ -60,7 +60,7 @@ TEST(SymbolicExpression, FloatsOfASize) {
   const std::pair<std::string, double> cases[] = {
       {real, 7.0},
       {call("FloatTrueDiv", number("1.0"), real), 1.0 / 7},
-      {call("IntTrueDiv", s0, "Integer(3)"), 7.0 / 3},
+      {call("IntTrueDiv", symbol, "Integer(3)"), 7.0 / 3},
       {call("Mul", number("0.33333333333333331"), real), 7 * (1.0 / 3)},
       {call("Mul", "Integer(-1)", call("FloatTrueDiv", number("1.0"), real)), -1.0 / 7},
       {call("Add", real, number("0.5")), 7.5},
@@ -68,10 +68,10 @@ TEST(SymbolicExpression, FloatsOfASize) {
       {call("FloatPow", real, number("-0.5")), std::pow(7.0, -0.5)},
       {"OpaqueUnaryFn_sqrt(" + real + ")", std::sqrt(7.0)},
       {"OpaqueUnaryFn_log2(" + real + ")", std::log2(7.0)},
-      {call("Max", number("1.5"), call("IntTrueDiv", s0, "Integer(3)")), 7.0 / 3},
+      {call("Max", number("1.5"), call("IntTrueDiv", symbol, "Integer(3)")), 7.0 / 3},
       {call("Min", number("1.5"), real), 1.5},
       {"TruncToFloat(" + call("Mul", number("-0.5"), real) + ")", -3.0},
-      {call("RoundDecimal", call("IntTrueDiv", s0, "Integer(3)"), "Integer(2)"), 2.33},
+      {call("RoundDecimal", call("IntTrueDiv", symbol, "Integer(3)"), "Integer(2)"), 2.33},
       {call("RoundDecimal", number("2.675"), "Integer(2)"), 2.67}, // 2.675 is below 2.675
   };
   for (const auto &[text, expected] : cases)
@@ -91,7 +91,7 @@ TEST(SymbolicExpression, WholeNumbersOfFloats) {
     EXPECT_EQ(valueAt(std::string(function) + "(" + halves + ")", 5), SymbolicValue(five)) << function;
     EXPECT_EQ(valueAt(std::string(function) + "(" + halves + ")", 7), SymbolicValue(seven)) << function;
     EXPECT_EQ(valueAt(std::string(function) + "(" + below + ")", 5), SymbolicValue(minus)) << function;
-    EXPECT_EQ(valueAt(std::string(function) + "(" + s0 + ")", 5), SymbolicValue(int64_t(5))) << "of an integer";
+    EXPECT_EQ(valueAt(std::string(function) + "(" + symbol + ")", 5), SymbolicValue(int64_t(5))) << "of an integer";
   }
 }
 
@@ -102,7 +102,7 @@ TEST(SymbolicExpression, BitsOfASize) {
                                                     {"LShift", 48},
                                                     {"RShift", 0}};
   for (auto [function, expected] : cases)
-    EXPECT_EQ(valueAt(call(function, s0, "Integer(3)"), 6), SymbolicValue(expected)) << function;
+    EXPECT_EQ(valueAt(call(function, symbol, "Integer(3)"), 6), SymbolicValue(expected)) << function;
 }
 
 TEST(SymbolicExpression, ComparisonsAndChoices) {
@@ -114,11 +114,11 @@ TEST(SymbolicExpression, ComparisonsAndChoices) {
       {"StrictGreaterThan", false, false, true}, {"GreaterThan", false, true, true},
   };
   for (auto [function, five, same, seven] : cases) {
-    EXPECT_EQ(valueAt(call(function, s0, six), 5), SymbolicValue(five)) << function;
-    EXPECT_EQ(valueAt(call(function, s0, six), 6), SymbolicValue(same)) << function;
+    EXPECT_EQ(valueAt(call(function, symbol, six), 5), SymbolicValue(five)) << function;
+    EXPECT_EQ(valueAt(call(function, symbol, six), 6), SymbolicValue(same)) << function;
     EXPECT_EQ(valueAt(call(function, real, number("6.0")), 7), SymbolicValue(seven)) << function;
   }
-  const std::string large = call("StrictGreaterThan", s0, six), small = "Not(" + large + ")";
+  const std::string large = call("StrictGreaterThan", symbol, six), small = "Not(" + large + ")";
   EXPECT_EQ(valueAt(call("And", large, small), 7), SymbolicValue(false));
   EXPECT_EQ(valueAt(call("Or", large, small), 7), SymbolicValue(true));
   EXPECT_EQ(valueAt(call("And", large, "true"), 7), SymbolicValue(true));
@@ -134,14 +134,15 @@ TEST(SymbolicExpression, TheTextIsPythonOfTheSameValue) {
   const std::pair<std::string, const char *> cases[] = {
       {call("FloatTrueDiv", number("1.0"), real), "1.0/float(s0)"},
       {call("Mul", number("0.33333333333333331"), real), "0.3333333333333333*float(s0)"},
-      {call("Mul", number("2.0"), call("IntTrueDiv", s0, "Integer(3)")), "2.0*(s0/3)"},
+      {call("Mul", number("2.0"), call("IntTrueDiv", symbol, "Integer(3)")), "2.0*(s0/3)"},
       {call("FloatPow", call("Add", real, number("0.5")), number("-0.5")), "(float(s0) + 0.5)**-0.5"},
       {"OpaqueUnaryFn_sqrt(" + real + ")", "sqrt(float(s0))"},
       {"TruncToInt(" + call("Mul", number("1e+30"), real) + ")", "trunc(1e+30*float(s0))"},
       {call("RoundDecimal", real, "Integer(2)"), "round(float(s0), 2)"},
-      {call("And", call("StrictGreaterThan", s0, "Integer(6)"), "Not(" + call("Equality", s0, "Integer(8)") + ")"),
+      {call("And", call("StrictGreaterThan", symbol, "Integer(6)"),
+            "Not(" + call("Equality", symbol, "Integer(8)") + ")"),
        "s0 > 6 and not(s0 == 8)"},
-      {call("Piecewise", call("ExprCondPair", real, call("LessThan", s0, "Integer(6)")),
+      {call("Piecewise", call("ExprCondPair", real, call("LessThan", symbol, "Integer(6)")),
             call("ExprCondPair", number("2.0"), "true")),
        "piecewise(float(s0) if s0 <= 6, 2.0 if True)"},
   };
@@ -152,11 +153,13 @@ TEST(SymbolicExpression, TheTextIsPythonOfTheSameValue) {
 TEST(SymbolicExpression, RefusesWhatItCannotRead) {
   EXPECT_EQ(parseError("Float('one', precision=53)"), "malformed float ''one', precision=53)'");
   EXPECT_EQ(parseError("Float(1.0)"), "malformed float '1.0)'");
-  EXPECT_EQ(parseError("OpaqueUnaryFn_gamma(" + s0 + ")"), "symbolic function 'OpaqueUnaryFn_gamma' is not supported");
-  EXPECT_EQ(parseError(call("ToFloat", s0, s0)), "symbolic function 'ToFloat' takes 1 operand, and this has 2");
-  EXPECT_EQ(parseError(call("Add", s0, call("ExprCondPair", s0, "true"))),
+  EXPECT_EQ(parseError("OpaqueUnaryFn_gamma(" + symbol + ")"),
+            "symbolic function 'OpaqueUnaryFn_gamma' is not supported");
+  EXPECT_EQ(parseError(call("ToFloat", symbol, symbol)), "symbolic function 'ToFloat' takes 1 operand, and this has 2");
+  EXPECT_EQ(parseError(call("Add", symbol, call("ExprCondPair", symbol, "true"))),
             "symbolic function 'Add' and its operands do not go together");
-  EXPECT_EQ(parseError(call("Piecewise", s0, s0)), "symbolic function 'Piecewise' and its operands do not go together");
+  EXPECT_EQ(parseError(call("Piecewise", symbol, symbol)),
+            "symbolic function 'Piecewise' and its operands do not go together");
   EXPECT_EQ(parseError(call("ExprCondPair", "Integer(1)", "true")),
             "malformed symbolic expression 'ExprCondPair(Integer(1), true)'");
   EXPECT_EQ(parseError("true x"), "unexpected ' x' after a symbolic expression in 'true x'");
@@ -164,16 +167,17 @@ TEST(SymbolicExpression, RefusesWhatItCannotRead) {
 
 TEST(SymbolicExpression, RefusesWhatHasNoValue) {
   EXPECT_EQ(errorAt(call("FloatTrueDiv", number("1.0"), real), 0), "'1.0/float(s0)' has no value");
-  EXPECT_EQ(errorAt(call("IntTrueDiv", "Integer(1)", s0), 0), "'1/s0' has no value");
+  EXPECT_EQ(errorAt(call("IntTrueDiv", "Integer(1)", symbol), 0), "'1/s0' has no value");
   EXPECT_EQ(errorAt(call("FloatPow", call("Mul", number("-1.0"), real), number("0.5")), 2),
             "'(-1.0*float(s0))**0.5' has no value");
   EXPECT_EQ(errorAt("TruncToInt(" + call("Mul", number("1e+30"), real) + ")", 2),
             "'trunc(1e+30*float(s0))' has no value");
   EXPECT_EQ(errorAt("OpaqueUnaryFn_log(" + real + ")", 0), "'log(float(s0))' has no value");
-  EXPECT_EQ(errorAt(call("LShift", s0, "Integer(70)"), 2), "'s0 << 70' has no 64-bit integer value");
+  EXPECT_EQ(errorAt(call("LShift", symbol, "Integer(70)"), 2), "'s0 << 70' has no 64-bit integer value");
   EXPECT_EQ(errorAt(call("RoundDecimal", real, "Integer(-1)"), 25), "'round(float(s0), -1)' has no value");
-  EXPECT_EQ(errorAt(call("Piecewise", call("ExprCondPair", s0, "false"), call("ExprCondPair", s0, "false")), 25),
-            "'piecewise(s0 if False, s0 if False)' has no value");
+  EXPECT_EQ(
+      errorAt(call("Piecewise", call("ExprCondPair", symbol, "false"), call("ExprCondPair", symbol, "false")), 25),
+      "'piecewise(s0 if False, s0 if False)' has no value");
 }
 
 } // namespace

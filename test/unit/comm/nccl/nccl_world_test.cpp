@@ -14,9 +14,9 @@
 namespace meshplan {
 namespace {
 
-using Body = std::function<Status(World &, cudaStream_t compute)>;
+using DeviceBody = std::function<Status(World &, cudaStream_t compute)>;
 
-void expectOk(int64_t size, const Body &body) {
+void expectOkOnDevice(int64_t size, const DeviceBody &body) {
   NcclApi api = fakeNccl();
   std::vector<Status> statuses =
       runThreads(size, {.timeout = std::chrono::seconds(60), .onStuck = nullptr}, [&](World &host) -> Status {
@@ -30,7 +30,7 @@ void expectOk(int64_t size, const Body &body) {
 
 TEST(NcclWorld, WaitDoesNotBlockTheRank) {
   std::atomic<bool> waited = false;
-  expectOk(2, [&](World &world, cudaStream_t compute) -> Status {
+  expectOkOnDevice(2, [&](World &world, cudaStream_t compute) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
     float warm = 0;
     MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&warm, &warm, 1, DType::f32, Reduction::sum)));
@@ -47,7 +47,7 @@ TEST(NcclWorld, WaitDoesNotBlockTheRank) {
 }
 
 TEST(NcclWorld, ACollectiveRunsBetweenTheWorkBeforeItsStartAndAfterItsWait) {
-  expectOk(2, [&](World &world, cudaStream_t compute) -> Status {
+  expectOkOnDevice(2, [&](World &world, cudaStream_t compute) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
     FakeStream &stream = fakeStreamOf(compute);
     for (int step = 0; step < 20; ++step) {
@@ -67,7 +67,7 @@ TEST(NcclWorld, ACollectiveRunsBetweenTheWorkBeforeItsStartAndAfterItsWait) {
 
 TEST(NcclWorld, AnotherCollectiveRunsMeanwhile) {
   // The second group does not wait for what the first one waits for.
-  expectOk(2, [&](World &world, cudaStream_t) -> Status {
+  expectOkOnDevice(2, [&](World &world, cudaStream_t) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto first, world.createWorldGroup("a"));
     MESHPLAN_ASSIGN_OR_RETURN(auto second, world.createWorldGroup("b"));
     float one = 1, ones = 0, two = 2, twos = 0;
@@ -125,7 +125,7 @@ TEST(NcclWorld, AFailureElsewhereEndsWorkThatTakesLong) {
 }
 
 TEST(NcclWorld, SmallMessagesGoOverTheHosts) {
-  expectOk(2, [&](World &world, cudaStream_t) -> Status {
+  expectOkOnDevice(2, [&](World &world, cudaStream_t) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto texts, gatherAtFirst(world, "rank " + std::to_string(world.rank())));
     EXPECT_EQ(texts.size(), world.rank() == 0 ? 2u : 0u);
     return world.agree({});
@@ -135,7 +135,7 @@ TEST(NcclWorld, SmallMessagesGoOverTheHosts) {
 TEST(NcclWorld, BuffersAreRegisteredUntilTheyGo) {
   std::atomic<int> known = 0;
   int64_t before = fakeBuffers().registrations;
-  expectOk(2, [&](World &world, cudaStream_t) -> Status {
+  expectOkOnDevice(2, [&](World &world, cudaStream_t) -> Status {
     EXPECT_TRUE(world.registersBuffers());
     MESHPLAN_ASSIGN_OR_RETURN(auto tp, world.createWorldGroup("tp"));
     MESHPLAN_ASSIGN_OR_RETURN(auto dp, world.createWorldGroup("dp"));

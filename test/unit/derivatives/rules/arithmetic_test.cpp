@@ -9,21 +9,20 @@ namespace {
 
 using ArithmeticDerivatives = DeriveTest;
 
-constexpr char both[] = "self = $0, other = $1";
-constexpr char same[] = "4x6xf32, 4x6xf32 -> 4x6xf32";
+constexpr char sameShapes[] = "4x6xf32, 4x6xf32 -> 4x6xf32";
 
 TEST_F(ArithmeticDerivatives, Sums) {
-  EXPECT_EQ(derive("aten.add.Tensor", both, same), "a: g\nb: g");
-  EXPECT_EQ(derive("aten.add.Tensor", "self = $0, other = $1, alpha = 3", same),
+  EXPECT_EQ(derive("aten.add.Tensor", both, sameShapes), "a: g\nb: g");
+  EXPECT_EQ(derive("aten.add.Tensor", "self = $0, other = $1, alpha = 3", sameShapes),
             "%0 = aten.mul.Scalar(other 3, self g): 4x6xf32\na: g\nb: %0");
   EXPECT_EQ(derive("aten.add.Tensor", "self = $0, other = 1.0", "4xf32 -> 4xf32"), "a: g");
   EXPECT_EQ(derive("aten.add.Scalar", "self = $0, other = 1.0", "4xf32 -> 4xf32"), "a: g");
-  EXPECT_EQ(derive("aten.sub.Tensor", both, same), "%0 = aten.neg.default(self g): 4x6xf32\na: g\nb: %0");
-  EXPECT_EQ(derive("aten.sub.Tensor", "self = $0, other = $1, alpha = 2.0", same),
+  EXPECT_EQ(derive("aten.sub.Tensor", both, sameShapes), "%0 = aten.neg.default(self g): 4x6xf32\na: g\nb: %0");
+  EXPECT_EQ(derive("aten.sub.Tensor", "self = $0, other = $1, alpha = 2.0", sameShapes),
             "%0 = aten.mul.Scalar(other -2, self g): 4x6xf32\na: g\nb: %0");
   EXPECT_EQ(derive("aten.rsub.Scalar", "self = $0, other = 1.0, alpha = 2", "4xf32 -> 4xf32"),
             "%0 = aten.mul.Scalar(other -2, self g): 4xf32\na: %0");
-  EXPECT_EQ(derive("aten.rsub.Tensor", both, same), "%0 = aten.neg.default(self g): 4x6xf32\nb: g\na: %0");
+  EXPECT_EQ(derive("aten.rsub.Tensor", both, sameShapes), "%0 = aten.neg.default(self g): 4x6xf32\nb: g\na: %0");
 }
 
 TEST_F(ArithmeticDerivatives, ABroadcastOperandIsSummed) {
@@ -44,8 +43,9 @@ TEST_F(ArithmeticDerivatives, AnOperandOfAnotherTypeKeepsIt) {
 }
 
 TEST_F(ArithmeticDerivatives, Products) {
-  EXPECT_EQ(derive("aten.mul.Tensor", both, same), "%0 = aten.mul.Tensor(other b, self g): 4x6xf32\n"
-                                                   "%1 = aten.mul.Tensor(other a, self g): 4x6xf32\na: %0\nb: %1");
+  EXPECT_EQ(derive("aten.mul.Tensor", both, sameShapes),
+            "%0 = aten.mul.Tensor(other b, self g): 4x6xf32\n"
+            "%1 = aten.mul.Tensor(other a, self g): 4x6xf32\na: %0\nb: %1");
   EXPECT_EQ(derive("aten.mul.Tensor", "self = $0, other = 2.0", "4xf32 -> 4xf32"),
             "%0 = aten.mul.Scalar(other 2, self g): 4xf32\na: %0");
   EXPECT_EQ(derive("aten.mul.Tensor", "self = $0, other = $0", "4xf32 -> 4xf32"),
@@ -58,10 +58,11 @@ TEST_F(ArithmeticDerivatives, Products) {
 }
 
 TEST_F(ArithmeticDerivatives, Quotients) {
-  EXPECT_EQ(deriveOnly({0}, "aten.div.Tensor", both, same), "%0 = aten.div.Tensor(other b, self g): 4x6xf32\na: %0");
-  EXPECT_EQ(deriveOnly({1}, "aten.div.Tensor", both, same), "%0 = aten.mul.Tensor(other r, self g): 4x6xf32\n"
-                                                            "%1 = aten.div.Tensor(other b, self %0): 4x6xf32\n"
-                                                            "%2 = aten.neg.default(self %1): 4x6xf32\nb: %2");
+  EXPECT_EQ(deriveOnly({0}, "aten.div.Tensor", both, sameShapes),
+            "%0 = aten.div.Tensor(other b, self g): 4x6xf32\na: %0");
+  EXPECT_EQ(deriveOnly({1}, "aten.div.Tensor", both, sameShapes), "%0 = aten.mul.Tensor(other r, self g): 4x6xf32\n"
+                                                                  "%1 = aten.div.Tensor(other b, self %0): 4x6xf32\n"
+                                                                  "%2 = aten.neg.default(self %1): 4x6xf32\nb: %2");
   EXPECT_EQ(derive("aten.div.Scalar", "self = $0, other = 4", "4xf32 -> 4xf32"),
             "%0 = aten.div.Scalar(other 4, self g): 4xf32\na: %0");
 }
@@ -158,7 +159,7 @@ TEST_F(ArithmeticDerivatives, Signs) {
 TEST_F(ArithmeticDerivatives, RoundingHasNone) {
   for (const char *target : {"aten.floor.default", "aten.round.default", "aten.sign.default", "aten.trunc.default"})
     EXPECT_EQ(derive(target, "self = $0", "4xf32 -> 4xf32"), "nothing") << target;
-  EXPECT_EQ(derive("aten.div.Tensor_mode", "self = $0, other = $1, rounding_mode = \"floor\"", same), "nothing");
+  EXPECT_EQ(derive("aten.div.Tensor_mode", "self = $0, other = $1, rounding_mode = \"floor\"", sameShapes), "nothing");
 }
 
 TEST_F(ArithmeticDerivatives, WhatIsConstantAlmostEverywhereHasZeros) {
@@ -171,13 +172,13 @@ TEST_F(ArithmeticDerivatives, WhatIsConstantAlmostEverywhereHasZeros) {
   for (const char *target : {"aten.floor.default", "aten.ceil.default", "aten.round.default", "aten.round.decimals",
                              "aten.trunc.default", "aten.fix.default", "aten.sign.default", "aten.sgn.default"})
     EXPECT_EQ(zeros(target, "self = $0", "4xf32 -> 4xf32"), 1u) << target;
-  EXPECT_EQ(zeros("aten.div.Tensor_mode", "self = $0, other = $1, rounding_mode = \"trunc\"", same), 2u);
+  EXPECT_EQ(zeros("aten.div.Tensor_mode", "self = $0, other = $1, rounding_mode = \"trunc\"", sameShapes), 2u);
   EXPECT_EQ(zeros("aten.pow.Tensor_Scalar", "self = $0, exponent = 0", "4xf32 -> 4xf32"), 1u);
 }
 
 /// Without a mode it is a quotient like any other.
 TEST_F(ArithmeticDerivatives, ADivisionWithoutRoundingHasOne) {
-  EXPECT_EQ(deriveOnly({0}, "aten.div.Tensor_mode", both, same),
+  EXPECT_EQ(deriveOnly({0}, "aten.div.Tensor_mode", both, sameShapes),
             "%0 = aten.div.Tensor(other b, self g): 4x6xf32\na: %0");
   EXPECT_EQ(derive("aten.div.Scalar_mode", "self = $0, other = 4", "4xf32 -> 4xf32"),
             "%0 = aten.div.Scalar(other 4, self g): 4xf32\na: %0");

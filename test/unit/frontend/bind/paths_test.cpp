@@ -86,21 +86,22 @@ TEST(BindPaths, EveryAlternativeMatchesSomething) {
 }
 
 /// What is said of `freeze PATH`.
-std::string said(const std::string &path) {
+std::string saidOfPath(const std::string &path) {
   return bindTo(llama(1), "plan p {\nmesh tp = 3\nrest: replicate\nfreeze " + path + "\n}\n").text;
 }
 
 TEST(BindPaths, ModulesWithoutParametersNameNone) {
-  EXPECT_THAT(said("model.rotary_emb"), testing::HasSubstr("error: 'model.rotary_emb' holds no parameter"));
-  EXPECT_THAT(said("{lm_head, **.act_fn}"), testing::HasSubstr("error: '**.act_fn' holds no parameter"));
-  EXPECT_THAT(said("model.{norm, rotary_emb}"), testing::HasSubstr("error: 'model.rotary_emb' holds no parameter"));
+  EXPECT_THAT(saidOfPath("model.rotary_emb"), testing::HasSubstr("error: 'model.rotary_emb' holds no parameter"));
+  EXPECT_THAT(saidOfPath("{lm_head, **.act_fn}"), testing::HasSubstr("error: '**.act_fn' holds no parameter"));
+  EXPECT_THAT(saidOfPath("model.{norm, rotary_emb}"),
+              testing::HasSubstr("error: 'model.rotary_emb' holds no parameter"));
 }
 
 TEST(BindPaths, TheNearestParameterIsNamed) {
-  EXPECT_THAT(said("model.norm.wieght"), testing::HasSubstr("help: did you mean 'model.norm.weight'?"));
-  EXPECT_THAT(said("**.wieght"), testing::HasSubstr("help: did you mean '**.weight'?"));
-  EXPECT_THAT(said("model.norm.bias"), testing::HasSubstr("help: below 'model.norm': 'weight'"));
-  EXPECT_THAT(said("**.bias"), testing::HasSubstr("help: parameters are called: 'weight'"));
+  EXPECT_THAT(saidOfPath("model.norm.wieght"), testing::HasSubstr("help: did you mean 'model.norm.weight'?"));
+  EXPECT_THAT(saidOfPath("**.wieght"), testing::HasSubstr("help: did you mean '**.weight'?"));
+  EXPECT_THAT(saidOfPath("model.norm.bias"), testing::HasSubstr("help: below 'model.norm': 'weight'"));
+  EXPECT_THAT(saidOfPath("**.bias"), testing::HasSubstr("help: parameters are called: 'weight'"));
 }
 
 } // namespace

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 namespace {
 
 /// With a fault, the plan is wrong, and what is said holds the fault.
-BoundPlan bound(const ModelOutline &model, const std::string &body, const std::string &fault = "") {
+BoundPlan boundWithFault(const ModelOutline &model, const std::string &body, const std::string &fault = "") {
   Outcome outcome = bindTo(model, "plan p {\n  mesh dp = 2, tp = 3\n" + body + "\n rest: replicate\n}\n");
   if (fault.empty())
     EXPECT_EQ(outcome.text, "");
@@ -30,7 +30,7 @@ ModelOutline symbolic() {
 }
 
 TEST(BindValues, StaticInputs) {
-  BoundPlan plan = bound(llama(1), "input input_ids, labels: [batch = 4 over dp, seq]\nloss loss");
+  BoundPlan plan = boundWithFault(llama(1), "input input_ids, labels: [batch = 4 over dp, seq]\nloss loss");
   ASSERT_EQ(plan.inputs.size(), 2u);
   EXPECT_EQ(plan.inputs[1].dims.at(0).name, "batch");
   EXPECT_EQ(plan.inputs[1].dims[0].extent, 4);
@@ -40,7 +40,7 @@ TEST(BindValues, StaticInputs) {
 }
 
 TEST(BindValues, UndeclaredInputsAreWhole) {
-  BoundPlan plan = bound(llama(1), "");
+  BoundPlan plan = boundWithFault(llama(1), "");
   ASSERT_EQ(plan.inputs.size(), 2u);
   EXPECT_EQ(plan.inputs[0].dims.at(1).extent, 8);
   EXPECT_TRUE(plan.inputs[0].dims[1].axes.empty());
@@ -49,8 +49,8 @@ TEST(BindValues, UndeclaredInputsAreWhole) {
 }
 
 TEST(BindValues, SymbolsAreBound) {
-  BoundPlan plan =
-      bound(symbolic(), "let n = 8\ninput input_ids: [batch = 2 * n over dp, seq = 128]\ninput labels: [batch, _]");
+  BoundPlan plan = boundWithFault(
+      symbolic(), "let n = 8\ninput input_ids: [batch = 2 * n over dp, seq = 128]\ninput labels: [batch, _]");
   EXPECT_EQ(plan.inputs.at(1).dims.at(0).extent, 16);
   EXPECT_EQ(plan.inputs.at(1).dims.at(1).extent, 128);
   EXPECT_EQ(plan.inputs.at(1).dims.at(1).name, "");
@@ -62,13 +62,13 @@ TEST(BindValues, SymbolsAreBound) {
 TEST(BindValues, SymbolTakesTheExtentOfItsName) {
   ModelOutline model = llama(1);
   model.inputs[1].dims = {{0, "s0"}, {0, "s1"}};
-  BoundPlan plan = bound(model, "input input_ids: [batch, seq]\ninput labels: [batch, seq]");
+  BoundPlan plan = boundWithFault(model, "input input_ids: [batch, seq]\ninput labels: [batch, seq]");
   EXPECT_EQ(plan.inputs.at(1).dims.at(0).extent, 4);
   EXPECT_EQ(plan.inputs.at(1).dims.at(1).extent, 8);
 }
 
 TEST(BindValues, OutputsByNameAndNumber) {
-  BoundPlan plan = bound(llama(1), "input 0: [batch, _]\noutput 1: [batch over dp, _, _ over tp]\nloss 0");
+  BoundPlan plan = boundWithFault(llama(1), "input 0: [batch, _]\noutput 1: [batch over dp, _, _ over tp]\nloss 0");
   ASSERT_EQ(plan.outputs.size(), 1u);
   EXPECT_EQ(plan.outputs[0].output, 1u);
   EXPECT_THAT(plan.outputs[0].dims.at(2).axes, ElementsAre(1));
@@ -76,7 +76,7 @@ TEST(BindValues, OutputsByNameAndNumber) {
 }
 
 TEST(BindValues, WhatIsWrittenInAnExtentIsEvaluated) {
-  BoundPlan plan = bound(llama(1), "let n = 2\ninput input_ids: [batch = 2 * n, seq = (n + 2) * 2]");
+  BoundPlan plan = boundWithFault(llama(1), "let n = 2\ninput input_ids: [batch = 2 * n, seq = (n + 2) * 2]");
   EXPECT_EQ(plan.inputs.at(0).dims.at(0).extent, 4);
   EXPECT_EQ(plan.inputs.at(0).dims.at(1).extent, 8);
   EXPECT_TRUE(plan.inputs.at(0).range.hasLine());
@@ -86,17 +86,17 @@ TEST(BindValues, WhatIsWrittenInAnExtentIsEvaluated) {
 TEST(BindValues, ANumberIsTheValueOfThatNameFirst) {
   ModelOutline model = llama(1);
   model.inputs = {{"1", {{4, ""}}}, {"0", {{8, ""}}}, {"x", {{3, ""}}}};
-  BoundPlan plan = bound(model, "input 1: [a over dp]\ninput 2: [b over tp]");
+  BoundPlan plan = boundWithFault(model, "input 1: [a over dp]\ninput 2: [b over tp]");
   EXPECT_EQ(plan.inputs.at(0).dims.at(0).name, "a") << "the name, not the number";
   EXPECT_EQ(plan.inputs.at(1).dims.at(0).name, "");
   EXPECT_EQ(plan.inputs.at(2).dims.at(0).name, "b") << "no input has the name, so it is the number";
 }
 
 TEST(BindValues, OneStatementDeclaresSeveralValues) {
-  bound(llama(1), "output loss, loss_free: []", "unknown output 'loss_free'");
+  boundWithFault(llama(1), "output loss, loss_free: []", "unknown output 'loss_free'");
   BoundPlan plan =
-      bound(llama(1), "input input_ids, labels: [batch over (tp, dp), _]\noutput logits: [_ over dp, _, _]\n"
-                      "output loss: []");
+      boundWithFault(llama(1), "input input_ids, labels: [batch over (tp, dp), _]\noutput logits: [_ over dp, _, _]\n"
+                               "output loss: []");
   for (const BoundInput &input : plan.inputs)
     EXPECT_THAT(input.dims.at(0).axes, ElementsAre(1, 0));
   ASSERT_EQ(plan.outputs.size(), 2u);
@@ -108,8 +108,8 @@ TEST(BindValues, SymbolsAndNamesAreLearntOfEachOtherInAnyOrder) {
   // s1 has the extent of `seq`, which another symbol gives it, which a third value gives that symbol.
   ModelOutline model = llama(1);
   model.inputs = {{"a", {{0, "s1"}}}, {"b", {{0, "s2"}, {0, "s1"}}}, {"c", {{0, "s2"}}}};
-  BoundPlan plan = bound(model, "input a: [seq]\ninput b: [long, _]\ninput c: [long = 12]\n", "has no extent");
-  plan = bound(model, "input a: [seq]\ninput b: [seq, _]\ninput c: [long = 12]\n");
+  BoundPlan plan = boundWithFault(model, "input a: [seq]\ninput b: [long, _]\ninput c: [long = 12]\n", "has no extent");
+  plan = boundWithFault(model, "input a: [seq]\ninput b: [seq, _]\ninput c: [long = 12]\n");
   EXPECT_EQ(plan.inputs.at(0).dims.at(0).extent, 12);
   EXPECT_EQ(plan.inputs.at(1).dims.at(1).extent, 12);
   ASSERT_EQ(plan.symbols.size(), 2u);
@@ -119,25 +119,26 @@ TEST(BindValues, SymbolsAndNamesAreLearntOfEachOtherInAnyOrder) {
 TEST(BindValues, AnOutputMayHaveAnUnknownExtent) {
   ModelOutline model = llama(1);
   model.outputs[1].dims[0] = {0, "u0"};
-  BoundPlan plan = bound(model, "output logits: [_ over dp, _, _]");
+  BoundPlan plan = boundWithFault(model, "output logits: [_ over dp, _, _]");
   EXPECT_EQ(plan.outputs.at(0).dims.at(0).extent, 0);
   EXPECT_EQ(plan.outputs[0].dims.at(1).extent, 8);
   // An output says nothing of a symbol that an input needs.
   model.inputs[0].dims[0] = {0, "u0"};
-  bound(model, "output logits: [_ over dp, _, _]", "dim 0 of input 'input_ids' has no extent: it is 'u0'");
+  boundWithFault(model, "output logits: [_ over dp, _, _]", "dim 0 of input 'input_ids' has no extent: it is 'u0'");
 }
 
 TEST(BindValues, ANameHasOneExtentInAllValues) {
   ModelOutline model = symbolic();
-  bound(model, "input input_ids: [batch = 4, seq = 8]\ninput labels: [batch, batch]", "symbol 's1' has two extents");
-  bound(llama(1), "input input_ids: [n, _]\noutput logits: [_, n, _]", "dim name 'n' has two extents");
-  bound(llama(1), "input input_ids: [_, _]\noutput logits: [_, _, _]");
+  boundWithFault(model, "input input_ids: [batch = 4, seq = 8]\ninput labels: [batch, batch]",
+                 "symbol 's1' has two extents");
+  boundWithFault(llama(1), "input input_ids: [n, _]\noutput logits: [_, n, _]", "dim name 'n' has two extents");
+  boundWithFault(llama(1), "input input_ids: [_, _]\noutput logits: [_, _, _]");
 }
 
 TEST(BindValues, TheLossIsAScalarOfTheOutputs) {
-  bound(llama(1), "loss 2", "unknown output '2'");
-  bound(llama(1), "loss 1", "the loss is a scalar, and output '1' has 3 dims");
-  EXPECT_EQ(bound(llama(1), "loss 0").loss->output, 0u);
+  boundWithFault(llama(1), "loss 2", "unknown output '2'");
+  boundWithFault(llama(1), "loss 1", "the loss is a scalar, and output '1' has 3 dims");
+  EXPECT_EQ(boundWithFault(llama(1), "loss 0").loss->output, 0u);
 }
 
 } // namespace

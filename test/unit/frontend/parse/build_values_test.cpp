@@ -13,7 +13,7 @@ using namespace meshplan::test;
 namespace {
 
 /// The value of `let x = TEXT`; a test failure if there is none.
-Expression read(const std::string &text) {
+Expression readExpression(const std::string &text) {
   Outcome outcome = parse("plan p {\nlet x = " + text + "\n}\n");
   EXPECT_EQ(outcome.text, "") << text;
   return outcome.syntax ? outcome.syntax->lets.at(0).value : Expression();
@@ -121,10 +121,10 @@ TEST(BuildValues, ExpressionsBindAsUsual) {
   std::mt19937 random(3);
   for (int index = 0; index < 300; ++index) {
     Drawn drawn = draw(random, 4);
-    Expression expression = read(drawn.text);
+    Expression expression = readExpression(drawn.text);
     EXPECT_EQ(valueOf(expression), Reference(drawn.text).sum()) << drawn.text;
     // A text in parentheses is that of what is inside.
-    EXPECT_EQ(read("(" + drawn.text + ")").text, expression.text) << drawn.text;
+    EXPECT_EQ(readExpression("(" + drawn.text + ")").text, expression.text) << drawn.text;
   }
 }
 
@@ -134,22 +134,22 @@ TEST(BuildValues, TextIsNormal) {
                                  {"(1+2)*n", "(1 + 2) * n"},
                                  {"n", "n"},
                                  {"((7))", "7"}})
-    EXPECT_EQ(read(written).text, normal);
+    EXPECT_EQ(readExpression(written).text, normal);
 }
 
 TEST(BuildValues, NamesMayBeKeywordsAndUnits) {
   for (const char *name : {"n", "world", "data", "s", "MiB", "mesh", "_x1"}) {
-    EXPECT_EQ(read(name).kind, Expression::Kind::Name) << name;
-    EXPECT_EQ(read(name).name, name);
+    EXPECT_EQ(readExpression(name).kind, Expression::Kind::Name) << name;
+    EXPECT_EQ(readExpression(name).name, name);
   }
 }
 
 TEST(BuildValues, IntegersAreWholeAndFit) {
-  EXPECT_EQ(read("9223372036854775807").integer, INT64_MAX);
+  EXPECT_EQ(readExpression("9223372036854775807").integer, INT64_MAX);
   EXPECT_EQ(fault("9223372036854775808"), "p.plan:2:9: error: 9223372036854775808 does not fit in 64 bits");
   EXPECT_EQ(fault("1.5"), "p.plan:2:9: error: '1.5' is not an integer");
   EXPECT_EQ(fault("1e3"), "p.plan:2:9: error: '1e3' is not an integer");
-  EXPECT_EQ(read("007").integer, 7);
+  EXPECT_EQ(readExpression("007").integer, 7);
 }
 
 TEST(BuildValues, ChainsHaveAnEnd) {
@@ -160,7 +160,7 @@ TEST(BuildValues, ChainsHaveAnEnd) {
     return text;
   };
   for (const char *op : {" + ", " * "}) {
-    EXPECT_EQ(valueOf(read(chain(100, op))), op[1] == '+' ? 100 : 1);
+    EXPECT_EQ(valueOf(readExpression(chain(100, op))), op[1] == '+' ? 100 : 1);
     EXPECT_EQ(fault(chain(101, op)), "p.plan:2:9: error: an expression has at most 100 operands in a row");
   }
 }
@@ -192,10 +192,10 @@ TEST(BuildValues, NumbersHaveValuesAndUnits) {
                {"9223372036854775808", 9223372036854775808.0, std::nullopt, ""},
                {"-9223372036854775808", -9223372036854775808.0, INT64_MIN, ""}};
   for (auto [text, value, integer, unit] : cases) {
-    Number read = number(text);
-    EXPECT_DOUBLE_EQ(read.value, value) << text;
-    EXPECT_EQ(read.integer, integer) << text;
-    EXPECT_EQ(read.unit, unit) << text;
+    Number readExpression = number(text);
+    EXPECT_DOUBLE_EQ(readExpression.value, value) << text;
+    EXPECT_EQ(readExpression.integer, integer) << text;
+    EXPECT_EQ(readExpression.unit, unit) << text;
   }
   EXPECT_EQ(number("-64 MiB").range, (SourceRange{0, 2, 16, 23}));
 }

@@ -11,7 +11,7 @@ namespace {
 
 /// The tokens that the parser sees, with `;` for what ends a statement (`;}` if it is implied by a brace) and a space
 /// between others; or what is wrong.
-std::string read(const std::string &text) {
+std::string readAll(const std::string &text) {
   Sources sources;
   Diagnostics diagnostics(sources);
   std::unique_ptr<PlanTokens> tokens = readTokens(sources.add("p.plan", text), diagnostics);
@@ -29,40 +29,40 @@ std::string read(const std::string &text) {
 }
 
 TEST(Tokens, ANewlineEndsAStatement) {
-  EXPECT_EQ(read("a: b\nc: d\n"), "a : b ; c : d ;");
-  EXPECT_EQ(read("a\r\nb"), "a ; b");
-  EXPECT_EQ(read(""), "");
+  EXPECT_EQ(readAll("a: b\nc: d\n"), "a : b ; c : d ;");
+  EXPECT_EQ(readAll("a\r\nb"), "a ; b");
+  EXPECT_EQ(readAll(""), "");
 }
 
 TEST(Tokens, ACommaContinuesAStatement) {
-  EXPECT_EQ(read("mesh dp = 2,\n  tp = 3\nb"), "mesh dp = 2 , tp = 3 ; b");
-  EXPECT_EQ(read("a,\n\n\nb"), "a , b");
-  EXPECT_EQ(read("a, // why\nb"), "a , b") << "a comment between them changes nothing";
+  EXPECT_EQ(readAll("mesh dp = 2,\n  tp = 3\nb"), "mesh dp = 2 , tp = 3 ; b");
+  EXPECT_EQ(readAll("a,\n\n\nb"), "a , b");
+  EXPECT_EQ(readAll("a, // why\nb"), "a , b") << "a comment between them changes nothing";
 }
 
 TEST(Tokens, AnOpenBracketContinuesAStatement) {
-  EXPECT_EQ(read("input x: [batch\n over dp\n]\nb"), "input x : [ batch over dp ] ; b");
-  EXPECT_EQ(read("let n = (2\n+ (3\n))\nb"), "let n = ( 2 + ( 3 ) ) ; b");
+  EXPECT_EQ(readAll("input x: [batch\n over dp\n]\nb"), "input x : [ batch over dp ] ; b");
+  EXPECT_EQ(readAll("let n = (2\n+ (3\n))\nb"), "let n = ( 2 + ( 3 ) ) ; b");
 }
 
 TEST(Tokens, ABracketThatIsNotClosedHidesNoEnds) {
-  EXPECT_EQ(read("a: (b\nc: d\n}"), "a : ( b ; c : d ; }");
-  EXPECT_EQ(read("a: [b; c\n"), "a : [ b ; c ;");
-  EXPECT_EQ(read("a: b)\nc\n"), "a : b ) ; c ;");
+  EXPECT_EQ(readAll("a: (b\nc: d\n}"), "a : ( b ; c : d ; }");
+  EXPECT_EQ(readAll("a: [b; c\n"), "a : [ b ; c ;");
+  EXPECT_EQ(readAll("a: b)\nc\n"), "a : b ) ; c ;");
 }
 
 TEST(Tokens, AClosingBraceEndsTheStatementBeforeIt) {
-  EXPECT_EQ(read("m { a: b }"), "m { a : b ;} }");
-  EXPECT_EQ(read("m { a: b; }"), "m { a : b ; }");
-  EXPECT_EQ(read("m { a: b\n}"), "m { a : b ; }");
-  EXPECT_EQ(read("m { }"), "m { }");
-  EXPECT_EQ(read("m { n { a } }"), "m { n { a ;} } ;} }");
+  EXPECT_EQ(readAll("m { a: b }"), "m { a : b ;} }");
+  EXPECT_EQ(readAll("m { a: b; }"), "m { a : b ; }");
+  EXPECT_EQ(readAll("m { a: b\n}"), "m { a : b ; }");
+  EXPECT_EQ(readAll("m { }"), "m { }");
+  EXPECT_EQ(readAll("m { n { a } }"), "m { n { a ;} } ;} }");
 }
 
 TEST(Tokens, BehindAnEqualsSignStarsMultiply) {
-  EXPECT_EQ(read("let n = 2*tp*k"), "let n = 2 * tp * k");
-  EXPECT_EQ(read("mesh dp = world/tp, tp = 2*3"), "mesh dp = world / tp , tp = 2 * 3");
-  EXPECT_EQ(read("microbatches 2*n"), "microbatches 2 * n");
+  EXPECT_EQ(readAll("let n = 2*tp*k"), "let n = 2 * tp * k");
+  EXPECT_EQ(readAll("mesh dp = world/tp, tp = 2*3"), "mesh dp = world / tp , tp = 2 * 3");
+  EXPECT_EQ(readAll("microbatches 2*n"), "microbatches 2 * n");
 }
 
 TEST(Tokens, SpacesAroundStarsChangeNoToken) {
@@ -82,38 +82,38 @@ TEST(Tokens, SpacesAroundStarsChangeNoToken) {
 }
 
 TEST(Tokens, AMinusWithoutSpacesBelongsToAName) {
-  EXPECT_EQ(read("user-id: a"), "user-id : a");
-  EXPECT_EQ(read("net.user-id.b-2-c.*-d: a"), "net.user-id.b-2-c.*-d : a");
-  EXPECT_EQ(read("freeze a-b, {c-d, e}-f"), "freeze a-b , {c-d, e}-f");
-  EXPECT_EQ(read("{c-d}.e: a"), "{c-d}.e : a");
-  EXPECT_EQ(read("a: parameter { b-c: split 0 over tp }"), "a : parameter { b-c : split 0 over tp ;} }");
-  EXPECT_EQ(read("init { a-b zeros; 1-2 ones }"), "init { a-b zeros ; 1-2 ones ;} }");
-  EXPECT_EQ(read("input a-b: [n over dp]"), "input a-b : [ n over dp ]");
-  EXPECT_EQ(read("over-model: a"), "over-model : a") << "keywords too";
+  EXPECT_EQ(readAll("user-id: a"), "user-id : a");
+  EXPECT_EQ(readAll("net.user-id.b-2-c.*-d: a"), "net.user-id.b-2-c.*-d : a");
+  EXPECT_EQ(readAll("freeze a-b, {c-d, e}-f"), "freeze a-b , {c-d, e}-f");
+  EXPECT_EQ(readAll("{c-d}.e: a"), "{c-d}.e : a");
+  EXPECT_EQ(readAll("a: parameter { b-c: split 0 over tp }"), "a : parameter { b-c : split 0 over tp ;} }");
+  EXPECT_EQ(readAll("init { a-b zeros; 1-2 ones }"), "init { a-b zeros ; 1-2 ones ;} }");
+  EXPECT_EQ(readAll("input a-b: [n over dp]"), "input a-b : [ n over dp ]");
+  EXPECT_EQ(readAll("over-model: a"), "over-model : a") << "keywords too";
 }
 
 TEST(Tokens, AMinusOfAnExpressionSubtracts) {
-  EXPECT_EQ(read("mesh dp = world-1, tp = 2-n"), "mesh dp = world - 1 , tp = 2 - n");
-  EXPECT_EQ(read("microbatches n-1"), "microbatches n - 1");
-  EXPECT_EQ(read("a: colwise tp parts n-1, output split n-1 over tp"),
+  EXPECT_EQ(readAll("mesh dp = world-1, tp = 2-n"), "mesh dp = world - 1 , tp = 2 - n");
+  EXPECT_EQ(readAll("microbatches n-1"), "microbatches n - 1");
+  EXPECT_EQ(readAll("a: colwise tp parts n-1, output split n-1 over tp"),
             "a : colwise tp parts n - 1 , output split n - 1 over tp");
-  EXPECT_EQ(read("a: parameter { b: split n-1 over tp }, output split n-1 over tp"),
+  EXPECT_EQ(readAll("a: parameter { b: split n-1 over tp }, output split n-1 over tp"),
             "a : parameter { b : split n - 1 over tp ;} } , output split n - 1 over tp");
-  EXPECT_EQ(read("input x: [n = b-1, c-d]"), "input x : [ n = b - 1 , c - d ]");
+  EXPECT_EQ(readAll("input x: [n = b-1, c-d]"), "input x : [ n = b - 1 , c - d ]");
 }
 
 TEST(Tokens, AMinusBesideASpaceIsASign) {
-  EXPECT_EQ(read("init { a normal 1 mean -1 }"), "init { a normal 1 mean - 1 ;} }");
-  EXPECT_EQ(read("a -b: c"), "a - b : c");
-  EXPECT_EQ(read("a- b: c"), "a - b : c");
+  EXPECT_EQ(readAll("init { a normal 1 mean -1 }"), "init { a normal 1 mean - 1 ;} }");
+  EXPECT_EQ(readAll("a -b: c"), "a - b : c");
+  EXPECT_EQ(readAll("a- b: c"), "a - b : c");
 }
 
 TEST(Tokens, ElsewhereStarsArePatterns) {
-  EXPECT_EQ(read("*_norm: a"), "*_norm : a");
-  EXPECT_EQ(read("let n = 2\n*_norm: a"), "let n = 2 ; *_norm : a") << "the value ends with its line";
-  EXPECT_EQ(read("a = 2, b*: c"), "a = 2 , b* : c");
-  EXPECT_EQ(read("let n = a.*"), "let n = a.*") << "with a dot it is a path";
-  EXPECT_EQ(read("x microbatches*2"), "x microbatches*2");
+  EXPECT_EQ(readAll("*_norm: a"), "*_norm : a");
+  EXPECT_EQ(readAll("let n = 2\n*_norm: a"), "let n = 2 ; *_norm : a") << "the value ends with its line";
+  EXPECT_EQ(readAll("a = 2, b*: c"), "a = 2 , b* : c");
+  EXPECT_EQ(readAll("let n = a.*"), "let n = a.*") << "with a dot it is a path";
+  EXPECT_EQ(readAll("x microbatches*2"), "x microbatches*2");
 }
 
 TEST(Tokens, APieceOfAProductKnowsItsPlace) {
@@ -138,25 +138,26 @@ TEST(Tokens, APieceOfAProductKnowsItsPlace) {
 }
 
 TEST(Tokens, CommentsAreHidden) {
-  EXPECT_EQ(read("a // b\nc /* d\ne */ f"), "a ; c f");
-  EXPECT_EQ(read("/**/ a /* * */"), "a");
+  EXPECT_EQ(readAll("a // b\nc /* d\ne */ f"), "a ; c f");
+  EXPECT_EQ(readAll("/**/ a /* * */"), "a");
 }
 
 TEST(Tokens, WhatIsNoTextOrNoToken) {
-  EXPECT_EQ(read("a\nb\xff"), "p.plan: error: line 2 is not UTF-8 text\nhelp: a plan is a text file\n");
-  EXPECT_EQ(read("PK\x03\x04\xff"), "p.plan: error: this is an archive, not a plan\n"
-                                    "help: a plan names its model: 'model \"FILE.pt2\"'; 'meshplan init' drafts one\n");
-  EXPECT_EQ(read("a\n  /* b\nc"),
+  EXPECT_EQ(readAll("a\nb\xff"), "p.plan: error: line 2 is not UTF-8 text\nhelp: a plan is a text file\n");
+  EXPECT_EQ(readAll("PK\x03\x04\xff"),
+            "p.plan: error: this is an archive, not a plan\n"
+            "help: a plan names its model: 'model \"FILE.pt2\"'; 'meshplan init' drafts one\n");
+  EXPECT_EQ(readAll("a\n  /* b\nc"),
             "p.plan:2:3: error: this comment has no end\n    /* b\n    ^\nhelp: close it with */\n");
   EXPECT_EQ(
-      read("model \"a\nb"),
+      readAll("model \"a\nb"),
       "p.plan:1:7: error: this string has no end\n  model \"a\n        ^~\nhelp: close it with \" on the same line\n");
-  EXPECT_EQ(read("a ? b"), "p.plan:1:3: error: unexpected character '?'\n  a ? b\n    ^\n");
+  EXPECT_EQ(readAll("a ? b"), "p.plan:1:3: error: unexpected character '?'\n  a ? b\n    ^\n");
 }
 
 TEST(Tokens, NestingIsLimited) {
-  EXPECT_EQ(read("a\n" + std::string(200, '(') + std::string(200, ')')).substr(0, 3), "a ;");
-  std::string message = read("a\n" + std::string(201, '(') + std::string(201, ')'));
+  EXPECT_EQ(readAll("a\n" + std::string(200, '(') + std::string(200, ')')).substr(0, 3), "a ;");
+  std::string message = readAll("a\n" + std::string(201, '(') + std::string(201, ')'));
   EXPECT_EQ(message.substr(0, message.find('\n')), "p.plan:2:1: error: brackets are nested more than 200 deep");
 }
 

@@ -32,11 +32,11 @@ protected:
   }
 
   /// A step of the kind with a tensor, at the number.
-  ScoreStep step(ScoreStep::Kind kind, Value tensor, double number = lowest) {
+  ScoreStep step(ScoreStep::Kind kind, mlir::Value tensor, double number = lowest) {
     return {kind, tensor, Float32Type::get(tensor.getContext()), number};
   }
-  ScoreStep fill(Value tensor, double number = lowest) { return step(ScoreStep::fillWhere, tensor, number); }
-  ScoreStep add(Value tensor) { return step(ScoreStep::add, tensor, 0); }
+  ScoreStep fill(mlir::Value tensor, double number = lowest) { return step(ScoreStep::fillWhere, tensor, number); }
+  ScoreStep add(mlir::Value tensor) { return step(ScoreStep::add, tensor, 0); }
 
   HiddenRows find(ArrayRef<ScoreStep> steps, int64_t keys = 5) {
     WrittenAttention attention;
@@ -46,7 +46,7 @@ protected:
     return findHiddenRows(attention, functions);
   }
 
-  Value rows, merged, bias, given, later, seen, mask, padded;
+  mlir::Value rows, merged, bias, given, later, seen, mask, padded;
 };
 
 TEST_F(HiddenRowsTest, AMaskThatIsGivenMayHideRows) {

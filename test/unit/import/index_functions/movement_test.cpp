@@ -14,7 +14,7 @@ namespace {
 class MovementTest : public ProgramText {
 protected:
   /// The elements of the operand, counted row-major, that the result is made of; nothing if that is not understood.
-  std::optional<std::vector<int64_t>> elementsOf(Value value) {
+  std::optional<std::vector<int64_t>> elementsOf(mlir::Value value) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
     ExprBuilder builder;
     std::optional<MovedRead> moved = readThroughMovement(builder, value, coordinatesOf(builder, shape));

@@ -43,7 +43,7 @@ protected:
   std::optional<DimUnits> units;
 };
 
-constexpr const char *attention = R"(
+constexpr const char *attentionText = R"(
 func.func @forward(%x: tensor<2x6x20xf32>, %q: tensor<36x20xf32>, %k: tensor<12x20xf32>) -> tensor<2x9x6x4xf32> {
   %0 = plan.call "aten.linear.default"(%x, %q) {input = #plan.operand<0>, weight = #plan.operand<1>}
       : (tensor<2x6x20xf32>, tensor<36x20xf32>) -> tensor<2x6x36xf32>
@@ -64,13 +64,13 @@ func.func @forward(%x: tensor<2x6x20xf32>, %q: tensor<36x20xf32>, %k: tensor<12x
 })";
 
 TEST_F(DimUnitsTest, QueryHeadsStayWithTheirKey) {
-  parse(attention);
+  parse(attentionText);
   EXPECT_EQ(ofArgument(1, 0), 3 * 4);
   EXPECT_EQ(ofArgument(2, 0), 4);
 }
 
 TEST_F(DimUnitsTest, WhatIsContractedOrBatchedHasNoUnit) {
-  parse(attention);
+  parse(attentionText);
   EXPECT_EQ(ofArgument(0, 0), 1);
   EXPECT_EQ(ofArgument(0, 1), 1);
   EXPECT_EQ(ofArgument(0, 2), 1);
@@ -78,7 +78,7 @@ TEST_F(DimUnitsTest, WhatIsContractedOrBatchedHasNoUnit) {
 }
 
 TEST_F(DimUnitsTest, DimsAreDividedByTheirUnitsWhereThereAreEnough) {
-  parse(attention);
+  parse(attentionText);
   MeshOp mesh = *module->getOps<MeshOp>().begin();
   AxisRefAttr tp = AxisRefAttr::get(&context, "tp"), big = AxisRefAttr::get(&context, "big");
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {tp}, mesh), divideDim(36, {tp}, mesh, 12));
@@ -86,7 +86,7 @@ TEST_F(DimUnitsTest, DimsAreDividedByTheirUnitsWhereThereAreEnough) {
 }
 
 TEST_F(DimUnitsTest, MoreShardsThanKeysShareThem) {
-  parse(attention);
+  parse(attentionText);
   MeshOp mesh = *module->getOps<MeshOp>().begin();
   AxisRefAttr four = AxisRefAttr::get(&context, "four");
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {four}, mesh), divideDim(36, {four}, mesh, 4));

@@ -9,11 +9,11 @@ namespace {
 
 at::Tensor ones() { return at::ones({4}); }
 at::Tensor scalar(double content) { return at::scalar_tensor(content, at::kDouble); }
-Argument number(std::string name, double content) { return {std::move(name), content}; }
+Argument numberArgument(std::string name, double content) { return {std::move(name), content}; }
 
 void sgd(const at::Tensor &parameter) {
   callNamed("meshplan.sgd", {{"parameter", parameter}, {"gradient", ones()}, {"learning_rate", scalar(0.5)}},
-            {number("weight_decay", 0)});
+            {numberArgument("weight_decay", 0)});
 }
 
 void momentum(const at::Tensor &parameter, const at::Tensor &nonfinite = {}) {
@@ -24,7 +24,11 @@ void momentum(const at::Tensor &parameter, const at::Tensor &nonfinite = {}) {
              {"learning_rate", scalar(0.5)},
              {"step", scalar(1)},
              {"nonfinite", nonfinite}},
-            {number("rate", 0.9), number("dampening", 0), number("weight_decay", 0), {"nesterov", false}}, 2);
+            {numberArgument("rate", 0.9),
+             numberArgument("dampening", 0),
+             numberArgument("weight_decay", 0),
+             {"nesterov", false}},
+            2);
 }
 
 void adam(const at::Tensor &parameter, const at::Tensor &nonfinite = {}) {
@@ -36,10 +40,10 @@ void adam(const at::Tensor &parameter, const at::Tensor &nonfinite = {}) {
              {"learning_rate", scalar(0.5)},
              {"step", scalar(1)},
              {"nonfinite", nonfinite}},
-            {number("beta1", 0.9),
-             number("beta2", 0.99),
-             number("eps", 1e-6),
-             number("weight_decay", 0),
+            {numberArgument("beta1", 0.9),
+             numberArgument("beta2", 0.99),
+             numberArgument("eps", 1e-6),
+             numberArgument("weight_decay", 0),
              {"decoupled", true}},
             3);
 }

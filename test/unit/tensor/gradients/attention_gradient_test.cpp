@@ -60,7 +60,7 @@ NamedTensors withGradient(NamedTensors named, const at::Tensor &gradient) {
   return named;
 }
 
-Gradients call(const Case &c, const NamedTensors &named, std::vector<Argument> more = {}) {
+Gradients callGradient(const Case &c, const NamedTensors &named, std::vector<Argument> more = {}) {
   std::vector<Argument> arguments = literals(c);
   arguments.insert(arguments.end(), more.begin(), more.end());
   auto found = callNamed("meshplan.attention_backward", named, arguments, 3);
@@ -69,7 +69,7 @@ Gradients call(const Case &c, const NamedTensors &named, std::vector<Argument> m
 }
 
 Gradients gradientsOfKernels(const Case &c, const Inputs &inputs, const at::Tensor &gradient, at::ScalarType type) {
-  return call(c, withGradient(operands(c, inputs, type), gradient.to(type)));
+  return callGradient(c, withGradient(operands(c, inputs, type), gradient.to(type)));
 }
 
 at::Tensor gradientFor(const Case &c) {
@@ -337,7 +337,7 @@ TEST(AttentionGradientTest, HeadsDealtToRanksAddUp) {
                                          {"first_head", own.offset},
                                          {"first_key_head", read.offset},
                                          {"all_heads", heads}};
-          mine(sum.mask) += call(c, named, dealt).mask;
+          mine(sum.mask) += callGradient(c, named, dealt).mask;
           dealt.push_back({"per_head", perHead});
           std::vector<Argument> arguments = literals(c);
           arguments.insert(arguments.end(), dealt.begin(), dealt.end());
@@ -364,7 +364,7 @@ TEST(AttentionGradientTest, PerHeadWithoutDealing) {
   Inputs inputs = makeInputs(c);
   at::Tensor gradient = gradientFor(c);
   Gradients expected = expectedGradients(c, inputs, gradient);
-  Gradients found = call(c, withGradient(operands(c, inputs, at::kDouble), gradient), {{"per_head", true}});
+  Gradients found = callGradient(c, withGradient(operands(c, inputs, at::kDouble), gradient), {{"per_head", true}});
   EXPECT_EQ(found.key.sizes(), (at::IntArrayRef{2, 6, 9, 8}));
   auto sums = [](const at::Tensor &tensor) { return tensor.unflatten(1, {2, 3}).sum(2); };
   expectNear({found.query, sums(found.key), sums(found.value), {}}, expected, 1e-12);
@@ -404,7 +404,7 @@ TEST(AttentionGradientTest, ScoresOfAllRowsNeverExistAtOnce) {
     at::Tensor gradient = gradientFor(c).to(at::kFloat);
     auto pool = std::make_shared<MemoryPool>();
     PoolScope scope(pool);
-    call(c, withGradient(named, gradient));
+    callGradient(c, withGradient(named, gradient));
     // 204 rows reach 331 keys: 0.3 MB for each of some tensors of their scores. Those of all would be 16 MB, and sums
     // and results are 0.8.
     EXPECT_LT(pool->peak(), 3 << 20);

@@ -7,7 +7,7 @@ using namespace meshplan;
 
 namespace {
 
-struct Case {
+struct NormCase {
   const char *name;
   std::vector<int64_t> rows, shape;
   bool layer = false, weighted = false;
@@ -19,7 +19,7 @@ struct Operands {
   at::Tensor input, weight, gradient;
 };
 
-Operands makeOperands(const Case &c, at::ScalarType type) {
+Operands makeOperands(const NormCase &c, at::ScalarType type) {
   at::manual_seed(7);
   std::vector<int64_t> sizes = c.rows;
   sizes.insert(sizes.end(), c.shape.begin(), c.shape.end());
@@ -32,7 +32,8 @@ Operands makeOperands(const Case &c, at::ScalarType type) {
 }
 
 /// Gradients of input and weight.
-std::pair<at::Tensor, at::Tensor> expectedGradients(const Case &c, const Operands &given, std::optional<double> eps) {
+std::pair<at::Tensor, at::Tensor> expectedNormGradients(const NormCase &c, const Operands &given,
+                                                        std::optional<double> eps) {
   at::Tensor input = given.input.to(at::kDouble).clone().requires_grad_(true);
   at::Tensor weight = c.weighted ? given.weight.to(at::kDouble) : at::ones(c.shape, at::kDouble);
   weight = weight.clone().requires_grad_(true);
@@ -42,7 +43,7 @@ std::pair<at::Tensor, at::Tensor> expectedGradients(const Case &c, const Operand
   return {found[0], found[1]};
 }
 
-std::pair<at::Tensor, at::Tensor> callNorm(const Case &c, const Operands &given) {
+std::pair<at::Tensor, at::Tensor> callNorm(const NormCase &c, const Operands &given) {
   std::string norm = c.layer ? "meshplan.layer_norm" : "meshplan.rms_norm";
   std::vector<Argument> literals = {{"normalized_shape", c.shape}};
   if (c.eps)
@@ -54,23 +55,23 @@ std::pair<at::Tensor, at::Tensor> callNorm(const Case &c, const Operands &given)
 }
 
 /// The eps that the type of the computation means, said to PyTorch in f64.
-std::optional<double> epsOf(const Case &c, at::ScalarType type) {
+std::optional<double> epsOf(const NormCase &c, at::ScalarType type) {
   if (c.eps || c.layer || type == at::kDouble)
     return c.eps;
   return std::numeric_limits<float>::epsilon();
 }
 
-class NormsTest : public testing::TestWithParam<Case> {};
+class NormsTest : public testing::TestWithParam<NormCase> {};
 
 } // namespace
 
 TEST_P(NormsTest, AgreesWithAutograd) {
-  const Case &c = GetParam();
+  const NormCase &c = GetParam();
   // Units of rounding: 2^-53 and 2^-24 for sums over some hundred numbers, then 16 bits for one rounding at the end.
   for (auto [type, sums, unit] : {std::tuple(at::kDouble, 1e-13, 0.0), std::tuple(at::kFloat, 2e-5, 0.0),
                                   std::tuple(at::kBFloat16, 2e-5, 0x1p-8), std::tuple(at::kHalf, 2e-5, 0x1p-11)}) {
     Operands given = makeOperands(c, type);
-    auto [input, weight] = expectedGradients(c, given, epsOf(c, type));
+    auto [input, weight] = expectedNormGradients(c, given, epsOf(c, type));
     auto [inputFound, weightFound] = callNorm(c, given);
     EXPECT_EQ(inputFound.scalar_type(), type);
     EXPECT_EQ(weightFound.scalar_type(), type);
@@ -88,18 +89,18 @@ TEST_P(NormsTest, AgreesWithAutograd) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, NormsTest,
     testing::Values(
-        Case{.name = "layer", .rows = {3, 5}, .shape = {7}, .layer = true},
-        Case{.name = "layerWeighted", .rows = {3, 5}, .shape = {7}, .layer = true, .weighted = true, .eps = 1e-3},
-        Case{.name = "layerOfTwoDims", .rows = {4}, .shape = {3, 5}, .layer = true, .weighted = true},
-        Case{.name = "layerWithoutRowDims", .rows = {}, .shape = {6}, .layer = true, .weighted = true},
-        Case{.name = "layerInBlocks", .rows = {300}, .shape = {700}, .layer = true, .weighted = true},
-        Case{.name = "layerWithoutRows", .rows = {0, 2}, .shape = {6}, .layer = true, .weighted = true},
-        Case{.name = "rms", .rows = {3, 5}, .shape = {7}},
-        Case{.name = "rmsWeighted", .rows = {3, 5}, .shape = {7}, .weighted = true, .eps = 1e-6},
-        Case{.name = "rmsOfTwoDims", .rows = {4}, .shape = {3, 5}, .weighted = true},
-        Case{.name = "rmsInBlocks", .rows = {300}, .shape = {700}, .weighted = true},
-        Case{.name = "rmsOfSmallNumbers", .rows = {4}, .shape = {64}, .weighted = true, .size = 1e-3},
-        Case{.name = "rmsWithoutRows", .rows = {0}, .shape = {6}, .weighted = true}),
+        NormCase{.name = "layer", .rows = {3, 5}, .shape = {7}, .layer = true},
+        NormCase{.name = "layerWeighted", .rows = {3, 5}, .shape = {7}, .layer = true, .weighted = true, .eps = 1e-3},
+        NormCase{.name = "layerOfTwoDims", .rows = {4}, .shape = {3, 5}, .layer = true, .weighted = true},
+        NormCase{.name = "layerWithoutRowDims", .rows = {}, .shape = {6}, .layer = true, .weighted = true},
+        NormCase{.name = "layerInBlocks", .rows = {300}, .shape = {700}, .layer = true, .weighted = true},
+        NormCase{.name = "layerWithoutRows", .rows = {0, 2}, .shape = {6}, .layer = true, .weighted = true},
+        NormCase{.name = "rms", .rows = {3, 5}, .shape = {7}},
+        NormCase{.name = "rmsWeighted", .rows = {3, 5}, .shape = {7}, .weighted = true, .eps = 1e-6},
+        NormCase{.name = "rmsOfTwoDims", .rows = {4}, .shape = {3, 5}, .weighted = true},
+        NormCase{.name = "rmsInBlocks", .rows = {300}, .shape = {700}, .weighted = true},
+        NormCase{.name = "rmsOfSmallNumbers", .rows = {4}, .shape = {64}, .weighted = true, .size = 1e-3},
+        NormCase{.name = "rmsWithoutRows", .rows = {0}, .shape = {6}, .weighted = true}),
     [](const auto &info) { return info.param.name; });
 
 /// The eps that none stands for decides where the numbers are small.
@@ -117,7 +118,7 @@ TEST(NormsTest, NoEpsIsThatOfPyTorch) {
 
 TEST(NormsTest, StridedOperands) {
   for (bool layer : {true, false}) {
-    Case c{.name = "", .rows = {5, 3}, .shape = {8}, .layer = layer, .weighted = true};
+    NormCase c{.name = "", .rows = {5, 3}, .shape = {8}, .layer = layer, .weighted = true};
     Operands given = makeOperands(c, at::kDouble), strided = given;
     strided.input = given.input.transpose(0, 2).contiguous().transpose(0, 2);
     strided.gradient = given.gradient.select(0, 0).expand_as(given.gradient);

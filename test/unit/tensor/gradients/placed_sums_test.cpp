@@ -22,7 +22,7 @@ at::Tensor indexSum(const at::Tensor &source, const std::vector<at::Tensor> &ind
 }
 
 /// The gradient of `self` by autograd, through what `read` takes of it.
-template <typename Read> at::Tensor expected(at::IntArrayRef size, const at::Tensor &gradient, const Read &read) {
+template <typename Read> at::Tensor expectedSum(at::IntArrayRef size, const at::Tensor &gradient, const Read &read) {
   at::Tensor self = at::zeros(size, at::kDouble).requires_grad_(true);
   read(self).backward(gradient);
   return self.grad();
@@ -33,10 +33,10 @@ template <typename Read> at::Tensor expected(at::IntArrayRef size, const at::Ten
 TEST(ScatterSumTest, IsTheGradientOfGather) {
   at::Tensor index = at::randint(3, {5, 4}, at::kLong), gradient = at::randn({5, 4}, at::kDouble);
   EXPECT_TRUE(at::equal(scatterSum(gradient, index, 0, {3, 4}),
-                        expected({3, 4}, gradient, [&](const at::Tensor &self) { return self.gather(0, index); })));
+                        expectedSum({3, 4}, gradient, [&](const at::Tensor &self) { return self.gather(0, index); })));
   // The index covers a part of the other dim.
   EXPECT_TRUE(at::equal(scatterSum(gradient, index, -1, {7, 3}),
-                        expected({7, 3}, gradient, [&](const at::Tensor &self) { return self.gather(1, index); })));
+                        expectedSum({7, 3}, gradient, [&](const at::Tensor &self) { return self.gather(1, index); })));
 }
 
 TEST(ScatterSumTest, NothingToAdd) {
@@ -56,13 +56,13 @@ TEST(IndexSumTest, IsTheGradientOfIndex) {
   at::Tensor gradient = at::randn({5, 6, 2}, at::kDouble);
   EXPECT_TRUE(at::allclose(
       indexSum(gradient, {rows, columns}, {3, 4, 2}),
-      expected({3, 4, 2}, gradient, [&](const at::Tensor &self) { return at::index(self, {rows, columns}); }), 1e-12,
+      expectedSum({3, 4, 2}, gradient, [&](const at::Tensor &self) { return at::index(self, {rows, columns}); }), 1e-12,
       1e-12));
   // A dim between those that are indexed: what the index tensors choose stands in front.
   EXPECT_TRUE(
       at::allclose(indexSum(gradient, {rows, {}, columns}, {3, 2, 4}),
-                   expected({3, 2, 4}, gradient,
-                            [&](const at::Tensor &self) { return at::index(self, {rows, std::nullopt, columns}); }),
+                   expectedSum({3, 2, 4}, gradient,
+                               [&](const at::Tensor &self) { return at::index(self, {rows, std::nullopt, columns}); }),
                    1e-12, 1e-12));
 }
 

@@ -9,7 +9,7 @@ using namespace meshplan;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// A loss of each row, its columns dealt to `shards` ranks.
 struct Loss {
@@ -100,10 +100,10 @@ TEST(RowLossTest, AClassMayBeTheIgnoredOne) {
 TEST(RowLossTest, IgnoredRowsAreZeroWhateverTheyHold) {
   Rows rows(6, 7);
   at::Tensor expected = Loss{}.expected(rows.gradient, rows.logits, rows.target);
-  rows.gradient[1] = infinity;
+  rows.gradient[1] = infinite;
   rows.gradient[5] = std::numeric_limits<double>::quiet_NaN();
-  rows.logits[1].fill_(-infinity);
-  rows.logits[5].fill_(infinity);
+  rows.logits[1].fill_(-infinite);
+  rows.logits[5].fill_(infinite);
   for (int64_t shards : {1, 3}) {
     at::Tensor found = Loss{shards}.gradient(rows.gradient, rows.logits, rows.target);
     EXPECT_LT(difference(found, expected), 1e-14);
@@ -113,8 +113,8 @@ TEST(RowLossTest, IgnoredRowsAreZeroWhateverTheyHold) {
 
 TEST(RowLossTest, HiddenClassesAreAsInPyTorch) {
   Rows rows(6, 7);
-  rows.logits[0][3] = -infinity;
-  rows.logits[2].fill_(-infinity).select(0, 2).fill_(4);
+  rows.logits[0][3] = -infinite;
+  rows.logits[2].fill_(-infinite).select(0, 2).fill_(4);
   rows.target[0] = 1;
   rows.target[2] = 5; // hidden itself
   Loss loss{3};

@@ -9,13 +9,13 @@ using namespace meshplan;
 
 namespace {
 
-at::Tensor scalar(double content) { return at::scalar_tensor(content, at::kDouble); }
+at::Tensor scalarOf(double content) { return at::scalar_tensor(content, at::kDouble); }
 
 struct Place {
   std::vector<int64_t> shape, offset;
 };
 
-std::vector<Argument> literals(int64_t number, const Place &place) {
+std::vector<Argument> placeLiterals(int64_t number, const Place &place) {
   std::vector<Argument> arguments{{"number", number}};
   if (!place.shape.empty()) {
     arguments.push_back({"shape", place.shape});
@@ -26,17 +26,17 @@ std::vector<Argument> literals(int64_t number, const Place &place) {
 
 at::Tensor drop(const at::Tensor &input, double p, const Place &place = {}, int64_t number = 2, double seed = 7,
                 double step = 1) {
-  std::vector<Argument> arguments = literals(number, place);
+  std::vector<Argument> arguments = placeLiterals(number, place);
   arguments.push_back({"p", p});
-  return callNamed("meshplan.dropout", {{"input", input}, {"seed", scalar(seed)}, {"step", scalar(step)}},
+  return callNamed("meshplan.dropout", {{"input", input}, {"seed", scalarOf(seed)}, {"step", scalarOf(step)}},
                    arguments)[0];
 }
 
-at::Tensor draw(std::vector<int64_t> size, DType dtype, const Place &place = {}) {
-  std::vector<Argument> arguments = literals(2, place);
+at::Tensor drawAt(std::vector<int64_t> size, DType dtype, const Place &place = {}) {
+  std::vector<Argument> arguments = placeLiterals(2, place);
   arguments.push_back({"size", size});
   arguments.push_back({"dtype", dtype});
-  return callNamed("meshplan.uniform", {{"seed", scalar(7)}, {"step", scalar(1)}}, arguments)[0];
+  return callNamed("meshplan.uniform", {{"seed", scalarOf(7)}, {"step", scalarOf(1)}}, arguments)[0];
 }
 
 /// The words of all elements of a tensor, one by one.
@@ -114,7 +114,7 @@ TEST(Dropout, SeedStepAndNumberGiveOtherMasks) {
 /// The call for a microbatch, which draws as many numbers as each before.
 at::Tensor ofMicrobatch(const char *target, std::vector<std::pair<std::string, at::Tensor>> tensors,
                         std::vector<Argument> arguments, double number, int64_t drawn) {
-  tensors.insert(tensors.end(), {{"seed", scalar(7)}, {"step", scalar(1)}, {"microbatch", scalar(number)}});
+  tensors.insert(tensors.end(), {{"seed", scalarOf(7)}, {"step", scalarOf(1)}, {"microbatch", scalarOf(number)}});
   arguments.push_back({"drawn", drawn});
   return callNamed(target, tensors, arguments)[0];
 }
@@ -124,10 +124,10 @@ TEST(Dropout, MicrobatchesHaveTheMaskOfTheBatch) {
   at::Tensor batch = at::randn({15, 7}, at::kDouble), whole = drop(batch, 0.3);
   for (int64_t number = 0; number < 3; ++number) {
     at::Tensor own = batch.narrow(0, 5 * number, 5), expected = whole.narrow(0, 5 * number, 5);
-    std::vector<Argument> arguments = literals(2, {});
+    std::vector<Argument> arguments = placeLiterals(2, {});
     arguments.push_back({"p", 0.3});
     EXPECT_TRUE(at::equal(ofMicrobatch("meshplan.dropout", {{"input", own}}, arguments, number, 35), expected));
-    arguments = literals(2, {{5, 7}, {1, 2}});
+    arguments = placeLiterals(2, {{5, 7}, {1, 2}});
     arguments.push_back({"p", 0.3});
     at::Tensor part = own.narrow(0, 1, 2).narrow(1, 2, 4);
     EXPECT_TRUE(at::equal(ofMicrobatch("meshplan.dropout", {{"input", part}}, arguments, number, 35),
@@ -137,20 +137,20 @@ TEST(Dropout, MicrobatchesHaveTheMaskOfTheBatch) {
 }
 
 TEST(Uniform, MicrobatchesHaveTheNumbersOfTheBatch) {
-  std::vector<Argument> arguments = literals(2, {});
+  std::vector<Argument> arguments = placeLiterals(2, {});
   arguments.push_back({"size", std::vector<int64_t>{2, 3}});
   arguments.push_back({"dtype", DType::f64});
   EXPECT_TRUE(
-      at::equal(ofMicrobatch("meshplan.uniform", {}, arguments, 3, 6), draw({8, 3}, DType::f64).narrow(0, 6, 2)));
-  EXPECT_THAT(
-      failureOf("meshplan.uniform", {{"seed", scalar(0)}, {"step", scalar(1)}, {"microbatch", scalar(-1)}}, arguments),
-      testing::HasSubstr("the microbatch -1 is no whole number from 0 to 4294967295"));
+      at::equal(ofMicrobatch("meshplan.uniform", {}, arguments, 3, 6), drawAt({8, 3}, DType::f64).narrow(0, 6, 2)));
+  EXPECT_THAT(failureOf("meshplan.uniform",
+                        {{"seed", scalarOf(0)}, {"step", scalarOf(1)}, {"microbatch", scalarOf(-1)}}, arguments),
+              testing::HasSubstr("the microbatch -1 is no whole number from 0 to 4294967295"));
 }
 
 TEST(Dropout, OperatorsOfPyTorchGiveTheSame) {
   at::Tensor input = at::randn({6, 33}, at::kFloat), part = input.narrow(1, 5, 20).contiguous();
   std::vector<int64_t> whole{6, 33}, offset{0, 5};
-  RandomStream stream = randomStream(scalar(1e15), scalar(4000000000), 2);
+  RandomStream stream = randomStream(scalarOf(1e15), scalarOf(4000000000), 2);
   at::Tensor ours = at::empty_like(part);
   PartOfWhole place(part.sizes(), whole, offset);
   dropInto(ours, part, place, 0.3, stream);
@@ -163,9 +163,10 @@ TEST(Dropout, OperatorsOfPyTorchGiveTheSame) {
 TEST(Dropout, WhatCannotBe) {
   at::Tensor input = at::ones({4}, at::kFloat);
   auto failure = [&](double p, double seed, double step, const Place &place = {}) {
-    std::vector<Argument> arguments = literals(2, place);
+    std::vector<Argument> arguments = placeLiterals(2, place);
     arguments.push_back({"p", p});
-    return failureOf("meshplan.dropout", {{"input", input}, {"seed", scalar(seed)}, {"step", scalar(step)}}, arguments);
+    return failureOf("meshplan.dropout", {{"input", input}, {"seed", scalarOf(seed)}, {"step", scalarOf(step)}},
+                     arguments);
   };
   using testing::HasSubstr;
   EXPECT_THAT(failure(1.5, 0, 1), HasSubstr("a probability of 1.5 is not between 0 and 1"));
@@ -179,18 +180,18 @@ TEST(Uniform, NumbersAreTheFirstDigitsOfWords) {
   auto expected = [&](int digits) {
     return words.div(std::ldexp(1.0, 32 - digits)).floor().mul(std::ldexp(1.0, -digits));
   };
-  EXPECT_TRUE(at::equal(draw({4, 6}, DType::f64), expected(32)));
-  EXPECT_TRUE(at::equal(draw({4, 6}, DType::f32).to(at::kDouble), expected(24)));
-  EXPECT_TRUE(at::equal(draw({4, 6}, DType::f16).to(at::kDouble), expected(11)));
-  EXPECT_TRUE(at::equal(draw({4, 6}, DType::bf16).to(at::kDouble), expected(8)));
-  EXPECT_TRUE(at::equal(draw({4, 2}, DType::f64, {{4, 6}, {0, 3}}), expected(32).narrow(1, 3, 2)));
+  EXPECT_TRUE(at::equal(drawAt({4, 6}, DType::f64), expected(32)));
+  EXPECT_TRUE(at::equal(drawAt({4, 6}, DType::f32).to(at::kDouble), expected(24)));
+  EXPECT_TRUE(at::equal(drawAt({4, 6}, DType::f16).to(at::kDouble), expected(11)));
+  EXPECT_TRUE(at::equal(drawAt({4, 6}, DType::bf16).to(at::kDouble), expected(8)));
+  EXPECT_TRUE(at::equal(drawAt({4, 2}, DType::f64, {{4, 6}, {0, 3}}), expected(32).narrow(1, 3, 2)));
 }
 
 TEST(Uniform, OnlyFloats) {
-  std::vector<Argument> arguments = literals(2, {});
+  std::vector<Argument> arguments = placeLiterals(2, {});
   arguments.push_back({"size", std::vector<int64_t>{4}});
   arguments.push_back({"dtype", DType::i64});
-  EXPECT_THAT(failureOf("meshplan.uniform", {{"seed", scalar(0)}, {"step", scalar(1)}}, arguments),
+  EXPECT_THAT(failureOf("meshplan.uniform", {{"seed", scalarOf(0)}, {"step", scalarOf(1)}}, arguments),
               testing::HasSubstr("random numbers of type Long are not supported"));
 }
 

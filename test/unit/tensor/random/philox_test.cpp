@@ -25,7 +25,7 @@ TEST(Philox, KnownAnswers) {
 }
 
 /// Word `index` of a stream, by its definition.
-uint32_t word(const RandomStream &stream, uint64_t index) {
+uint32_t drawnWord(const RandomStream &stream, uint64_t index) {
   uint64_t counter = index / 4;
   return philox({uint32_t(counter), uint32_t(counter >> 32), stream.number, stream.step},
                 {uint32_t(stream.seed), uint32_t(stream.seed >> 32)})[index % 4];
@@ -35,7 +35,7 @@ void expectWords(const RandomStream &stream, uint64_t first, size_t count) {
   std::vector<uint32_t> words(count);
   randomWords(stream, first, words);
   for (size_t i = 0; i < count; ++i)
-    ASSERT_EQ(words[i], word(stream, first + i)) << "word " << first + i << " of " << count << " from " << first;
+    ASSERT_EQ(words[i], drawnWord(stream, first + i)) << "word " << first + i << " of " << count << " from " << first;
 }
 
 TEST(RandomWords, RunsBeginAndEndAnywhere) {

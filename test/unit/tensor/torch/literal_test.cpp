@@ -22,19 +22,19 @@ const c10::Argument &optionalInteger() { return parameterOf("aten::repeat_interl
 const c10::Argument &real() { return parameterOf("aten::dropout", "", "p"); }
 const c10::Argument &optionalReal() { return parameterOf("aten::scaled_dot_product_attention", "", "scale"); }
 const c10::Argument &boolean() { return parameterOf("aten::dropout", "", "train"); }
-const c10::Argument &scalar() { return parameterOf("aten::add", "Tensor", "alpha"); }
+const c10::Argument &scalarParameter() { return parameterOf("aten::add", "Tensor", "alpha"); }
 const c10::Argument &tensor() { return parameterOf("aten::add", "Tensor", "other"); }
 const c10::Argument &dtype() { return parameterOf("aten::_to_copy", "", "dtype"); }
 const c10::Argument &layout() { return parameterOf("aten::_to_copy", "", "layout"); }
 const c10::Argument &device() { return parameterOf("aten::_to_copy", "", "device"); }
 const c10::Argument &memoryFormat() { return parameterOf("aten::_to_copy", "", "memory_format"); }
 const c10::Argument &text() { return parameterOf("aten::gelu", "", "approximate"); }
-const c10::Argument &integers() { return parameterOf("aten::view", "", "size"); }
+const c10::Argument &integersParameter() { return parameterOf("aten::view", "", "size"); }
 const c10::Argument &twoIntegers() { return parameterOf("aten::conv2d", "", "padding"); }
 const c10::Argument &reals() { return parameterOf("aten::upsample_nearest2d", "vec", "scale_factors"); }
 const c10::Argument &threeBools() { return parameterOf("aten::convolution_backward", "", "output_mask"); }
 
-c10::IValue must(const ArgumentContent &content, const c10::Argument &parameter) {
+c10::IValue mustConvert(const ArgumentContent &content, const c10::Argument &parameter) {
   auto value = literalValue(content, parameter);
   EXPECT_TRUE(value) << contentName(content) << " for " << parameter;
   return value.value_or(c10::IValue());
@@ -44,72 +44,72 @@ bool fits(const ArgumentContent &content, const c10::Argument &parameter) {
   return literalValue(content, parameter).has_value();
 }
 
-std::string word(const char *text) { return text; }
+std::string wordOf(const char *text) { return text; }
 
 } // namespace
 
 TEST(LiteralTest, Integers) {
-  EXPECT_EQ(must(int64_t(-3), integer()).toInt(), -3);
-  EXPECT_EQ(must(int64_t(7), symbolicInteger()).toInt(), 7);
-  EXPECT_EQ(must(int64_t(7), optionalInteger()).toInt(), 7);
+  EXPECT_EQ(mustConvert(int64_t(-3), integer()).toInt(), -3);
+  EXPECT_EQ(mustConvert(int64_t(7), symbolicInteger()).toInt(), 7);
+  EXPECT_EQ(mustConvert(int64_t(7), optionalInteger()).toInt(), 7);
   for (const ArgumentContent &wrong :
-       std::vector<ArgumentContent>{1.0, true, word("1"), std::vector<int64_t>{1}, DType::i64})
+       std::vector<ArgumentContent>{1.0, true, wordOf("1"), std::vector<int64_t>{1}, DType::i64})
     EXPECT_FALSE(fits(wrong, integer())) << contentName(wrong);
 }
 
 TEST(LiteralTest, Reals) {
-  EXPECT_EQ(must(0.1, real()).toDouble(), 0.1);
-  EXPECT_EQ(must(int64_t(1), real()).toDouble(), 1.0) << "1 is a number too";
-  EXPECT_EQ(must(0.25, optionalReal()).toDouble(), 0.25);
+  EXPECT_EQ(mustConvert(0.1, real()).toDouble(), 0.1);
+  EXPECT_EQ(mustConvert(int64_t(1), real()).toDouble(), 1.0) << "1 is a number too";
+  EXPECT_EQ(mustConvert(0.25, optionalReal()).toDouble(), 0.25);
   EXPECT_FALSE(fits(true, real()));
-  EXPECT_FALSE(fits(word("0.1"), real()));
+  EXPECT_FALSE(fits(wordOf("0.1"), real()));
 }
 
 TEST(LiteralTest, Bools) {
-  EXPECT_TRUE(must(true, boolean()).toBool());
-  EXPECT_FALSE(must(false, boolean()).toBool());
+  EXPECT_TRUE(mustConvert(true, boolean()).toBool());
+  EXPECT_FALSE(mustConvert(false, boolean()).toBool());
   EXPECT_FALSE(fits(int64_t(1), boolean()));
   EXPECT_FALSE(fits(1.0, boolean()));
 }
 
 TEST(LiteralTest, ScalarsKeepTheirKind) {
-  EXPECT_TRUE(must(int64_t(2), scalar()).toScalar().isIntegral(false));
-  EXPECT_TRUE(must(2.0, scalar()).toScalar().isFloatingPoint());
-  EXPECT_TRUE(must(true, scalar()).toScalar().isBoolean());
-  EXPECT_EQ(must(INT64_MAX, scalar()).toScalar().toLong(), INT64_MAX);
+  EXPECT_TRUE(mustConvert(int64_t(2), scalarParameter()).toScalar().isIntegral(false));
+  EXPECT_TRUE(mustConvert(2.0, scalarParameter()).toScalar().isFloatingPoint());
+  EXPECT_TRUE(mustConvert(true, scalarParameter()).toScalar().isBoolean());
+  EXPECT_EQ(mustConvert(INT64_MAX, scalarParameter()).toScalar().toLong(), INT64_MAX);
 }
 
 TEST(LiteralTest, ANumberForATensorIsWrapped) {
   for (const ArgumentContent &number : std::vector<ArgumentContent>{int64_t(3), 0.5, true}) {
-    at::Tensor wrapped = must(number, tensor()).toTensor();
+    at::Tensor wrapped = mustConvert(number, tensor()).toTensor();
     EXPECT_EQ(wrapped.dim(), 0);
     EXPECT_TRUE(wrapped.unsafeGetTensorImpl()->is_wrapped_number()) << contentName(number);
   }
-  EXPECT_EQ(must(int64_t(3), tensor()).toTensor().scalar_type(), at::kLong);
-  EXPECT_EQ(must(0.5, tensor()).toTensor().item<double>(), 0.5);
+  EXPECT_EQ(mustConvert(int64_t(3), tensor()).toTensor().scalar_type(), at::kLong);
+  EXPECT_EQ(mustConvert(0.5, tensor()).toTensor().item<double>(), 0.5);
 }
 
 TEST(LiteralTest, NoneForWhatIsOptional) {
   for (const c10::Argument *parameter : {&optionalInteger(), &optionalReal(), &dtype(), &memoryFormat(), &reals()})
-    EXPECT_TRUE(must(std::monostate(), *parameter).isNone()) << *parameter;
-  for (const c10::Argument *parameter : {&integer(), &real(), &boolean(), &tensor(), &text(), &integers()})
+    EXPECT_TRUE(mustConvert(std::monostate(), *parameter).isNone()) << *parameter;
+  for (const c10::Argument *parameter : {&integer(), &real(), &boolean(), &tensor(), &text(), &integersParameter()})
     EXPECT_FALSE(fits(std::monostate(), *parameter)) << *parameter;
 }
 
 TEST(LiteralTest, DTypes) {
   for (int i = 0; i <= static_cast<int>(DType::boolean); ++i) {
     DType type = static_cast<DType>(i);
-    EXPECT_EQ(must(type, dtype()).toScalarType(), scalarTypeOf(type));
+    EXPECT_EQ(mustConvert(type, dtype()).toScalarType(), scalarTypeOf(type));
   }
   EXPECT_FALSE(fits(int64_t(6), dtype())) << "the number of a dtype is none";
-  EXPECT_FALSE(fits(word("float"), dtype()));
+  EXPECT_FALSE(fits(wordOf("float"), dtype()));
   EXPECT_FALSE(fits(DType::f32, integer()));
   EXPECT_FALSE(fits(DType::f32, text()));
 }
 
 TEST(LiteralTest, Strings) {
-  EXPECT_EQ(must(word("tanh"), text()).toStringRef(), "tanh");
-  EXPECT_EQ(must(word(""), text()).toStringRef(), "");
+  EXPECT_EQ(mustConvert(wordOf("tanh"), text()).toStringRef(), "tanh");
+  EXPECT_EQ(mustConvert(wordOf(""), text()).toStringRef(), "");
   EXPECT_FALSE(fits(int64_t(1), text()));
 }
 
@@ -120,37 +120,37 @@ TEST(LiteralTest, MemoryFormatsAndLayouts) {
       {"channels_last", c10::MemoryFormat::ChannelsLast},
       {"channels_last_3d", c10::MemoryFormat::ChannelsLast3d}};
   for (const auto &[name, format] : formats)
-    for (const std::string &spelling : {word(name), "torch." + word(name)})
-      EXPECT_EQ(must(spelling, memoryFormat()).toMemoryFormat(), format) << spelling;
-  EXPECT_EQ(must(word("torch.strided"), layout()).toLayout(), c10::Layout::Strided);
+    for (const std::string &spelling : {wordOf(name), "torch." + wordOf(name)})
+      EXPECT_EQ(mustConvert(spelling, memoryFormat()).toMemoryFormat(), format) << spelling;
+  EXPECT_EQ(mustConvert(wordOf("torch.strided"), layout()).toLayout(), c10::Layout::Strided);
   for (const char *wrong : {"", "torch.", "Contiguous", "torch.torch.strided", "sparse_coo"}) {
-    EXPECT_FALSE(fits(word(wrong), memoryFormat())) << wrong;
-    EXPECT_FALSE(fits(word(wrong), layout())) << wrong;
+    EXPECT_FALSE(fits(wordOf(wrong), memoryFormat())) << wrong;
+    EXPECT_FALSE(fits(wordOf(wrong), layout())) << wrong;
   }
 }
 
 TEST(LiteralTest, Devices) {
-  EXPECT_EQ(must(word("cpu"), device()).toDevice(), c10::Device(c10::kCPU));
-  EXPECT_EQ(must(word("cuda"), device()).toDevice().type(), c10::kCUDA);
+  EXPECT_EQ(mustConvert(wordOf("cpu"), device()).toDevice(), c10::Device(c10::kCPU));
+  EXPECT_EQ(mustConvert(wordOf("cuda"), device()).toDevice().type(), c10::kCUDA);
   for (const char *wrong : {"", "meta", "cuda:0", "CPU", "torch.cpu"})
-    EXPECT_FALSE(fits(word(wrong), device())) << wrong;
+    EXPECT_FALSE(fits(wordOf(wrong), device())) << wrong;
 }
 
 TEST(LiteralTest, ListsOfIntegers) {
-  EXPECT_THAT(must(std::vector<int64_t>{2, -1}, integers()).toIntVector(), ElementsAre(2, -1));
-  EXPECT_THAT(must(std::vector<int64_t>{}, integers()).toIntVector(), testing::IsEmpty());
-  EXPECT_THAT(must(int64_t(3), twoIntegers()).toIntVector(), ElementsAre(3, 3)) << "of fixed length: repeated";
-  EXPECT_THAT(must(std::vector<int64_t>{1, 2}, twoIntegers()).toIntVector(), ElementsAre(1, 2));
-  EXPECT_FALSE(fits(int64_t(3), integers())) << "of no fixed length";
-  EXPECT_FALSE(fits(std::vector<double>{1.0}, integers()));
-  EXPECT_FALSE(fits(std::vector<bool>{true}, integers()));
+  EXPECT_THAT(mustConvert(std::vector<int64_t>{2, -1}, integersParameter()).toIntVector(), ElementsAre(2, -1));
+  EXPECT_THAT(mustConvert(std::vector<int64_t>{}, integersParameter()).toIntVector(), testing::IsEmpty());
+  EXPECT_THAT(mustConvert(int64_t(3), twoIntegers()).toIntVector(), ElementsAre(3, 3)) << "of fixed length: repeated";
+  EXPECT_THAT(mustConvert(std::vector<int64_t>{1, 2}, twoIntegers()).toIntVector(), ElementsAre(1, 2));
+  EXPECT_FALSE(fits(int64_t(3), integersParameter())) << "of no fixed length";
+  EXPECT_FALSE(fits(std::vector<double>{1.0}, integersParameter()));
+  EXPECT_FALSE(fits(std::vector<bool>{true}, integersParameter()));
 }
 
 TEST(LiteralTest, ListsOfNumbersAndBools) {
-  EXPECT_THAT(must(std::vector<double>{2.5, 2}, reals()).toDoubleVector(), ElementsAre(2.5, 2));
-  EXPECT_THAT(must(std::vector<int64_t>{2, 3}, reals()).toDoubleVector(), ElementsAre(2, 3));
+  EXPECT_THAT(mustConvert(std::vector<double>{2.5, 2}, reals()).toDoubleVector(), ElementsAre(2.5, 2));
+  EXPECT_THAT(mustConvert(std::vector<int64_t>{2, 3}, reals()).toDoubleVector(), ElementsAre(2, 3));
   EXPECT_FALSE(fits(1.5, reals()));
-  c10::List<bool> bools = must(std::vector<bool>{true, false, true}, threeBools()).toBoolList();
+  c10::List<bool> bools = mustConvert(std::vector<bool>{true, false, true}, threeBools()).toBoolList();
   EXPECT_THAT(std::vector<bool>(bools.begin(), bools.end()), ElementsAre(true, false, true));
   EXPECT_FALSE(fits(std::vector<int64_t>{1, 0, 1}, threeBools()));
 }
@@ -165,7 +165,7 @@ TEST(LiteralTest, NamesOfContents) {
                                                             {std::vector<double>(), "a list of numbers"},
                                                             {true, "a bool"},
                                                             {std::vector<bool>(), "a list of bools"},
-                                                            {word(""), "a string"},
+                                                            {wordOf(""), "a string"},
                                                             {DType::f32, "a dtype"}};
   for (const auto &[content, name] : names)
     EXPECT_EQ(contentName(content), name);

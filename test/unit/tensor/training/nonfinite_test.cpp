@@ -14,7 +14,7 @@ using namespace meshplan;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
 int64_t countOf(const at::Tensor &tensor) {
   at::Tensor count = callOperator("meshplan.nonfinite_count", {tensor}, {value("self", 0)})[0];
@@ -27,7 +27,7 @@ int64_t countOf(const at::Tensor &tensor) {
   return count.item<int64_t>();
 }
 
-int64_t expected(const at::Tensor &tensor) { return at::isfinite(tensor).logical_not().sum().item<int64_t>(); }
+int64_t expectedNonfinite(const at::Tensor &tensor) { return at::isfinite(tensor).logical_not().sum().item<int64_t>(); }
 
 class Nonfinite : public testing::TestWithParam<at::ScalarType> {
 protected:
@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Nonfinite, testing::Values(at::kDouble, at::kFlo
                          [](const auto &each) { return std::string(c10::toString(each.param)); });
 
 TEST_P(Nonfinite, NansAndInfinitiesOfBothSigns) {
-  EXPECT_EQ(countOf(made(at::tensor({1.0, nan, -infinity, 0.0, infinity, -nan, -2.5}, at::kDouble))), 4);
+  EXPECT_EQ(countOf(made(at::tensor({1.0, nan, -inf, 0.0, inf, -nan, -2.5}, at::kDouble))), 4);
 }
 
 TEST_P(Nonfinite, TheGreatestAndTheLeastNumbersAreFinite) {
@@ -68,16 +68,16 @@ TEST_P(Nonfinite, SizesOfAllKinds) {
   at::manual_seed(1);
   for (int64_t size : {1, 7, 8, 31, 33, 4095, 4096, 4097, 8192, 32768, 32769, 100'003}) {
     at::Tensor tensor = at::randn({size});
-    tensor.masked_fill_(at::rand({size}).lt(0.1), nan).masked_fill_(at::rand({size}).lt(0.1), -infinity);
+    tensor.masked_fill_(at::rand({size}).lt(0.1), nan).masked_fill_(at::rand({size}).lt(0.1), -inf);
     tensor = made(tensor);
-    EXPECT_EQ(countOf(tensor), expected(tensor)) << size;
+    EXPECT_EQ(countOf(tensor), expectedNonfinite(tensor)) << size;
   }
 }
 
 /// Counters of 16 bits would overflow.
 TEST_P(Nonfinite, AllElements) {
   EXPECT_EQ(countOf(at::full({70'000}, nan, GetParam())), 70'000);
-  EXPECT_EQ(countOf(at::full({1 << 20}, infinity, GetParam())), 1 << 20);
+  EXPECT_EQ(countOf(at::full({1 << 20}, inf, GetParam())), 1 << 20);
 }
 
 /// What lies between the elements of a part is not its own.
@@ -97,7 +97,7 @@ TEST_P(Nonfinite, SeveralThreads) {
   at::set_num_threads(3);
   at::Tensor tensor = at::zeros({1 << 18}, GetParam());
   tensor.slice(0, 0, tensor.numel(), 1000).fill_(nan);
-  EXPECT_EQ(countOf(tensor), expected(tensor));
+  EXPECT_EQ(countOf(tensor), expectedNonfinite(tensor));
   at::set_num_threads(threads);
 }
 
@@ -111,7 +111,7 @@ at::Tensor note(const at::Tensor &tensor, const std::string &name) {
 }
 
 TEST(NonfiniteNotes, AreOfTheOperatorsOfThisThread) {
-  at::Tensor bad = at::tensor({1.0, nan, infinity}), good = at::ones({4});
+  at::Tensor bad = at::tensor({1.0, nan, inf}), good = at::ones({4});
   NonfiniteNotes notes;
   EXPECT_EQ(note(bad, "a").data_ptr(), bad.data_ptr()) << "the operand itself";
   note(good, "b");

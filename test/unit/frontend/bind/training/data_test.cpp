@@ -14,15 +14,15 @@ using testing::Optional;
 namespace {
 
 /// The data blocks of a plan for a Llama of one layer on dp = 2, cp = 2, tp = 3.
-std::vector<BoundData> bound(const std::string &blocks) {
+std::vector<BoundData> boundData(const std::string &blocks) {
   Outcome outcome =
       bindTo(llama(1), "plan p {\nmesh dp = 2, cp = 2, tp = 3\nlet n = 4\nrest: replicate\n" + blocks + "\n}\n");
   EXPECT_EQ(outcome.text, "");
   return outcome.plan ? outcome.plan->data : std::vector<BoundData>();
 }
 
-BoundData one(const std::string &options) {
-  std::vector<BoundData> blocks = bound("data dp, cp { " + options + " }");
+BoundData oneBlock(const std::string &options) {
+  std::vector<BoundData> blocks = boundData("data dp, cp { " + options + " }");
   EXPECT_EQ(blocks.size(), 1u);
   return blocks.empty() ? BoundData() : blocks[0];
 }
@@ -32,12 +32,12 @@ const std::string inTime = "\nloss loss\ninput input_ids: [batch, _]\nmicrobatch
 
 /// A block of a plan with microbatches.
 BoundData oneInTime(const std::string &options) {
-  std::vector<BoundData> blocks = bound("data dp, cp { " + options + " }" + inTime);
+  std::vector<BoundData> blocks = boundData("data dp, cp { " + options + " }" + inTime);
   return blocks.empty() ? BoundData() : blocks[0];
 }
 
 /// What is wrong with one option of a block on dp and cp, and what helps.
-std::vector<std::string> faults(const std::string &option) {
+std::vector<std::string> blockFaults(const std::string &option) {
   Sources sources;
   Diagnostics diagnostics(sources);
   std::optional<Syntax> syntax = parsePlan(
@@ -58,7 +58,7 @@ std::vector<std::string> faults(const std::string &option) {
 const std::string whole = "shard parameters, gradients, optimizer; ";
 
 TEST(BindData, WhatTheBlockDoesNotSayIsNotSharded) {
-  BoundData data = one("average in collective");
+  BoundData data = oneBlock("average in collective");
   EXPECT_THAT(data.axes, ElementsAre(0, 1));
   EXPECT_THAT(data.shard, IsEmpty());
   EXPECT_EQ(data.bucketBytes, std::nullopt);
@@ -80,45 +80,45 @@ TEST(BindData, WhatIsMovedOverlapsUnlessThePlanSays) {
                            Case{"overlap none", false, false, 0}, Case{"prefetch 3", true, true, 3},
                            Case{"prefetch 0", true, false, 0}, Case{"overlap gradients; prefetch 0", true, false, 0},
                            Case{"overlap parameters; prefetch 2", false, true, 2}}) {
-    BoundData data = one(whole + each.options);
+    BoundData data = oneBlock(whole + each.options);
     EXPECT_EQ(data.overlapGradients, each.gradients) << each.options;
     EXPECT_EQ(data.overlapParameters, each.parameters) << each.options;
     EXPECT_EQ(data.prefetch, each.prefetch) << each.options;
   }
-  EXPECT_TRUE(one("shard gradients, optimizer").overlapGradients);
-  EXPECT_FALSE(one("shard gradients, optimizer").overlapParameters);
-  EXPECT_FALSE(one("overlap none").overlapGradients);
+  EXPECT_TRUE(oneBlock("shard gradients, optimizer").overlapGradients);
+  EXPECT_FALSE(oneBlock("shard gradients, optimizer").overlapParameters);
+  EXPECT_FALSE(oneBlock("overlap none").overlapGradients);
 }
 
 TEST(BindData, KindsAreShardedOverTheBlockOrSomeOfIt) {
-  BoundData all = one("shard parameters, gradients, optimizer");
+  BoundData all = oneBlock("shard parameters, gradients, optimizer");
   EXPECT_THAT(all.shard, ElementsAre(DataKind::Parameters, DataKind::Gradients, DataKind::Optimizer));
   EXPECT_THAT(all.shardAxes, ElementsAre(0, 1));
-  BoundData hybrid = one("shard optimizer over cp");
+  BoundData hybrid = oneBlock("shard optimizer over cp");
   EXPECT_THAT(hybrid.shard, ElementsAre(DataKind::Optimizer));
   EXPECT_THAT(hybrid.shardAxes, ElementsAre(1)) << "over dp it is replicated";
 }
 
 TEST(BindData, WhatIsUpdatedIsShardedAsTheUpdateIs) {
-  EXPECT_THAT(one("shard gradients, optimizer").shard, ElementsAre(DataKind::Gradients, DataKind::Optimizer));
-  EXPECT_THAT(one("shard optimizer, parameters, gradients").shard.size(), 3u) << "in any order";
+  EXPECT_THAT(oneBlock("shard gradients, optimizer").shard, ElementsAre(DataKind::Gradients, DataKind::Optimizer));
+  EXPECT_THAT(oneBlock("shard optimizer, parameters, gradients").shard.size(), 3u) << "in any order";
   for (const char *shard : {"parameters", "gradients", "parameters, gradients", "parameters, optimizer"})
-    EXPECT_THAT(faults("shard " + std::string(shard)).at(0), testing::HasSubstr("' without ")) << shard;
-  EXPECT_EQ(faults("shard parameters over cp").back(), "write 'shard parameters, gradients, optimizer over cp'");
-  EXPECT_EQ(faults("shard gradients over pp").back(), "write 'shard gradients, optimizer'") << "no such axis";
-  EXPECT_EQ(faults("shard gradients over (cp, dp)").back(), "write 'shard gradients, optimizer over (cp, dp)'");
+    EXPECT_THAT(blockFaults("shard " + std::string(shard)).at(0), testing::HasSubstr("' without ")) << shard;
+  EXPECT_EQ(blockFaults("shard parameters over cp").back(), "write 'shard parameters, gradients, optimizer over cp'");
+  EXPECT_EQ(blockFaults("shard gradients over pp").back(), "write 'shard gradients, optimizer'") << "no such axis";
+  EXPECT_EQ(blockFaults("shard gradients over (cp, dp)").back(), "write 'shard gradients, optimizer over (cp, dp)'");
 }
 
 TEST(BindData, WhatIsAboutTheGatherNeedsShardedParameters) {
   for (const char *option : {"overlap parameters", "overlap gradients, parameters", "prefetch 1", "keep lm_head"})
     for (auto [shard, why] :
          {std::pair("", "no parameter is gathered"), {"; shard optimizer", "behind the optimizer"}}) {
-      EXPECT_THAT(faults(option + std::string(shard)).at(0), testing::HasSubstr(why)) << option;
-      EXPECT_EQ(faults(option + std::string(shard)).size(), 2u) << option;
+      EXPECT_THAT(blockFaults(option + std::string(shard)).at(0), testing::HasSubstr(why)) << option;
+      EXPECT_EQ(blockFaults(option + std::string(shard)).size(), 2u) << option;
     }
-  EXPECT_THAT(faults("prefetch 1; shard weights").at(0), "cannot read 'shard weights'");
-  EXPECT_EQ(faults("prefetch 1; shard weights").size(), 2u) << "what was meant is not known";
-  EXPECT_THAT(faults("shard optimizer, optimizer").at(0), "'optimizer' stands twice");
+  EXPECT_THAT(blockFaults("prefetch 1; shard weights").at(0), "cannot read 'shard weights'");
+  EXPECT_EQ(blockFaults("prefetch 1; shard weights").size(), 2u) << "what was meant is not known";
+  EXPECT_THAT(blockFaults("shard optimizer, optimizer").at(0), "'optimizer' stands twice");
 }
 
 TEST(BindData, BucketsHaveSizesInBytes) {
@@ -130,77 +130,79 @@ TEST(BindData, BucketsHaveSizesInBytes) {
                                               {"0.5 MB", 500000},
                                               {"1 GB", 1000000000}};
   for (auto [text, bytes] : cases)
-    EXPECT_THAT(one(std::string("bucket ") + text).bucketBytes, Optional(bytes)) << text;
-  EXPECT_THAT(one("bucket none").bucketBytes, Optional(int64_t(0))) << "each tensor alone, and not what is usual";
+    EXPECT_THAT(oneBlock(std::string("bucket ") + text).bucketBytes, Optional(bytes)) << text;
+  EXPECT_THAT(oneBlock("bucket none").bucketBytes, Optional(int64_t(0))) << "each tensor alone, and not what is usual";
 }
 
 TEST(BindData, UnitsAreOfWhatIsSharded) {
   for (const char *shard : {"optimizer", "gradients, optimizer", "parameters, gradients, optimizer"})
-    EXPECT_EQ(one("unit model.layers.*; shard " + std::string(shard)).units.size(), 1u) << shard;
-  EXPECT_THAT(faults("unit model.layers.*; bucket 1 MiB"),
+    EXPECT_EQ(oneBlock("unit model.layers.*; shard " + std::string(shard)).units.size(), 1u) << shard;
+  EXPECT_THAT(blockFaults("unit model.layers.*; bucket 1 MiB"),
               ElementsAre("'unit model.layers.*' without 'shard': parameters that stay whole are in no unit",
                           "write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, "
                           "optimizer', or remove 'unit model.layers.*'; 'bucket SIZE' makes pieces of gradients, too"));
-  EXPECT_EQ(faults("unit model.layers.*; unit lm_head").size(), 4u) << "each of them";
-  EXPECT_THAT(faults("unit lm_head; shard weights").front(), "cannot read 'shard weights'")
+  EXPECT_EQ(blockFaults("unit model.layers.*; unit lm_head").size(), 4u) << "each of them";
+  EXPECT_THAT(blockFaults("unit lm_head; shard weights").front(), "cannot read 'shard weights'")
       << "what was meant is unknown";
-  EXPECT_EQ(faults("unit lm_head; shard weights").size(), 2u);
+  EXPECT_EQ(blockFaults("unit lm_head; shard weights").size(), 2u);
 }
 
 TEST(BindData, WhenGradientsAreReducedIsForMicrobatches) {
   for (std::string option : {"reduce each microbatch", "reduce last microbatch"})
-    EXPECT_THAT(faults(option), ElementsAre("'" + option + "' without microbatches: gradients are made once in a step",
-                                            "add 'microbatches NUMBER', or remove '" + option + "'"));
-  EXPECT_EQ(bound("loss loss\ndata dp { reduce each microbatch }\nmicrobatches 1").size(), 1u)
+    EXPECT_THAT(blockFaults(option),
+                ElementsAre("'" + option + "' without microbatches: gradients are made once in a step",
+                            "add 'microbatches NUMBER', or remove '" + option + "'"));
+  EXPECT_EQ(boundData("loss loss\ndata dp { reduce each microbatch }\nmicrobatches 1").size(), 1u)
       << "their number may be set to 1";
 }
 
 TEST(BindData, OverlapPrefetchReduceAndAverage) {
-  EXPECT_TRUE(one("overlap gradients").overlapGradients);
-  EXPECT_FALSE(one("overlap gradients").overlapParameters);
-  BoundData both = one(whole + "overlap gradients, parameters");
+  EXPECT_TRUE(oneBlock("overlap gradients").overlapGradients);
+  EXPECT_FALSE(oneBlock("overlap gradients").overlapParameters);
+  BoundData both = oneBlock(whole + "overlap gradients, parameters");
   EXPECT_TRUE(both.overlapGradients && both.overlapParameters);
-  BoundData none = one("overlap none");
+  BoundData none = oneBlock("overlap none");
   EXPECT_FALSE(none.overlapGradients || none.overlapParameters);
-  EXPECT_EQ(one(whole + "prefetch 2").prefetch, 2);
-  EXPECT_EQ(one(whole + "prefetch n").prefetch, 4) << "a value of the plan";
+  EXPECT_EQ(oneBlock(whole + "prefetch 2").prefetch, 2);
+  EXPECT_EQ(oneBlock(whole + "prefetch n").prefetch, 4) << "a value of the plan";
   EXPECT_EQ(oneInTime("reduce each microbatch").reduce, ReduceTime::EachMicrobatch);
   EXPECT_EQ(oneInTime("reduce last microbatch").reduce, ReduceTime::LastMicrobatch);
-  EXPECT_EQ(one("average after collective").average, AverageTime::AfterCollective);
-  EXPECT_EQ(one("average in collective").average, AverageTime::InCollective);
+  EXPECT_EQ(oneBlock("average after collective").average, AverageTime::AfterCollective);
+  EXPECT_EQ(oneBlock("average in collective").average, AverageTime::InCollective);
 }
 
 TEST(BindData, WhatIsMovedInPiecesMayBeContiguous) {
-  BoundData none = one(whole);
+  BoundData none = oneBlock(whole);
   EXPECT_FALSE(none.contiguousParameters || none.contiguousGradients || none.registerBuffers);
-  BoundData both = one(whole + "contiguous parameters, gradients; register buffers");
+  BoundData both = oneBlock(whole + "contiguous parameters, gradients; register buffers");
   EXPECT_TRUE(both.contiguousParameters && both.contiguousGradients && both.registerBuffers);
-  EXPECT_FALSE(one(whole + "contiguous parameters").contiguousGradients);
-  EXPECT_FALSE(one("bucket 1 MiB; contiguous gradients").contiguousParameters) << "gradients of what stays whole";
+  EXPECT_FALSE(oneBlock(whole + "contiguous parameters").contiguousGradients);
+  EXPECT_FALSE(oneBlock("bucket 1 MiB; contiguous gradients").contiguousParameters) << "gradients of what stays whole";
   for (const char *shard : {"shard optimizer", "shard gradients, optimizer"})
-    EXPECT_TRUE(one(std::string(shard) + "; contiguous gradients, parameters").contiguousParameters) << shard;
+    EXPECT_TRUE(oneBlock(std::string(shard) + "; contiguous gradients, parameters").contiguousParameters) << shard;
 }
 
 TEST(BindData, WhatIsMovedAloneIsNotContiguous) {
-  EXPECT_THAT(faults(whole + "bucket none; contiguous parameters"),
+  EXPECT_THAT(blockFaults(whole + "bucket none; contiguous parameters"),
               ElementsAre("'contiguous parameters' and 'bucket none' contradict each other: each tensor is moved alone",
                           "remove one of them"));
-  EXPECT_THAT(faults("contiguous gradients"),
+  EXPECT_THAT(blockFaults("contiguous gradients"),
               ElementsAre("'contiguous gradients' without 'bucket': gradients of parameters that stay whole are moved "
                           "one by one",
                           "write 'bucket SIZE', as in 'bucket 64 MiB', or remove 'contiguous gradients'"));
   const std::string sharding = "write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, "
                                "optimizer', or ";
-  EXPECT_THAT(faults("bucket 1 MiB; contiguous parameters"),
+  EXPECT_THAT(blockFaults("bucket 1 MiB; contiguous parameters"),
               ElementsAre("'contiguous parameters' without 'shard': no parameter is moved",
                           sharding + "remove 'contiguous parameters'"));
-  EXPECT_THAT(faults("bucket 1 MiB; contiguous parameters, gradients").back(), sharding + "'contiguous gradients'");
-  EXPECT_THAT(faults(whole + "contiguous gradients, parameters, gradients"),
+  EXPECT_THAT(blockFaults("bucket 1 MiB; contiguous parameters, gradients").back(),
+              sharding + "'contiguous gradients'");
+  EXPECT_THAT(blockFaults(whole + "contiguous gradients, parameters, gradients"),
               ElementsAre("'gradients' stands twice", "keep one of them"));
 }
 
 TEST(BindData, BuffersAreRegisteredThatAreThere) {
-  EXPECT_THAT(faults(whole + "register buffers"),
+  EXPECT_THAT(blockFaults(whole + "register buffers"),
               ElementsAre("'register buffers' without 'contiguous': there is no buffer from step to step",
                           "write 'contiguous parameters, gradients', or remove 'register buffers'"));
 }
@@ -228,22 +230,24 @@ TEST(BindData, EachOptionHasAForm) {
   };
   for (const auto &[name, form, wrong] : cases)
     for (const char *option : wrong) {
-      std::vector<std::string> said = faults(option);
+      std::vector<std::string> said = blockFaults(option);
       ASSERT_FALSE(said.empty()) << option;
       EXPECT_EQ(said.back(), "the form is '" + std::string(form) + "'") << option;
     }
   for (const char *option :
        {"shard", "shard 3", "shard weights", "shard over cp", "shard gradients over",
         "shard gradients, weights over cp", "bucket", "bucket 64", "bucket all", "bucket 1 us", "bucket -1 MiB"}) {
-    std::vector<std::string> said = faults(option);
+    std::vector<std::string> said = blockFaults(option);
     ASSERT_FALSE(said.empty()) << option;
     EXPECT_THAT(said.back(), testing::StartsWith("the form is '" + std::string(option).substr(0, 4))) << option;
   }
 }
 
 TEST(BindData, WhatIsShardedLiesOnAxesOfTheBlock) {
-  EXPECT_THAT(faults("shard optimizer over tp"), ElementsAre("axis 'tp' is not an axis of this block, '(dp, cp)'"));
-  EXPECT_THAT(faults("shard optimizer over cp, tp"), ElementsAre("axis 'tp' is not an axis of this block, '(dp, cp)'"));
+  EXPECT_THAT(blockFaults("shard optimizer over tp"),
+              ElementsAre("axis 'tp' is not an axis of this block, '(dp, cp)'"));
+  EXPECT_THAT(blockFaults("shard optimizer over cp, tp"),
+              ElementsAre("axis 'tp' is not an axis of this block, '(dp, cp)'"));
 }
 
 } // namespace

@@ -18,7 +18,7 @@ std::vector<BoundData> blocks(const std::string &body, const ModelOutline &model
   return bound(body, model).data;
 }
 
-std::vector<std::string> said(const std::string &options, const ModelOutline &model = llama(2)) {
+std::vector<std::string> saidOfUnits(const std::string &options, const ModelOutline &model = llama(2)) {
   return faults("data dp { " + sharded + options + " }", model);
 }
 
@@ -72,26 +72,28 @@ TEST(BindDataUnits, WithoutAGeneralBlockTheRestIsInNone) {
 }
 
 TEST(BindDataUnits, AParameterIsInOneUnit) {
-  EXPECT_THAT(said("unit lm_head, lm_head.weight").front(), "parameter 'lm_head.weight' is in two units");
-  EXPECT_THAT(said("unit model.layers.*\nunit model.layers.1").front(), HasSubstr("is in two units"));
-  EXPECT_THAT(said("unit [lm_head, model.norm], model.norm").front(), "parameter 'model.norm.weight' is in two units");
-  EXPECT_THAT(said("unit [lm_head, **.lm_head]"), IsEmpty()) << "twice in one unit";
-  EXPECT_EQ(said("unit model, model").size(), 2u) << "one error for a path";
+  EXPECT_THAT(saidOfUnits("unit lm_head, lm_head.weight").front(), "parameter 'lm_head.weight' is in two units");
+  EXPECT_THAT(saidOfUnits("unit model.layers.*\nunit model.layers.1").front(), HasSubstr("is in two units"));
+  EXPECT_THAT(saidOfUnits("unit [lm_head, model.norm], model.norm").front(),
+              "parameter 'model.norm.weight' is in two units");
+  EXPECT_THAT(saidOfUnits("unit [lm_head, **.lm_head]"), IsEmpty()) << "twice in one unit";
+  EXPECT_EQ(saidOfUnits("unit model, model").size(), 2u) << "one error for a path";
 }
 
 TEST(BindDataUnits, ModulesOfOnePathShareNoParameter) {
-  EXPECT_THAT(said("unit model.layers.**").front(), HasSubstr("makes units of 'model.layers.0' and 'model.layers.0."));
-  EXPECT_THAT(said("unit **").front(), HasSubstr("makes units of '' and 'model'")) << "the root is a module";
-  EXPECT_THAT(said("unit {model.norm, lm_head}, model.layers.*.mlp, model.layers.*.self_attn"), IsEmpty());
-  EXPECT_THAT(said("unit [model.**, lm_head]"), IsEmpty()) << "one unit of all";
+  EXPECT_THAT(saidOfUnits("unit model.layers.**").front(),
+              HasSubstr("makes units of 'model.layers.0' and 'model.layers.0."));
+  EXPECT_THAT(saidOfUnits("unit **").front(), HasSubstr("makes units of '' and 'model'")) << "the root is a module";
+  EXPECT_THAT(saidOfUnits("unit {model.norm, lm_head}, model.layers.*.mlp, model.layers.*.self_attn"), IsEmpty());
+  EXPECT_THAT(saidOfUnits("unit [model.**, lm_head]"), IsEmpty()) << "one unit of all";
 }
 
 TEST(BindDataUnits, ATiedParameterIsInOneUnit) {
   ModelOutline tied = llama(1, /*tied=*/true);
-  EXPECT_THAT(said("unit {model.embed_tokens, lm_head}", tied).front(),
+  EXPECT_THAT(saidOfUnits("unit {model.embed_tokens, lm_head}", tied).front(),
               HasSubstr("makes units of 'model.embed_tokens' and 'lm_head', which both hold parameter"));
-  EXPECT_THAT(said("unit model.embed_tokens, lm_head", tied).front(), HasSubstr("is in two units"));
-  EXPECT_THAT(said("unit [model.embed_tokens, lm_head], model.layers.*", tied), IsEmpty());
+  EXPECT_THAT(saidOfUnits("unit model.embed_tokens, lm_head", tied).front(), HasSubstr("is in two units"));
+  EXPECT_THAT(saidOfUnits("unit [model.embed_tokens, lm_head], model.layers.*", tied), IsEmpty());
 }
 
 TEST(BindDataUnits, UnitsAndWhatIsKeptAreOfTheBlock) {

@@ -9,10 +9,10 @@ using testing::IsEmpty;
 
 namespace {
 
-const std::string trained = "loss loss\noptimizer adamw\n";
+const std::string trainedPlan = "loss loss\noptimizer adamw\n";
 
 BoundLossScale scaleOf(const std::string &option) {
-  BoundPlan plan = bound(trained + "precision { " + option + " }");
+  BoundPlan plan = bound(trainedPlan + "precision { " + option + " }");
   EXPECT_TRUE(plan.precision && plan.precision->lossScale) << option;
   return plan.precision && plan.precision->lossScale ? *plan.precision->lossScale : BoundLossScale();
 }
@@ -20,7 +20,7 @@ BoundLossScale scaleOf(const std::string &option) {
 TEST(BindLossScale, ANumberStays) {
   EXPECT_EQ(scaleOf("loss_scale 1024").initial, 1024);
   EXPECT_EQ(scaleOf("loss_scale 0.5").interval, 0);
-  EXPECT_FALSE(bound(trained + "precision { loss_scale 8 }").nonfinite);
+  EXPECT_FALSE(bound(trainedPlan + "precision { loss_scale 8 }").nonfinite);
 }
 
 TEST(BindLossScale, ADynamicOneHasTheNumbersOfGradScaler) {
@@ -37,18 +37,18 @@ TEST(BindLossScale, ADynamicOneHasTheNumbersOfGradScaler) {
 }
 
 TEST(BindLossScale, ADynamicOneSkipsSteps) {
-  BoundPlan plan = bound(trained + "precision { loss_scale dynamic }");
+  BoundPlan plan = bound(trainedPlan + "precision { loss_scale dynamic }");
   ASSERT_TRUE(plan.nonfinite);
   EXPECT_EQ(plan.nonfinite->action, NonfiniteAction::Skip);
   EXPECT_THAT(
-      faults(trained + "precision { loss_scale dynamic }\nnonfinite gradients stop"),
+      faults(trainedPlan + "precision { loss_scale dynamic }\nnonfinite gradients stop"),
       ElementsAre("'nonfinite gradients stop' and 'loss_scale dynamic' contradict each other: the scale is found "
                   "by steps whose gradients are not finite",
                   "write 'nonfinite gradients skip', or give the scale a number"));
 }
 
 TEST(BindLossScale, NumbersHaveARange) {
-  auto said = [](const std::string &option) { return faults(trained + "precision { " + option + " }"); };
+  auto said = [](const std::string &option) { return faults(trainedPlan + "precision { " + option + " }"); };
   const std::string range = " from 1.2e-38 to 8.5e37, so that it and its inverse are numbers of f32";
   EXPECT_THAT(said("loss_scale 0"), ElementsAre("the scale is a number" + range + ", and this is 0"));
   EXPECT_THAT(said("loss_scale 1e300"), ElementsAre("the scale is a number" + range + ", and this is 1e+300"));
@@ -66,7 +66,7 @@ TEST(BindLossScale, NumbersHaveARange) {
 
 TEST(BindLossScale, OtherFormsAreRefused) {
   for (const char *option : {"loss_scale", "loss_scale static", "loss_scale 8 { interval 3 }", "loss_scale 1, 2"}) {
-    std::vector<std::string> said = faults(trained + "precision { " + std::string(option) + " }");
+    std::vector<std::string> said = faults(trainedPlan + "precision { " + std::string(option) + " }");
     ASSERT_EQ(said.size(), 2u) << option;
     EXPECT_EQ(said[1], "the form is 'loss_scale NUMBER | dynamic { initial NUMBER; growth NUMBER; backoff NUMBER; "
                        "interval STEPS }'");
@@ -80,16 +80,16 @@ TEST(BindLossScale, GradientsOf16BitsAreLikelyToVanish) {
   ModelOutline half = llama(1);
   for (OutlineParameter &parameter : half.parameters)
     parameter.dtype = "f16";
-  std::vector<std::string> said = faults(trained, half);
+  std::vector<std::string> said = faults(trainedPlan, half);
   ASSERT_EQ(said.size(), 2u);
   EXPECT_THAT(said[0], testing::HasSubstr("are f16, where numbers below 6e-8 are 0"));
   EXPECT_EQ(said[1], "add 'precision { loss_scale dynamic }'");
-  EXPECT_THAT(faults(trained + "precision { loss_scale 1024 }", half), IsEmpty());
-  EXPECT_THAT(faults(trained + "precision { compute f16 }"),
+  EXPECT_THAT(faults(trainedPlan + "precision { loss_scale 1024 }", half), IsEmpty());
+  EXPECT_THAT(faults(trainedPlan + "precision { compute f16 }"),
               ElementsAre("'compute f16' makes gradients of f16, where numbers below 6e-8 are 0",
                           "add 'precision { loss_scale dynamic }'"));
-  EXPECT_THAT(faults(trained + "precision { compute f16; loss_scale dynamic }"), IsEmpty());
-  EXPECT_THAT(faults(trained + "precision { compute bf16 }"), IsEmpty()) << "bf16 has the exponents of f32";
+  EXPECT_THAT(faults(trainedPlan + "precision { compute f16; loss_scale dynamic }"), IsEmpty());
+  EXPECT_THAT(faults(trainedPlan + "precision { compute bf16 }"), IsEmpty()) << "bf16 has the exponents of f32";
 }
 
 } // namespace

@@ -14,23 +14,23 @@ const std::string divided = "shard parameters, gradients, optimizer; ";
 
 std::string data(const std::string &options) { return "data dp { " + options + " }\n"; }
 
-BoundData one(const std::string &statements) {
+BoundData offloaded(const std::string &statements) {
   BoundPlan plan = bound(statements);
   EXPECT_EQ(plan.data.size(), 1u) << statements;
   return plan.data.empty() ? BoundData() : plan.data[0];
 }
 
 TEST(BindOffload, NothingIsOnTheHostUnlessThePlanSays) {
-  EXPECT_FALSE(one(adam + data(divided)).offloadParameters);
-  EXPECT_FALSE(one(adam + data(divided)).offloadOptimizer);
+  EXPECT_FALSE(offloaded(adam + data(divided)).offloadParameters);
+  EXPECT_FALSE(offloaded(adam + data(divided)).offloadOptimizer);
 }
 
 TEST(BindOffload, ParametersAndWhatTheOptimizerKeepsGoApart) {
-  EXPECT_TRUE(one(adam + data(divided + "offload parameters")).offloadParameters);
-  EXPECT_FALSE(one(adam + data(divided + "offload parameters")).offloadOptimizer);
-  EXPECT_TRUE(one(adam + data("offload optimizer")).offloadOptimizer) << "also where nothing is divided";
+  EXPECT_TRUE(offloaded(adam + data(divided + "offload parameters")).offloadParameters);
+  EXPECT_FALSE(offloaded(adam + data(divided + "offload parameters")).offloadOptimizer);
+  EXPECT_TRUE(offloaded(adam + data("offload optimizer")).offloadOptimizer) << "also where nothing is divided";
   for (const char *option : {"offload parameters, optimizer", "offload optimizer, parameters"}) {
-    BoundData both = one(adam + data(divided + option));
+    BoundData both = offloaded(adam + data(divided + option));
     EXPECT_TRUE(both.offloadParameters && both.offloadOptimizer) << option;
     EXPECT_EQ(both.offloadRange.line, 7);
   }

@@ -10,14 +10,14 @@ using testing::IsEmpty;
 
 namespace {
 
-BoundOptimizer one(const std::string &optimizer, const ModelOutline &model = llama(2)) {
+BoundOptimizer oneOptimizer(const std::string &optimizer, const ModelOutline &model = llama(2)) {
   BoundPlan plan = bound("loss loss\noptimizer " + optimizer, model);
   EXPECT_TRUE(plan.optimizer) << optimizer;
   return plan.optimizer.value_or(BoundOptimizer());
 }
 
 OptimizerNumbers numbersOf(const std::string &optimizer) {
-  BoundOptimizer bound = one(optimizer);
+  BoundOptimizer bound = oneOptimizer(optimizer);
   EXPECT_EQ(bound.groups.size(), 1u);
   return bound.groups.empty() ? OptimizerNumbers() : bound.groups[0].numbers;
 }
@@ -25,7 +25,7 @@ OptimizerNumbers numbersOf(const std::string &optimizer) {
 TEST(BindOptimizer, EachKindHasItsWord) {
   for (auto [word, kind] : {std::pair("sgd", OptimizerKind::Sgd), std::pair("adam", OptimizerKind::Adam),
                             std::pair("adamw", OptimizerKind::Adamw)}) {
-    EXPECT_EQ(one(word).kind, kind);
+    EXPECT_EQ(oneOptimizer(word).kind, kind);
     EXPECT_EQ(optimizerName(kind), word);
   }
 }
@@ -77,7 +77,7 @@ TEST(BindOptimizer, TheEndsOfTheRangesAreInside) {
 }
 
 TEST(BindOptimizer, WithoutGroupsAllAreInTheFirst) {
-  BoundOptimizer optimizer = one("adamw");
+  BoundOptimizer optimizer = oneOptimizer("adamw");
   EXPECT_THAT(optimizer.groups.at(0).paths, IsEmpty());
   EXPECT_EQ(optimizer.groupOf.size(), 21u);
   EXPECT_THAT(optimizer.groupOf, Each(0u));
@@ -86,9 +86,10 @@ TEST(BindOptimizer, WithoutGroupsAllAreInTheFirst) {
 
 TEST(BindOptimizer, AGroupHasTheOtherNumbersOfTheOptimizer) {
   ModelOutline model = llama(2);
-  BoundOptimizer optimizer = one("adamw { group **.*norm, lm_head { weight_decay 0; betas (0, 0.5) }\n lr 1e-2; eps 1\n"
-                                 "group [model.embed_tokens, model.layers.*.mlp.up_proj.weight] { lr 0 } }",
-                                 model);
+  BoundOptimizer optimizer =
+      oneOptimizer("adamw { group **.*norm, lm_head { weight_decay 0; betas (0, 0.5) }\n lr 1e-2; eps 1\n"
+                   "group [model.embed_tokens, model.layers.*.mlp.up_proj.weight] { lr 0 } }",
+                   model);
   ASSERT_EQ(optimizer.groups.size(), 3u);
   EXPECT_EQ(optimizer.groups[0].numbers.weightDecay, 0.01);
   const OptimizerNumbers &first = optimizer.groups[1].numbers, &second = optimizer.groups[2].numbers;
@@ -111,29 +112,32 @@ TEST(BindOptimizer, AGroupMayNameParametersOfModules) {
   ModelOutline model = llama(1);
   size_t head = model.modules.size() - 1;
   model.parameters.push_back({{{head, "bias"}}, {head}, {8}, true});
-  BoundOptimizer optimizer = one("sgd { group **.bias { weight_decay 1 }; group lm_head.weight { lr 1 } }", model);
+  BoundOptimizer optimizer =
+      oneOptimizer("sgd { group **.bias { weight_decay 1 }; group lm_head.weight { lr 1 } }", model);
   EXPECT_EQ(optimizer.groupOf[parameterAt(model, "lm_head.bias")], 1u);
   EXPECT_EQ(optimizer.groupOf[parameterAt(model, "lm_head.weight")], 2u);
 }
 
 TEST(BindOptimizer, ATiedParameterIsInTheGroupOfEachOfItsNames) {
   for (const char *path : {"lm_head", "model.embed_tokens", "lm_head.weight, model.embed_tokens"}) {
-    BoundOptimizer optimizer = one(std::string("sgd { group ") + path + " { lr 0 } }", llama(1, /*tied=*/true));
+    BoundOptimizer optimizer =
+        oneOptimizer(std::string("sgd { group ") + path + " { lr 0 } }", llama(1, /*tied=*/true));
     EXPECT_EQ(std::count(optimizer.groupOf.begin(), optimizer.groupOf.end(), 1u), 1) << path;
     EXPECT_EQ(optimizer.groupOf.at(0), 1u) << path;
   }
 }
 
 TEST(BindOptimizer, PathsOfOneGroupMayOverlap) {
-  BoundOptimizer optimizer = one("sgd { group **.*norm, model.norm { lr 0 } }");
+  BoundOptimizer optimizer = oneOptimizer("sgd { group **.*norm, model.norm { lr 0 } }");
   EXPECT_EQ(std::count(optimizer.groupOf.begin(), optimizer.groupOf.end(), 1u), 5);
 }
 
 TEST(BindOptimizer, AGroupMayTakeNesterovBack) {
-  BoundOptimizer optimizer = one("sgd { momentum 0.9; nesterov; group lm_head { momentum 0; nesterov false } }");
+  BoundOptimizer optimizer =
+      oneOptimizer("sgd { momentum 0.9; nesterov; group lm_head { momentum 0; nesterov false } }");
   EXPECT_TRUE(optimizer.groups.at(0).numbers.nesterov);
   EXPECT_FALSE(optimizer.groups.at(1).numbers.nesterov);
-  optimizer = one("sgd { momentum 0.9; group lm_head { nesterov } }");
+  optimizer = oneOptimizer("sgd { momentum 0.9; group lm_head { nesterov } }");
   EXPECT_FALSE(optimizer.groups.at(0).numbers.nesterov);
   EXPECT_TRUE(optimizer.groups.at(1).numbers.nesterov) << "with the momentum of the optimizer";
 }

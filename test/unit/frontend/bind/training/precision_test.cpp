@@ -11,11 +11,11 @@ using testing::IsEmpty;
 namespace {
 
 /// What the other statements need to be of use.
-const std::string whole = "loss loss\noptimizer adamw\ndata dp { shard parameters, gradients, optimizer }\n";
+const std::string sharded = "loss loss\noptimizer adamw\ndata dp { shard parameters, gradients, optimizer }\n";
 
 TEST(BindPrecision, EachValueHasADtype) {
   BoundPlan plan =
-      bound(whole + "precision { compute bf16; storage f32; gather f16; reduce f64; master f32; state bf16 }");
+      bound(sharded + "precision { compute bf16; storage f32; gather f16; reduce f64; master f32; state bf16 }");
   ASSERT_TRUE(plan.precision);
   EXPECT_EQ(plan.precision->compute, "bf16");
   EXPECT_EQ(plan.precision->storage, "f32");
@@ -23,13 +23,13 @@ TEST(BindPrecision, EachValueHasADtype) {
   EXPECT_EQ(plan.precision->reduce, "f64");
   EXPECT_EQ(plan.precision->master, "f32");
   EXPECT_EQ(plan.precision->state, "bf16");
-  EXPECT_EQ(bound(whole + "precision { master f32 }").precision->compute, "") << "as the archive has it";
+  EXPECT_EQ(bound(sharded + "precision { master f32 }").precision->compute, "") << "as the archive has it";
 }
 
 TEST(BindPrecision, ADtypeIsOneKnownWord) {
   for (const char *option :
        {"master", "master 32", "master f32, f16", "master f32 f16", "master \"f32\"", "master f32 { }"}) {
-    std::vector<std::string> said = faults(whole + "precision { " + std::string(option) + " }");
+    std::vector<std::string> said = faults(sharded + "precision { " + std::string(option) + " }");
     ASSERT_EQ(said.size(), 2u) << option;
     EXPECT_EQ(said[1], "the form is 'master DTYPE'") << option;
   }
@@ -78,7 +78,7 @@ TEST(BindPrecision, ProductsAreNarrowerThanTheModelOrAsItHasThem) {
                {{"f32", ""}, "bf16", true}}; // what is no float is not computed with
   for (const auto &[archive, compute, isRight] : cases) {
     std::string options = "compute " + std::string(compute) + "; loss_scale 8";
-    std::vector<std::string> said = faults(whole + "precision { " + options + " }", ofDtypes(archive));
+    std::vector<std::string> said = faults(sharded + "precision { " + options + " }", ofDtypes(archive));
     EXPECT_EQ(said.empty(), isRight) << archive.front() << ": " << compute;
   }
   EXPECT_THAT(faults("precision { compute bf16 }", ofDtypes({"f32", "f16"})),
@@ -145,22 +145,23 @@ TEST(BindPrecision, AMasterKeepsMoreThanItsParameter) {
                {{"bf16"}, "master bf16; storage f32", false},
                {{"f32"}, "storage bf16; master bf16", true}};
   for (const auto &[archive, options, isRight] : cases) {
-    std::vector<std::string> said = faults(whole + "precision { " + std::string(options) + " }", ofDtypes(archive));
+    std::vector<std::string> said = faults(sharded + "precision { " + std::string(options) + " }", ofDtypes(archive));
     EXPECT_EQ(said.empty(), isRight) << archive.front() << ": " << options;
   }
 }
 
 TEST(BindPrecision, AMasterThatKeepsNothingIsNamedWithItsParameter) {
-  EXPECT_THAT(faults(whole + "precision { master bf16 }", ofDtypes({"f32"})),
+  EXPECT_THAT(faults(sharded + "precision { master bf16 }", ofDtypes({"f32"})),
               ElementsAre("'master bf16' keeps nothing: parameter 'model.embed_tokens.weight' is f32, and no other is "
                           "narrower",
                           "write 'master f64', or remove 'master bf16'"));
-  EXPECT_THAT(faults(whole + "precision { master f16 }", ofDtypes({"f64", "bf16"})),
+  EXPECT_THAT(faults(sharded + "precision { master f16 }", ofDtypes({"f64", "bf16"})),
               ElementsAre(HasSubstr("parameter 'model.layers.0.self_attn.q_proj.weight' is bf16"),
                           "write 'master f32', or remove 'master f16'"));
-  EXPECT_EQ(faults(whole + "precision { master f32 }", ofDtypes({"f64"})).back(), "remove 'master f32'");
-  EXPECT_THAT(faults(whole + "freeze model.embed_tokens\nprecision { master bf16 }", ofDtypes({"f32", "f64"})).front(),
-              HasSubstr("parameter 'model.layers.0.self_attn.k_proj.weight' is f32"))
+  EXPECT_EQ(faults(sharded + "precision { master f32 }", ofDtypes({"f64"})).back(), "remove 'master f32'");
+  EXPECT_THAT(
+      faults(sharded + "freeze model.embed_tokens\nprecision { master bf16 }", ofDtypes({"f32", "f64"})).front(),
+      HasSubstr("parameter 'model.layers.0.self_attn.k_proj.weight' is f32"))
       << "frozen ones have no master";
 }
 

@@ -38,7 +38,8 @@ const StyleRule *findRule(const Context &context, const Word &style) {
   for (const StyleRule &rule : styleRules) {
     if (rule.name == style.text)
       return &rule;
-    names.push_back(rule.name.str());
+    if (rule.kind != StyleKind::Expert) // which is refused
+      names.push_back(rule.name.str());
   }
   bool isAxis = context.environment.mesh.find(style.text).has_value();
   context.diagnostics.error(style.range, "unknown style '" + style.text + "'")

@@ -1,18 +1,39 @@
-# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, zlib, ISA-L, and
-# MPI if it is there.
+# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, zlib and
+# ISA-L.
 #
 # The wheel's own CMake package asks for a CUDA toolkit, so the target is made from the wheel's headers and libraries.
 find_package(CLI11 REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json REQUIRED CONFIG)
 find_package(Threads REQUIRED)
+# From its archive: a wheel takes libz.so from the machine that it is installed on, whose may lack what is used of it.
 find_package(ZLIB REQUIRED)
+find_library(ZLIB_ARCHIVE libz.a)
+add_library(zlib INTERFACE)
+target_include_directories(zlib SYSTEM INTERFACE ${ZLIB_INCLUDE_DIRS})
+if(ZLIB_ARCHIVE AND NOT BUILD_SHARED_LIBS)
+  target_link_libraries(zlib INTERFACE ${ZLIB_ARCHIVE})
+else()
+  target_link_libraries(zlib INTERFACE ${ZLIB_LIBRARIES})
+endif()
 find_path(ISAL_INCLUDE_DIR isa-l/crc.h REQUIRED)
 find_library(ISAL_LIBRARY isal REQUIRED)
 add_library(isal INTERFACE)
 target_include_directories(isal SYSTEM INTERFACE ${ISAL_INCLUDE_DIR})
 target_link_libraries(isal INTERFACE ${ISAL_LIBRARY})
-find_package(MPI COMPONENTS C) # optional: runtime/comm/mpi
+
+# The headers of MPI, if they are there: runtime/comm/mpi. The library is opened by name when a launcher of MPI has started
+# the program, in the folder that is linked here.
+find_package(MPI COMPONENTS C)
+if(MPI_C_FOUND AND MPI_C_LIBRARIES)
+  add_library(meshplan-mpi-headers INTERFACE)
+  target_include_directories(meshplan-mpi-headers SYSTEM INTERFACE ${MPI_C_INCLUDE_DIRS})
+  # Open MPI's header would bring the C++ binding, which is not linked.
+  target_compile_definitions(meshplan-mpi-headers INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  list(GET MPI_C_LIBRARIES 0 library)
+  cmake_path(GET library PARENT_PATH directory)
+  target_link_directories(meshplan-mpi-headers INTERFACE ${directory})
+endif()
 
 # The headers of NCCL and CUDA, from the wheels beside LibTorch (crt and cccl have their own): runtime/comm/nccl. The
 # libraries are opened by name when a run asks for them, in the folders that are linked here.

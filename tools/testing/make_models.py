@@ -38,7 +38,11 @@ MODULES = tuple(
         "with_loss.py",
     )
 )
-SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE, *MODULES)
+EXPORTED_BY = tuple(
+    EXPORT.parents[1] / "python" / "meshplan" / name
+    for name in ("archives.py", "example_inputs.py", "hugging_face.py", "plain_outputs.py")
+)
+SOURCES = (Path(__file__), *EXPORTED_BY, EXPORT_MODULE, *MODULES)
 
 
 def tiny(architecture: str, *extra: str, **settings: object) -> list[str]:

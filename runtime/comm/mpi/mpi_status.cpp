@@ -2,8 +2,6 @@
 
 #include "runtime/comm/mpi/mpi_status.h"
 
-#include <mpi.h>
-
 using namespace meshplan;
 
 Status meshplan::mpiStatus(int code, const char *call) {
@@ -11,7 +9,7 @@ Status meshplan::mpiStatus(int code, const char *call) {
     return Status();
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
+  if (mpi().MPI_Error_string(code, text, &length) != MPI_SUCCESS)
     length = 0;
   return Status::error(StatusCode::peerLost, call, ": ", length > 0 ? std::string(text, length) : "unknown error", " (",
                        code, ")");

@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_COMM_MPI_MPI_STATUS_H
 #define MESHPLAN_RUNTIME_COMM_MPI_MPI_STATUS_H
 
-#include "runtime/base/status.h"
+#include "runtime/comm/mpi/api.h"
 
 namespace meshplan {
 
@@ -15,6 +15,6 @@ Status mpiStatus(int code, const char *call);
 
 /// Calls a function of MPI and returns from the caller when it fails.
 #define MESHPLAN_RETURN_IF_MPI_ERROR(function, ...)                                                                    \
-  MESHPLAN_RETURN_IF_ERROR(::meshplan::mpiStatus(function(__VA_ARGS__), #function))
+  MESHPLAN_RETURN_IF_ERROR(::meshplan::mpiStatus(::meshplan::mpi().function(__VA_ARGS__), #function))
 
 #endif // MESHPLAN_RUNTIME_COMM_MPI_MPI_STATUS_H

@@ -16,7 +16,7 @@ using namespace meshplan;
 static Expected<std::pair<int64_t, int64_t>> findLocalPlace() {
   MPI_Comm local;
   int rank = 0, size = 0;
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split_type, mpi().world, MPI_COMM_TYPE_SHARED, 0, mpi().nullInfo, &local);
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_rank, local, &rank);
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_size, local, &size);
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_free, &local);
@@ -24,6 +24,8 @@ static Expected<std::pair<int64_t, int64_t>> findLocalPlace() {
 }
 
 Expected<std::unique_ptr<MpiProcess>> MpiProcess::start(const std::optional<StartLimit> &limit) {
+  if (!installedMpi())
+    return installedMpi().status();
   // Before MPI starts threads, which inherit the mask.
   holdEndingSignal();
   std::optional<StartWatch> watch;
@@ -33,9 +35,9 @@ Expected<std::unique_ptr<MpiProcess>> MpiProcess::start(const std::optional<Star
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Init_thread, nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   if (provided < MPI_THREAD_FUNNELED)
     return Status(StatusCode::unsupported, "this MPI does not allow a process to have threads");
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_size, MPI_COMM_WORLD, &size);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_set_errhandler, mpi().world, mpi().errorsReturn);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_rank, mpi().world, &rank);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_size, mpi().world, &size);
   std::unique_ptr<MpiProcess> process(new MpiProcess());
   process->ownRank = rank;
   process->processCount = size;
@@ -47,15 +49,15 @@ Expected<std::unique_ptr<MpiProcess>> MpiProcess::start(const std::optional<Star
 MpiProcess::~MpiProcess() {
   // MPI_Finalize waits for all processes, also for those that are gone.
   if (together)
-    (void)mpiStatus(MPI_Finalize(), "MPI_Finalize");
+    (void)mpiStatus(mpi().MPI_Finalize(), "MPI_Finalize");
 }
 
 Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t ranks) {
   // What a run that failed has left on its way must not reach the next one.
   MPI_Comm communicator;
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split, MPI_COMM_WORLD, ownRank < ranks ? 0 : MPI_UNDEFINED,
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split, mpi().world, ownRank < ranks ? 0 : MPI_UNDEFINED,
                                static_cast<int>(ownRank), &communicator);
-  if (communicator == MPI_COMM_NULL)
+  if (communicator == mpi().nullComm)
     return Status();
   Transport transport(communicator);
   EngineOptions engineOptions{

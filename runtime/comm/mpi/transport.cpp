@@ -16,12 +16,12 @@ constexpr int messageTag = 0;
 
 Transport::Transport(MPI_Comm communicator) : communicator(communicator) {
   int rank = 0, size = 0, found = 0;
-  MPI_Comm_rank(communicator, &rank);
-  MPI_Comm_size(communicator, &size);
+  mpi().MPI_Comm_rank(communicator, &rank);
+  mpi().MPI_Comm_size(communicator, &size);
   ownRank = rank;
   rankCount = size;
   int *bound = nullptr;
-  MPI_Comm_get_attr(communicator, MPI_TAG_UB, &bound, &found);
+  mpi().MPI_Comm_get_attr(communicator, MPI_TAG_UB, &bound, &found);
   tagBound = found ? *bound : 32767; // what MPI promises
 }
 
@@ -32,7 +32,7 @@ Transport::~Transport() {
 
 Status Transport::start(int64_t to, int64_t tag, Buffer buffer, Sent sent) {
   MPI_Request request;
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Isend, buffer.data(), static_cast<int>(buffer.size()), MPI_BYTE,
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Isend, buffer.data(), static_cast<int>(buffer.size()), mpi().byte,
                                static_cast<int>(to), static_cast<int>(tag), communicator, &request);
   requests.push_back(request);
   operations.push_back({std::move(buffer), std::move(sent), nullptr});
@@ -56,7 +56,7 @@ Status Transport::send(int64_t to, int64_t tag, Buffer buffer, Sent sent) {
 Status Transport::receive(int64_t from, int64_t tag, int64_t size, Received received) {
   Buffer buffer = allocate(size);
   MPI_Request request;
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Irecv, buffer.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(from),
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Irecv, buffer.data(), static_cast<int>(size), mpi().byte, static_cast<int>(from),
                                static_cast<int>(tag), communicator, &request);
   requests.push_back(request);
   operations.push_back({std::move(buffer), nullptr, std::move(received)});
@@ -72,9 +72,9 @@ Status Transport::takeMessages(const MessageHandler &onMessage, bool &any) {
     if (!found)
       return Status();
     any = true;
-    MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Get_count, &status, MPI_BYTE, &size);
+    MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Get_count, &status, mpi().byte, &size);
     Buffer buffer = Buffer::allocate(size);
-    MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Mrecv, buffer.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Mrecv, buffer.data(), size, mpi().byte, &message, MPI_STATUS_IGNORE);
     MESHPLAN_RETURN_IF_ERROR(onMessage(status.MPI_SOURCE, buffer.bytes()));
   }
 }
@@ -95,7 +95,7 @@ Status Transport::finishRequests(bool &any) {
     ended.push_back(std::move(operations[index]));
   size_t kept = 0;
   for (size_t i = 0; i < requests.size(); ++i)
-    if (requests[i] != MPI_REQUEST_NULL) {
+    if (requests[i] != mpi().nullRequest) {
       std::swap(requests[kept], requests[i]);
       std::swap(operations[kept], operations[i]);
       ++kept;

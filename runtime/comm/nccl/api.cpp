@@ -2,51 +2,23 @@
 
 #include "runtime/comm/nccl/api.h"
 
-#include <dlfcn.h>
-#include <string>
+#include "runtime/base/shared_library.h"
 
 using namespace meshplan;
 
 namespace {
 
-class Library {
-public:
-  explicit Library(const char *name) : name(name), handle(dlopen(name, RTLD_NOW | RTLD_GLOBAL)) {
-    if (!handle)
-      note(dlerror());
-  }
-
-  /// Null where the library has no such function.
-  template <typename Function> void takeIfThere(Function &function, const char *symbol) {
-    function = handle ? reinterpret_cast<Function>(dlsym(handle, symbol)) : nullptr;
-  }
-
-  template <typename Function> void take(Function &function, const char *symbol) {
-    takeIfThere(function, symbol);
-    if (handle && !function)
-      note(std::string("it has no function ") + symbol);
-  }
-
-  Status status() const {
-    if (failure.empty())
-      return Status();
-    return Status::error(StatusCode::unsupported, "the backend nccl needs ", name,
-                         ", which cannot be used here: ", failure, "; help: install it, or compile with --device cpu");
-  }
-
-private:
-  void note(const std::string &text) {
-    if (failure.empty())
-      failure = text;
-  }
-
-  const char *name;
-  void *handle;
-  std::string failure;
-};
+Status statusOf(const SharedLibrary &library, const char *name) {
+  if (library.failure().empty())
+    return Status();
+  return Status::error(StatusCode::unsupported, "the backend nccl needs ", name,
+                       ", which cannot be used here: ", library.failure(),
+                       "; help: install it, or compile with --device cpu");
+}
 
 Status openFunctions(CudaApi &api) {
-  Library library("libcudart.so.13");
+  const char *name = "libcudart.so.13";
+  SharedLibrary library(name);
   library.take(api.getDeviceCount, "cudaGetDeviceCount");
   library.take(api.setDevice, "cudaSetDevice");
   library.take(api.streamCreateWithFlags, "cudaStreamCreateWithFlags");
@@ -60,13 +32,14 @@ Status openFunctions(CudaApi &api) {
   library.take(api.malloc, "cudaMalloc");
   library.take(api.free, "cudaFree");
   library.take(api.memcpyAsync, "cudaMemcpyAsync");
-  return library.status();
+  return statusOf(library, name);
 }
 
 Status openFunctions(NcclApi &api) {
   MESHPLAN_ASSIGN_OR_RETURN(const CudaApi *cuda, openCuda());
   api.cuda = *cuda;
-  Library library("libnccl.so.2");
+  const char *name = "libnccl.so.2";
+  SharedLibrary library(name);
   library.take(api.getUniqueId, "ncclGetUniqueId");
   library.take(api.commInitRankConfig, "ncclCommInitRankConfig");
   library.take(api.commGetAsyncError, "ncclCommGetAsyncError");
@@ -87,7 +60,7 @@ Status openFunctions(NcclApi &api) {
   library.takeIfThere(api.memFree, "ncclMemFree");
   library.takeIfThere(api.commRegister, "ncclCommRegister");
   library.takeIfThere(api.commDeregister, "ncclCommDeregister");
-  return library.status();
+  return statusOf(library, name);
 }
 
 } // namespace

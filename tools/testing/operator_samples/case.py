@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from compare_forward import Reference, Tensors, largest_error
 from compare_gradients import PREFIX, GradientReference
-from exported_graphs import is_functional
+from meshplan.exported_graphs import is_functional
 from safetensors.torch import load_file, save_file
 from samples import Sample, SampleModule, is_divided
 

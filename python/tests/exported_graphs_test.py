@@ -6,7 +6,7 @@ from __future__ import annotations
 import unittest
 
 import torch
-from exported_graphs import is_functional, is_under_autocast, stop_gradients
+from meshplan.exported_graphs import is_functional, is_under_autocast, stop_gradients
 
 
 def exported(module: torch.nn.Module, x: torch.Tensor) -> torch.export.ExportedProgram:

@@ -12,8 +12,8 @@ import unittest
 from pathlib import Path
 
 import numpy
-import tokenize_text
 import transformers
+from meshplan import tokenize_text
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel

@@ -1,0 +1,8 @@
+"""`python -m meshplan.tokenize`: makes a data set of text."""
+
+import sys
+
+from meshplan._modules import run_module
+
+if __name__ == "__main__":
+    sys.exit(run_module("meshplan.tokenize_text", "meshplan.tokenize"))

@@ -1,0 +1,40 @@
+//===- api.cpp - what is used of MPI --------------------------------------===//
+
+#include "runtime/comm/mpi/api.h"
+
+#include "runtime/base/shared_library.h"
+
+using namespace meshplan;
+
+// Open MPI has kept its number since version 2; other libraries keep the interface that MPICH's has.
+#ifdef OPEN_MPI
+static constexpr const char *libraryName = "libmpi.so.40";
+#define MESHPLAN_TAKE_CONSTANT(member, symbol, constant) library.take(api.member, symbol)
+#else
+static constexpr const char *libraryName = "libmpi.so.12";
+#define MESHPLAN_TAKE_CONSTANT(member, symbol, constant) api.member = constant
+#endif
+
+Expected<MpiApi> meshplan::openMpi(const char *name) {
+  MpiApi api;
+  SharedLibrary library(name);
+#define MESHPLAN_TAKE(name) library.take(api.name, #name);
+  MESHPLAN_MPI_FUNCTIONS(MESHPLAN_TAKE)
+#undef MESHPLAN_TAKE
+  MESHPLAN_TAKE_CONSTANT(world, "ompi_mpi_comm_world", MPI_COMM_WORLD);
+  MESHPLAN_TAKE_CONSTANT(nullComm, "ompi_mpi_comm_null", MPI_COMM_NULL);
+  MESHPLAN_TAKE_CONSTANT(byte, "ompi_mpi_byte", MPI_BYTE);
+  MESHPLAN_TAKE_CONSTANT(errorsReturn, "ompi_mpi_errors_return", MPI_ERRORS_RETURN);
+  MESHPLAN_TAKE_CONSTANT(nullInfo, "ompi_mpi_info_null", MPI_INFO_NULL);
+  MESHPLAN_TAKE_CONSTANT(nullRequest, "ompi_request_null", MPI_REQUEST_NULL);
+  if (library.failure().empty())
+    return api;
+  return Status::error(StatusCode::unsupported, "the backend mpi needs ", name,
+                       ", which cannot be used here: ", library.failure(),
+                       "; help: install it, or start one process without a launcher, which runs all ranks");
+}
+
+const Expected<MpiApi> &meshplan::installedMpi() {
+  static const Expected<MpiApi> api = openMpi(libraryName);
+  return api;
+}

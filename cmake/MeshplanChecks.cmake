@@ -46,4 +46,7 @@ add_test(NAME install COMMAND ${CMAKE_SOURCE_DIR}/tools/check_install --build ${
 set_tests_properties(install PROPERTIES LABELS long)
 if(MESHPLAN_PYTHON AND TARGET meshplan AND TARGET meshplan-run AND NOT MESHPLAN_ASAN)
   add_test(NAME package COMMAND ${CMAKE_SOURCE_DIR}/tools/check_package --build ${CMAKE_BINARY_DIR})
+  # Its own environment comes from the package index, once.
+  set_tests_properties(package PROPERTIES
+    SKIP_REGULAR_EXPRESSION "the Python environment that builds wheels could not be created")
 endif()

@@ -12,6 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+
 from bench import compile_time, forward_time, limited_network, models, table, train_time, training
 from bench.training import DATA, ONE, Contestant, Result
 

@@ -1,13 +1,15 @@
 //===- shared_library.h - a library that is opened at run time ---*- C++ -*-===//
 //
 // For libraries that a machine may lack: a program that does not need them
-// starts without them.
+// starts without them. All in the header, since the loader looks in the folders
+// that the caller was linked with.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_RUNTIME_BASE_SHARED_LIBRARY_H
 #define MESHPLAN_RUNTIME_BASE_SHARED_LIBRARY_H
 
+#include <dlfcn.h>
 #include <string>
 
 namespace meshplan {
@@ -16,30 +18,28 @@ namespace meshplan {
 class SharedLibrary {
 public:
   /// `name` as the loader finds it: "libmpi.so.40".
-  explicit SharedLibrary(const char *name);
+  explicit SharedLibrary(const char *name) : isOpen(dlopen(name, RTLD_NOW | RTLD_GLOBAL)) {
+    if (!isOpen)
+      firstFailure = dlerror();
+  }
 
-  /// The address of a function or of an object, as a linked program would find it: a library that was loaded before
-  /// (LD_PRELOAD) comes first. Null where there is none.
-  void *find(const char *symbol) const;
-
-  /// Sets `function`, to null where there is none.
+  /// Sets `function` to the address of a function or of an object, as a linked program would find it: a library that
+  /// was loaded before (LD_PRELOAD) comes first. Null where there is none.
   template <typename Function> void takeIfThere(Function &function, const char *symbol) const {
-    function = reinterpret_cast<Function>(find(symbol));
+    function = isOpen ? reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, symbol)) : nullptr;
   }
 
   /// The same, and it is a failure if there is none.
   template <typename Function> void take(Function &function, const char *symbol) {
     takeIfThere(function, symbol);
-    if (!function)
-      noteMissing(symbol);
+    if (!function && firstFailure.empty())
+      firstFailure = std::string("it has no ") + symbol;
   }
 
   /// What went wrong first; empty if nothing did.
   const std::string &failure() const { return firstFailure; }
 
 private:
-  void noteMissing(const char *symbol);
-
   bool isOpen;
   std::string firstFailure;
 };

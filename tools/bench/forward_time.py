@@ -10,10 +10,10 @@ import argparse
 import statistics
 import time
 
-import export_model
 import torch
 from bench import models, ranks, reference, table, turns
 from bench.arguments import parser
+from meshplan.hugging_face import Model
 from safetensors.torch import load_file
 
 WORLD = 6
@@ -21,7 +21,7 @@ TARGET = 1.15
 CASES = (models.smollm2(batch=4, sequence=96), models.smollm2(batch=4, sequence=384))
 
 
-def pytorch_seconds(model: export_model.Model, inputs: dict[str, torch.Tensor], steps: int) -> float:
+def pytorch_seconds(model: Model, inputs: dict[str, torch.Tensor], steps: int) -> float:
     """Like `meshplan-run bench`, leaves a first step out."""
     seconds = []
     with torch.no_grad():

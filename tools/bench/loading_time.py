@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 from bench import models, ranks, table, turns
 from bench.arguments import parser
-from export_model import UsageError
+from meshplan.example_inputs import UsageError
 from safetensors.torch import save_file
 
 WORLD = 2

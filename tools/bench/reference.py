@@ -5,10 +5,10 @@ Apart from models.py: the memory of a process that imports PyTorch would count a
 
 from __future__ import annotations
 
-import export_model
 from bench import models
+from meshplan import hugging_face
 
 
-def load(model: models.Model) -> export_model.Model:
-    arguments = export_model.parse_arguments([*model.source, "--attention", "sdpa", "-o", "not-written.pt2"])
-    return export_model.load_model(arguments, export_model.load_config(arguments))
+def load(model: models.Model) -> hugging_face.Model:
+    arguments = hugging_face.parse_arguments([*model.source, "--attention", "sdpa", "-o", "not-written.pt2"])
+    return hugging_face.load_model(arguments, hugging_face.load_config(arguments))

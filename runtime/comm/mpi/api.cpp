@@ -18,9 +18,22 @@ static constexpr const char *libraryName = "libmpi.so.12";
 Expected<MpiApi> meshplan::openMpi(const char *name) {
   MpiApi api;
   SharedLibrary library(name);
-#define MESHPLAN_TAKE(name) library.take(api.name, #name);
-  MESHPLAN_MPI_FUNCTIONS(MESHPLAN_TAKE)
-#undef MESHPLAN_TAKE
+  library.take(api.MPI_Comm_free, "MPI_Comm_free");
+  library.take(api.MPI_Comm_get_attr, "MPI_Comm_get_attr");
+  library.take(api.MPI_Comm_rank, "MPI_Comm_rank");
+  library.take(api.MPI_Comm_set_errhandler, "MPI_Comm_set_errhandler");
+  library.take(api.MPI_Comm_size, "MPI_Comm_size");
+  library.take(api.MPI_Comm_split, "MPI_Comm_split");
+  library.take(api.MPI_Comm_split_type, "MPI_Comm_split_type");
+  library.take(api.MPI_Error_string, "MPI_Error_string");
+  library.take(api.MPI_Finalize, "MPI_Finalize");
+  library.take(api.MPI_Get_count, "MPI_Get_count");
+  library.take(api.MPI_Improbe, "MPI_Improbe");
+  library.take(api.MPI_Init_thread, "MPI_Init_thread");
+  library.take(api.MPI_Irecv, "MPI_Irecv");
+  library.take(api.MPI_Isend, "MPI_Isend");
+  library.take(api.MPI_Mrecv, "MPI_Mrecv");
+  library.take(api.MPI_Testsome, "MPI_Testsome");
   MESHPLAN_TAKE_CONSTANT(world, "ompi_mpi_comm_world", MPI_COMM_WORLD);
   MESHPLAN_TAKE_CONSTANT(nullComm, "ompi_mpi_comm_null", MPI_COMM_NULL);
   MESHPLAN_TAKE_CONSTANT(byte, "ompi_mpi_byte", MPI_BYTE);

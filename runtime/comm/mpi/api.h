@@ -12,23 +12,27 @@
 
 #include <mpi.h>
 
-#define MESHPLAN_MPI_FUNCTIONS(X)                                                                                      \
-  X(MPI_Comm_free)                                                                                                     \
-  X(MPI_Comm_get_attr)                                                                                                 \
-  X(MPI_Comm_rank)                                                                                                     \
-  X(MPI_Comm_set_errhandler)                                                                                           \
-  X(MPI_Comm_size)                                                                                                     \
-  X(MPI_Comm_split)                                                                                                    \
-  X(MPI_Comm_split_type) X(MPI_Error_string) X(MPI_Finalize) X(MPI_Get_count) X(MPI_Improbe) X(MPI_Init_thread)        \
-      X(MPI_Irecv) X(MPI_Isend) X(MPI_Mrecv) X(MPI_Testsome)
-
 namespace meshplan {
 
 /// Functions under their own names. Of the constants those that are objects of the library in Open MPI.
 struct MpiApi {
-#define MESHPLAN_MEMBER(name) decltype(&::name) name = nullptr;
-  MESHPLAN_MPI_FUNCTIONS(MESHPLAN_MEMBER)
-#undef MESHPLAN_MEMBER
+  decltype(&::MPI_Comm_free) MPI_Comm_free;
+  decltype(&::MPI_Comm_get_attr) MPI_Comm_get_attr;
+  decltype(&::MPI_Comm_rank) MPI_Comm_rank;
+  decltype(&::MPI_Comm_set_errhandler) MPI_Comm_set_errhandler;
+  decltype(&::MPI_Comm_size) MPI_Comm_size;
+  decltype(&::MPI_Comm_split) MPI_Comm_split;
+  decltype(&::MPI_Comm_split_type) MPI_Comm_split_type;
+  decltype(&::MPI_Error_string) MPI_Error_string;
+  decltype(&::MPI_Finalize) MPI_Finalize;
+  decltype(&::MPI_Get_count) MPI_Get_count;
+  decltype(&::MPI_Improbe) MPI_Improbe;
+  decltype(&::MPI_Init_thread) MPI_Init_thread;
+  decltype(&::MPI_Irecv) MPI_Irecv;
+  decltype(&::MPI_Isend) MPI_Isend;
+  decltype(&::MPI_Mrecv) MPI_Mrecv;
+  decltype(&::MPI_Testsome) MPI_Testsome;
+
   MPI_Comm world, nullComm;
   MPI_Datatype byte;
   MPI_Errhandler errorsReturn;

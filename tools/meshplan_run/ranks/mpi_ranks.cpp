@@ -29,7 +29,7 @@ static MpiProcess::StartLimit startLimit(const Placement &placement, std::chrono
 int meshplan::runMpiRank(const RunOptions &options, const Placement &placement, const Command &command) {
   auto started = MpiProcess::start(startLimit(placement, timeoutOf(options)));
   if (!started)
-    return reportError(started.status());
+    return reportError(withRank(started.status(), placement.rank));
   MpiProcess &process = **started;
   Status agreed = checkAgainstMpi(placement, process.rank(), process.size());
   // There is nobody to tell, and the launcher's number is the one that the user knows.

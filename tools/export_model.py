@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # Bytes of a buffer that stays in an archive without weights, as much as meshplan reads.
 MOST_KEPT_BUFFER = 64 << 20
+# Extra file of an archive: the parallel plan that transformers has for the model, for `meshplan init --from hf`.
+PARALLEL_PLAN = "parallel_plan.json"
 
 
 class ModelClass(Protocol):
@@ -394,12 +396,21 @@ def deflate(path: Path) -> None:
             target.writestr(zipfile.ZipInfo(name), source.read(name), zipfile.ZIP_DEFLATED)
 
 
-def save_archive(program: torch.export.ExportedProgram, arguments: argparse.Namespace) -> None:
+def parallel_plan(model: Model) -> dict[str, object]:
+    """Plans of the model and of the configurations in it, as transformers joins them; empty if it has none."""
+    plans = {key: getattr(model, f"_{key}", None) or {} for key in ("tp_plan", "ep_plan")}
+    if not any(plans.values()):
+        return {}
+    return {"model": type(model).__name__, "transformers": transformers.__version__, **plans}
+
+
+def save_archive(program: torch.export.ExportedProgram, model: Model, arguments: argparse.Namespace) -> None:
     shorten_traces(program)
     if arguments.without_weights:
         drop_weights(program)
+    plan = parallel_plan(model)
     with replaced_on_success(arguments.output) as path:
-        torch.export.save(program, path)
+        torch.export.save(program, path, extra_files={PARALLEL_PLAN: json.dumps(plan, indent=1)} if plan else None)
         if arguments.compress:
             deflate(path)
 
@@ -455,7 +466,7 @@ def run(arguments: argparse.Namespace) -> None:
     config = load_config(arguments)
     model = load_model(arguments, config)
     inputs = example_inputs(model, arguments)
-    save_archive(export(model, inputs, arguments), arguments)
+    save_archive(export(model, inputs, arguments), model, arguments)
     if arguments.weights_out:
         save_tensors(untied_state(model), arguments.weights_out)
     if arguments.inputs_out:

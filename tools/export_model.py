@@ -398,7 +398,11 @@ def deflate(path: Path) -> None:
 
 def parallel_plan(model: Model) -> dict[str, object]:
     """Plans of the model and of the configurations in it, as transformers joins them; empty if it has none."""
-    plans = {key: getattr(model, f"_{key}", None) or {} for key in ("tp_plan", "ep_plan")}
+    plans = {key: dict(getattr(model, f"_{key}", None) or {}) for key in ("tp_plan", "ep_plan")}
+    for plan in plans.values():
+        # Of a model that counts as its own base model names stand once more, below no module.
+        for name in [name for name in plan if any(other.endswith(f".{name}") for other in plan)]:
+            del plan[name]
     if not any(plans.values()):
         return {}
     return {"model": type(model).__name__, "transformers": transformers.__version__, **plans}

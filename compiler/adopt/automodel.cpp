@@ -116,10 +116,7 @@ void AutomodelReader::addSizes(Options &options) {
   options.push_back({"strategy", [](const YamlEntry &) {}});
   options.push_back({"_target_", [](const YamlEntry &) {}});
   for (StringRef name : {"pipeline", "moe"})
-    options.push_back({name, [this](const YamlEntry &entry) {
-                         if (!entry.value.saysNothing() && !entry.value.entries.empty())
-                           reader.noEffect(entry, entry.key == "moe" ? "'ep_size' is 1" : "'pp_size' is 1");
-                       }});
+    options.push_back({name, [](const YamlEntry &) {}}); // with sizes above 1, which are refused
   options.push_back({"activation_checkpointing", [this](const YamlEntry &entry) { takeCheckpointing(entry); }});
   options.push_back({"activation_checkpointing_scope", [this](const YamlEntry &entry) {
                        if (entry.value.text != "all")
@@ -300,6 +297,12 @@ void AutomodelReader::finishDistributed(const YamlEntry &section, Strategy strat
   if (sequence && mesh.tensor->value == 1)
     reader.noEffect(*sequence, "'tp_size' is 1");
   plan.sequence = sequence && mesh.tensor->value > 1;
+  for (const auto &[block, size] : {std::pair("pipeline", "pp_size"), std::pair("moe", "ep_size")}) {
+    const YamlEntry *entry = section.value.find(block), *own = section.value.find(size);
+    bool isUsed = own && !own->value.saysNothing() && own->value.text != "1";
+    if (entry && !entry->value.saysNothing() && !entry->value.entries.empty() && !isUsed)
+      reader.noEffect(*entry, "'" + std::string(size) + "' is 1");
+  }
   const YamlEntry *name = section.value.find("strategy");
   std::string from = name ? reader.fromOf(*name) : "the default of strategy";
   if (strategy == Strategy::ddp && mesh.tensor->value > 1)

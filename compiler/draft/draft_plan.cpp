@@ -269,6 +269,8 @@ void Drafter::takeStyles() {
     choices.push_back({style.module, kind, {}, groupOf(style.module)});
     draft.styles.push_back({style.module, style.clause + (style.from.empty() ? "" : "  // " + style.from)});
     known.insert(style.module);
+    if (!llvm::is_contained(draft.modules, style.module))
+      draft.modules.push_back(style.module); // it holds no parameter
   }
   for (const AdoptedWhole &module : adopted.whole)
     if (known.insert(module.module).second)

@@ -2,10 +2,11 @@
 
 #include "compiler/draft/drafted_training.h"
 #include "compiler/draft/module_patterns.h"
+#include "compiler/draft/plan_words.h"
 #include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include <set>
+#include <map>
 
 using namespace meshplan;
 using llvm::StringRef;
@@ -33,6 +34,7 @@ private:
   std::vector<std::string> modulesOf(const std::vector<std::string> &classes) const;
   std::vector<std::string> patterns(const std::vector<std::string> &paths) const;
   std::vector<std::string> units() const;
+  std::vector<std::string> vectors() const;
 
   const AdoptedTraining &training;
   const TrainingFacts &facts;
@@ -120,7 +122,8 @@ std::vector<std::string> TrainingDrafter::units() const {
 
 /// In how many parts a rank computes its samples.
 int64_t TrainingDrafter::microbatches() {
-  if (!training.microBatch || !facts.batch)
+  // A batch that is not the one that is said has other parts, too.
+  if (!training.microBatch || !facts.batch || (training.globalBatch && training.globalBatch->value != *facts.batch))
     return 1;
   int64_t ranks = facts.splitsBatch ? shardsOfRole(facts.mesh, AxisRole::data) : 1;
   int64_t part = training.microBatch->value * ranks;
@@ -217,21 +220,43 @@ void TrainingDrafter::addRecompute() {
   statements.push_back({"recompute " + llvm::join(own, ", ") + keep, training.recompute->from, {}});
 }
 
+/// Patterns of the trained parameters of one dim or none: `**.bias` where all of one name are such, else their paths.
+/// Empty if there are no others.
+std::vector<std::string> TrainingDrafter::vectors() const {
+  auto isVector = [&](const OutlineParameter &parameter) { return isTrained(parameter) && parameter.shape.size() < 2; };
+  std::map<std::string, std::pair<size_t, size_t>> byName; // how many there are, and how many of them are vectors
+  for (const OutlineParameter &parameter : facts.model.parameters) {
+    auto &[all, own] = byName[parameter.names.front().leaf];
+    ++all;
+    own += isVector(parameter);
+  }
+  auto isShared = [&](const std::string &name) {
+    auto [all, own] = byName[name];
+    return own > 1 && own == all && planWord(name) == name;
+  };
+  std::vector<std::string> named, paths;
+  bool hasOthers = false;
+  for (const OutlineParameter &parameter : facts.model.parameters) {
+    const std::string &name = parameter.names.front().leaf;
+    hasOthers |= isTrained(parameter) && !isVector(parameter);
+    if (!isVector(parameter))
+      continue;
+    if (!isShared(name))
+      paths.push_back(parameterPath(facts.model, parameter));
+    else if (!llvm::is_contained(named, "**." + name))
+      named.push_back("**." + name);
+  }
+  llvm::append_range(named, patterns(paths));
+  return hasOthers ? named : std::vector<std::string>();
+}
+
 void TrainingDrafter::addOptimizer() {
   const AdoptedOptimizer &wanted = *training.optimizer;
   DraftStatement optimizer{"optimizer " + wanted.kind, wanted.from, wanted.options, /*mayGo=*/false};
-  std::vector<std::string> vectors;
-  size_t trained = 0;
-  for (const OutlineParameter &parameter : facts.model.parameters)
-    if (isTrained(parameter)) {
-      ++trained;
-      if (parameter.shape.size() < 2)
-        vectors.push_back(parameterPath(facts.model, parameter));
-    }
-  if (!wanted.vectorsDoNotDecay.text.empty() && !vectors.empty() && vectors.size() < trained)
-    optimizer.options.push_back(
-        {"group " + llvm::join(patterns(vectors), ", ") + " { " + wanted.vectorsDoNotDecay.text + " }",
-         wanted.vectorsDoNotDecay.from});
+  std::vector<std::string> group = wanted.vectorsDoNotDecay.text.empty() ? std::vector<std::string>() : vectors();
+  if (!group.empty())
+    optimizer.options.push_back({"group " + llvm::join(group, ", ") + " { " + wanted.vectorsDoNotDecay.text + " }",
+                                 wanted.vectorsDoNotDecay.from});
   statements.push_back(std::move(optimizer));
 }
 

@@ -94,9 +94,9 @@ TEST_F(Automodel, OptionsWithoutAnEffectAreSaid) {
                     "  activation_checkpointing_scope: vision\ncompile:\n  enabled: true\n"));
   EXPECT_THAT(said(),
               ElementsAre("2:3: warning: 'enable_compile' has no effect here",
+                          "8:3: warning: 'activation_checkpointing_scope' has no effect: all layers are recomputed",
                           "4:3: warning: 'pipeline' has no effect: 'pp_size' is 1",
                           "6:3: warning: 'moe' has no effect: 'ep_size' is 1",
-                          "8:3: warning: 'activation_checkpointing_scope' has no effect: all layers are recomputed",
                           "9:1: warning: 'compile' has no effect: operators run as PyTorch has them"));
 }
 

@@ -56,7 +56,7 @@ protected:
 TEST_F(DraftedTraining, WhatIsUsual) {
   training = usualTraining(mesh);
   EXPECT_THAT(draft(), ElementsAre("data dp { shard gradients, optimizer; unit h.* }",
-                                   "optimizer adamw { lr 3e-4; betas (0.9, 0.95); weight_decay 0.1; group h.*.up.bias, "
+                                   "optimizer adamw { lr 3e-4; betas (0.9, 0.95); weight_decay 0.1; group **.bias, "
                                    "norm.weight { weight_decay 0 } }",
                                    "clip_grad_norm 1.0"));
   mesh = {{"fsdp", 2, AxisRole::data}};
@@ -92,6 +92,9 @@ TEST_F(DraftedTraining, MicrobatchesFollowFromTheBatch) {
   training.microBatch->value = 3;
   draft();
   EXPECT_EQ(diagnostics.text(), "error: a batch of 16 is no multiple of 3 samples on each of 2 ranks\n");
+  training.globalBatch->value = 64;
+  draft();
+  EXPECT_EQ(diagnostics.text(), "") << "the batch is another one, and its parts are";
   batch = std::nullopt;
   EXPECT_THAT(draft(), ElementsAre("optimizer sgd { lr 0.1 }"));
 }

@@ -3,9 +3,9 @@
 #ifndef MESHPLAN_COMPILER_DRAFT_DRAFT_TEXT_H
 #define MESHPLAN_COMPILER_DRAFT_DRAFT_TEXT_H
 
-#include "compiler/draft/drafted_training.h"
 #include "compiler/draft/mesh_roles.h"
 #include "compiler/draft/module_patterns.h"
+#include "compiler/draft/training/drafted_training.h"
 #include "compiler/frontend/model_outline.h"
 #include "llvm/ADT/StringMap.h"
 #include <optional>

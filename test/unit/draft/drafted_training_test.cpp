@@ -1,6 +1,6 @@
 //===- drafted_training_test.cpp - what a draft says of training ----------===//
 
-#include "compiler/draft/drafted_training.h"
+#include "compiler/draft/training/drafted_training.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 //===- drafted_training.h - what a drafted plan says of training -*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_DRAFT_DRAFTED_TRAINING_H
-#define MESHPLAN_COMPILER_DRAFT_DRAFTED_TRAINING_H
+#ifndef MESHPLAN_COMPILER_DRAFT_TRAINING_DRAFTED_TRAINING_H
+#define MESHPLAN_COMPILER_DRAFT_TRAINING_DRAFTED_TRAINING_H
 
 #include "compiler/adopt/adopted_plan.h"
 #include "compiler/draft/mesh_roles.h"
@@ -38,4 +38,4 @@ std::vector<DraftStatement> draftTraining(const AdoptedTraining &training, const
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_DRAFT_DRAFTED_TRAINING_H
+#endif // MESHPLAN_COMPILER_DRAFT_TRAINING_DRAFTED_TRAINING_H

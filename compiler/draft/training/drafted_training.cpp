@@ -1,6 +1,6 @@
 //===- drafted_training.cpp - what a drafted plan says of training --------===//
 
-#include "compiler/draft/drafted_training.h"
+#include "compiler/draft/training/drafted_training.h"
 #include "compiler/draft/module_patterns.h"
 #include "compiler/draft/plan_words.h"
 #include "compiler/support/layer_names.h"

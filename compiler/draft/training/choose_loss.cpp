@@ -1,6 +1,6 @@
 //===- choose_loss.cpp - the output that is the loss ----------------------===//
 
-#include "compiler/draft/choose_loss.h"
+#include "compiler/draft/training/choose_loss.h"
 #include "compiler/support/nearest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 //===- choose_loss.h - the output that is the loss --------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_DRAFT_CHOOSE_LOSS_H
-#define MESHPLAN_COMPILER_DRAFT_CHOOSE_LOSS_H
+#ifndef MESHPLAN_COMPILER_DRAFT_TRAINING_CHOOSE_LOSS_H
+#define MESHPLAN_COMPILER_DRAFT_TRAINING_CHOOSE_LOSS_H
 
 #include "compiler/archive/exported_program.h"
 #include "compiler/support/diagnostics.h"
@@ -23,4 +23,4 @@ std::optional<std::string> chooseLoss(const archive::ExportedProgram &program, c
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_DRAFT_CHOOSE_LOSS_H
+#endif // MESHPLAN_COMPILER_DRAFT_TRAINING_CHOOSE_LOSS_H

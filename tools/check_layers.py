@@ -51,6 +51,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "dialect/sched": ({"dialect/support", EXTENT}, {"mlir", "llvm"}),
     "compiler/support": ({EXTENT}, {"llvm"}),
     "compiler/frontend": ({"grammar", "compiler/support"}, {"antlr", "llvm"}),
+    "compiler/adopt": ({"compiler/frontend", "compiler/support"}, {"llvm"}),
     "compiler/archive": ({"compiler/support"}, {"llvm", "zip", "json"}),
     "compiler/indexing": (set(), {"llvm"}),
     "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT}, {"mlir", "llvm"}),
@@ -100,6 +101,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "compiler/draft": (
         {
+            "compiler/adopt",
             "compiler/pipeline",
             "compiler/transforms/*",
             "compiler/frontend",

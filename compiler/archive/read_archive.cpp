@@ -24,6 +24,7 @@ public:
   ArchiveReader(const ZipArchive &archive, std::vector<Diagnostic> &errors) : archive(archive), errors(errors) {}
 
   std::optional<ExportedProgram> read();
+  std::optional<std::string> readExtraFile(const std::string &name);
   void readBufferValues(ExportedProgram &program);
 
 private:
@@ -88,6 +89,14 @@ void ArchiveReader::readBufferValues(ExportedProgram &program) {
       hash.update(buffer.data->bytes);
   }
   program.digest = llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+std::optional<std::string> ArchiveReader::readExtraFile(const std::string &name) {
+  constexpr uint64_t most = uint64_t(64) << 20; // texts of users are small
+  std::string member = "extra/" + name;
+  if (!findFolder() || !archive.find(folder + member))
+    return std::nullopt;
+  return archive.read(folder + member, errors, most);
 }
 
 void ArchiveReader::fail(const std::string &problem, std::string help) {
@@ -264,6 +273,13 @@ ReadResult readArchive(const std::string &path) {
   if (std::unique_ptr<ZipArchive> archive = ZipArchive::open(path, result.errors))
     result.program = ArchiveReader(*archive, result.errors).read();
   return result;
+}
+
+ExtraFile readExtraFile(const std::string &path, const std::string &name) {
+  ExtraFile file;
+  if (std::unique_ptr<ZipArchive> archive = ZipArchive::open(path, file.errors))
+    file.text = ArchiveReader(*archive, file.errors).readExtraFile(name);
+  return file;
 }
 
 void readBufferValues(const std::string &path, ExportedProgram &program) {

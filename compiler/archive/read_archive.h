@@ -33,6 +33,15 @@ struct ReadResult {
 /// No global state; may run on several threads at once.
 ReadResult readArchive(const std::string &path);
 
+/// A text that stands beside the program in an archive: one of `extra_files` of torch.export.save.
+struct ExtraFile {
+  std::optional<std::string> text; ///< nothing where the archive has none of this name
+  std::vector<Diagnostic> errors;
+};
+
+/// Reads the extra file `name` of the archive at `path`.
+ExtraFile readExtraFile(const std::string &path, const std::string &name);
+
 /// What is read of a persistent buffer: more than tables and masks need, less than a weight that is kept as a buffer.
 inline constexpr int64_t maxBufferBytes = int64_t(64) << 20;
 

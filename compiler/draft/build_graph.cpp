@@ -21,6 +21,7 @@ public:
 
 private:
   void addValue(Value value);
+  void addInput(Value value);
   void addCall(plan::CallOp call);
   void addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule, std::vector<DimLink> &links,
                  plan::CallOp reader = {});
@@ -46,6 +47,12 @@ void GraphBuilder::addValue(Value value) {
   firstDim[value] = graph.extents.size();
   for (int64_t extent : cast<RankedTensorType>(value.getType()).getShape())
     graph.extents.push_back(extent);
+}
+
+void GraphBuilder::addInput(Value value) {
+  std::vector<size_t> &dims = graph.inputs.emplace_back();
+  for (int64_t dim = 0; dim < cast<RankedTensorType>(value.getType()).getRank(); ++dim)
+    dims.push_back(firstDim[value] + dim);
 }
 
 /// The factors of a joined dim are divided together, each of them part by part, but for the only key head beside query
@@ -234,8 +241,11 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
 }
 
 FeatureGraph GraphBuilder::build() {
-  for (BlockArgument argument : function.getArguments())
+  for (BlockArgument argument : function.getArguments()) {
     addValue(argument);
+    if (plan::argumentKind(argument) == "input")
+      addInput(argument);
+  }
   for (Operation &op : function.getBody().front()) {
     if (auto call = dyn_cast<plan::CallOp>(op))
       addCall(call);

@@ -15,8 +15,8 @@ namespace {
 class InputDrafter {
 public:
   InputDrafter(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples, const BatchAxes &axes,
-               bool readsTokens)
-      : inputs(inputs), examples(examples), axes(axes), readsTokens(readsTokens) {}
+               bool readsTokens, const std::vector<std::vector<std::string>> &names)
+      : inputs(inputs), examples(examples), axes(axes), readsTokens(readsTokens), names(names) {}
 
   DraftInputs draft();
 
@@ -25,14 +25,15 @@ private:
   /// True if the dims have one extent, as far as the archive and its example tell: exporters give labels symbols of
   /// their own.
   bool isSame(const OutlineDim &left, const OutlineDim &right) const;
-  std::string nameOf(const OutlineValue &input, size_t dim) const;
-  std::string dimText(const OutlineValue &input, size_t dim);
+  std::string nameOf(size_t input, size_t dim) const;
+  std::string dimText(size_t input, size_t dim);
   std::string extentOf(const OutlineDim &dim, const std::string &name);
 
   const std::vector<OutlineValue> &inputs;
   const llvm::StringMap<int64_t> &examples;
   const BatchAxes &axes;
   bool readsTokens;
+  const std::vector<std::vector<std::string>> &names;
   std::optional<OutlineDim> batch, sequence;
   std::map<std::string, std::string> letOf; ///< name of the `let` that a symbol is set to
   std::map<std::string, int> letNames;      ///< how often each was wanted
@@ -49,6 +50,10 @@ bool InputDrafter::isSame(const OutlineDim &left, const OutlineDim &right) const
 }
 
 void InputDrafter::findNamedDims() {
+  for (size_t index = 0; index < names.size(); ++index)
+    for (size_t dim = 0; dim < names[index].size(); ++dim)
+      if (!batch && names[index][dim] == "batch")
+        batch = inputs[index].dims[dim];
   for (const OutlineValue &input : inputs) {
     if (!batch && !input.dims.empty())
       batch = input.dims[0];
@@ -57,7 +62,10 @@ void InputDrafter::findNamedDims() {
   }
 }
 
-std::string InputDrafter::nameOf(const OutlineValue &input, size_t dim) const {
+std::string InputDrafter::nameOf(size_t index, size_t dim) const {
+  if (!names.empty())
+    return names[index][dim];
+  const OutlineValue &input = inputs[index];
   const OutlineDim &own = input.dims[dim];
   if (dim == 0 && isSame(own, *batch))
     return "batch";
@@ -88,10 +96,11 @@ std::string InputDrafter::extentOf(const OutlineDim &dim, const std::string &nam
   return known->second;
 }
 
-std::string InputDrafter::dimText(const OutlineValue &input, size_t dim) {
-  std::string name = nameOf(input, dim), text = name;
-  if (!input.dims[dim].symbol.empty())
-    text += " = " + extentOf(input.dims[dim], name);
+std::string InputDrafter::dimText(size_t index, size_t dim) {
+  const OutlineDim &own = inputs[index].dims[dim];
+  std::string name = nameOf(index, dim), text = name;
+  if (!own.symbol.empty())
+    text += " = " + extentOf(own, name);
   if (name == "batch" && !axes.names.empty())
     text += " over " + axes.names;
   return text;
@@ -100,10 +109,11 @@ std::string InputDrafter::dimText(const OutlineValue &input, size_t dim) {
 DraftInputs InputDrafter::draft() {
   findNamedDims();
   std::vector<std::pair<std::string, std::vector<std::string>>> byDims; // dims, names of inputs
-  for (const OutlineValue &input : inputs) {
+  for (size_t index = 0; index < inputs.size(); ++index) {
+    const OutlineValue &input = inputs[index];
     std::vector<std::string> dims;
     for (size_t dim = 0; dim < input.dims.size(); ++dim)
-      dims.push_back(dimText(input, dim));
+      dims.push_back(dimText(index, dim));
     std::string text = "[" + llvm::join(dims, ", ") + "]";
     auto known = llvm::find_if(byDims, [&](const auto &entry) { return entry.first == text; });
     if (known == byDims.end())
@@ -117,6 +127,7 @@ DraftInputs InputDrafter::draft() {
 }
 
 DraftInputs meshplan::draftInputs(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
-                                  const BatchAxes &batch, bool readsTokens) {
-  return InputDrafter(inputs, examples, batch, readsTokens).draft();
+                                  const BatchAxes &batch, bool readsTokens,
+                                  const std::vector<std::vector<std::string>> &names) {
+  return InputDrafter(inputs, examples, batch, readsTokens, names).draft();
 }

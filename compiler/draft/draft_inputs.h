@@ -22,9 +22,10 @@ struct BatchAxes {
 /// Names the dims of the inputs: `batch` for the first dim of the first input that has dims and of those that share its
 /// extent, `seq` for the second dim of such inputs with two dims if the model reads tokens, `_` for the rest. A
 /// symbolic dim gets the extent of `examples`, that of the batch rounded up to a multiple of the shards; without an
-/// example a `let` says what to set. Pure.
+/// example a `let` says what to set. `names`, where it is not empty, has the names of all dims (positionsFirst). Pure.
 DraftInputs draftInputs(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
-                        const BatchAxes &batch, bool readsTokens);
+                        const BatchAxes &batch, bool readsTokens,
+                        const std::vector<std::vector<std::string>> &names = {});
 
 } // namespace meshplan
 

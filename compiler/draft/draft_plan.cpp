@@ -1,13 +1,21 @@
 //===- draft_plan.cpp - a first plan for a model --------------------------===//
 
 #include "compiler/draft/draft_plan.h"
+#include "compiler/adopt/automodel.h"
+#include "compiler/adopt/huggingface.h"
+#include "compiler/adopt/megatron.h"
 #include "compiler/archive/read_archive.h"
 #include "compiler/draft/build_graph.h"
 #include "compiler/draft/choose_styles.h"
 #include "compiler/draft/draft_text.h"
+#include "compiler/draft/drafted_mesh.h"
+#include "compiler/draft/input_names.h"
+#include "compiler/draft/training/choose_loss.h"
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
+#include "compiler/transforms/differentiate/unreached.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -23,18 +31,26 @@ namespace {
 class Drafter {
 public:
   Drafter(const DraftOptions &options, Diagnostics &diagnostics)
-      : options(options), reports(diagnostics), archiveFile(reportFile(diagnostics)) {}
+      : options(options), reports(diagnostics), archiveFile(reportFile(diagnostics)), sequence(options.sequence) {}
 
   std::optional<DraftedPlan> run();
 
 private:
   int32_t reportFile(Diagnostics &diagnostics);
   bool readModel();
+  bool adoptPlan();
+  std::optional<AdoptedPlan> readForeignPlan();
+  bool findLoss(const archive::ExportedProgram &program);
+  std::optional<int64_t> setBatch();
+  bool addTraining();
+  std::vector<std::string> findUnused();
+  void takeStyles();
   void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
   CompileOptions compileOptions(const std::string &text) const;
   const std::vector<size_t> *stylesBehind(const DraftText &text, const meshplan::Diagnostic &report) const;
   std::vector<std::vector<size_t>> suspects(const DraftText &text, const meshplan::Diagnostic &warning) const;
+  bool takeBackTraining(const DraftText &text, const meshplan::Diagnostic &report);
   bool takeBackError(const DraftText &text, const Diagnostics &reported);
   bool takeBackWarning(const DraftText &text, const Diagnostics &reported);
   bool wasWorthIt(bool done, const Diagnostics &reported);
@@ -45,6 +61,8 @@ private:
   const DraftOptions &options;
   Diagnostics &reports;
   int32_t archiveFile;
+  bool sequence; ///< norms divide the sequence
+  AdoptedPlan adopted;
   ModelOutline model;
   Draft draft;
   std::vector<StyleChoice> choices; ///< of draft.styles, in order
@@ -106,14 +124,19 @@ static std::string withoutFile(StringRef message, StringRef file) {
   return message.ltrim().str();
 }
 
-bool Drafter::readModel() {
-  archive::ReadResult archive = archive::readArchive(options.modelFile);
-  for (const archive::Diagnostic &error : archive.errors) {
-    meshplan::Diagnostic &own = reports.error({archiveFile}, withoutFile(error.message, options.modelFile));
+void meshplan::reportArchive(llvm::ArrayRef<archive::Diagnostic> errors, StringRef path, int32_t file,
+                             Diagnostics &diagnostics) {
+  for (const archive::Diagnostic &error : errors) {
+    meshplan::Diagnostic &own = diagnostics.error({file}, withoutFile(error.message, path));
     for (const std::string &note : error.notes)
       own.note({}, note);
     own.help(error.help);
   }
+}
+
+bool Drafter::readModel() {
+  archive::ReadResult archive = archive::readArchive(options.modelFile);
+  reportArchive(archive.errors, options.modelFile, archiveFile, reports);
   if (!archive.program)
     return false;
   model = outlineModel(*archive.program).model;
@@ -122,8 +145,146 @@ bool Drafter::readModel() {
   draft.mesh = options.mesh;
   draft.model = &model;
   draft.exampleExtents = exampleExtents(*archive.program);
+  return adoptPlan() && findLoss(*archive.program);
+}
+
+//===----------------------------------------------------------------------===//
+// Plans of others
+//===----------------------------------------------------------------------===//
+
+std::optional<AdoptedPlan> Drafter::readForeignPlan() {
+  std::string axes = draft.mesh.empty() ? "tp" : axesOfRole(draft.mesh, AxisRole::tensor);
+  switch (options.from.kind) {
+  case ForeignPlan::Kind::none:
+    return AdoptedPlan();
+  case ForeignPlan::Kind::huggingface:
+    return adoptHuggingFace(*options.from.source, model, axes, reports);
+  case ForeignPlan::Kind::automodel:
+    return adoptAutomodel(*options.from.source, model, axes, reports);
+  case ForeignPlan::Kind::megatron:
+    return adoptMegatron(*options.from.source, reports);
+  }
+  return std::nullopt;
+}
+
+bool Drafter::adoptPlan() {
+  std::optional<AdoptedPlan> plan = readForeignPlan();
+  if (!plan)
+    return false;
+  adopted = std::move(*plan);
+  draft.notes = adopted.notes;
+  sequence |= adopted.sequence;
+  if (options.from.kind == ForeignPlan::Kind::none)
+    return true;
+  std::optional<std::vector<DraftAxis>> mesh =
+      draftMesh(adopted.mesh, options.mesh, options.ranks, options.from.source->file(), reports);
+  if (mesh)
+    draft.mesh = *mesh;
+  return mesh.has_value();
+}
+
+bool Drafter::findLoss(const archive::ExportedProgram &program) {
+  bool trains = options.train || adopted.training.optimizer;
+  // A plan of others is worth something without its training; what the user asks for is not left out.
+  LossWish wish = options.train || options.loss ? LossWish::needed : trains ? LossWish::wanted : LossWish::evident;
+  std::optional<std::string> loss = chooseLoss(program, options.loss.value_or(""), wish, archiveFile, reports);
+  if (!loss)
+    return false;
+  draft.loss = *loss;
+  if (draft.loss.empty()) {
+    adopted.training.optimizer.reset();
+    return true;
+  }
+  draft.lossUnit = adopted.training.lossUnit;
+  if (options.train && !adopted.training.optimizer) {
+    AdoptedTraining usual = usualTraining(draft.mesh);
+    if (options.from.kind == ForeignPlan::Kind::none || options.from.kind == ForeignPlan::Kind::huggingface)
+      adopted.training = std::move(usual);
+    else
+      adopted.training.optimizer = std::move(usual.optimizer);
+  }
   return true;
 }
+
+/// Gives a symbolic batch the size that a foreign plan says. The samples of a step, where they are known.
+std::optional<int64_t> Drafter::setBatch() {
+  auto input = llvm::find_if(model.inputs, [](const OutlineValue &value) { return !value.dims.empty(); });
+  if (input == model.inputs.end())
+    return std::nullopt;
+  const OutlineDim &batch = input->dims[draft.inputNames.empty() ? 0 : 1];
+  const AdoptedTraining &training = adopted.training;
+  int64_t shards = shardsOfRole(draft.mesh, AxisRole::data);
+  if (batch.symbol.empty()) {
+    if (training.globalBatch && training.globalBatch->value != batch.extent)
+      reports
+          .warning(training.globalBatch->range, "this says a batch of " + std::to_string(training.globalBatch->value) +
+                                                    ", and the archive has one of " + std::to_string(batch.extent))
+          .help("the batch of the archive holds: export the model with another one, or with a symbolic one");
+    return batch.extent;
+  }
+  if (training.globalBatch)
+    draft.exampleExtents[batch.symbol] = training.globalBatch->value;
+  else if (training.microBatch)
+    draft.exampleExtents[batch.symbol] = training.microBatch->value * shards;
+  auto known = draft.exampleExtents.find(batch.symbol);
+  if (known == draft.exampleExtents.end())
+    return std::nullopt;
+  return draft.splitsBatch ? (known->second + shards - 1) / shards * shards : known->second;
+}
+
+/// Parameters that the loss does not reach, under a plan that divides nothing.
+std::vector<std::string> Drafter::findUnused() {
+  Draft whole = draft;
+  whole.styles.clear();
+  whole.training = {{"optimizer sgd", "", {{"lr 1", ""}}}};
+  Compilation compilation(compileOptions(writeDraft(whole).text));
+  return compilation.run(Phase::place) ? unreachedParameters(compilation.module()) : std::vector<std::string>();
+}
+
+/// False after an error.
+bool Drafter::addTraining() {
+  std::optional<int64_t> batch = setBatch();
+  std::vector<std::string> unused = adopted.training.optimizer ? findUnused() : std::vector<std::string>();
+  TrainingFacts facts{model, draft.mesh, unused, draft.splitsBatch, batch};
+  draft.training = draftTraining(adopted.training, facts, reports);
+  bool isForeign =
+      options.from.kind == ForeignPlan::Kind::automodel || options.from.kind == ForeignPlan::Kind::megatron;
+  if (isForeign && !draft.loss.empty() && !adopted.training.optimizer)
+    draft.leftOut.push_back("what needs an optimizer, which is not said: --train drafts one");
+  return !reports.hasErrors();
+}
+
+/// The styles of the foreign plan. What belongs to one module of a layer, or to one layer of the top, stands and falls
+/// together.
+void Drafter::takeStyles() {
+  std::map<std::string, size_t> groups;
+  auto groupOf = [&](StringRef module) {
+    std::string pattern = withoutIndices(module);
+    std::string key = StringRef(pattern).contains("*") ? StringRef(pattern).rsplit('.').first.str() : pattern;
+    return groups.try_emplace(key, groups.size()).first->second;
+  };
+  std::set<std::string> known;
+  for (const AdoptedStyle &style : *adopted.styles) {
+    DraftStyle kind = style.sequence ? DraftStyle::sequence : style.divides ? DraftStyle::colwise : DraftStyle::whole;
+    choices.push_back({style.module, kind, {}, groupOf(style.module)});
+    draft.styles.push_back({style.module, style.clause + (style.from.empty() ? "" : "  // " + style.from)});
+    known.insert(style.module);
+    if (!llvm::is_contained(draft.modules, style.module))
+      draft.modules.push_back(style.module); // it holds no parameter
+  }
+  for (const AdoptedWhole &module : adopted.whole)
+    if (known.insert(module.module).second)
+      draft.undivided.push_back({module.module, module.reason});
+  for (const OutlineParameter &parameter : model.parameters)
+    for (const OutlineParameterName &name : parameter.names)
+      if (const std::string &path = model.modules[name.module].path;
+          parameter.shape.size() > 1 && known.insert(path).second)
+        draft.undivided.push_back({path, "the plan does not name it"});
+}
+
+//===----------------------------------------------------------------------===//
+// Styles from the graph
+//===----------------------------------------------------------------------===//
 
 /// Modules that a plan can give a style: those that hold parameters, and those that use parameters of others.
 void Drafter::collectModules(const FeatureGraph &graph) {
@@ -169,18 +330,27 @@ bool Drafter::chooseFromGraph() {
     reportAsModel(compilation.diagnostics());
     return false;
   }
-  draft.splitsBatch = !axesOfRole(options.mesh, AxisRole::data).empty();
+  draft.splitsBatch = !axesOfRole(draft.mesh, AxisRole::data).empty();
   auto function = *compilation.module().getOps<mlir::func::FuncOp>().begin();
   FeatureGraph graph = buildFeatureGraph(function, model);
   collectModules(graph);
+  draft.inputNames = positionsFirst(graph);
   draft.readsTokens = llvm::any_of(graph.weights, [](const WeightUse &weight) { return weight.looksUpInput; });
-  std::string axes = axesOfRole(options.mesh, AxisRole::tensor);
+  std::string axes = axesOfRole(draft.mesh, AxisRole::tensor);
   if (axes.empty())
     return true;
-  StyleChoices found = chooseStyles(graph, options.sequence);
+  if (adopted.styles) {
+    takeStyles();
+    return true;
+  }
+  StyleChoices found = chooseStyles(graph, sequence);
   choices = std::move(found.styles);
   for (const StyleChoice &choice : choices)
     draft.styles.push_back({choice.module, styleText(choice, axes)});
+  if (!draft.inputNames.empty())
+    for (auto [choice, style] : llvm::zip_equal(choices, draft.styles))
+      if (choice.style == DraftStyle::sequence)
+        style.label += " dim 0";
   for (const UndividedModule &module : found.undivided)
     draft.undivided.push_back({module.module, module.reason});
   return true;
@@ -239,11 +409,32 @@ const std::vector<size_t> *Drafter::stylesBehind(const DraftText &text, const me
   return nullptr;
 }
 
+/// Leaves out the statement of training, or the option of it, on the line of a report.
+bool Drafter::takeBackTraining(const DraftText &text, const meshplan::Diagnostic &report) {
+  auto found = llvm::find_if(text.training, [&](const DraftText::TrainingLine &line) {
+    return line.line == report.range.line && draft.training[line.statement].mayGo;
+  });
+  if (found == text.training.end())
+    return false;
+  DraftStatement &statement = draft.training[found->statement];
+  std::string left = statement.text;
+  if (found->option) {
+    left = statement.options[*found->option].text;
+    statement.options.erase(statement.options.begin() + static_cast<ptrdiff_t>(*found->option));
+  }
+  draft.leftOut.push_back("'" + left + "': " + report.message);
+  if (!found->option || statement.options.empty())
+    draft.training.erase(draft.training.begin() + static_cast<ptrdiff_t>(found->statement));
+  return true;
+}
+
 /// Takes back what is behind the first error; what follows may only be a consequence. An error without a statement is
 /// laid to the batch, which divides every activation.
 bool Drafter::takeBackError(const DraftText &text, const Diagnostics &reported) {
   const meshplan::Diagnostic &error = *llvm::find_if(
       reported.all(), [](const meshplan::Diagnostic &report) { return report.severity == Severity::Error; });
+  if (takeBackTraining(text, error))
+    return true;
   if (const std::vector<size_t> *styles = stylesBehind(text, error)) {
     takeBackGroups(*styles, error.message);
     return true;
@@ -272,7 +463,15 @@ std::vector<std::vector<size_t>> Drafter::suspects(const DraftText &text, const 
 
 /// Takes back the styles behind the first warning that was not tried yet.
 bool Drafter::takeBackWarning(const DraftText &text, const Diagnostics &reported) {
-  for (const meshplan::Diagnostic &warning : reported.all())
+  for (const meshplan::Diagnostic &warning : reported.all()) {
+    if (tried.count({warning.message, 0}) == 0) {
+      Attempt now{draft, choices, reported.all().size()};
+      if (takeBackTraining(text, warning)) {
+        tried.insert({warning.message, 0});
+        before = std::move(now);
+        return true;
+      }
+    }
     for (const std::vector<size_t> &styles : suspects(text, warning)) {
       if (!tried.insert({warning.message, choices[styles.front()].group}).second)
         continue;
@@ -280,6 +479,7 @@ bool Drafter::takeBackWarning(const DraftText &text, const Diagnostics &reported
       takeBackGroups(styles, warning.message);
       return true;
     }
+  }
   return false;
 }
 
@@ -302,7 +502,7 @@ int32_t Drafter::reportFile(Diagnostics &diagnostics) {
 }
 
 std::optional<DraftedPlan> Drafter::run() {
-  if (!readModel() || !chooseFromGraph())
+  if (!readModel() || !chooseFromGraph() || !addTraining())
     return std::nullopt;
   DraftText text;
   while (true) {
@@ -323,11 +523,12 @@ std::optional<DraftedPlan> Drafter::run() {
   if (!formatted)
     return std::nullopt;
   auto isSequence = [](const StyleChoice &choice) { return choice.style == DraftStyle::sequence; };
-  if (options.sequence && llvm::none_of(choices, isSequence))
-    reports
-        .warning({reportFile(reports)}, "'--sequence' changes nothing: no norm with a weight could divide the sequence")
+  if (sequence && llvm::none_of(choices, isSequence))
+    reports.warning({archiveFile}, "'--sequence' changes nothing: no norm with a weight could divide the sequence")
         .help("give norms without weights the style by hand: 'PATH: sequence AXIS'");
-  return describe(std::move(*formatted));
+  DraftedPlan plan = describe(std::move(*formatted));
+  plan.mesh = draft.mesh;
+  return plan;
 }
 
 std::optional<DraftedPlan> meshplan::draftPlan(const DraftOptions &options, Diagnostics &diagnostics) {

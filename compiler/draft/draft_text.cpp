@@ -25,6 +25,7 @@ private:
   void writeInputs();
   void writeEntries();
   void writeUndivided();
+  void writeTraining();
   bool leavesRest() const;
   std::string restComment() const;
 
@@ -54,8 +55,13 @@ void DraftWriter::comment(const std::string &text, const std::string &indent) {
   line(current);
 }
 
+/// A comment behind a line.
+static std::string behind(const std::string &from) { return from.empty() ? "" : "  // " + from; }
+
 void DraftWriter::writeHead() {
   comment("Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.", "");
+  for (const std::string &note : draft.notes)
+    comment(note, "");
   line("plan " + planWord(draft.name) + " {");
   line("  model " + quotedWord(draft.modelFile));
   std::vector<std::string> axes;
@@ -67,7 +73,8 @@ void DraftWriter::writeHead() {
 void DraftWriter::writeInputs() {
   std::string axes = draft.splitsBatch ? axesOfRole(draft.mesh, AxisRole::data) : "";
   BatchAxes batch{axes, axes.empty() ? 1 : shardsOfRole(draft.mesh, AxisRole::data)};
-  DraftInputs inputs = draftInputs(draft.model->inputs, draft.exampleExtents, batch, draft.readsTokens);
+  DraftInputs inputs =
+      draftInputs(draft.model->inputs, draft.exampleExtents, batch, draft.readsTokens, draft.inputNames);
   for (const std::string &let : inputs.lets)
     line("  " + let);
   line("");
@@ -75,9 +82,9 @@ void DraftWriter::writeInputs() {
     comment("the batch stays whole: " + draft.wholeBatchReason);
   for (const std::string &statement : inputs.statements)
     line("  " + statement);
-  for (const OutlineValue &output : draft.model->outputs)
-    if (output.name == "loss" && output.dims.empty())
-      line("  loss loss");
+  std::string unit = draft.lossUnit.text.empty() ? "" : " per " + draft.lossUnit.text;
+  if (!draft.loss.empty())
+    line("  loss " + planWord(draft.loss) + unit + behind(draft.lossUnit.from));
 }
 
 void DraftWriter::writeEntries() {
@@ -119,6 +126,24 @@ void DraftWriter::writeUndivided() {
     comment("whole: " + llvm::join(modules, ", ") + ": " + reason);
 }
 
+void DraftWriter::writeTraining() {
+  if (!draft.training.empty() || !draft.leftOut.empty())
+    line("");
+  for (auto [index, statement] : llvm::enumerate(draft.training)) {
+    bool isBlock = !statement.options.empty();
+    line("  " + statement.text + (isBlock ? " {" : "") + behind(statement.from));
+    result.training.push_back({lines, index, std::nullopt});
+    for (auto [number, option] : llvm::enumerate(statement.options)) {
+      line("    " + option.text + behind(option.from));
+      result.training.push_back({lines, index, number});
+    }
+    if (isBlock)
+      line("  }");
+  }
+  for (const std::string &reason : draft.leftOut)
+    comment("left out: " + reason);
+}
+
 /// True if some parameter has no entry.
 bool DraftWriter::leavesRest() const {
   std::set<std::string> styled;
@@ -153,6 +178,7 @@ DraftText DraftWriter::write() {
     line("");
   if (leavesRest())
     line("  rest: replicate" + restComment());
+  writeTraining();
   line("}");
   return std::move(result);
 }

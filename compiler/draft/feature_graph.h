@@ -63,9 +63,10 @@ struct FeatureGraph {
   std::vector<GraphCall> calls; ///< in program order
   std::vector<DimLink> links;
   std::vector<DimParts> parts;
-  std::vector<WeightUse> weights; ///< by call
-  std::vector<size_t> outputDims; ///< of what the model returns
-  std::vector<int64_t> extents;   ///< of all dims
+  std::vector<WeightUse> weights;          ///< by call
+  std::vector<size_t> outputDims;          ///< of what the model returns
+  std::vector<std::vector<size_t>> inputs; ///< dims of each input of the model
+  std::vector<int64_t> extents;            ///< of all dims
 };
 
 } // namespace meshplan

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     import torch
 
 
+def is_hugging_face(module: torch.nn.Module) -> bool:
+    transformers = sys.modules.get("transformers")
+    return transformers is not None and isinstance(module, transformers.PreTrainedModel)
+
+
 @contextlib.contextmanager
 def exportable(module: torch.nn.Module) -> Iterator[None]:
     """A model of Hugging Face gives a plain dict, without the cache of a generation, while in this context."""
-    transformers = sys.modules.get("transformers")
-    if transformers is None or not isinstance(module, transformers.PreTrainedModel):
+    if not is_hugging_face(module):
         yield
         return
     from meshplan.plain_outputs import plain_forward
@@ -59,6 +63,11 @@ def export(
     shorten_traces(program)
     if not weights:
         drop_weights(program)
+    extra_files = None
+    if is_hugging_face(module):
+        from meshplan.parallel_plan import extra_files as files_of
+
+        extra_files = files_of(module)
     with replaced_on_success(path) as temporary:
-        torch.export.save(program, temporary)
+        torch.export.save(program, temporary, extra_files=extra_files)
     return path

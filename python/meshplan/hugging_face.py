@@ -37,6 +37,7 @@ from meshplan.example_inputs import (
     constant_inputs,
     example_inputs,
 )
+from meshplan.parallel_plan import extra_files
 from meshplan.plain_outputs import plain_forward
 
 if TYPE_CHECKING:
@@ -326,12 +327,12 @@ def export(model: Model, inputs: Tensors, arguments: argparse.Namespace) -> torc
     return readable(program, arguments.decompose)
 
 
-def save_archive(program: torch.export.ExportedProgram, arguments: argparse.Namespace) -> None:
+def save_archive(program: torch.export.ExportedProgram, model: Model, arguments: argparse.Namespace) -> None:
     shorten_traces(program)
     if arguments.without_weights:
         drop_weights(program)
     with replaced_on_success(arguments.output) as path:
-        torch.export.save(program, path)
+        torch.export.save(program, path, extra_files=extra_files(model))
         if arguments.compress:
             deflate(path)
 
@@ -387,7 +388,7 @@ def run(arguments: argparse.Namespace) -> None:
     config = load_config(arguments)
     model = load_model(arguments, config)
     inputs = example_inputs(model, arguments)
-    save_archive(export(model, inputs, arguments), arguments)
+    save_archive(export(model, inputs, arguments), model, arguments)
     if arguments.weights_out:
         save_tensors(untied_state(model), arguments.weights_out)
     if arguments.inputs_out:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 import meshplan
@@ -94,6 +96,9 @@ class Meshplan(unittest.TestCase):
         self.assertEqual((type(outputs), sorted(outputs)), (dict, ["logits", "loss"]))
         torch.testing.assert_close(outputs["loss"], model(input_ids=tokens, labels=tokens).loss)
         self.assertTrue(config.use_cache)
+        with zipfile.ZipFile(path) as members:
+            plan = json.loads(members.read("llama/extra/parallel_plan.json"))
+        self.assertEqual(plan["tp_plan"]["model.layers.*.self_attn.q_proj"], "colwise")
 
     def test_an_archive_without_weights(self) -> None:
         whole = self.export().stat().st_size

@@ -7,6 +7,16 @@
 
 using namespace meshplan;
 
+/// The arguments. The flags behind `--from megatron` are one argument that looks like an option, and CLI11 goes by the
+/// first sign: they get a blank in front.
+static std::vector<std::string> argumentsOf(int argc, char **argv) {
+  std::vector<std::string> arguments(argv, argv + argc);
+  for (size_t index = 2; index < arguments.size(); ++index)
+    if (arguments[index - 2] == "--from" && arguments[index - 1] == "megatron")
+      arguments[index].insert(0, " ");
+  return arguments;
+}
+
 static int runCommandLine(int argc, char **argv) {
   CLI::App app{"meshplan checks and compiles sharding plans", "meshplan"};
   app.set_version_flag("--version", "meshplan " MESHPLAN_VERSION);
@@ -25,7 +35,11 @@ static int runCommandLine(int argc, char **argv) {
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
     return nearestNames(name, candidates);
   };
-  if (std::optional<int> status = parseCommandLine(app, argc, argv, nearest))
+  std::vector<std::string> arguments = argumentsOf(argc, argv);
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+  if (std::optional<int> status = parseCommandLine(app, argc, pointers.data(), nearest))
     return *status;
   for (auto &[command, run] : commands)
     if (command->parsed())

@@ -145,6 +145,7 @@ CASES: dict[str, Case] = {
     "llama4": Case(plan="llama4.plan", mixes=True),
     "mixtral": Case(mixes=True),
     "mixtral_batched": Case(plan="mixtral_batched.plan"),
+    "gpt_oss": Case(),
     "mamba": Case("backbone.layers.*"),
 }
 ZERO3 = "data dp { shard parameters, gradients, optimizer; unit UNITS }"

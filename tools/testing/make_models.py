@@ -40,7 +40,7 @@ MODULES = tuple(
 )
 EXPORTED_BY = tuple(
     EXPORT.parents[1] / "python" / "meshplan" / name
-    for name in ("archives.py", "example_inputs.py", "hugging_face.py", "plain_outputs.py")
+    for name in ("archives.py", "example_inputs.py", "hugging_face.py", "parallel_plan.py", "plain_outputs.py")
 )
 SOURCES = (Path(__file__), *EXPORTED_BY, EXPORT_MODULE, *MODULES)
 
@@ -107,6 +107,7 @@ RESNET_CLASS = ("--class", "ResNetForImageClassification", "--batch", "4")
 LLAMA4 = GROUPED | {"head_dim": 8, "intermediate_size_mlp": 96, "num_local_experts": 4, "pad_token_id": 0}
 LLAMA4 |= {"attention_chunk_size": 8, "no_rope_layer_interval": 2}  # the second layer is not rotated
 MIXTRAL = GROUPED | {"num_local_experts": 4}
+GPT_OSS = GROUPED | {"head_dim": 8, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 8}
 GEMMA = GROUPED | {"head_dim": 16, "sliding_window": 8}  # heads * head_dim is not hidden_size
 GEMMA2 = GEMMA | {"query_pre_attn_scalar": 16, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 5.0}
 GEMMA3 = GEMMA | {"layer_types": '["sliding_attention", "full_attention"]'}
@@ -207,6 +208,7 @@ MODELS: dict[str, list[str]] = {
     "llama4": noisy("llama4_text", **LLAMA4),
     "mixtral": noisy("mixtral", **MIXTRAL),
     "mixtral_batched": noisy("mixtral", **MIXTRAL, experts_implementation="batched_mm"),
+    "gpt_oss": noisy("gpt_oss", **GPT_OSS, experts_implementation="batched_mm"),
     "gemma2": noisy("gemma2", **GEMMA2),
     "gemma3": noisy("gemma3_text", **GEMMA3),
     "gpt_neox": noisy("gpt_neox", **GPT_NEOX),

@@ -7,6 +7,7 @@
 #include "compiler/transforms/differentiate/gradients.h"
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "compiler/transforms/differentiate/unreached.h"
 #include "dialect/plan/step_call.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -28,8 +29,11 @@ public:
   StepMaker(func::FuncOp step, LossOp statement) : step(step), statement(statement) {}
 
   LogicalResult run();
+  /// Names of trained parameters that the loss does not depend on.
+  std::vector<std::string> unreached();
 
 private:
+  SmallVector<BlockArgument> trainedArguments();
   StringRef nameOf(BlockArgument argument);
   LogicalResult checkReached(const Gradients &gradients, ArrayRef<BlockArgument> trained);
   SmallVector<BlockArgument> reached(ArrayRef<BlockArgument> arguments, bool byZeros);
@@ -58,12 +62,7 @@ LogicalResult StepMaker::run() {
     made = constrain.getInput();
   if (isa<BlockArgument>(made))
     return reportReturnedLoss(statement, name);
-  SmallVector<BlockArgument> trained;
-  for (BlockArgument argument : step.getArguments())
-    if (auto isTrained = step.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
-        isTrained && isTrained.getValue() &&
-        isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
-      trained.push_back(argument);
+  SmallVector<BlockArgument> trained = trainedArguments();
   if (failed(checkUnused()))
     return failure();
   Gradients gradients(step, loss, trained);
@@ -77,6 +76,33 @@ LogicalResult StepMaker::run() {
     if (isOpTriviallyDead(&op))
       op.erase();
   return success();
+}
+
+SmallVector<BlockArgument> StepMaker::trainedArguments() {
+  SmallVector<BlockArgument> trained;
+  for (BlockArgument argument : step.getArguments())
+    if (auto isTrained = step.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
+        isTrained && isTrained.getValue() &&
+        isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
+      trained.push_back(argument);
+  return trained;
+}
+
+std::vector<std::string> StepMaker::unreached() {
+  SmallVector<BlockArgument> trained = trainedArguments(), found = reached(trained, /*byZeros=*/true);
+  std::vector<std::string> names;
+  for (BlockArgument argument : trained)
+    if (!llvm::is_contained(found, argument))
+      names.push_back(nameOf(argument).str());
+  return names;
+}
+
+std::vector<std::string> meshplan::unreachedParameters(ModuleOp program) {
+  SmallVector<LossOp> statements(program.getOps<LossOp>());
+  auto forward = program.lookupSymbol<func::FuncOp>("forward");
+  if (statements.empty() || !forward)
+    return {};
+  return StepMaker(forward, statements.front()).unreached();
 }
 
 StringRef StepMaker::nameOf(BlockArgument argument) {

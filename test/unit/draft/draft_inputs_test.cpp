@@ -131,3 +131,12 @@ TEST(DraftInputs, NamesThatAreNoWordsAreQuoted) {
   EXPECT_THAT(draftInputs({{"a.b", {{4, ""}}}, {"rest", {{4, ""}}}, {"c", {{4, ""}}}}, {}, {}, false).statements,
               ElementsAre("input \"a.b\", \"rest\", c: [batch]"));
 }
+
+TEST(DraftInputs, PositionsMayComeFirst) {
+  llvm::StringMap<int64_t> examples;
+  examples["s0"] = 3;
+  EXPECT_THAT(draftInputs({{"src", {{8, ""}, {0, "s0"}, {16, ""}}}, {"mask", {{0, "s0"}, {8, ""}}}}, examples,
+                          {"dp", 2}, false, {{"seq", "batch", "_"}, {"batch", "seq"}})
+                  .statements,
+              ElementsAre("input src: [seq, batch = 4 over dp, _]", "input mask: [batch = 4 over dp, seq]"));
+}

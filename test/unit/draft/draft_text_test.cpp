@@ -18,6 +18,7 @@ protected:
     draft.modelFile = "tiny.pt2";
     draft.mesh = {{"dp", 2, AxisRole::data}, {"tp", 3, AxisRole::tensor}};
     draft.model = &model;
+    draft.loss = "loss";
     draft.readsTokens = true;
     draft.modules = {"embed", "h.0.up", "h.0.down", "h.1.up", "h.1.down", "norm"};
     for (const std::string &path : draft.modules) {
@@ -61,6 +62,7 @@ plan tiny {
 }
 
 TEST_F(DraftTextTest, SaysWhatStaysWhole) {
+  draft.loss.clear();
   draft.splitsBatch = false;
   draft.wholeBatchReason = "dim 'batch' has size 4, which does not divide over dp = 3";
   draft.styles.clear();
@@ -123,4 +125,42 @@ plan tiny {
   rest: replicate  // every rank holds all weights
 }
 )");
+}
+
+TEST_F(DraftTextTest, SaysWhatIsTakenFromWhere) {
+  draft.notes = {"A note."};
+  draft.lossUnit = {"token", "per_token"};
+  draft.training = {{"data dp", "", {{"shard optimizer", "zero"}, {"bucket none", ""}}},
+                    {"clip_grad_norm 1", "clip", {}}};
+  draft.leftOut = {"'unit h.*': a reason"};
+  DraftText text = writeDraft(draft);
+  EXPECT_EQ(text.text, R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.
+// A note.
+plan tiny {
+  model "tiny.pt2"
+  mesh dp = 2, tp = 3
+
+  input ids: [batch over dp, seq]
+  loss loss per token  // per_token
+
+  embed: rowwise tp
+  h.* {
+    up: colwise tp
+    down: rowwise tp
+  }
+  rest: replicate  // weights of one dim, such as norms
+
+  data dp {
+    shard optimizer  // zero
+    bucket none
+  }
+  clip_grad_norm 1  // clip
+  // left out: 'unit h.*': a reason
+}
+)");
+  ASSERT_EQ(text.training.size(), 4u);
+  EXPECT_EQ(text.training[1].line, 18);
+  EXPECT_EQ(text.training[1].option, 0u);
+  EXPECT_EQ(text.training[3].statement, 1u);
+  EXPECT_FALSE(text.training[3].option);
 }

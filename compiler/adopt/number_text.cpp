@@ -1,0 +1,36 @@
+//===- number_text.cpp - numbers of others as the language has them -------===//
+
+#include "compiler/adopt/number_text.h"
+#include "llvm/ADT/STLExtras.h"
+#include <charconv>
+#include <cmath>
+
+using namespace meshplan;
+using llvm::StringRef;
+
+std::optional<double> meshplan::parseNumber(StringRef text) {
+  std::string digits = text.trim().str();
+  llvm::erase(digits, '_');
+  double number = 0;
+  if (digits.empty() || StringRef(digits).getAsDouble(number) || !std::isfinite(number))
+    return std::nullopt;
+  return number;
+}
+
+std::string meshplan::numberText(double number) {
+  char buffer[64];
+  auto [end, failure] = std::to_chars(std::begin(buffer), std::end(buffer), number);
+  std::string text(buffer, end);
+  // "3e-04": the language needs no leading zeros of an exponent.
+  size_t exponent = text.find('e');
+  if (exponent == std::string::npos)
+    return text;
+  size_t digits = exponent + 1;
+  if (text[digits] == '+')
+    text.erase(digits, 1);
+  else if (text[digits] == '-')
+    ++digits;
+  while (digits + 1 < text.size() && text[digits] == '0')
+    text.erase(digits, 1);
+  return text;
+}

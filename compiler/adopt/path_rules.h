@@ -1,0 +1,54 @@
+//===- path_rules.h - names of modules as others write them -----*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_ADOPT_PATH_RULES_H
+#define MESHPLAN_COMPILER_ADOPT_PATH_RULES_H
+
+#include "compiler/frontend/model_outline.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace meshplan {
+
+/// A parameter that a rule names, under the name that it has in a module.
+struct RuleParameter {
+  size_t module = 0;
+  size_t parameter = 0;
+};
+
+/// What a rule names.
+struct RuleMatch {
+  std::vector<size_t> modules;
+  std::vector<RuleParameter> parameters;
+
+  bool empty() const { return modules.empty() && parameters.empty(); }
+};
+
+/// Rules such as "layers.*.mlp.down_proj", where `*` is the number of a layer, against the modules and parameters of a
+/// model. All rules of one plan start at one module, such as the base model inside of one with a head.
+class PathRules {
+public:
+  explicit PathRules(const ModelOutline &model);
+
+  /// Paths, "" first, below which the most rules name something, if any does: one, or several that are equally good.
+  std::vector<std::string> startsOf(llvm::ArrayRef<std::string> rules) const;
+
+  RuleMatch match(llvm::StringRef start, llvm::StringRef rule) const;
+
+  /// All names of modules and parameters with `*` for numbers, each once.
+  const std::vector<std::string> &names() const { return allNames; }
+
+private:
+  struct Path {
+    std::vector<std::string> components;
+    size_t module = 0;
+    std::optional<size_t> parameter;
+  };
+
+  const ModelOutline &model;
+  std::vector<Path> paths;
+  std::vector<std::string> allNames;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_ADOPT_PATH_RULES_H

@@ -1,0 +1,125 @@
+//===- pipeline_layout.cpp - Megatron's string of pipeline stages ---------===//
+
+#include "compiler/adopt/pipeline_layout.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <optional>
+
+using namespace meshplan;
+using llvm::StringRef;
+
+namespace {
+
+class LayoutReader {
+public:
+  explicit LayoutReader(StringRef text) : text(text) {}
+
+  std::variant<PipelineStages, LayoutError> read();
+
+private:
+  static constexpr size_t most = 100'000;
+
+  void fail(size_t place, const std::string &message) {
+    if (!error)
+      error = LayoutError{place, message};
+  }
+  bool take(char sign) {
+    if (at >= text.size() || text[at] != sign)
+      return false;
+    ++at;
+    return true;
+  }
+  void readItem();
+  std::string readGroup();
+  size_t readCount(bool isNeeded);
+  void append(StringRef letters, size_t count);
+  void check();
+
+  StringRef text;
+  size_t at = 0;
+  std::string letters; ///< with `|` between stages
+  std::optional<LayoutError> error;
+};
+
+} // namespace
+
+/// What stands behind `*`; 1 where no `*` is.
+size_t LayoutReader::readCount(bool isNeeded) {
+  if (!take('*')) {
+    if (isNeeded)
+      fail(at, "'*' and a number follow a group");
+    return 1;
+  }
+  StringRef digits = text.drop_front(at).take_while(llvm::isDigit);
+  size_t count = 0;
+  if (digits.getAsInteger(10, count))
+    fail(at, "a number follows '*'");
+  at += digits.size();
+  return count;
+}
+
+void LayoutReader::append(StringRef item, size_t count) {
+  if (item.size() * count + letters.size() > most)
+    return fail(at, "more than 100000 layers");
+  for (size_t index = 0; index < count; ++index)
+    letters += item;
+}
+
+std::string LayoutReader::readGroup() {
+  size_t begin = at;
+  std::string item;
+  while (at < text.size() && text[at] != ')') {
+    if (text[at] == '(')
+      fail(at, "a group inside of another");
+    if (StringRef("Etm|L,").find(text[at]) == StringRef::npos && !error)
+      fail(at, std::string("'") + text[at] + "' is no layer: E, t, m and L are, and '|' ends a stage");
+    if (text[at] != ',')
+      item += text[at];
+    ++at;
+  }
+  if (!take(')'))
+    fail(begin - 1, "'(' is not closed");
+  return item;
+}
+
+void LayoutReader::readItem() {
+  if (take(','))
+    return;
+  if (take('(')) {
+    std::string item = readGroup();
+    return append(item, readCount(/*isNeeded=*/true));
+  }
+  char sign = text[at];
+  if (StringRef("Etm|L").find(sign) == StringRef::npos)
+    return fail(at, std::string("'") + sign + "' is no layer: E, t, m and L are, and '|' ends a stage");
+  ++at;
+  append(std::string(1, sign), readCount(/*isNeeded=*/false));
+}
+
+void LayoutReader::check() {
+  std::string layers = letters;
+  llvm::erase(layers, '|');
+  if (layers.empty() || layers.front() != 'E' || llvm::count(layers, 'E') != 1)
+    return fail(0, "the first layer is E, the embedding, and no other one is");
+  if (layers.back() != 'L' || llvm::count(layers, 'L') != 1)
+    return fail(text.size() - 1, "the last layer is L, the loss, and no other one is");
+  if (size_t m = layers.find('m'); m != std::string::npos && layers.find('t', m) != std::string::npos)
+    fail(text.find('m'), "layers t stand in front of m");
+}
+
+std::variant<PipelineStages, LayoutError> LayoutReader::read() {
+  while (at < text.size() && !error)
+    readItem();
+  if (!error)
+    check();
+  if (error)
+    return *error;
+  PipelineStages stages;
+  for (StringRef stage : llvm::split(letters, '|'))
+    stages.push_back(stage.str());
+  return stages;
+}
+
+std::variant<PipelineStages, LayoutError> meshplan::parsePipelineLayout(StringRef text) {
+  return LayoutReader(text).read();
+}

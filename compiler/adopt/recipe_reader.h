@@ -1,0 +1,51 @@
+//===- recipe_reader.h - checked access to a recipe -------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_ADOPT_RECIPE_READER_H
+#define MESHPLAN_COMPILER_ADOPT_RECIPE_READER_H
+
+#include "compiler/adopt/adopted_plan.h"
+#include "compiler/adopt/yaml_tree.h"
+#include <functional>
+
+namespace meshplan {
+
+/// Reads the values of options. Each function reports a value that is none of its kind, with its place, and then
+/// returns nothing, as for one that says nothing.
+class RecipeReader {
+public:
+  explicit RecipeReader(Diagnostics &diagnostics) : diagnostics(diagnostics) {}
+
+  using Take = std::function<void(const YamlEntry &)>;
+  struct Option {
+    llvm::StringRef name;
+    Take take;
+  };
+
+  /// Gives each option of a map to its function. Others have no effect here, which is a warning unless their value is
+  /// off; with `isClosed` those that are not in `known` are errors.
+  void readMap(const YamlEntry &section, llvm::ArrayRef<Option> options, llvm::ArrayRef<llvm::StringRef> known = {},
+               bool isClosed = false);
+
+  std::optional<int64_t> integer(const YamlEntry &entry, int64_t least = 1);
+  std::optional<double> number(const YamlEntry &entry);
+  std::optional<bool> boolean(const YamlEntry &entry);
+  /// A dtype as PyTorch writes it, in the word of the language: "torch.bfloat16" is "bf16".
+  std::optional<std::string> dtype(const YamlEntry &entry);
+  /// A word; with its part behind the last dot only: "torch.optim.AdamW" is "AdamW".
+  std::optional<std::string> lastName(const YamlEntry &entry);
+
+  void noEffect(const YamlEntry &entry, const std::string &why = "");
+  Diagnostic &fail(const YamlEntry &entry, const std::string &message);
+
+  /// "tp_size (recipe.yaml:12)"
+  std::string fromOf(const YamlEntry &entry) const;
+  Taken taken(std::string text, const YamlEntry &entry) const;
+  TakenNumber takenNumber(int64_t value, const YamlEntry &entry) const;
+
+private:
+  Diagnostics &diagnostics;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_ADOPT_RECIPE_READER_H

@@ -1,0 +1,76 @@
+//===- drafted_mesh.cpp - the mesh of a plan of others --------------------===//
+
+#include "compiler/draft/drafted_mesh.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+
+static std::string numberOfRanks(int64_t ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
+
+/// A stated mesh has the sizes that the foreign plan says.
+static bool agrees(const std::optional<TakenNumber> &said, int64_t stated, const char *what, Diagnostics &diagnostics) {
+  // A default is no statement.
+  if (!said || !said->range.hasLine() || said->value == stated)
+    return true;
+  diagnostics.error(said->range, "this divides " + std::string(what) + " over " + numberOfRanks(said->value) +
+                                     ", and --mesh has " + std::to_string(stated));
+  return false;
+}
+
+static bool agreesWithReplicas(const AdoptedMesh &adopted, const std::vector<DraftAxis> &stated,
+                               Diagnostics &diagnostics) {
+  if (!adopted.replicas || adopted.replicas->value == 1)
+    return true;
+  auto data = llvm::find_if(stated, [](const DraftAxis &axis) { return axis.role == AxisRole::data; });
+  bool hasTwo = llvm::count_if(stated, [](const DraftAxis &axis) { return axis.role == AxisRole::data; }) == 2;
+  if (hasTwo && data->size == adopted.replicas->value)
+    return true;
+  std::string groups = std::to_string(adopted.replicas->value);
+  diagnostics
+      .error(adopted.replicas->range,
+             "this says " + groups + " groups that hold the same shards, and --mesh has no two axes for that")
+      .help("--mesh dp=" + groups + ",fsdp=N has them");
+  return false;
+}
+
+std::optional<std::vector<DraftAxis>> meshplan::draftMesh(const AdoptedMesh &adopted,
+                                                          const std::vector<DraftAxis> &stated,
+                                                          std::optional<int64_t> ranks, int32_t file,
+                                                          Diagnostics &diagnostics) {
+  if (!stated.empty()) {
+    bool right = agrees(adopted.tensor, shardsOfRole(stated, AxisRole::tensor), "weights", diagnostics);
+    right &= agrees(adopted.data, shardsOfRole(stated, AxisRole::data), "the batch", diagnostics);
+    right &= agreesWithReplicas(adopted, stated, diagnostics);
+    return right ? std::optional(stated) : std::nullopt;
+  }
+  int64_t tensor = adopted.tensor ? adopted.tensor->value : 1,
+          replicas = adopted.replicas ? adopted.replicas->value : 1;
+  if (!adopted.data && !ranks) {
+    diagnostics.error({file}, "does not say how many ranks divide the batch")
+        .help("--ranks N says how many there are in all, --mesh dp=N,tp=M how they are arranged");
+    return std::nullopt;
+  }
+  int64_t data = adopted.data ? adopted.data->value : *ranks / tensor;
+  if (ranks && data * tensor != *ranks) {
+    SourceRange place = adopted.data && adopted.data->range.hasLine() ? adopted.data->range
+                        : adopted.tensor                              ? adopted.tensor->range
+                                                                      : SourceRange{file};
+    diagnostics.error(place.hasFile() ? place : SourceRange{file},
+                      numberOfRanks(*ranks) + " of --ranks are not " + std::to_string(data) +
+                          " that divide the batch times " + std::to_string(tensor) + " that divide weights");
+    return std::nullopt;
+  }
+  if (data % replicas != 0) {
+    diagnostics.error(adopted.replicas->range, numberOfRanks(data) + " that divide the batch are not " +
+                                                   std::to_string(replicas) + " equal groups");
+    return std::nullopt;
+  }
+  std::vector<DraftAxis> mesh;
+  if (replicas > 1)
+    mesh.push_back({"dp", replicas, AxisRole::data});
+  if (data / replicas > 1 || tensor == 1)
+    mesh.push_back({replicas > 1 ? "fsdp" : "dp", data / replicas, AxisRole::data});
+  if (tensor > 1)
+    mesh.push_back({"tp", tensor, AxisRole::tensor});
+  return mesh;
+}

@@ -1,0 +1,45 @@
+//===- input_names.cpp - which dims of inputs are samples -----------------===//
+
+#include "compiler/draft/input_names.h"
+#include "compiler/draft/dim_classes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <set>
+
+using namespace meshplan;
+
+/// Classes that some call needs whole. A view that joins them behind others says nothing of what they are.
+static std::set<size_t> neededWhole(const FeatureGraph &graph, const DimClasses &classes) {
+  std::set<size_t> needed;
+  for (const DimLink &link : graph.links)
+    if (link.kind == DimLink::Kind::whole && !llvm::StringRef(graph.calls[link.call].target).contains("view") &&
+        !llvm::StringRef(graph.calls[link.call].target).contains("reshape"))
+      needed.insert(classes.find(link.dims.front()));
+  return needed;
+}
+
+std::vector<std::vector<std::string>> meshplan::positionsFirst(const FeatureGraph &graph) {
+  auto first = llvm::find_if(graph.inputs, [](const std::vector<size_t> &dims) { return !dims.empty(); });
+  if (first == graph.inputs.end() || first->size() < 2)
+    return {};
+  DimClasses classes(graph);
+  size_t positions = classes.find((*first)[0]), samples = classes.find((*first)[1]);
+  auto isFeatures = [](const DimClass &own) { return !own.producedBy.empty() || !own.contractedBy.empty(); };
+  std::set<size_t> needed = neededWhole(graph, classes);
+  if (positions == samples || !needed.count(positions) || needed.count(samples) || isFeatures(classes[positions]) ||
+      isFeatures(classes[samples]))
+    return {};
+  std::vector<std::vector<std::string>> names;
+  for (const std::vector<size_t> &dims : graph.inputs) {
+    std::vector<std::string> &own = names.emplace_back();
+    for (size_t dim : dims) {
+      size_t number = classes.find(dim);
+      std::string name = number == samples ? "batch" : number == positions ? "seq" : "_";
+      own.push_back(llvm::is_contained(own, name) ? "_" : name);
+    }
+    // Labels of positions and samples are joined to rows, behind which the graph does not follow the samples.
+    if (own.size() == 2 && own[0] == "seq" && graph.extents[dims[1]] == graph.extents[(*first)[1]])
+      own[1] = "batch";
+  }
+  return names;
+}

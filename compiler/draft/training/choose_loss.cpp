@@ -1,0 +1,63 @@
+//===- choose_loss.cpp - the output that is the loss ----------------------===//
+
+#include "compiler/draft/training/choose_loss.h"
+#include "compiler/support/nearest.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace meshplan;
+using archive::ScalarType;
+
+static bool isFloat(ScalarType type) {
+  return type == ScalarType::Float16 || type == ScalarType::BFloat16 || type == ScalarType::Float32 ||
+         type == ScalarType::Float64;
+}
+
+/// True if the value is one float: "[]", or dims of one element.
+static bool isOneFloat(const archive::Value &value) {
+  return isFloat(value.type) && llvm::all_of(value.dims, [](const archive::SymbolicInt &extent) {
+           return !extent.isSymbolic() && extent.value == 1;
+         });
+}
+
+static std::optional<std::string> noLoss(LossWish wish, SourceRange place, const std::string &message,
+                                         const std::string &help, Diagnostics &diagnostics) {
+  if (wish == LossWish::evident)
+    return "";
+  if (wish == LossWish::needed) {
+    diagnostics.error(place, message).help(help);
+    return std::nullopt;
+  }
+  diagnostics.warning(place, message + ": what is said of training is left out").help(help);
+  return "";
+}
+
+std::optional<std::string> meshplan::chooseLoss(const archive::ExportedProgram &program, const std::string &name,
+                                                LossWish wish, int32_t file, Diagnostics &diagnostics) {
+  std::vector<std::string> all, floats;
+  for (const archive::Output &output : program.outputs) {
+    all.push_back(output.name);
+    if (isOneFloat(program.value(output.value)))
+      floats.push_back(output.name);
+  }
+  std::string wanted = name.empty() ? "loss" : name;
+  if (llvm::is_contained(floats, wanted))
+    return wanted;
+  if (!name.empty() && !llvm::is_contained(all, name)) {
+    diagnostics.error({file}, "has no output '" + name + "'").help(suggest(name, all, "outputs"));
+    return std::nullopt;
+  }
+  if (!name.empty()) {
+    diagnostics.error({file}, "output '" + name + "' is no single float, as a loss is")
+        .help(floats.empty() ? "export the model with its loss as an output"
+                             : "outputs that are: " + quotedList(floats, ","));
+    return std::nullopt;
+  }
+  if (floats.size() == 1 && wish != LossWish::evident)
+    return floats.front();
+  if (floats.empty())
+    return noLoss(wish, {file}, "the model has no output that is a single float, as a loss is",
+                  "export the model with its loss as an output", diagnostics);
+  return noLoss(wish, {file}, "several outputs are a single float: " + quotedList(floats, ","),
+                "--loss=NAME says which is the loss", diagnostics);
+}

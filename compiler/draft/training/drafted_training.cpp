@@ -1,0 +1,304 @@
+//===- drafted_training.cpp - what a drafted plan says of training --------===//
+
+#include "compiler/draft/training/drafted_training.h"
+#include "compiler/draft/module_patterns.h"
+#include "compiler/draft/plan_words.h"
+#include "compiler/support/layer_names.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
+
+using namespace meshplan;
+using llvm::StringRef;
+
+namespace {
+
+class TrainingDrafter {
+public:
+  TrainingDrafter(const AdoptedTraining &training, const TrainingFacts &facts, Diagnostics &diagnostics)
+      : training(training), facts(facts), diagnostics(diagnostics) {}
+
+  std::vector<DraftStatement> draft();
+
+private:
+  int64_t microbatches();
+  void addMicrobatches(int64_t count);
+  void addData(int64_t count);
+  void addShard(DraftStatement &data);
+  void addPrecision();
+  void addRecompute();
+  void addOptimizer();
+  bool isTrained(const OutlineParameter &parameter) const;
+  std::string parameterType() const;
+  std::vector<std::string> layers(int64_t most) const;
+  std::vector<std::string> modulesOf(const std::vector<std::string> &classes) const;
+  std::vector<std::string> patterns(const std::vector<std::string> &paths) const;
+  std::vector<std::string> units() const;
+  std::vector<std::string> vectors() const;
+
+  const AdoptedTraining &training;
+  const TrainingFacts &facts;
+  Diagnostics &diagnostics;
+  std::vector<DraftStatement> statements;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+bool TrainingDrafter::isTrained(const OutlineParameter &parameter) const {
+  return parameter.requiresGrad && !llvm::is_contained(facts.unused, parameterPath(facts.model, parameter));
+}
+
+/// The dtype of most trained parameters.
+std::string TrainingDrafter::parameterType() const {
+  std::map<std::string, size_t> counts;
+  for (const OutlineParameter &parameter : facts.model.parameters)
+    if (isTrained(parameter))
+      ++counts[parameter.dtype];
+  auto most = llvm::max_element(counts, [](const auto &left, const auto &right) { return left.second < right.second; });
+  return most == counts.end() ? "f32" : most->first;
+}
+
+static bool isNumber(StringRef component) { return !component.empty() && llvm::all_of(component, llvm::isDigit); }
+
+/// Modules in lists that lie in no other list and hold parameters that are trained, up to number `most` of each, if
+/// that is not 0.
+std::vector<std::string> TrainingDrafter::layers(int64_t most) const {
+  std::vector<std::string> paths;
+  for (const OutlineModule &module : facts.model.modules) {
+    auto [list, number] = StringRef(module.path).rsplit('.');
+    int64_t index = 0;
+    if (!isNumber(number) || llvm::any_of(llvm::split(list, '.'), isNumber) || number.getAsInteger(10, index) ||
+        (most && index >= most))
+      continue;
+    auto holds = [&](const OutlineParameter &parameter) {
+      return isTrained(parameter) && llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
+               const std::string &holder = facts.model.modules[name.module].path;
+               return holder == module.path || isInside(holder, module.path);
+             });
+    };
+    if (llvm::any_of(facts.model.parameters, holds))
+      paths.push_back(module.path);
+  }
+  return paths;
+}
+
+std::vector<std::string> TrainingDrafter::modulesOf(const std::vector<std::string> &classes) const {
+  auto last = [](StringRef name) { return name.substr(name.rfind('.') + 1); };
+  std::vector<std::string> paths;
+  for (const OutlineModule &module : facts.model.modules)
+    if (llvm::any_of(classes, [&](const std::string &name) { return last(name) == last(module.className); }))
+      paths.push_back(module.path);
+  return paths;
+}
+
+std::vector<std::string> TrainingDrafter::patterns(const std::vector<std::string> &paths) const {
+  std::vector<LabelledModule> labelled;
+  std::vector<std::string> all;
+  for (const std::string &path : paths)
+    labelled.push_back({path, ""});
+  for (const OutlineModule &module : facts.model.modules)
+    all.push_back(module.path);
+  for (const OutlineParameter &parameter : facts.model.parameters)
+    all.push_back(parameterPath(facts.model, parameter));
+  std::vector<std::string> texts;
+  for (const ModulePattern &pattern : patternsOf(labelled, all))
+    texts.push_back(pattern.text());
+  return texts;
+}
+
+std::vector<std::string> TrainingDrafter::units() const {
+  if (!training.data.unitClasses.empty())
+    return patterns(modulesOf(training.data.unitClasses));
+  return training.data.byUnits ? patterns(layers(0)) : std::vector<std::string>();
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+/// In how many parts a rank computes its samples.
+int64_t TrainingDrafter::microbatches() {
+  // A batch that is not the one that is said has other parts, too.
+  if (!training.microBatch || !facts.batch || (training.globalBatch && training.globalBatch->value != *facts.batch))
+    return 1;
+  int64_t ranks = facts.splitsBatch ? shardsOfRole(facts.mesh, AxisRole::data) : 1;
+  int64_t part = training.microBatch->value * ranks;
+  if (*facts.batch % part == 0)
+    return *facts.batch / part;
+  diagnostics.error(training.microBatch->range, "a batch of " + std::to_string(*facts.batch) + " is no multiple of " +
+                                                    std::to_string(training.microBatch->value) +
+                                                    " samples on each of " + std::to_string(ranks) + " ranks");
+  return 1;
+}
+
+void TrainingDrafter::addMicrobatches(int64_t count) {
+  if (count == 1)
+    return;
+  std::string from = training.microBatch->from;
+  if (training.globalBatch)
+    from = training.globalBatch->from + ", " + from;
+  statements.push_back({"microbatches " + std::to_string(count), from, {}});
+}
+
+void TrainingDrafter::addShard(DraftStatement &data) {
+  const AdoptedData &wanted = training.data;
+  if (wanted.shard.text.empty())
+    return;
+  std::vector<std::string> axes;
+  for (const DraftAxis &axis : facts.mesh)
+    if (axis.role == AxisRole::data)
+      axes.push_back(axis.name);
+  // Of two axes the inner one has the shards, and each place of the outer one all of them.
+  Taken shard = wanted.shard;
+  shard.text = "shard " + shard.text + (axes.size() == 2 ? " over " + axes.back() : "");
+  data.options.push_back(shard);
+  std::vector<std::string> own = units();
+  if (own.empty())
+    return;
+  data.options.push_back({"unit " + llvm::join(own, ", "), ""});
+  if (!wanted.keep.text.empty() && StringRef(wanted.shard.text).starts_with("parameters"))
+    data.options.push_back({"keep " + llvm::join(own, ", "), wanted.keep.from});
+}
+
+void TrainingDrafter::addData(int64_t count) {
+  std::string axes = axesOfRole(facts.mesh, AxisRole::data);
+  if (axes.empty() || !facts.splitsBatch)
+    return;
+  StringRef list = axes;
+  if (list.consume_front("("))
+    list.consume_back(")");
+  DraftStatement data{"data " + list.str(), "", {}};
+  addShard(data);
+  llvm::append_range(data.options, training.data.options);
+  if (count > 1 && !training.data.reduceEach.text.empty())
+    data.options.push_back(training.data.reduceEach);
+  if (!data.options.empty())
+    statements.push_back(std::move(data));
+}
+
+void TrainingDrafter::addPrecision() {
+  const AdoptedPrecision &wanted = training.precision;
+  std::string own = parameterType();
+  bool isHalf = own == "bf16" || own == "f16", trains = training.optimizer.has_value();
+  if (!wanted.stored.text.empty() && wanted.stored.text != own)
+    diagnostics
+        .warning(wanted.stored.range, "this says parameters in " + wanted.stored.text +
+                                          ", and those of the archive are "
+                                          "in " +
+                                          own)
+        .help("what the archive has holds: a model is exported in the dtype that it is trained in");
+  DraftStatement precision{"precision", "", {}};
+  auto add = [&](const char *name, const Taken &taken, const std::string &otherwise) {
+    if (!taken.text.empty() && taken.text != otherwise)
+      precision.options.push_back({name + (" " + taken.text), taken.from});
+  };
+  if (own == "f32" && wanted.compute.text != "f64")
+    add("compute", wanted.compute, own);
+  std::string changed = trains && isHalf && !wanted.master.text.empty() ? wanted.master.text : own;
+  if (trains) {
+    add("master", isHalf ? wanted.master : Taken(), own);
+    add("reduce", wanted.reduce, changed);
+    add("state", wanted.state, changed);
+    if (!wanted.lossScale.text.empty())
+      precision.options.push_back(wanted.lossScale);
+  }
+  if (!precision.options.empty())
+    statements.push_back(std::move(precision));
+}
+
+void TrainingDrafter::addRecompute() {
+  if (!training.recompute)
+    return;
+  std::vector<std::string> own = patterns(layers(training.recompute->layers));
+  if (own.empty())
+    return;
+  std::string keep = training.recompute->keep.empty() ? "" : " keep " + llvm::join(training.recompute->keep, ", ");
+  statements.push_back({"recompute " + llvm::join(own, ", ") + keep, training.recompute->from, {}});
+}
+
+/// Patterns of the trained parameters of one dim or none: `**.bias` where all of one name are such, else their paths.
+/// Empty if there are no others.
+std::vector<std::string> TrainingDrafter::vectors() const {
+  auto isVector = [&](const OutlineParameter &parameter) { return isTrained(parameter) && parameter.shape.size() < 2; };
+  std::map<std::string, std::pair<size_t, size_t>> byName; // how many there are, and how many of them are vectors
+  for (const OutlineParameter &parameter : facts.model.parameters) {
+    auto &[all, own] = byName[parameter.names.front().leaf];
+    ++all;
+    own += isVector(parameter);
+  }
+  auto isShared = [&](const std::string &name) {
+    auto [all, own] = byName[name];
+    return own > 1 && own == all && planWord(name) == name;
+  };
+  std::vector<std::string> named, paths;
+  bool hasOthers = false;
+  for (const OutlineParameter &parameter : facts.model.parameters) {
+    const std::string &name = parameter.names.front().leaf;
+    hasOthers |= isTrained(parameter) && !isVector(parameter);
+    if (!isVector(parameter))
+      continue;
+    if (!isShared(name))
+      paths.push_back(parameterPath(facts.model, parameter));
+    else if (!llvm::is_contained(named, "**." + name))
+      named.push_back("**." + name);
+  }
+  llvm::append_range(named, patterns(paths));
+  return hasOthers ? named : std::vector<std::string>();
+}
+
+void TrainingDrafter::addOptimizer() {
+  const AdoptedOptimizer &wanted = *training.optimizer;
+  DraftStatement optimizer{"optimizer " + wanted.kind, wanted.from, wanted.options, /*mayGo=*/false};
+  std::vector<std::string> group = wanted.vectorsDoNotDecay.text.empty() ? std::vector<std::string>() : vectors();
+  if (!group.empty())
+    optimizer.options.push_back({"group " + llvm::join(group, ", ") + " { " + wanted.vectorsDoNotDecay.text + " }",
+                                 wanted.vectorsDoNotDecay.from});
+  statements.push_back(std::move(optimizer));
+}
+
+std::vector<DraftStatement> TrainingDrafter::draft() {
+  if (!training.optimizer) {
+    addPrecision();
+    return std::move(statements);
+  }
+  int64_t count = microbatches();
+  addMicrobatches(count);
+  addData(count);
+  addPrecision();
+  addRecompute();
+  addOptimizer();
+  if (!training.clip.text.empty())
+    statements.push_back({training.clip.text, training.clip.from, {}, /*mayGo=*/false});
+  if (!training.nonfinite.text.empty())
+    statements.push_back({training.nonfinite.text, training.nonfinite.from, {}, /*mayGo=*/false});
+  if (!facts.unused.empty())
+    statements.push_back(
+        {"unused " + llvm::join(patterns(facts.unused), ", "), "the loss does not reach them", {}, false});
+  return std::move(statements);
+}
+
+std::vector<DraftStatement> meshplan::draftTraining(const AdoptedTraining &training, const TrainingFacts &facts,
+                                                    Diagnostics &diagnostics) {
+  return TrainingDrafter(training, facts, diagnostics).draft();
+}
+
+AdoptedTraining meshplan::usualTraining(const std::vector<DraftAxis> &mesh) {
+  AdoptedTraining training;
+  bool sharesParameters = llvm::any_of(mesh, [](const DraftAxis &axis) { return axis.name == "fsdp"; });
+  training.data.shard.text = sharesParameters ? "parameters, gradients, optimizer" : "gradients, optimizer";
+  training.precision.master.text = "f32";
+  AdoptedOptimizer optimizer{
+      "adamw",
+      "",
+      {{"lr 3e-4", "a schedule needs the number of steps: schedule cosine { warmup 100; steps 1000; min 0.1 }"},
+       {"betas (0.9, 0.95)", ""},
+       {"weight_decay 0.1", ""}},
+      {"weight_decay 0", ""}};
+  training.optimizer = std::move(optimizer);
+  training.clip.text = "clip_grad_norm 1.0";
+  return training;
+}

@@ -1,0 +1,75 @@
+//===- yaml_tree_test.cpp - YAML and JSON as a tree -----------------------===//
+
+#include "compiler/adopt/yaml_tree.h"
+#include "test/unit/adopt/adopt_test.h"
+
+using namespace meshplan;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+namespace {
+class YamlTree : public test::AdoptTest {
+protected:
+  std::optional<YamlValue> read(const std::string &text) { return readYaml(source(text), diagnostics); }
+};
+} // namespace
+
+TEST_F(YamlTree, ValuesKnowTheirPlaces) {
+  std::optional<YamlValue> root = read("# a comment\na:\n  b: 'x y'  # and one\n  c: [1, 2]\nempty:\n");
+  ASSERT_TRUE(root) << diagnostics.text();
+  const YamlEntry *a = root->find("a");
+  ASSERT_TRUE(a);
+  EXPECT_EQ(a->keyRange, (SourceRange{0, 2, 1, 2}));
+  const YamlEntry *b = a->value.find("b");
+  EXPECT_EQ(b->value.text, "x y");
+  EXPECT_EQ(b->value.range, (SourceRange{0, 3, 6, 11}));
+  EXPECT_THAT(a->value.find("c")->value.items, SizeIs(2));
+  EXPECT_TRUE(root->find("empty")->value.saysNothing());
+  EXPECT_EQ(root->find("nothing"), nullptr);
+}
+
+TEST_F(YamlTree, JsonIsYaml) {
+  std::optional<YamlValue> root = read("{\n \"a.*\": \"colwise\",\n \"b\": null, \"ö\": \"\\u00e4\"\n}");
+  ASSERT_TRUE(root) << diagnostics.text();
+  EXPECT_EQ(root->find("a.*")->value.text, "colwise");
+  EXPECT_EQ(root->find("a.*")->value.range.line, 2);
+  EXPECT_TRUE(root->find("b")->value.saysNothing());
+  EXPECT_EQ(root->find("ö")->value.text, "ä");
+  EXPECT_EQ(root->find("ö")->value.range.column, 18) << "columns count characters";
+}
+
+TEST_F(YamlTree, WaysToSayNothing) {
+  std::optional<YamlValue> root = read("a: none\nb: ~\nc: null\nd: None\ne: ''\nf: 0\n");
+  ASSERT_TRUE(root);
+  for (const YamlEntry &entry : root->entries)
+    EXPECT_EQ(entry.value.saysNothing(), entry.key != "f") << entry.key;
+}
+
+TEST_F(YamlTree, AnAliasIsACopy) {
+  std::optional<YamlValue> root = read("a: &x {b: 1}\nc: *x\n");
+  ASSERT_TRUE(root) << diagnostics.text();
+  EXPECT_EQ(root->find("c")->value.find("b")->value.text, "1");
+}
+
+TEST_F(YamlTree, WhatIsWrongHasAPlace) {
+  EXPECT_FALSE(read("a: 1\na: 2\n"));
+  EXPECT_THAT(said(), ElementsAre("2:1: error: 'a' is there twice"));
+  EXPECT_FALSE(read("a: *x\n"));
+  EXPECT_THAT(said(), ElementsAre("1:1: error: no anchor before it is called 'x'"));
+  EXPECT_FALSE(read("a: {b: 1}\n<<: 3\n"));
+  EXPECT_THAT(said(), ElementsAre("2:1: error: merge keys are not read"));
+  EXPECT_FALSE(read("[a, b]: 1\n"));
+  EXPECT_THAT(said(), ElementsAre("1:2: error: a key is a word"));
+  EXPECT_FALSE(read("a: [1, 2\nb: 3\n"));
+  EXPECT_THAT(said(), SizeIs(1));
+  EXPECT_FALSE(read(std::string(100, '[')));
+  EXPECT_THAT(said(), SizeIs(1));
+}
+
+TEST_F(YamlTree, AnEmptyTextSaysNothing) {
+  std::optional<YamlValue> root = read("");
+  ASSERT_TRUE(root) << diagnostics.text();
+  EXPECT_TRUE(root->saysNothing());
+  EXPECT_THAT(root->entries, IsEmpty());
+}

@@ -1,0 +1,67 @@
+//===- drafted_mesh_test.cpp - the mesh of a plan of others ---------------===//
+
+#include "compiler/draft/drafted_mesh.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+
+namespace {
+
+class DraftedMesh : public testing::Test {
+protected:
+  /// The mesh as text: "dp=2,tp=2"; what is said where there is none.
+  std::string mesh(const AdoptedMesh &adopted, llvm::StringRef stated = "", std::optional<int64_t> ranks = {}) {
+    Diagnostics diagnostics(sources);
+    std::vector<DraftAxis> axes = stated.empty() ? std::vector<DraftAxis>() : llvm::cantFail(parseDraftMesh(stated));
+    std::optional<std::vector<DraftAxis>> found = draftMesh(adopted, axes, ranks, file, diagnostics);
+    if (!found)
+      return diagnostics.text();
+    std::string text;
+    for (const DraftAxis &axis : *found)
+      text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+    return text;
+  }
+  TakenNumber said(int64_t value) const { return {value, "", {file, 1, 1, 2}}; }
+
+  Sources sources;
+  int32_t file = sources.add("f", "x").file();
+};
+
+} // namespace
+
+TEST_F(DraftedMesh, SizesMakeAxes) {
+  EXPECT_EQ(mesh({said(2), {}, said(2)}), "dp=2,tp=2");
+  EXPECT_EQ(mesh({said(2), {}, said(1)}), "dp=2");
+  EXPECT_EQ(mesh({said(1), {}, said(4)}), "tp=4");
+  EXPECT_EQ(mesh({said(1), {}, {}}), "dp=1");
+  EXPECT_EQ(mesh({said(8), said(2), said(2)}), "dp=2,fsdp=4,tp=2");
+}
+
+TEST_F(DraftedMesh, RanksSayTheRest) {
+  EXPECT_EQ(mesh({{}, {}, said(2)}, "", 8), "dp=4,tp=2");
+  EXPECT_EQ(mesh({said(4), {}, said(2)}, "", 8), "dp=4,tp=2");
+  EXPECT_EQ(mesh({{}, {}, said(2)}),
+            "f: error: does not say how many ranks divide the batch\n"
+            "help: --ranks N says how many there are in all, --mesh dp=N,tp=M how they are arranged\n");
+  EXPECT_EQ(mesh({{}, {}, said(2)}, "", 7),
+            "f:1:1: error: 7 ranks of --ranks are not 3 that divide the batch times 2 that divide weights\n  x\n  ^\n");
+  EXPECT_EQ(mesh({said(3), {}, TakenNumber{2, "a default"}}, "", 8),
+            "f:1:1: error: 8 ranks of --ranks are not 3 that divide the batch times 2 that divide weights\n  x\n  ^\n");
+  EXPECT_EQ(mesh({said(3), said(2), {}}),
+            "f:1:1: error: 3 ranks that divide the batch are not 2 equal groups\n  x\n  ^\n");
+}
+
+TEST_F(DraftedMesh, AStatedMeshHoldsAndAgrees) {
+  EXPECT_EQ(mesh({said(2), {}, said(2)}, "tp=2,data=2"), "tp=2,data=2");
+  EXPECT_EQ(mesh({{}, {}, TakenNumber{1, "a default"}}, "dp=2,tp=2"), "dp=2,tp=2");
+  EXPECT_EQ(mesh({said(4), said(2), {}}, "dp=2,fsdp=2"), "dp=2,fsdp=2");
+  EXPECT_EQ(mesh({{}, {}, said(4)}, "dp=2,tp=2"),
+            "f:1:1: error: this divides weights over 4 ranks, and --mesh has 2\n  x\n  ^\n");
+  EXPECT_EQ(mesh({said(1), {}, {}}, "dp=2,tp=2"),
+            "f:1:1: error: this divides the batch over 1 rank, and --mesh has 2\n  x\n  ^\n");
+  EXPECT_EQ(
+      mesh({{}, said(2), {}}, "dp=4"),
+      "f:1:1: error: this says 2 groups that hold the same shards, and --mesh has no two axes for that\n  x\n  ^\n"
+      "help: --mesh dp=2,fsdp=N has them\n");
+}

@@ -217,13 +217,19 @@ static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const
 static bool projectShared(DimShardingAttr dim, int64_t sharers, FactorDivision &division) {
   if (dim.getAxes().empty())
     return true;
-  int64_t repeat = dim.getRepeat();
-  bool isFiner = repeat % sharers == 0;
-  if (!dim.getParts().empty() || (!isFiner && sharers % repeat != 0))
+  auto fits = [sharers](int64_t repeat) { return repeat % sharers == 0 || sharers % repeat == 0; };
+  if (!fits(dim.getRepeat()) || !llvm::all_of(dim.getParts(), [&](const DimPart &part) { return fits(part.repeat); }))
     return false;
+  auto isFiner = [sharers](int64_t repeat) { return repeat % sharers == 0; };
+  auto unitOf = [&](int64_t unit, int64_t repeat) { return isFiner(repeat) ? unit : unit * (sharers / repeat); };
+  auto repeatOf = [&](int64_t repeat) { return isFiner(repeat) ? repeat / sharers : 1; };
   division.axes.assign(dim.getAxes().begin(), dim.getAxes().end());
-  division.unit = isFiner ? dim.getUnit() : dim.getUnit() * (sharers / repeat);
-  division.repeat = isFiner ? repeat / sharers : 1;
+  if (dim.getParts().empty()) {
+    division.unit = unitOf(dim.getUnit(), dim.getRepeat());
+    division.repeat = repeatOf(dim.getRepeat());
+  }
+  for (const DimPart &part : dim.getParts())
+    division.parts.emplace_back(part.extent * sharers, unitOf(part.unit, part.repeat), repeatOf(part.repeat));
   return true;
 }
 
@@ -325,9 +331,10 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(Arr
   size_t major = rule.majorPlace(factors);
   const FactorDivision &division = divisions[factors[major]];
   int64_t below = rule.sizeBelow(factors, major), extent = rule.factors[factors[major]].size * below;
-  // Equal parts mostly number the indices of a factor: others are kept and not made.
+  // Parts of single indices number those of a factor: they are kept and not made.
   DimShardingAttr made = divideDim(extent, mergeDigits(division.axes, mesh), mesh, 1, scaledUp(division.parts, below));
-  if (below == 0 || (below != 1 && llvm::all_equal(division.parts) && made.getParts() != known))
+  bool areIndices = llvm::all_of(division.parts, [](const DimPart &part) { return part.extent == 1; });
+  if (below == 0 || (below != 1 && areIndices && made.getParts() != known))
     return {divideDim(extent, {}, mesh), factors[major]};
   std::optional<unsigned> inexpressible;
   for (unsigned factor : factors.drop_front(major + 1))
@@ -357,14 +364,23 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildJoined(Arra
 
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildShared(unsigned factor, int64_t sharers) const {
   const FactorDivision &division = divisions[factor];
-  int64_t extent = rule.factors[factor].size / sharers, unit = division.unit;
+  int64_t extent = rule.factors[factor].size / sharers;
   if (division.axes.empty())
     return {divideDim(extent, {}, mesh), std::nullopt};
-  if (!division.parts.empty() || (unit % sharers != 0 && sharers % unit != 0))
+  auto fits = [sharers](int64_t unit) { return unit % sharers == 0 || sharers % unit == 0; };
+  auto isOfSharers = [&](const DimPart &part) { return part.extent % sharers == 0 && fits(part.unit); };
+  if (!fits(division.unit) || !llvm::all_of(division.parts, isOfSharers))
     return {divideDim(extent, {}, mesh), factor};
-  bool isWhole = unit % sharers == 0;
-  return {divideDim(extent, division.axes, mesh, isWhole ? unit / sharers : 1, {},
-                    isWhole ? division.repeat : division.repeat * (sharers / unit)),
+  auto unitOf = [sharers](int64_t unit) { return unit % sharers == 0 ? unit / sharers : 1; };
+  auto repeatOf = [sharers](int64_t unit, int64_t repeat) {
+    return unit % sharers == 0 ? repeat : repeat * (sharers / unit);
+  };
+  SmallVector<DimPart> parts;
+  for (const DimPart &part : division.parts)
+    parts.emplace_back(part.extent / sharers, unitOf(part.unit), repeatOf(part.unit, part.repeat));
+  if (!parts.empty())
+    return {divideDim(extent, division.axes, mesh, 1, parts), std::nullopt};
+  return {divideDim(extent, division.axes, mesh, unitOf(division.unit), {}, repeatOf(division.unit, division.repeat)),
           std::nullopt};
 }
 

@@ -51,8 +51,10 @@ KINDS = {
 PARTS = {
     "experts": re.compile(r"experts?(_|$)|^w[123]_?experts|(^|_)moe($|_)", re.IGNORECASE),
     "mixer": re.compile(r"mamba|mixer|ssm|delta|linear_attn|^conv$|short_conv|rg_lru|recurrent|temporal_block|rwkv"),
-    "attention": re.compile(r"att|^(self|cross|mha)$", re.IGNORECASE),
-    "mlp": re.compile(r"mlp|ffn?|feed_?forward|^fc\d?$|intermediate|^(fc|wi|wo|lin|conv_)\d", re.IGNORECASE),
+    "attention": re.compile(r"att(?!\w*_(convolution|input)$)|^(self|cross|mha)$", re.IGNORECASE),
+    "mlp": re.compile(
+        r"mlp(?!\w*_convolution$)|ffn?|feed_?forward|^fc\d?$|intermediate|^(fc|wi|wo|lin|conv_)\d", re.IGNORECASE
+    ),
 }
 # Of these nothing needs to be divided: what chooses experts, positions, gates of single heads.
 BESIDE = re.compile(
@@ -130,12 +132,19 @@ def part_of(path: str) -> tuple[str, str] | None:
     return None
 
 
+def names_in(part: object) -> set[str]:
+    return set(re.findall(r'"name": "([^"]*)"', json.dumps(part)))
+
+
 def unread_parameters(archive: Path) -> set[str]:
-    """Names of the parameters that no operator of the graph reads."""
+    """Names of the parameters that no output of the graph depends on."""
     with zipfile.ZipFile(archive) as file:
         name = next(name for name in file.namelist() if name.endswith("models/model.json"))
         graph = json.loads(file.read(name))["graph_module"]
-    read = set(re.findall(r'"name": "([^"]*)"', json.dumps([node["inputs"] for node in graph["graph"]["nodes"]])))
+    read = names_in(graph["graph"]["outputs"])
+    for node in reversed(graph["graph"]["nodes"]):
+        if not read.isdisjoint(names_in(node["outputs"])):
+            read |= names_in(node["inputs"])
     specs = [spec["parameter"] for spec in graph["signature"]["input_specs"] if "parameter" in spec]
     return {spec["parameter_name"] for spec in specs if spec["arg"]["name"] not in read}
 

@@ -54,6 +54,7 @@ LAYER_LISTS = re.compile(
 OVERRIDES: dict[str, dict[str, object]] = {
     "bamba": {"mamba_n_groups": 2},
     "cohere_compass_text": {"layer_types": ["sliding_attention", "full_attention"]},
+    "diffllama": {"num_attention_heads": 8, "num_key_value_heads": 4},
     "donut-swin": {"window_size": 4},
     "dots1": {"n_routed_experts": 4, "n_shared_experts": 1},
     "efficientnet": {"image_size": 64},

@@ -223,15 +223,19 @@ TEST_F(ProjectionTest, PartsBelowAnotherFactorCannotBeExpressed) {
   llvm::SmallVector<unsigned> inexpressible;
   EXPECT_TRUE(projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
   EXPECT_THAT(inexpressible, ElementsAre(1u));
-  // Equal parts of the leading factor are those that it numbers, unless the tensor arrives with others.
+  // Parts of single indices are those that the leading factor numbers.
   inexpressible.clear();
-  FactorRule pairs = dimOf({8, 2});
+  FactorRule numbered = dimOf({2, 8}), pairs = dimOf({8, 2});
   FactorDivisions halves(2);
   halves[0].axes = {axis("two")};
-  halves[0].parts = {4, 4};
-  EXPECT_TRUE(projectToDims(halves, pairs.operands[0], pairs, mesh, &inexpressible).isReplicated());
+  halves[0].parts = {1, 1};
+  EXPECT_TRUE(projectToDims(halves, numbered.operands[0], numbered, mesh, &inexpressible).isReplicated());
   EXPECT_THAT(inexpressible, ElementsAre(0u));
   inexpressible.clear();
+  halves[0].parts = {4, 4};
+  EXPECT_EQ(projectToDims(halves, pairs.operands[0], pairs, mesh, &inexpressible).getDims()[0],
+            divideDim(16, {axis("two")}, mesh, 1, {{8, 2}, {8, 2}}));
+  EXPECT_THAT(inexpressible, IsEmpty());
   for (const std::vector<DimPart> &parts : {std::vector<DimPart>{4, 4}, std::vector<DimPart>{6, 2}}) {
     halves[0].parts.assign(parts.begin(), parts.end());
     DimShardingAttr known = divideDim(16, {axis("two")}, mesh, 1, {{2 * parts[0].extent, 2}, {2 * parts[1].extent, 2}});
@@ -340,6 +344,27 @@ TEST_F(ProjectionTest, MoreShardsThanKeysShareThem) {
   Projection back = projectToFactors(keys, rule.operands[0], rule, mesh);
   EXPECT_FALSE(back.block);
   EXPECT_EQ(back.factors[0], heads[0]);
+}
+
+TEST_F(ProjectionTest, KeysAreSharedPartByPart) {
+  FactorRule rule = sharedBy(2, 12);
+  for (const char *name : {"two", "four"}) {
+    FactorDivisions heads(1);
+    heads[0].axes = {axis(name)};
+    heads[0].parts = {4, 8};
+    ShardingAttr keys = projectToDims(heads, rule.operands[0], rule, mesh);
+    ASSERT_EQ(keys.getDims()[0].getParts().size(), 2u);
+    EXPECT_EQ(keys.getDims()[0].getParts()[0].extent, 2);
+    Projection back = projectToFactors(keys, rule.operands[0], rule, mesh);
+    EXPECT_FALSE(back.block);
+    EXPECT_EQ(projectToDims(back.factors, rule.operands[0], rule, mesh), keys);
+  }
+  FactorDivisions odd(1);
+  odd[0].axes = {axis("two")};
+  odd[0].parts = {5, 7};
+  llvm::SmallVector<unsigned> inexpressible;
+  EXPECT_TRUE(projectToDims(odd, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
+  EXPECT_THAT(inexpressible, ElementsAre(0u)) << "a key would be cut";
 }
 
 TEST_F(ProjectionTest, SharingPassesThroughAViewOfHeads) {

@@ -2,11 +2,13 @@
 
 #include "compiler/draft/build_graph.h"
 #include "compiler/sharding/calls/attention_heads.h"
+#include "compiler/sharding/calls/convolutions.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
+#include <algorithm>
 
 using namespace mlir;
 using namespace meshplan;
@@ -29,6 +31,7 @@ private:
                   const FactorRule &rule, std::vector<DimLink> &links);
   void addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
                  std::vector<DimLink> &links);
+  void markGroups(plan::CallOp call, const CallView &view, std::vector<DimLink> &links);
   void addWeight(BlockArgument argument, const OutlineParameter &parameter, size_t index);
   size_t firstCall(Value value) const;
   bool comesFromInput(Value value);
@@ -59,7 +62,7 @@ void GraphBuilder::addInput(Value value) {
 /// heads, which all ranks hold.
 void GraphBuilder::addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
                              std::vector<DimLink> &links) {
-  DimParts parts{firstDim[value] + dim, {}};
+  DimParts parts{firstDim[value] + dim, {}, {}};
   bool isHead = isOnlyKeyHead(value, dim, 0, cast<RankedTensorType>(value.getType()).getDimSize(dim));
   int64_t start = 0;
   for (unsigned factor : factors) {
@@ -67,6 +70,7 @@ void GraphBuilder::addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned>
     if (isHead || !isOnlyKeyHead(value, dim, start, size))
       links[factor].dims.push_back(parts.dim);
     parts.sizes.push_back(size);
+    parts.links.push_back(factor);
     start += size;
   }
   if (parts.sizes.size() > 1)
@@ -81,7 +85,7 @@ static std::optional<unsigned> dimOf(const TensorFactors &tensor, llvm::ArrayRef
   return std::nullopt;
 }
 
-/// True if all that reads the dim takes parts of it, also where it is moved before.
+/// True if all that reads the dim takes single indices of it, also where it is moved before.
 static bool isTakenApart(Value value, unsigned dim) {
   return !value.use_empty() && llvm::all_of(value.getUses(), [dim](OpOperand &use) {
     auto call = dyn_cast<plan::CallOp>(use.getOwner());
@@ -89,7 +93,9 @@ static bool isTakenApart(Value value, unsigned dim) {
       return false;
     CallView view = CallView::of(call);
     FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
-    if (rule.operands[0].isJoined(dim) || picksAlong(view, 0, dim))
+    auto isIndex = [&](unsigned factor) { return rule.factors[factor].size == 1; };
+    if (picksAlong(view, 0, dim) ||
+        (rule.operands[0].isJoined(dim) && llvm::all_of(rule.operands[0].dims[dim], isIndex)))
       return true;
     std::optional<unsigned> moved = dimOf(rule.results[0], rule.operands[0].dims[dim]);
     return moved && isTakenApart(call.getResult(0), *moved);
@@ -107,7 +113,7 @@ bool GraphBuilder::addCounted(plan::CallOp call, Value value, unsigned dim, llvm
     return false;
   size_t number = firstDim[value] + dim;
   int64_t count = rule.factors[factors[major]].size;
-  graph.parts.push_back({number, std::vector<int64_t>(count, rule.sizeBelow(factors, major))});
+  graph.parts.push_back({number, std::vector<int64_t>(count, rule.sizeBelow(factors, major)), {}});
   links[factors[next]].dims.push_back(number);
   for (unsigned factor : factors.drop_front(next + 1))
     if (rule.factors[factor].size != 1)
@@ -138,6 +144,26 @@ void GraphBuilder::addTensor(Value value, const TensorFactors &tensor, const Fac
   }
 }
 
+/// Dims of the activation that a convolution in groups reads come last in their links.
+void GraphBuilder::markGroups(plan::CallOp call, const CallView &view, std::vector<DimLink> &links) {
+  std::optional<ConvolutionForm> form = convolutionForm(view);
+  if (!form || form->groups == 1)
+    return;
+  std::optional<unsigned> operand = view.getOperand("input");
+  if (!operand)
+    return;
+  Value input = call.getOperand(*operand);
+  size_t first = firstDim[input], end = first + cast<RankedTensorType>(input.getType()).getRank();
+  auto isOther = [&](size_t dim) { return dim < first || dim >= end; };
+  for (DimLink &link : links) {
+    auto activation = std::stable_partition(link.dims.begin(), link.dims.end(), isOther);
+    bool isOfGroups =
+        activation != link.dims.begin() && activation != link.dims.end() &&
+        llvm::any_of(link.dims, [&](size_t dim) { return dim == firstDim[call.getOperand(form->weight)]; });
+    link.activations = isOfGroups ? link.dims.end() - activation : 0;
+  }
+}
+
 void GraphBuilder::addCall(plan::CallOp call) {
   size_t index = graph.calls.size();
   callIndex[call] = index;
@@ -147,6 +173,7 @@ void GraphBuilder::addCall(plan::CallOp call) {
   CallView view = CallView::of(call);
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
   std::vector<DimLink> links(rule.factors.size(), DimLink{DimLink::Kind::together, index, {}});
+  size_t firstParts = graph.parts.size();
   for (auto [factor, link] : llvm::zip(rule.factors, links))
     if (factor.kind != FactorKind::parallel)
       link.kind = factor.kind == FactorKind::whole ? DimLink::Kind::whole : DimLink::Kind::reduced;
@@ -157,12 +184,18 @@ void GraphBuilder::addCall(plan::CallOp call) {
     isRead.push_back(!link.dims.empty());
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
     addTensor(value, tensor, rule, links);
+  markGroups(call, view, links);
+  std::vector<size_t> numbers; // of the links of the factors
   for (auto [link, read] : llvm::zip(links, isRead)) {
     if (link.kind == DimLink::Kind::whole && !read)
       link.kind = DimLink::Kind::made;
+    numbers.push_back(graph.links.size());
     if (!link.dims.empty())
       graph.links.push_back(std::move(link));
   }
+  for (size_t part = firstParts; part < graph.parts.size(); ++part)
+    for (size_t &factor : graph.parts[part].links)
+      factor = numbers[factor];
 }
 
 /// The first call that combines the value with another, also where it is rearranged before; else the first one that

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 #include <set>
+#include <tuple>
 
 using namespace meshplan;
 using Role = WeightUse::Role;
@@ -17,57 +18,78 @@ namespace {
 class StyleChooser {
 public:
   StyleChooser(const FeatureGraph &graph, bool sequence)
-      : graph(graph), sequence(sequence), classes(graph), parts(partsOfDims(graph)) {}
+      : graph(graph), sequence(sequence), classes(graph), parts(partsOfDims(graph)) {
+    for (const DimLink &link : graph.links)
+      if (graph.calls[link.call].target == "meshplan.attention")
+        attended.insert(classes.find(link.dims.front()));
+  }
 
   StyleChoices choose();
 
 private:
-  void choosePairs();
+  void choosePairs(const DimClasses &classes);
   void chooseHeads();
   void chooseEmbeddings();
   void chooseNorms();
   void chooseWhole();
+  void chooseCompanions(const DimClasses &classes, size_t number);
   size_t groupOf(const std::string &module);
   bool isNeededWithAllPositions(const WeightUse &weight) const;
-  bool isPair(size_t number) const;
+  bool isBottleneck(const DimClass &own) const;
+  bool isSideProduct(size_t index) const;
   std::map<std::string, std::set<int64_t>> normedExtents() const;
   bool give(const std::vector<size_t> &colwise, const std::vector<size_t> &rowwise, size_t group);
+  std::vector<size_t> weightsOf(const std::string &module) const;
+  bool hasStyle(const std::string &module) const;
+  bool haveOneStyle(const std::vector<size_t> &weights) const;
+  void collectStyles(StyleChoices &choices) const;
   void collectUndivided(StyleChoices &choices) const;
 
   const FeatureGraph &graph;
   bool sequence;
   DimClasses classes;
-  std::vector<std::vector<int64_t>> parts;    ///< of dims
-  std::map<std::string, StyleChoice> given;   ///< by module
-  std::map<std::string, std::string> refused; ///< reason, by module
-  std::set<size_t> starts;                    ///< classes of the features that pairs and heads start from
-  std::map<std::string, size_t> layerGroups;  ///< by module, without the numbers of its layers
+  std::set<size_t> attended;                        ///< classes with dims of attentions
+  std::vector<std::vector<int64_t>> parts;          ///< of dims
+  std::map<size_t, StyleChoice> given;              ///< by weight
+  std::map<std::string, StyleChoice> givenToModule; ///< styles that are not about weights
+  std::map<size_t, std::string> refused;            ///< reason, by weight
+  std::set<size_t> starts;                          ///< classes of the features that pairs and heads start from
+  std::map<std::string, size_t> layerGroups;        ///< by module, without the numbers of its layers
 };
 
 } // namespace
 
-/// Gives styles to the modules of these weights, to all or to none: a module has one style.
+/// True for a weight that makes a few features of many that are divided, such as a number for each head: they are added
+/// up, and divided again.
+bool StyleChooser::isSideProduct(size_t index) const {
+  const WeightUse &weight = graph.weights[index];
+  return graph.extents[*weight.outputDim] < graph.extents[*weight.inputDim];
+}
+
+/// Gives styles to these weights, to all or to none. One that makes features and contracts them is contracted.
 bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<size_t> &rowwise, size_t group) {
-  std::map<std::string, StyleChoice> wanted;
+  std::map<size_t, StyleChoice> wanted;
   std::string reason;
   auto add = [&](size_t index, DraftStyle style, size_t dim) {
-    const std::string &module = graph.weights[index].module;
-    StyleChoice choice{module, style, parts[dim], group};
-    const StyleChoice &own = wanted.try_emplace(module, choice).first->second;
+    const WeightUse &weight = graph.weights[index];
+    StyleChoice choice{weight.name, style, parts[dim], group, attended.count(classes.find(dim)) != 0};
+    bool isNew = wanted.try_emplace(index, choice).second;
     if (!reason.empty())
       return;
-    if (own.style != style || own.parts != choice.parts)
-      reason = "the weights of " + moduleText(withoutIndices(module)) + " would need different styles";
-    else if (given.count(module))
-      reason = "its features are also those of " + moduleText(withoutIndices(module)) + ", which has another style";
+    std::string module = moduleText(withoutIndices(weight.module));
+    if (!isNew)
+      reason = "both its input and its output features are those of " + module;
+    else if (given.count(index))
+      reason = "its features are also those of " + module + ", which has another style";
   };
   for (size_t index : colwise)
-    add(index, DraftStyle::colwise, *graph.weights[index].outputDim);
+    if (!llvm::is_contained(rowwise, index) || !isSideProduct(index))
+      add(index, DraftStyle::colwise, *graph.weights[index].outputDim);
   for (size_t index : rowwise)
     add(index, DraftStyle::rowwise, *graph.weights[index].inputDim);
   if (!reason.empty()) {
-    for (const auto &[module, choice] : wanted)
-      refused.try_emplace(module, reason);
+    for (const auto &[index, choice] : wanted)
+      refused.try_emplace(index, reason);
     return false;
   }
   given.merge(wanted);
@@ -77,33 +99,88 @@ bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<si
   return true;
 }
 
+/// Those that a style of the module would speak of.
+std::vector<size_t> StyleChooser::weightsOf(const std::string &module) const {
+  std::vector<size_t> weights;
+  for (size_t index = 0; index < graph.weights.size(); ++index) {
+    const WeightUse &weight = graph.weights[index];
+    if (weight.module == module && weight.dims.size() > 1 && (weight.outputDim || weight.inputDim))
+      weights.push_back(index);
+  }
+  return weights;
+}
+
+bool StyleChooser::hasStyle(const std::string &module) const {
+  return givenToModule.count(module) ||
+         llvm::any_of(weightsOf(module), [&](size_t index) { return given.count(index) != 0; });
+}
+
+bool StyleChooser::haveOneStyle(const std::vector<size_t> &weights) const {
+  return llvm::all_of(weights, [&](size_t index) {
+    auto own = given.find(index), first = given.find(weights.front());
+    return own != given.end() && first != given.end() && own->second.style == first->second.style &&
+           own->second.parts == first->second.parts;
+  });
+}
+
 /// True if the weights around a class can be divided so that only sums are communicated.
-bool StyleChooser::isPair(size_t number) const {
-  const DimClass &own = classes[number];
+static bool isPair(const DimClass &own) {
   return !own.wholeAt && !own.isOutput && !own.producedBy.empty() && !own.contractedBy.empty() &&
          own.lookedUpBy.empty();
 }
 
-void StyleChooser::choosePairs() {
+/// True if each weight has several times as many features on its other side.
+bool StyleChooser::isBottleneck(const DimClass &own) const {
+  auto extentOf = [&](std::optional<size_t> dim) { return dim ? graph.extents[*dim] : 0; };
+  auto isNarrow = [&](int64_t inside, int64_t outside) { return outside >= 4 * inside; };
+  return llvm::all_of(own.producedBy,
+                      [&](size_t index) {
+                        const WeightUse &weight = graph.weights[index];
+                        return isNarrow(extentOf(weight.outputDim), extentOf(weight.inputDim));
+                      }) &&
+         llvm::all_of(own.contractedBy, [&](size_t index) {
+           const WeightUse &weight = graph.weights[index];
+           return isNarrow(extentOf(weight.inputDim), extentOf(weight.outputDim));
+         });
+}
+
+void StyleChooser::choosePairs(const DimClasses &classes) {
   std::set<size_t> seen;
   std::vector<size_t> pairs;
   for (const WeightUse &weight : graph.weights)
-    if (weight.role == Role::linear)
-      if (size_t number = classes.find(*weight.outputDim); seen.insert(number).second && isPair(number))
+    if (weight.role != Role::embedding && weight.outputDim)
+      if (size_t number = classes.find(*weight.outputDim); seen.insert(number).second && isPair(classes[number]))
         pairs.push_back(number);
   auto rank = [&](size_t number) {
     const DimClass &own = classes[number];
-    return std::pair(own.isReduced, own.producedBy.size() + own.contractedBy.size());
+    return std::tuple(own.isReduced, isBottleneck(own), own.producedBy.size() + own.contractedBy.size());
   };
   llvm::stable_sort(pairs, [&](size_t left, size_t right) { return rank(left) < rank(right); });
   for (size_t number : pairs)
-    give(classes[number].producedBy, classes[number].contractedBy, number);
+    if (give(classes[number].producedBy, classes[number].contractedBy, number))
+      chooseCompanions(classes, number);
+}
+
+/// Weights of two or more dims that have the features of a pair as their own. Tables go with those of their module
+/// only, such as biases of experts: others may be divided by rows.
+void StyleChooser::chooseCompanions(const DimClasses &classes, size_t number) {
+  auto isInModule = [&](const std::string &module) {
+    return llvm::any_of(classes[number].producedBy,
+                        [&](size_t other) { return graph.weights[other].module == module; });
+  };
+  for (size_t index = 0; index < graph.weights.size(); ++index) {
+    const WeightUse &weight = graph.weights[index];
+    bool isOwn = weight.role == Role::other || (weight.role == Role::embedding && isInModule(weight.module));
+    if (isOwn && weight.dims.size() > 1 && weight.outputDim && !given.count(index) &&
+        classes.find(*weight.outputDim) == number)
+      give({index}, {}, number);
+  }
 }
 
 void StyleChooser::chooseHeads() {
   for (size_t index = 0; index < graph.weights.size(); ++index) {
     const WeightUse &weight = graph.weights[index];
-    if (weight.role != Role::linear || given.count(weight.module))
+    if (weight.role != Role::linear || given.count(index))
       continue;
     size_t number = classes.find(*weight.outputDim);
     const DimClass &own = classes[number];
@@ -127,9 +204,9 @@ void StyleChooser::chooseEmbeddings() {
     if (rowsOf(index) >= rowsOf(largest) / 2)
       give({}, {index}, classes.find(*weight.inputDim));
     else
-      refused.try_emplace(weight.module, "its " + std::to_string(rowsOf(index)) + " rows are few beside the " +
-                                             std::to_string(rowsOf(largest)) + " of " +
-                                             moduleText(graph.weights[largest].module));
+      refused.try_emplace(index, "its " + std::to_string(rowsOf(index)) + " rows are few beside the " +
+                                     std::to_string(rowsOf(largest)) + " of " +
+                                     moduleText(graph.weights[largest].module));
   }
 }
 
@@ -163,8 +240,8 @@ void StyleChooser::chooseNorms() {
            extents[weight.module].count(graph.extents[weight.dims.front()]);
   };
   for (const WeightUse &weight : graph.weights)
-    if (!given.count(weight.module) && isNorm(weight))
-      given[weight.module] = {weight.module, DraftStyle::sequence, {}, groupOf(weight.module)};
+    if (!hasStyle(weight.module) && isNorm(weight))
+      givenToModule[weight.module] = {weight.module, DraftStyle::sequence, {}, groupOf(weight.module)};
 }
 
 /// True if the call that needs the features whole also needs a dim whole that the weight leaves as it is.
@@ -186,26 +263,48 @@ bool StyleChooser::isNeededWithAllPositions(const WeightUse &weight) const {
 /// behind it.
 void StyleChooser::chooseWhole() {
   for (const WeightUse &weight : graph.weights)
-    if (weight.role == Role::linear && !given.count(weight.module) && starts.count(classes.find(*weight.inputDim)) &&
+    if (weight.role == Role::linear && !hasStyle(weight.module) && starts.count(classes.find(*weight.inputDim)) &&
         isNeededWithAllPositions(weight))
-      given[weight.module] = {weight.module, DraftStyle::whole, {}, groupOf(weight.module)};
+      givenToModule[weight.module] = {weight.module, DraftStyle::whole, {}, groupOf(weight.module)};
+}
+
+/// A module gets one style where all its weights have it; else each of its weights has its own.
+void StyleChooser::collectStyles(StyleChoices &choices) const {
+  std::set<std::string> seen;
+  auto add = [&](StyleChoice choice, const std::string &path) {
+    choice.path = path;
+    if (seen.insert(path).second)
+      choices.styles.push_back(std::move(choice));
+  };
+  for (size_t index = 0; index < graph.weights.size(); ++index) {
+    const WeightUse &weight = graph.weights[index];
+    if (auto own = givenToModule.find(weight.module); own != givenToModule.end())
+      add(own->second, weight.module);
+    else if (auto found = given.find(index); found != given.end())
+      add(found->second, haveOneStyle(weightsOf(weight.module)) ? weight.module : weight.name);
+  }
 }
 
 void StyleChooser::collectUndivided(StyleChoices &choices) const {
   std::set<std::string> seen;
-  for (const WeightUse &weight : graph.weights) {
-    if (weight.dims.size() < 2 || given.count(weight.module) || !seen.insert(weight.module).second)
+  for (size_t index = 0; index < graph.weights.size(); ++index) {
+    const WeightUse &weight = graph.weights[index];
+    if (weight.dims.size() < 2 || given.count(index) || givenToModule.count(weight.module))
+      continue;
+    const std::string &path = hasStyle(weight.module) ? weight.name : weight.module;
+    if (!seen.insert(path).second)
       continue;
     // What needs its features whole says more of a weight than what the others around them are.
     bool isNeeded = weight.role == Role::linear && classes[classes.find(*weight.outputDim)].wholeAt;
-    auto reason = refused.find(weight.module);
+    auto reason = refused.find(index);
     choices.undivided.push_back(
-        {weight.module, reason != refused.end() && !isNeeded ? reason->second : whyWhole(graph, classes, weight)});
+        {path, reason != refused.end() && !isNeeded ? reason->second : whyWhole(graph, classes, weight)});
   }
 }
 
 StyleChoices StyleChooser::choose() {
-  choosePairs();
+  choosePairs(classes);
+  choosePairs(DimClasses(graph, /*beginsAtGroups=*/true));
   chooseHeads();
   chooseEmbeddings();
   if (sequence) {
@@ -213,10 +312,7 @@ StyleChoices StyleChooser::choose() {
     chooseWhole();
   }
   StyleChoices choices;
-  std::set<std::string> seen;
-  for (const WeightUse &weight : graph.weights)
-    if (auto found = given.find(weight.module); found != given.end() && seen.insert(weight.module).second)
-      choices.styles.push_back(found->second);
+  collectStyles(choices);
   collectUndivided(choices);
   return choices;
 }

@@ -1,6 +1,7 @@
 //===- dim_classes.cpp - dims that are divided together -------------------===//
 
 #include "compiler/draft/dim_classes.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <algorithm>
 #include <numeric>
 
@@ -18,17 +19,24 @@ void DimClasses::unite(size_t left, size_t right) {
   parents[std::max(left, right)] = std::min(left, right);
 }
 
-DimClasses::DimClasses(const FeatureGraph &graph) : parents(graph.extents.size()), classes(graph.extents.size()) {
+DimClasses::DimClasses(const FeatureGraph &graph, bool beginsAtGroups)
+    : parents(graph.extents.size()), classes(graph.extents.size()) {
   std::iota(parents.begin(), parents.end(), 0);
-  for (const DimLink &link : graph.links)
-    for (size_t dim : link.dims)
+  std::vector<bool> begins(graph.calls.size(), false);
+  for (const DimLink &link : graph.links) {
+    begins[link.call] = begins[link.call] || (beginsAtGroups && link.activations > 0);
+    for (size_t dim : llvm::ArrayRef(link.dims).drop_back(beginsAtGroups ? link.activations : 0))
       unite(link.dims.front(), dim);
+  }
 
   std::vector<bool> contracts(graph.calls.size(), false);
   for (size_t index = 0; index < graph.weights.size(); ++index) {
     const WeightUse &weight = graph.weights[index];
-    if (weight.role == WeightUse::Role::other)
+    if (weight.role == WeightUse::Role::other) {
+      if (weight.outputDim && weight.call < begins.size() && begins[weight.call])
+        classes[find(*weight.outputDim)].producedBy.push_back(index);
       continue;
+    }
     contracts[weight.call] = true;
     DimClass &input = classes[find(*weight.inputDim)];
     if (weight.role == WeightUse::Role::embedding) {

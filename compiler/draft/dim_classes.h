@@ -24,7 +24,9 @@ struct DimClass {
 
 class DimClasses {
 public:
-  explicit DimClasses(const FeatureGraph &graph);
+  /// Where groups begin, convolutions in groups make features of their own of what is whole: then their weights produce
+  /// them.
+  explicit DimClasses(const FeatureGraph &graph, bool beginsAtGroups = false);
 
   /// The number of the class of a dim.
   size_t find(size_t dim) const;

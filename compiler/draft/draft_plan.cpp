@@ -266,7 +266,9 @@ void Drafter::takeStyles() {
   std::set<std::string> known;
   for (const AdoptedStyle &style : *adopted.styles) {
     DraftStyle kind = style.sequence ? DraftStyle::sequence : style.divides ? DraftStyle::colwise : DraftStyle::whole;
-    choices.push_back({style.module, kind, {}, groupOf(style.module)});
+    StyleChoice choice;
+    choice.path = style.module, choice.style = kind, choice.group = groupOf(style.module);
+    choices.push_back(std::move(choice));
     draft.styles.push_back({style.module, style.clause + (style.from.empty() ? "" : "  // " + style.from)});
     known.insert(style.module);
     if (!llvm::is_contained(draft.modules, style.module))
@@ -293,24 +295,32 @@ void Drafter::collectModules(const FeatureGraph &graph) {
     if (seen.insert(path).second)
       draft.modules.push_back(path);
   };
-  for (const OutlineParameter &parameter : model.parameters)
+  for (const OutlineParameter &parameter : model.parameters) {
     for (const OutlineParameterName &name : parameter.names)
       add(model.modules[name.module].path);
+    draft.parameters.push_back(parameterPath(model, parameter));
+  }
   for (const WeightUse &weight : graph.weights)
     add(weight.module);
 }
 
 /// What the draft is, counted as 'check' counts what its entries name.
 DraftedPlan Drafter::describe(std::string text) const {
-  std::set<llvm::StringRef> holders;
-  for (const OutlineParameter &parameter : model.parameters)
+  std::set<llvm::StringRef> holders, divided, others;
+  llvm::StringMap<llvm::StringRef> holderOf;
+  for (const OutlineParameter &parameter : model.parameters) {
     for (const OutlineParameterName &name : parameter.names)
       holders.insert(model.modules[name.module].path);
-  DraftedPlan plan{std::move(text), holders.size(), 0, 0, draft.splitsBatch};
-  for (const auto &[module, choice] : llvm::zip_equal(draft.styles, choices))
-    if (choice.style != DraftStyle::whole)
-      ++(holders.count(module.path) != 0 ? plan.divided : plan.dividedOthers);
-  return plan;
+    holderOf[parameterPath(model, parameter)] = model.modules[parameter.names.front().module].path;
+  }
+  for (const StyleChoice &choice : choices) {
+    if (choice.style == DraftStyle::whole)
+      continue;
+    auto holder = holderOf.find(choice.path);
+    llvm::StringRef path = holder == holderOf.end() ? llvm::StringRef(choice.path) : holder->second;
+    (holders.count(path) != 0 ? divided : others).insert(path);
+  }
+  return {std::move(text), holders.size(), divided.size(), others.size(), draft.splitsBatch};
 }
 
 /// The style as an entry says it.
@@ -319,7 +329,7 @@ static std::string styleText(const StyleChoice &choice, const std::string &axes)
   if (choice.style == DraftStyle::whole)
     return "replicate, input replicate";
   return words[static_cast<size_t>(choice.style)] + axes +
-         (choice.parts.empty() ? "" : " " + partsClause(choice.parts));
+         (choice.parts.empty() ? "" : " " + partsClause(choice.parts, choice.isOfHeads));
 }
 
 /// Imports the model under a plan that divides nothing, and reads styles from its graph.
@@ -346,13 +356,13 @@ bool Drafter::chooseFromGraph() {
   StyleChoices found = chooseStyles(graph, sequence);
   choices = std::move(found.styles);
   for (const StyleChoice &choice : choices)
-    draft.styles.push_back({choice.module, styleText(choice, axes)});
+    draft.styles.push_back({choice.path, styleText(choice, axes)});
   if (!draft.inputNames.empty())
     for (auto [choice, style] : llvm::zip_equal(choices, draft.styles))
       if (choice.style == DraftStyle::sequence)
         style.label += " dim 0";
   for (const UndividedModule &module : found.undivided)
-    draft.undivided.push_back({module.module, module.reason});
+    draft.undivided.push_back({module.path, module.reason});
   return true;
 }
 
@@ -387,7 +397,7 @@ void Drafter::takeBackGroups(const std::vector<size_t> &styles, const std::strin
   std::vector<LabelledModule> keptStyles;
   for (auto [choice, style] : llvm::zip(choices, draft.styles)) {
     if (groups.count(choice.group)) {
-      draft.undivided.push_back({choice.module, reason});
+      draft.undivided.push_back({choice.path, reason});
       continue;
     }
     keptChoices.push_back(choice);

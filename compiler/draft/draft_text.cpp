@@ -26,6 +26,7 @@ private:
   void writeEntries();
   void writeUndivided();
   void writeTraining();
+  std::vector<ModulePattern> patterns(const std::vector<LabelledModule> &named) const;
   bool leavesRest() const;
   std::string restComment() const;
 
@@ -87,6 +88,13 @@ void DraftWriter::writeInputs() {
     line("  loss " + planWord(draft.loss) + unit + behind(draft.lossUnit.from));
 }
 
+/// Of modules and parameters.
+std::vector<ModulePattern> DraftWriter::patterns(const std::vector<LabelledModule> &named) const {
+  std::vector<std::string> all = draft.modules;
+  all.insert(all.end(), draft.parameters.begin(), draft.parameters.end());
+  return patternsOf(named, all);
+}
+
 void DraftWriter::writeEntries() {
   std::string block;
   auto close = [&] {
@@ -96,10 +104,10 @@ void DraftWriter::writeEntries() {
   };
   if (!draft.styles.empty())
     line("");
-  std::vector<ModulePattern> patterns = patternsOf(draft.styles, draft.modules);
-  for (const ModulePattern &pattern : patterns) {
+  std::vector<ModulePattern> entries = patterns(draft.styles);
+  for (const ModulePattern &pattern : entries) {
     auto isInBlock = [&](const ModulePattern &other) { return other.block == pattern.block; };
-    bool isBlock = !pattern.block.empty() && llvm::count_if(patterns, isInBlock) > 1;
+    bool isBlock = !pattern.block.empty() && llvm::count_if(entries, isInBlock) > 1;
     if (block != (isBlock ? pattern.block : ""))
       close();
     if (isBlock && block.empty())
@@ -114,7 +122,7 @@ void DraftWriter::writeEntries() {
 void DraftWriter::writeUndivided() {
   // Equal reasons of different layers are one comment.
   std::vector<std::pair<std::string, std::vector<std::string>>> byReason;
-  for (const ModulePattern &pattern : patternsOf(draft.undivided, draft.modules)) {
+  for (const ModulePattern &pattern : patterns(draft.undivided)) {
     auto known = llvm::find_if(byReason, [&](const auto &entry) { return entry.first == pattern.label; });
     if (known == byReason.end())
       known = byReason.insert(byReason.end(), {pattern.label, {}});
@@ -152,7 +160,8 @@ bool DraftWriter::leavesRest() const {
   // One name of a tied parameter is enough, or one module that reads it.
   return llvm::any_of(draft.model->parameters, [&](const OutlineParameter &parameter) {
     auto isStyled = [&](size_t module) { return styled.count(draft.model->modules[module].path) != 0; };
-    return llvm::none_of(parameter.names, [&](const OutlineParameterName &name) { return isStyled(name.module); }) &&
+    return styled.count(parameterPath(*draft.model, parameter)) == 0 &&
+           llvm::none_of(parameter.names, [&](const OutlineParameterName &name) { return isStyled(name.module); }) &&
            llvm::none_of(parameter.readers, isStyled);
   });
 }

@@ -19,9 +19,10 @@ struct Draft {
   std::vector<DraftAxis> mesh;
   bool splitsBatch = true;
   std::string wholeBatchReason;                     ///< if the mesh has a data axis and the batch stays whole
-  std::vector<LabelledModule> styles;               ///< module and style clause, in program order
-  std::vector<LabelledModule> undivided;            ///< module and reason
+  std::vector<LabelledModule> styles;               ///< module or parameter, and style clause, in program order
+  std::vector<LabelledModule> undivided;            ///< module or parameter, and reason
   std::vector<std::string> modules;                 ///< all that hold or use parameters
+  std::vector<std::string> parameters;              ///< paths
   const ModelOutline *model = nullptr;              ///< inputs, outputs and parameters
   bool readsTokens = false;                         ///< some inputs are looked up: their dims are samples and positions
   llvm::StringMap<int64_t> exampleExtents;          ///< of symbols, where known

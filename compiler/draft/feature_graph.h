@@ -33,12 +33,16 @@ struct DimLink {
   Kind kind = Kind::together;
   size_t call = 0;
   std::vector<size_t> dims;
+  /// Of a convolution in groups: how many of the dims, at the end, are the activation's. It may be whole, of which each
+  /// rank reads the groups that are its own.
+  size_t activations = 0;
 };
 
 /// A dim that a call takes apart or puts together, part by part.
 struct DimParts {
   size_t dim = 0;
   std::vector<int64_t> sizes; ///< in order, two or more
+  std::vector<size_t> links;  ///< of each part, the link that has the dims that are this part; empty if none have
 };
 
 /// A weight where a module uses it. A tied weight has several uses.

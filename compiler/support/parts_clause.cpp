@@ -6,17 +6,17 @@
 #include <numeric>
 #include <vector>
 
-std::string meshplan::partsClause(llvm::ArrayRef<int64_t> parts) {
+std::string meshplan::partsClause(llvm::ArrayRef<int64_t> parts, bool mayBeHeads) {
   if (llvm::all_equal(parts))
     return "parts " + std::to_string(parts.size());
   int64_t common = 0;
   for (int64_t part : parts)
     common = std::gcd(common, part);
-  bool isAttention = parts.size() == 3 && parts[1] == parts[2];
+  bool isAttention = mayBeHeads && parts.size() == 3 && parts[1] == parts[2];
   std::vector<std::string> texts;
   for (auto [index, part] : llvm::enumerate(parts)) {
-    std::string name = isAttention ? std::string(1, "qkv"[index]) : "part" + std::to_string(index);
-    texts.push_back(name + " " + std::to_string(part / common));
+    std::string name = isAttention ? std::string(1, "qkv"[index]) + " " : "";
+    texts.push_back(name + std::to_string(part / common));
   }
   return "parts (" + llvm::join(texts, ", ") + ")";
 }

@@ -12,8 +12,9 @@
 namespace meshplan {
 
 /// Sizes of parts, one or more, as a plan says them, in their smallest proportion: "parts 3", "parts (q 4, k 1, v 1)".
-/// Two equal parts behind a first one are called those of attention, others by numbers.
-std::string partsClause(llvm::ArrayRef<int64_t> parts);
+/// Two equal parts behind a first one are called those of attention, unless they are known to be none; others have no
+/// names: "parts (3, 2)".
+std::string partsClause(llvm::ArrayRef<int64_t> parts, bool mayBeHeads = true);
 
 /// The way out where a plan leaves out or mistakes the parts of a fused weight.
 std::string partsHelp(llvm::ArrayRef<int64_t> parts);

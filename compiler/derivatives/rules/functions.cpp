@@ -160,17 +160,6 @@ static void logSigmoidRule(Derivation &derivation) {
   giveSoftplus(derivation, derivation.gradient(), negated, 1, 20);
 }
 
-/// Halves [a, b] of a dim: a * sigmoid(b).
-static void gluRule(Derivation &derivation) {
-  Value self = derivation.operand("self");
-  Value gradient = derivation.make("aten.glu_backward.default")
-                       .tensor("grad_output", derivation.gradient())
-                       .tensor("self", self)
-                       .integer("dim", derivation.getView().getInt("dim", -1))
-                       .build(shapeOf(self), elementOf(self));
-  derivation.give("self", gradient);
-}
-
 /// Off: only a random operator that drops something has another gradient.
 static void dropoutRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
@@ -220,7 +209,6 @@ void meshplan::addFunctionDerivatives(DerivativeTable &table) {
   table["aten.hardtanh.default"] = hardtanhRule;
   table["aten.relu6.default"] = relu6Rule;
   table["aten.log_sigmoid.default"] = logSigmoidRule;
-  table["aten.glu.default"] = gluRule;
   table["aten.dropout.default"] = dropoutRule;
   table["meshplan.dropout"] = dropByNumberRule;
   table["meshplan.uniform"] = noGradient;

@@ -22,13 +22,14 @@ static Value padded(const Derivation &derivation, Value value, int64_t dim, int6
       .build(shape, elementOf(value));
 }
 
-/// `value` with zeros behind each of its elements in one dim, so that they are `step` apart.
-static Value spread(const Derivation &derivation, Value value, int64_t dim, int64_t step) {
+/// `value` with zeros around each of its elements in one dim, `before` of them in front, so that they are `step` apart.
+static Value spread(const Derivation &derivation, Value value, int64_t dim, int64_t step, int64_t before) {
   SmallVector<int64_t> shape(shapeOf(value)), columns = shape;
   columns.insert(columns.begin() + dim + 1, 1);
   shape[dim] *= step;
   Arithmetic arithmetic(derivation);
-  return arithmetic.reshape(padded(derivation, arithmetic.reshape(value, columns), dim + 1, 0, step - 1), shape);
+  return arithmetic.reshape(padded(derivation, arithmetic.reshape(value, columns), dim + 1, before, step - 1 - before),
+                            shape);
 }
 
 /// Zeros where the slice did not read.
@@ -42,7 +43,10 @@ static void sliceRule(Derivation &derivation) {
   // A step beyond the dim takes one element, as one of its size does.
   int64_t step = std::min(view.getInt("step", 1), std::max<int64_t>(size, 1));
   start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
-  Value gradient = step == 1 ? derivation.gradient() : spread(derivation, derivation.gradient(), dim, step);
+  // Zeros in front of the first element of each run keep the runs apart, which may be divided.
+  int64_t before = start < step ? start : 0;
+  start -= before;
+  Value gradient = step == 1 ? derivation.gradient() : spread(derivation, derivation.gradient(), dim, step, before);
   // The zeros behind the last element may be more than there were elements: these are cut off.
   derivation.give("self", padded(derivation, gradient, dim, start, size - start - shapeOf(gradient)[dim]));
 }

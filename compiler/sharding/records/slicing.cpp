@@ -6,6 +6,7 @@
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -19,8 +20,16 @@ static SmallVector<DimRef> sameDims(RuleBuilder &builder, const CallView &call, 
   return dims;
 }
 
-/// Bounds beyond the end are cut to it, so a slice that keeps all of a dim keeps all of a part of it. If the sizes of
-/// the cut dim differ, it is whole.
+/// True if the slice takes one element of each run of `step` elements of its dim, up to its end wherever that is.
+static bool takesOneOfEachRun(const CallView &call, int64_t size) {
+  int64_t start = call.getInt("start", 0), step = call.getInt("step", 1);
+  int64_t end = call.getInt("end", std::numeric_limits<int64_t>::max());
+  return step > 1 && size > step && size % step == 0 && start >= 0 && start < step && end >= size;
+}
+
+/// Bounds beyond the end are cut to it, so a slice that keeps all of a dim keeps all of a part of it, and one that
+/// takes an element of each run takes those of a part of the runs. If the sizes of the cut dim differ otherwise, it is
+/// whole.
 static FactorRule sliceRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
@@ -28,7 +37,23 @@ static FactorRule sliceRule(const CallView &call) {
   for (int64_t dim = 0; dim < self.getRank(); ++dim)
     if (dim != cut || call.getInt("step", 1) == 1)
       builder.tie(sameDims(builder, call, dim));
+  if (cut >= 0 && takesOneOfEachRun(call, self[cut].size)) {
+    int64_t step = call.getInt("step", 1);
+    unsigned runs = builder.add(self[cut].size / step);
+    builder.append(self[cut], runs);
+    builder.append(self[cut], builder.add(step, FactorKind::whole));
+    builder.append(builder.result()[cut], runs);
+  }
   return builder.finish();
+}
+
+/// The end of a rank's part is wherever it ends.
+static LocalCall localizeSlice(const CallView &call, plan::MeshOp) {
+  int64_t cut = normalizeDim(call.getInt("dim", 0), call.operands.front().getRank());
+  if (call.getInt("step", 1) == 1 || !isDivided(call.operands.front(), cut))
+    return unchanged(call);
+  Attribute end = intLiteral(call.args.getContext(), std::numeric_limits<int64_t>::max());
+  return {call.target.str(), withArg(call.args, "end", end)};
 }
 
 /// The rank's part is a view of what it holds.
@@ -194,7 +219,8 @@ void addSlicingRecords(OpRegistry &registry) {
                 .rule = sliceRule,
                 .linearity = movesOperand,
                 .cost = viewCost,
-                .strides = sliceStrides});
+                .strides = sliceStrides,
+                .localize = localizeSlice});
   for (StringRef target : {"aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default",
                            "aten.tensor_split.sections", "aten.tensor_split.indices"})
     registry.add({.target = target,
@@ -234,8 +260,6 @@ void addSlicingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.diag_embed.default", .rule = diagonalOfRule, .linearity = inSelf, .cost = copyCost});
   for (StringRef target : {"aten.tril.default", "aten.triu.default"})
     registry.add({.target = target, .rule = triangleRule, .linearity = inSelf, .cost = rowMajorCopyCost});
-  registry.add(
-      {.target = "aten.glu.default", .rule = wholeDimRule<-1>, .linearity = notLinear, .cost = pointwiseCost<20>});
 }
 
 } // namespace meshplan

@@ -59,7 +59,7 @@ MovementChain meshplan::movementChainOf(Value value) {
   return chain;
 }
 
-static Value reshaped(Value value, ArrayRef<int64_t> shape, plan::CallOp place) {
+Value meshplan::reshaped(Value value, ArrayRef<int64_t> shape, plan::CallOp place) {
   if (typeOf(value).getShape() == shape)
     return value;
   return CallBuilder("aten.reshape.default", place)

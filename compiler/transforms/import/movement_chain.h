@@ -21,6 +21,9 @@ MovementChain movementChainOf(mlir::Value value);
 /// changes something.
 mlir::Value moveAtOnce(const MovementChain &chain, llvm::ArrayRef<int64_t> shape, plan::CallOp place);
 
+/// A view of a value, before `place`; the value itself if it has the shape.
+mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape, plan::CallOp place);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_MOVEMENT_CHAIN_H

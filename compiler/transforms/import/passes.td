@@ -296,6 +296,12 @@ def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
     A linear operator, `aten.mm` or `aten.addmm` on rows that merge dims in
     another order than they lie in, such as sequence before batch, becomes an
     `aten.linear` that keeps these dims, and its result is viewed as rows.
+
+    Where views merge leading dims into rows, such as samples, positions and
+    heads, operators compute on each row alone, and what they make is split again
+    or moved, these operators get the dims in place of the rows: element by
+    element, norms, sums and softmaxes of other dims, linear operators, and
+    `aten.bmm`, which becomes `aten.matmul`.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

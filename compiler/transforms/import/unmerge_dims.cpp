@@ -8,6 +8,7 @@
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "compiler/transforms/import/passes.h"
+#include "compiler/transforms/import/unmerge_rows.h"
 #include "dialect/plan/call_builder.h"
 
 namespace meshplan {
@@ -100,6 +101,8 @@ namespace {
 struct UnmergeDimsPass : meshplan::impl::UnmergeDimsBase<UnmergeDimsPass> {
   void runOnOperation() final {
     for (Block &block : getOperation().getBody()) {
+      unmergeRowRegions(block);
+      eraseUnread(block);
       for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
         unmergeRows(call);
         shortenChain(call);

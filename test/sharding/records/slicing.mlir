@@ -166,18 +166,6 @@ func.func @tril_matrix(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
   return %r : tensor<4x6xf32>
 }
 
-func.func @glu(%0: tensor<2x6x12xf32>) -> tensor<2x6x6xf32> {
-  %r = plan.call "aten.glu.default"(%0) {self = #plan.operand<0>}
-    : (tensor<2x6x12xf32>) -> tensor<2x6x6xf32>
-  return %r : tensor<2x6x6xf32>
-}
-
-func.func @glu_features(%0: tensor<4x8x6xf32>) -> tensor<4x4x6xf32> {
-  %r = plan.call "aten.glu.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
-    : (tensor<4x8x6xf32>) -> tensor<4x4x6xf32>
-  return %r : tensor<4x4x6xf32>
-}
-
 func.func @tensor_split(%0: tensor<4x12xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
   %r:3 = plan.call "aten.tensor_split.sections"(%0) {self = #plan.operand<0>, sections = 3 : i64, dim = 1 : i64}
     : (tensor<4x12xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>)

@@ -102,3 +102,31 @@ func.func @bags(%w: tensor<12x6xf32>, %i: tensor<6xi64>, %o: tensor<3xi64>) -> (
       : (tensor<12x6xf32>, tensor<6xi64>, tensor<3xi64>) -> (tensor<3x6xf32>, tensor<6xi64>, tensor<3xi64>, tensor<3xi64>)
   return %0#0, %1#0 : tensor<3x6xf32>, tensor<3x6xf32>
 }
+
+// Copies of a dim with several elements stand one behind the other; one of a single element is repeated.
+// CHECK-LABEL: func.func @repeat
+// CHECK-NEXT: %[[COPIES:.*]] = plan.call "aten.cat.default"(%arg0, %arg0) {dim = 1 : i64, {{.*}} -> tensor<1x12xf32>
+// CHECK-NEXT: %[[ALL:.*]] = plan.call "aten.repeat.default"(%[[COPIES]]) {repeats = [3, 1], self = #plan.operand<0>} {{.*}} -> tensor<3x12xf32>
+// CHECK-NEXT: %[[TWICE:.*]] = plan.call "aten.cat.default"(%arg1, %arg1) {dim = 0 : i64, {{.*}} -> tensor<8xf32>
+// CHECK-NEXT: %[[ONCE:.*]] = plan.call "aten.repeat.default"(%arg1) {repeats = [2, 1]
+// CHECK-NEXT: return %[[ALL]], %[[TWICE]], %[[ONCE]]
+func.func @repeat(%x: tensor<1x6xf32>, %y: tensor<4xf32>) -> (tensor<3x12xf32>, tensor<8xf32>, tensor<2x4xf32>) {
+  %0 = plan.call "aten.repeat.default"(%x) {self = #plan.operand<0>, repeats = [3, 2]} : (tensor<1x6xf32>) -> tensor<3x12xf32>
+  %1 = plan.call "aten.repeat.default"(%y) {self = #plan.operand<0>, repeats = [2]} : (tensor<4xf32>) -> tensor<8xf32>
+  %2 = plan.call "aten.repeat.default"(%y) {self = #plan.operand<0>, repeats = [2, 1]} : (tensor<4xf32>) -> tensor<2x4xf32>
+  return %0, %1, %2 : tensor<3x12xf32>, tensor<8xf32>, tensor<2x4xf32>
+}
+
+// A gate is the second half of the features; 16 bits are computed in 32, as by its kernel.
+// CHECK-LABEL: func.func @gated
+// CHECK-NEXT: %[[HALVES:.*]]:2 = plan.call "aten.split.Tensor"(%arg0) {dim = 1 : i64, self = #plan.operand<0>, split_size = 3 : i64}
+// CHECK-NEXT: %[[GATE:.*]] = plan.call "aten.sigmoid.default"(%[[HALVES]]#1)
+// CHECK-NEXT: %[[F32:.*]] = plan.call "aten.mul.Tensor"(%[[HALVES]]#0, %[[GATE]])
+// CHECK: plan.call "aten.mul.Tensor"({{.*}}) {{.*}} -> tensor<2x4xf32>
+// CHECK-NEXT: %[[BF16:.*]] = plan.call "aten.to.dtype"({{.*}} -> tensor<2x4xbf16>
+// CHECK-NEXT: return %[[F32]], %[[BF16]]
+func.func @gated(%x: tensor<4x6xf32>, %y: tensor<4x4xbf16>) -> (tensor<4x3xf32>, tensor<2x4xbf16>) {
+  %0 = plan.call "aten.glu.default"(%x) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<4x3xf32>
+  %1 = plan.call "aten.glu.default"(%y) {self = #plan.operand<0>, dim = 0} : (tensor<4x4xbf16>) -> tensor<2x4xbf16>
+  return %0, %1 : tensor<4x3xf32>, tensor<2x4xbf16>
+}

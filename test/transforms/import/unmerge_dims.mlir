@@ -88,3 +88,73 @@ func.func @decomposed(%x: tensor<4x7x24xf32>, %w: tensor<10x24xf32>, %b: tensor<
       : (tensor<28x24xf32>, tensor<24x10xf32>) -> tensor<28x10xf32>
   return %3, %4 : tensor<28x10xf32>, tensor<28x10xf32>
 }
+
+// Rows of samples, positions and heads that are normed by themselves: the operators get the dims. One of the merges cuts
+// features into heads.
+// CHECK-LABEL: func.func @normed_rows
+// CHECK-NEXT: %[[GATE:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #plan.operand<0>, shape = [4, 6, 2, 3]}
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "aten.sum.dim_IntList"(%arg0) {dim = [3], keepdim = true, self = #plan.operand<0>}
+// CHECK-SAME: -> tensor<4x6x2x1xf32>
+// CHECK-NEXT: %[[NORMED:.*]] = plan.call "aten.mul.Tensor"(%arg0, %[[SUM]]) {{.*}} -> tensor<4x6x2x3xf32>
+// CHECK-NEXT: %[[SCALED:.*]] = plan.call "aten.mul.Tensor"(%[[NORMED]], %arg2) {{.*}} -> tensor<4x6x2x3xf32>
+// CHECK-NEXT: %[[GATED:.*]] = plan.call "aten.mul.Tensor"(%[[SCALED]], %[[GATE]]) {{.*}} -> tensor<4x6x2x3xf32>
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "aten.view.default"(%[[GATED]]) {{.*}} -> tensor<4x6x6xf32>
+// CHECK-NEXT: return %[[OUT]]
+func.func @normed_rows(%x: tensor<4x6x2x3xf32>, %g: tensor<4x6x6xf32>, %w: tensor<3xf32>) -> tensor<4x6x6xf32> {
+  %0 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [48, 3]}
+      : (tensor<4x6x2x3xf32>) -> tensor<48x3xf32>
+  %1 = plan.call "aten.view.default"(%g) {self = #plan.operand<0>, size = [48, 3]}
+      : (tensor<4x6x6xf32>) -> tensor<48x3xf32>
+  %2 = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [1], keepdim = true}
+      : (tensor<48x3xf32>) -> tensor<48x1xf32>
+  %3 = plan.call "aten.mul.Tensor"(%0, %2) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<48x3xf32>, tensor<48x1xf32>) -> tensor<48x3xf32>
+  %4 = plan.call "aten.mul.Tensor"(%3, %w) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<48x3xf32>, tensor<3xf32>) -> tensor<48x3xf32>
+  %5 = plan.call "aten.mul.Tensor"(%4, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<48x3xf32>, tensor<48x3xf32>) -> tensor<48x3xf32>
+  %6 = plan.call "aten.view.default"(%5) {self = #plan.operand<0>, size = [4, 6, 6]}
+      : (tensor<48x3xf32>) -> tensor<4x6x6xf32>
+  return %6 : tensor<4x6x6xf32>
+}
+
+// Attention that is written out over batch and heads in one dim, which a permutation brings to the front; its chances are
+// read, too.
+// CHECK-LABEL: func.func @written_attention
+// CHECK: %[[SCORES:.*]] = plan.call "aten.matmul.default"(%{{.*}}, %{{.*}}) {other = #plan.operand<1>, self = #plan.operand<0>}
+// CHECK-SAME: -> tensor<4x2x7x7xf32>
+// CHECK-NEXT: %[[CHANCES:.*]] = plan.call "aten.softmax.int"(%[[SCORES]]) {dim = 3 : i64, self = #plan.operand<0>} : (tensor<4x2x7x7xf32>)
+// CHECK: %[[HEADS:.*]] = plan.call "aten.matmul.default"(%[[CHANCES]], %{{.*}}) {{.*}} -> tensor<4x2x7x3xf32>
+// CHECK: plan.call "aten.permute.default"(%[[HEADS]]) {dims = [2, 0, 1, 3], self = #plan.operand<0>}
+// CHECK: return %{{.*}}, %[[CHANCES]]
+func.func @written_attention(%q: tensor<7x4x6xf32>, %k: tensor<7x4x6xf32>, %v: tensor<7x4x6xf32>)
+    -> (tensor<7x4x6xf32>, tensor<4x2x7x7xf32>) {
+  %0 = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = [7, 8, 3]} : (tensor<7x4x6xf32>) -> tensor<7x8x3xf32>
+  %1 = plan.call "aten.transpose.int"(%0) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (tensor<7x8x3xf32>) -> tensor<8x7x3xf32>
+  %2 = plan.call "aten.view.default"(%k) {self = #plan.operand<0>, size = [7, 8, 3]} : (tensor<7x4x6xf32>) -> tensor<7x8x3xf32>
+  %3 = plan.call "aten.permute.default"(%2) {self = #plan.operand<0>, dims = [1, 2, 0]} : (tensor<7x8x3xf32>) -> tensor<8x3x7xf32>
+  %4 = plan.call "aten.view.default"(%v) {self = #plan.operand<0>, size = [7, 8, 3]} : (tensor<7x4x6xf32>) -> tensor<7x8x3xf32>
+  %5 = plan.call "aten.transpose.int"(%4) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (tensor<7x8x3xf32>) -> tensor<8x7x3xf32>
+  %6 = plan.call "aten.bmm.default"(%1, %3) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<8x7x3xf32>, tensor<8x3x7xf32>) -> tensor<8x7x7xf32>
+  %7 = plan.call "aten.softmax.int"(%6) {self = #plan.operand<0>, dim = -1 : i64} : (tensor<8x7x7xf32>) -> tensor<8x7x7xf32>
+  %8 = plan.call "aten.bmm.default"(%7, %5) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<8x7x7xf32>, tensor<8x7x3xf32>) -> tensor<8x7x3xf32>
+  %9 = plan.call "aten.transpose.int"(%8) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (tensor<8x7x3xf32>) -> tensor<7x8x3xf32>
+  %10 = plan.call "aten.reshape.default"(%9) {self = #plan.operand<0>, shape = [7, 4, 6]} : (tensor<7x8x3xf32>) -> tensor<7x4x6xf32>
+  %11 = plan.call "aten.view.default"(%7) {self = #plan.operand<0>, size = [4, 2, 7, 7]} : (tensor<8x7x7xf32>) -> tensor<4x2x7x7xf32>
+  return %10, %11 : tensor<7x4x6xf32>, tensor<4x2x7x7xf32>
+}
+
+// Rows that an operator computes together stay.
+// CHECK-LABEL: func.func @sums_of_rows
+// CHECK-NEXT: %[[ROWS:.*]] = plan.call "aten.view.default"(%arg0)
+// CHECK-NEXT: %[[EXP:.*]] = plan.call "aten.exp.default"(%[[ROWS]])
+// CHECK-NEXT: plan.call "aten.sum.dim_IntList"(%[[EXP]]) {dim = [0]
+func.func @sums_of_rows(%x: tensor<4x6x3xf32>) -> (tensor<3xf32>, tensor<4x6x3xf32>) {
+  %0 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [24, 3]} : (tensor<4x6x3xf32>) -> tensor<24x3xf32>
+  %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (tensor<24x3xf32>) -> tensor<24x3xf32>
+  %2 = plan.call "aten.sum.dim_IntList"(%1) {self = #plan.operand<0>, dim = [0]} : (tensor<24x3xf32>) -> tensor<3xf32>
+  %3 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = [4, 6, 3]} : (tensor<24x3xf32>) -> tensor<4x6x3xf32>
+  return %2, %3 : tensor<3xf32>, tensor<4x6x3xf32>
+}

@@ -109,6 +109,40 @@ func.func @forward(%x: tensor<6x24xf32> {plan.kind = "input", plan.names = ["x"]
   EXPECT_TRUE(together.parts.empty());
 }
 
+TEST_F(BuildGraphTest, HeadsThatASplitSharesOutAreNoParts) {
+  PlanModule fused(R"(
+func.func @forward(%x: tensor<6x24xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x4x4xf32> {
+  %v = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [6, 6, 4]} : (tensor<6x24xf32>) -> tensor<6x6x4xf32>
+  %h:3 = plan.call "aten.split_with_sizes.default"(%v) {self = #plan.operand<0>, split_sizes = [4, 1, 1], dim = 1}
+      : (tensor<6x6x4xf32>) -> (tensor<6x4x4xf32>, tensor<6x1x4xf32>, tensor<6x1x4xf32>)
+  return %h#0 : tensor<6x4x4xf32>
+}
+)");
+  FeatureGraph own = buildFeatureGraph(fused.function(), {});
+  DimClasses classes(own);
+  EXPECT_EQ(classes.find(own.outputDims[1]), classes.find(1)) << "heads, not the features of each";
+  ASSERT_EQ(own.parts.size(), 1u);
+  EXPECT_EQ(own.parts[0].sizes, (std::vector<int64_t>{4, 1, 1}));
+}
+
+TEST_F(BuildGraphTest, OfGroupsTheActivationComesLast) {
+  PlanModule grouped(R"(
+func.func @forward(%w: tensor<8x2x3xf32> {plan.kind = "parameter", plan.names = ["w"]},
+                   %x: tensor<6x8x5xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8x3xf32> {
+  %y = plan.call "aten.conv1d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 4}
+      : (tensor<6x8x5xf32>, tensor<8x2x3xf32>) -> tensor<6x8x3xf32>
+  return %y : tensor<6x8x3xf32>
+}
+)");
+  FeatureGraph own = buildFeatureGraph(grouped.function(), {});
+  auto channels = llvm::find_if(own.links, [](const DimLink &link) { return link.activations > 0; });
+  ASSERT_NE(channels, own.links.end());
+  EXPECT_EQ(channels->dims, (std::vector<size_t>{0, 7, 4})) << "of the weight, the result and the activation";
+  EXPECT_EQ(channels->activations, 1u);
+  EXPECT_EQ(DimClasses(own).find(4), DimClasses(own).find(7));
+  EXPECT_NE(DimClasses(own, /*beginsAtGroups=*/true).find(4), DimClasses(own, true).find(7));
+}
+
 TEST_F(BuildGraphTest, WholeResultsAreFree) {
   PlanModule reshape(R"(
 func.func @forward(%x: tensor<12xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<3x4xf32> {

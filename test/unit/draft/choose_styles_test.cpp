@@ -13,14 +13,14 @@ static std::vector<std::string> stylesOf(const GraphOf &builder, bool sequence =
   static constexpr const char *words[] = {"colwise", "rowwise", "sequence", "whole"};
   std::vector<std::string> texts;
   for (const StyleChoice &choice : chooseStyles(builder.graph, sequence).styles)
-    texts.push_back(choice.module + " " + words[static_cast<size_t>(choice.style)]);
+    texts.push_back(choice.path + " " + words[static_cast<size_t>(choice.style)]);
   return texts;
 }
 
 static std::vector<std::string> reasonsOf(const GraphOf &builder) {
   std::vector<std::string> texts;
   for (const UndividedModule &module : chooseStyles(builder.graph, false).undivided)
-    texts.push_back(module.module + ": " + module.reason);
+    texts.push_back(module.path + ": " + module.reason);
   return texts;
 }
 
@@ -193,9 +193,64 @@ TEST(ChooseStyles, TheSequenceStaysWholeAtNormsOfTheRoot) {
   EXPECT_THAT(stylesOf(builder, /*sequence=*/true), ElementsAre("ln sequence", "q colwise", "o rowwise"));
 }
 
-TEST(ChooseStyles, OneModuleHasOneStyle) {
+TEST(ChooseStyles, WeightsOfOneModuleHaveTheirOwnStyles) {
+  GraphOf builder; // as experts
+  size_t x = builder.norm("ln", builder.input());
+  size_t gate = builder.linear("mlp", x, 12, "gate"), up = builder.linear("mlp", x, 12, "up");
+  builder.norm("ln2", builder.linear("mlp", builder.together(gate, up), 12, "down"));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("mlp.gate colwise", "mlp.up colwise", "mlp.down rowwise"));
+  EXPECT_THAT(reasonsOf(builder), IsEmpty());
+}
+
+TEST(ChooseStyles, AWeightBesideOthersOfItsModuleStays) {
   GraphOf builder;
-  size_t inner = builder.linear("mlp", builder.norm("ln", builder.input()));
-  builder.norm("ln2", builder.linear("mlp", inner)); // both weights lie in one module
-  EXPECT_THAT(stylesOf(builder), IsEmpty());
+  size_t x = builder.norm("ln", builder.input());
+  builder.whole("aten.topk.default", "mlp", builder.linear("mlp", x, 12, "router"));
+  builder.norm("ln2", builder.linear("mlp.down", builder.linear("mlp", x, 12, "up")));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("mlp.up colwise", "mlp.down rowwise"));
+  EXPECT_THAT(reasonsOf(builder),
+              ElementsAre("mlp.router: 'aten.topk.default' in 'mlp' needs the output features whole"));
+}
+
+TEST(ChooseStyles, AFewFeaturesOfDividedOnesAreAddedUp) {
+  GraphOf builder; // a number for each head, of all of them
+  size_t values = builder.linear("v", builder.norm("ln", builder.input()), 12);
+  size_t heads = builder.linear("side", values, 4);
+  builder.norm("ln2", builder.linear("o", builder.together(values, heads)));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("v colwise", "side rowwise", "o rowwise"));
+}
+
+TEST(ChooseStyles, GroupsBetweenAPairAreDividedWithIt) {
+  GraphOf builder;
+  size_t x = builder.linear("up", builder.norm("ln", builder.input()));
+  builder.norm("ln2", builder.linear("down", builder.grouped("depthwise", x)));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("up colwise", "depthwise colwise", "down rowwise"));
+}
+
+TEST(ChooseStyles, APairBeginsAtGroups) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.input());
+  size_t queries = builder.grouped("q", x), keys = builder.grouped("k", x);
+  builder.norm("ln2", builder.linear("o", builder.together(queries, keys)));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("q colwise", "k colwise", "o rowwise"));
+}
+
+TEST(ChooseStyles, WhatAnAdapterAdaptsIsDivided) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.input());
+  size_t inner = builder.linear("up", x);
+  builder.linearTo("up.b", builder.linear("up.a", x, 2), inner);
+  size_t out = builder.linear("down", inner);
+  builder.linearTo("down.b", builder.linear("down.a", inner, 2), out);
+  builder.norm("ln2", out);
+  EXPECT_THAT(stylesOf(builder), ElementsAre("up colwise", "up.b colwise", "down rowwise", "down.a rowwise"));
+}
+
+TEST(ChooseStyles, ATableOfTheModuleGoesWithItsFeatures) {
+  GraphOf builder; // biases of experts, which the routing looks up
+  size_t x = builder.norm("ln", builder.input());
+  size_t inner = builder.linear("experts", x, 12, "up");
+  builder.together(inner, builder.embedding("experts", true, 4));
+  builder.norm("ln2", builder.linear("experts", inner, 12, "down"));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("experts.up colwise", "experts.weight colwise", "experts.down rowwise"));
 }

@@ -19,9 +19,25 @@ public:
   }
 
   /// x @ w: contracts `x`, returns the new features.
-  size_t linear(const std::string &module, size_t x, int64_t extent = 12) {
+  size_t linear(const std::string &module, size_t x, int64_t extent = 12, const std::string &name = "weight") {
     size_t out = newDim(extent);
-    addWeight(module, WeightUse::Role::linear, x, out);
+    addWeight(module, WeightUse::Role::linear, x, out, name);
+    return out;
+  }
+
+  /// x @ w whose results are features that are there already.
+  void linearTo(const std::string &module, size_t x, size_t out) { addWeight(module, WeightUse::Role::linear, x, out); }
+
+  /// A convolution in groups: makes features of its own of each group.
+  size_t grouped(const std::string &module, size_t x) {
+    call("aten.conv1d.default", module);
+    size_t weight = newDim(), out = newDim();
+    link(DimLink::Kind::together, {weight, out, x});
+    graph.links.back().activations = 1;
+    WeightUse use{WeightUse::Role::other, module,     module + ".weight",
+                  graph.weights.size(),   lastCall(), {weight, newDim(1)}};
+    use.outputDim = weight;
+    graph.weights.push_back(use);
     return out;
   }
 
@@ -55,13 +71,13 @@ public:
   /// Takes x apart into equal parts, which are divided together.
   size_t parts(const std::string &target, const std::string &module, size_t x, std::vector<int64_t> sizes) {
     call(target, module);
-    size_t first = 0;
+    size_t first = graph.extents.size();
+    std::vector<size_t> links;
     for (int64_t size : sizes) {
-      size_t part = newDim(size);
-      link(DimLink::Kind::together, {x, part});
-      first = first ? first : part;
+      links.push_back(graph.links.size());
+      link(DimLink::Kind::together, {x, newDim(size)});
     }
-    graph.parts.push_back({x, std::move(sizes)});
+    graph.parts.push_back({x, std::move(sizes), std::move(links)});
     return first;
   }
 
@@ -94,11 +110,12 @@ private:
     graph.links.push_back({kind, lastCall(), std::move(dims)});
   }
 
-  void addWeight(const std::string &module, WeightUse::Role role, size_t in, size_t out) {
+  void addWeight(const std::string &module, WeightUse::Role role, size_t in, size_t out,
+                 const std::string &name = "weight") {
     call("aten.linear.default", module);
     link(DimLink::Kind::reduced, {in});
     link(DimLink::Kind::together, {out});
-    graph.weights.push_back({role, module, module + ".weight", graph.weights.size(), lastCall(), {out, in}, out, in});
+    graph.weights.push_back({role, module, module + "." + name, graph.weights.size(), lastCall(), {out, in}, out, in});
   }
 };
 

@@ -41,12 +41,6 @@ TEST_F(GradientRecords, FunctionsOfElementsDivideEveryDim) {
       << "a gradient that is the result too";
 }
 
-TEST_F(GradientRecords, GluHoldsTheHalvedDim) {
-  EXPECT_EQ(rule("aten.glu_backward.default", "{grad_output = #plan.operand<0>, self = #plan.operand<1>, dim = -1}",
-                 "(tensor<4x6xf32>, tensor<4x12xf32>) -> tensor<4x12xf32>"),
-            "[a, b], [a, c] -> [a, d]; a=4 b=6:whole c=12:whole d=12:whole");
-}
-
 TEST_F(GradientRecords, SoftmaxHoldsItsDim) {
   for (llvm::StringRef target : {"aten._softmax_backward_data.default", "aten._log_softmax_backward_data.default"}) {
     constexpr char args[] = "{grad_output = #plan.operand<0>, output = #plan.operand<1>, dim = -2, input_dtype = f32}";

@@ -8,7 +8,8 @@ using namespace meshplan;
 TEST(PartsClause, IsInTheSmallestProportion) {
   EXPECT_EQ(partsClause({64, 64, 64}), "parts 3");
   EXPECT_EQ(partsClause({4096, 512, 512}), "parts (q 8, k 1, v 1)");
-  EXPECT_EQ(partsClause({48, 32}), "parts (part0 3, part1 2)");
+  EXPECT_EQ(partsClause({48, 32}), "parts (3, 2)");
+  EXPECT_EQ(partsClause({4096, 512, 512}, /*mayBeHeads=*/false), "parts (8, 1, 1)");
 }
 
 TEST(PartsClause, ElementsThatGoTogether) {

@@ -95,7 +95,7 @@ class StatementCoverage:
 # Operators of steps that a style divides seldom or never, with the reason.
 NOT_DRAWN = "no block of a training has it; modules and models of test/e2e do"
 SELDOM = {
-    **dict.fromkeys(("aten._log_softmax_backward_data.default", "aten.glu_backward.default"), NOT_DRAWN),
+    **dict.fromkeys(("aten._log_softmax_backward_data.default",), NOT_DRAWN),
     **dict.fromkeys(("aten.hardsigmoid_backward.default", "aten.hardtanh_backward.default"), NOT_DRAWN),
     **dict.fromkeys(("meshplan.attention_mask_gradient", "meshplan.grouped_weight_gradient"), NOT_DRAWN),
     **dict.fromkeys(("meshplan.index_sum", "meshplan.scatter_sum"), NOT_DRAWN),

@@ -61,7 +61,7 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
         ("sequence", "tied", "parts"),
     ),
     (HEADS, ("meshplan.attention",), ("rowwise", "sequence", "parts")),
-    (CUT, ("aten.flip.default", "aten.roll.default", "aten.rot90.default", "aten.glu.default"), ("parts",)),
+    (CUT, ("aten.flip.default", "aten.roll.default", "aten.rot90.default"), ("parts",)),
     (CUT, ("aten.unfold.default", "aten.diag*.default", "aten.tril.default", "aten.triu.default"), ("parts",)),
     (CUT, ("aten.pixel_*", "aten.channel_shuffle.default", "aten.im2col.default", "aten.col2im.default"), ("parts",)),
     (CUT, ("aten._unsafe_view.default", "aten.group_norm.default"), ("parts",)),

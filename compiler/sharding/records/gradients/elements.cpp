@@ -16,17 +16,6 @@ namespace meshplan {
 
 static Linearity inOutputGradient(const CallView &call) { return linearIn(call, {{"grad_output"}}); }
 
-/// The halves of the operand's dim are whole.
-static FactorRule gluRule(const CallView &call) {
-  RuleBuilder builder(call);
-  TensorRef self = builder.operand("self"), gradient = builder.operand("grad_output"), result = builder.result();
-  int64_t halved = normalizeDim(call.getInt("dim", -1), result.getRank());
-  for (int64_t dim = 0; dim < result.getRank(); ++dim)
-    if (dim != halved)
-      builder.tie({self[dim], gradient[dim], result[dim]});
-  return builder.finish();
-}
-
 /// All of the dim goes into each of its elements.
 static FactorRule softmaxRule(const CallView &call) { return wholeDimRule(call, 0); }
 
@@ -73,10 +62,6 @@ void addElementGradientRecords(OpRegistry &registry) {
                   .linearity = inOutputGradient,
                   .cost = pointwiseCost<20>,
                   .strides = likeOperands});
-  registry.add({.target = "aten.glu_backward.default",
-                .rule = gluRule,
-                .linearity = inOutputGradient,
-                .cost = pointwiseCost<14>});
   registry.add({.target = "aten.gelu_backward.default",
                 .rule = alignedRule,
                 .linearity = inOutputGradient,

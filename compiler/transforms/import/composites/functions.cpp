@@ -23,6 +23,10 @@ static SmallVector<Value> floatPower(const Composite &call) {
   return {pow.build(call.resultShape(), call.resultElement())};
 }
 
+static Type wideTypeOf(Type element) {
+  return element.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(element.getContext())) : element;
+}
+
 /// _weight_norm: v * (g / |v|), with a norm for each index of `dim`, or one of all elements if it is -1. Half types are
 /// computed in float32.
 static SmallVector<Value> weightNorm(const Composite &call) {
@@ -38,8 +42,7 @@ static SmallVector<Value> weightNorm(const Composite &call) {
       dims.push_back(dim);
   if (dims.empty() || kept >= rank || kept < -1)
     return {};
-  Type wide = elementOf(direction).getIntOrFloatBitWidth() < 32 ? Float32Type::get(direction.getContext())
-                                                                : elementOf(direction);
+  Type wide = wideTypeOf(elementOf(direction));
   Value v = call.convert(direction, wide), g = call.convert(length, wide);
   Value norm = call.make("aten.linalg_vector_norm.default")
                    .tensor("self", v)
@@ -52,8 +55,33 @@ static SmallVector<Value> weightNorm(const Composite &call) {
   return {call.convert(weight, call.resultElement())};
 }
 
+/// glu: the first half of a dim times the sigmoid of the second. Half types are computed in float32, as its kernel
+/// does.
+static SmallVector<Value> gatedHalf(const Composite &call) {
+  Value self = call.operand("self");
+  int64_t dim = self ? normalizeDim(call.getView().getInt("dim", -1), shapeOf(self).size()) : -1;
+  if (dim < 0 || shapeOf(self)[dim] == 0)
+    return {};
+  ArrayRef<int64_t> shape = call.resultShape();
+  Type element = call.resultElement(), wide = wideTypeOf(element);
+  auto half = RankedTensorType::get(shape, element);
+  plan::CallOp halves = call.make("aten.split.Tensor")
+                            .tensor("self", self)
+                            .integer("split_size", shape[dim])
+                            .integer("dim", dim)
+                            .build(TypeRange{half, half});
+  Value gate =
+      call.make("aten.sigmoid.default").tensor("self", call.convert(halves.getResult(1), wide)).build(shape, wide);
+  Value product = call.make("aten.mul.Tensor")
+                      .tensor("self", call.convert(halves.getResult(0), wide))
+                      .tensor("other", gate)
+                      .build(shape, wide);
+  return {call.convert(product, element)};
+}
+
 void meshplan::addFunctionComposites(llvm::StringMap<CompositeRule> &table) {
   for (StringRef overload : {"Tensor_Tensor", "Tensor_Scalar", "Scalar"})
     table[("aten.float_power." + overload).str()] = floatPower;
   table["aten._weight_norm.default"] = weightNorm;
+  table["aten.glu.default"] = gatedHalf;
 }

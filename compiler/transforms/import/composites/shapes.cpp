@@ -58,6 +58,42 @@ static SmallVector<Value> stack(const Composite &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// repeat
+//===----------------------------------------------------------------------===//
+
+/// Of a dim with several elements copies stand one behind the other, of which each may be divided. Nothing is done
+/// where no such dim is repeated.
+static SmallVector<Value> repeat(const Composite &call) {
+  Value self = call.operand("self");
+  std::optional<SmallVector<int64_t>> repeats = call.getView().getInts("repeats");
+  if (!self || !repeats || repeats->size() < shapeOf(self).size())
+    return {};
+  size_t leading = repeats->size() - shapeOf(self).size();
+  bool copies = false;
+  for (size_t dim = 0; dim < shapeOf(self).size(); ++dim) {
+    int64_t &count = (*repeats)[leading + dim];
+    if (shapeOf(self)[dim] < 2 || count < 2)
+      continue;
+    SmallVector<int64_t> shape(shapeOf(self));
+    shape[dim] *= count;
+    self = call.make("aten.cat.default")
+               .tensors("tensors", SmallVector<Value>(count, self))
+               .integer("dim", dim)
+               .build(shape, call.resultElement());
+    count = 1;
+    copies = true;
+  }
+  if (!copies)
+    return {};
+  if (llvm::all_of(*repeats, [](int64_t count) { return count == 1; }))
+    return {call.reshape(self, call.resultShape())};
+  return {call.make("aten.repeat.default")
+              .tensor("self", self)
+              .integers("repeats", *repeats)
+              .build(call.resultShape(), call.resultElement())};
+}
+
+//===----------------------------------------------------------------------===//
 // meshgrid and broadcast_tensors: each tensor along dims of its own
 //===----------------------------------------------------------------------===//
 
@@ -129,6 +165,7 @@ void meshplan::addShapeComposites(llvm::StringMap<CompositeRule> &table) {
   for (StringRef name : {"hstack", "vstack", "row_stack", "dstack", "column_stack"})
     table[("aten." + name + ".default").str()] = stack;
   table["aten.meshgrid.default"] = table["aten.meshgrid.indexing"] = meshgrid;
+  table["aten.repeat.default"] = repeat;
   table["aten.broadcast_tensors.default"] = broadcast;
   table["aten.block_diag.default"] = blockDiagonal;
   table["aten.diagflat.default"] = flatDiagonal;

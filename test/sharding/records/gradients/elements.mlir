@@ -75,18 +75,6 @@ func.func @elu(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
   return %r : tensor<4x6xf32>
 }
 
-func.func @glu(%0: tensor<4x6x3xf32>, %1: tensor<4x6x6xf32>) -> tensor<4x6x6xf32> {
-  %r = plan.call "aten.glu_backward.default"(%0, %1) {grad_output = #plan.operand<0>, self = #plan.operand<1>, dim = -1 : i64}
-    : (tensor<4x6x3xf32>, tensor<4x6x6xf32>) -> tensor<4x6x6xf32>
-  return %r : tensor<4x6x6xf32>
-}
-
-func.func @glu_of_rows(%0: tensor<2x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
-  %r = plan.call "aten.glu_backward.default"(%0, %1) {grad_output = #plan.operand<0>, self = #plan.operand<1>, dim = 0 : i64}
-    : (tensor<2x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-  return %r : tensor<4x6xf32>
-}
-
 func.func @softmax(%0: tensor<4x6x8xf32>, %1: tensor<4x6x8xf32>) -> tensor<4x6x8xf32> {
   %r = plan.call "aten._softmax_backward_data.default"(%0, %1) {grad_output = #plan.operand<0>, output = #plan.operand<1>, dim = 1 : i64, input_dtype = f32}
     : (tensor<4x6x8xf32>, tensor<4x6x8xf32>) -> tensor<4x6x8xf32>

@@ -84,11 +84,6 @@ TEST_F(FunctionDerivatives, LogSigmoidIsASoftplus) {
                                "grad_output g, self %0, threshold 20): 4xf32\na: %1");
 }
 
-TEST_F(FunctionDerivatives, GluGivesBothHalves) {
-  EXPECT_EQ(derive("aten.glu.default", "self = $0", "4x8xf32 -> 4x4xf32"),
-            "%0 = aten.glu_backward.default(dim -1, grad_output g, self a): 4x8xf32\na: %0");
-}
-
 TEST_F(FunctionDerivatives, DropoutThatDropsNothing) {
   EXPECT_EQ(derive("aten.dropout.default", "input = $0, p = 0.1, train = false", "4xf32 -> 4xf32"), "a: g");
   EXPECT_EQ(derive("aten.dropout.default", "input = $0, p = 0.0, train = true", "4xf32 -> 4xf32"), "a: g");

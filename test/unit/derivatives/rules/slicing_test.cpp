@@ -34,14 +34,17 @@ TEST_F(SlicingDerivatives, WhatASliceHasStepsOverIsFilledWithZeros) {
             "%2 = aten.reshape.default(self %1, shape [4, 6]): 4x6xf32\na: %2");
   EXPECT_EQ(slice("dim = 1, start = 1, step = 2", "4x6xf32 -> 4x3xf32"),
             "%0 = aten.reshape.default(self g, shape [4, 3, 1]): 4x3x1xf32\n"
-            "%1 = aten.constant_pad_nd.default(pad [0, 1], self %0, value 0): 4x3x2xf32\n"
-            "%2 = aten.reshape.default(self %1, shape [4, 6]): 4x6xf32\n"
-            "%3 = aten.constant_pad_nd.default(pad [1, -1], self %2, value 0): 4x6xf32\na: %3");
+            "%1 = aten.constant_pad_nd.default(pad [1, 0], self %0, value 0): 4x3x2xf32\n"
+            "%2 = aten.reshape.default(self %1, shape [4, 6]): 4x6xf32\na: %2");
+  EXPECT_EQ(slice("dim = 1, start = 3, step = 2", "4x6xf32 -> 4x2xf32"),
+            "%0 = aten.reshape.default(self g, shape [4, 2, 1]): 4x2x1xf32\n"
+            "%1 = aten.constant_pad_nd.default(pad [0, 1], self %0, value 0): 4x2x2xf32\n"
+            "%2 = aten.reshape.default(self %1, shape [4, 4]): 4x4xf32\n"
+            "%3 = aten.constant_pad_nd.default(pad [3, -1], self %2, value 0): 4x6xf32\na: %3");
   EXPECT_EQ(slice("dim = 0, start = -3, step = 9223372036854775807", "4x6xf32 -> 1x6xf32"),
             "%0 = aten.reshape.default(self g, shape [1, 1, 6]): 1x1x6xf32\n"
-            "%1 = aten.constant_pad_nd.default(pad [0, 0, 0, 3], self %0, value 0): 1x4x6xf32\n"
-            "%2 = aten.reshape.default(self %1, shape [4, 6]): 4x6xf32\n"
-            "%3 = aten.constant_pad_nd.default(pad [0, 0, 1, -1], self %2, value 0): 4x6xf32\na: %3");
+            "%1 = aten.constant_pad_nd.default(pad [0, 0, 1, 2], self %0, value 0): 1x4x6xf32\n"
+            "%2 = aten.reshape.default(self %1, shape [4, 6]): 4x6xf32\na: %2");
 }
 
 TEST_F(SlicingDerivatives, AnElementIsPaddedToo) {

@@ -1,0 +1,16 @@
+//===- unmerge_rows.h - rows that a model splits again ----------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_UNMERGE_ROWS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_UNMERGE_ROWS_H
+
+#include "mlir/IR/Block.h"
+
+namespace meshplan {
+
+/// Where a view merges leading dims into rows, operators compute on each row alone, and views split all that they make
+/// again, the operators get the dims instead of the rows. See UnmergeDims in passes.td.
+void unmergeRowRegions(mlir::Block &block);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_UNMERGE_ROWS_H

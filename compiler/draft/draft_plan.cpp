@@ -419,10 +419,12 @@ const std::vector<size_t> *Drafter::stylesBehind(const DraftText &text, const me
   return nullptr;
 }
 
-/// Leaves out the statement of training, or the option of it, on the line of a report.
+/// Leaves out the statement of training, or the option of it, on the line of a report. What a training cannot be
+/// without stays; for a warning, all of it.
 bool Drafter::takeBackTraining(const DraftText &text, const meshplan::Diagnostic &report) {
   auto found = llvm::find_if(text.training, [&](const DraftText::TrainingLine &line) {
-    return line.line == report.range.line && draft.training[line.statement].mayGo;
+    bool isOption = line.option && report.severity == Severity::Error;
+    return line.line == report.range.line && (draft.training[line.statement].mayGo || isOption);
   });
   if (found == text.training.end())
     return false;

@@ -29,7 +29,7 @@ endfunction()
 
 # Files that others wrote, changed at random: seconds in every run, minutes in the long one.
 meshplan_preset_build(fuzz)
-foreach(target plan archive tensors artifact megatron)
+foreach(target plan foreign archive tensors artifact megatron)
   meshplan_preset_test(NAME fuzz-${target} BUILD build-fuzz TIMEOUT 300 PROCESSORS 1
     COMMAND ${CMAKE_SOURCE_DIR}/tools/fuzz --no-build --seconds 10 ${target})
   meshplan_preset_test(NAME fuzz-${target}-long BUILD build-fuzz TIMEOUT 900 PROCESSORS 1 LONG

@@ -361,7 +361,8 @@ void MegatronReader::readOptimizer() {
     add("momentum", "sgd-momentum", 0.9);
   }
   add("weight_decay", "weight-decay", 0.01);
-  optimizer.vectorsDoNotDecay = {"weight_decay 0", "Megatron decays weights of two dims and more"};
+  if (number("weight-decay").value_or(0.01) > 0)
+    optimizer.vectorsDoNotDecay = {"weight_decay 0", "Megatron decays weights of two dims and more"};
   addSchedule(optimizer, lr);
   plan.training.optimizer = std::move(optimizer);
   double clip = number("clip-grad").value_or(1.0);

@@ -41,6 +41,9 @@ std::optional<std::vector<FlagWord>> splitWords(const SourceBuffer &source, Diag
 /// values; then the result is empty.
 std::optional<std::vector<MegatronFlag>> readFlags(const SourceBuffer &source, Diagnostics &diagnostics);
 
+/// Names of the flags that are taken or refused, with dashes.
+const std::vector<std::string> &knownFlags();
+
 /// What is known of the flag; none: nobody knows it.
 std::optional<FlagRule> ruleOf(llvm::StringRef name);
 

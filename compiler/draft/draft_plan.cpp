@@ -266,7 +266,9 @@ void Drafter::takeStyles() {
   std::set<std::string> known;
   for (const AdoptedStyle &style : *adopted.styles) {
     DraftStyle kind = style.sequence ? DraftStyle::sequence : style.divides ? DraftStyle::colwise : DraftStyle::whole;
-    choices.push_back({style.module, kind, {}, groupOf(style.module)});
+    StyleChoice choice;
+    choice.path = style.module, choice.style = kind, choice.group = groupOf(style.module);
+    choices.push_back(std::move(choice));
     draft.styles.push_back({style.module, style.clause + (style.from.empty() ? "" : "  // " + style.from)});
     known.insert(style.module);
     if (!llvm::is_contained(draft.modules, style.module))
@@ -417,10 +419,12 @@ const std::vector<size_t> *Drafter::stylesBehind(const DraftText &text, const me
   return nullptr;
 }
 
-/// Leaves out the statement of training, or the option of it, on the line of a report.
+/// Leaves out the statement of training, or the option of it, on the line of a report. What a training cannot be
+/// without stays; for a warning, all of it.
 bool Drafter::takeBackTraining(const DraftText &text, const meshplan::Diagnostic &report) {
   auto found = llvm::find_if(text.training, [&](const DraftText::TrainingLine &line) {
-    return line.line == report.range.line && draft.training[line.statement].mayGo;
+    bool isOption = line.option && report.severity == Severity::Error;
+    return line.line == report.range.line && (draft.training[line.statement].mayGo || isOption);
   });
   if (found == text.training.end())
     return false;

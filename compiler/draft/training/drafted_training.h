@@ -14,7 +14,7 @@ struct DraftStatement {
   std::string text;
   std::string from; ///< a comment behind it; empty: none
   std::vector<Taken> options;
-  bool mayGo = true; ///< left out, or without the option, if the compiler refuses it or warns of it
+  bool mayGo = true; ///< left out if the compiler refuses it or warns of it; else only options go that it refuses
 };
 
 /// What training depends on, apart from what is wanted.

@@ -149,6 +149,7 @@ TEST_F(Megatron, BatchAndOptimizer) {
   EXPECT_THAT(texts(plan->training.optimizer->options), ElementsAre("lr 0.1", "momentum 0.8", "weight_decay 0.01"));
   EXPECT_EQ(plan->training.clip.text, "");
   EXPECT_EQ(plan->training.nonfinite.text, "");
+  EXPECT_EQ(adopt("--lr 1 --weight-decay 0")->training.optimizer->vectorsDoNotDecay.text, "") << "nothing decays";
   EXPECT_FALSE(adopt("--optimizer muon --lr 1"));
   EXPECT_THAT(said(),
               ElementsAre("1:13: error: there is no optimizer 'muon' yet", "help: optimizers are adam and sgd"));

@@ -1,0 +1,179 @@
+//===- megatron_names.cpp - what is known of the flags of Megatron-LM -----===//
+
+#include "compiler/adopt/megatron_flags.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace meshplan;
+using llvm::StringRef;
+using Kind = FlagRule::Kind;
+
+namespace {
+
+struct NamedRule {
+  StringRef name;
+  FlagRule rule;
+};
+
+constexpr StringRef pipeline = "pipelining, for which there is no statement yet",
+                    context = "context parallelism, for "
+                              "which there is no statement "
+                              "yet",
+                    experts = "expert parallelism, for which there is no style yet",
+                    eightBits = "8-bit numbers, which need a scale for each tensor",
+                    weightShards = "weights that are gathered over tensor ranks, for which there is no statement yet";
+
+constexpr FlagRule taken(int values) { return {Kind::taken, values, ""}; }
+constexpr FlagRule refused(int values, StringRef why) { return {Kind::refused, values, why}; }
+
+const NamedRule rules[] = {
+    {"tensor-model-parallel-size", taken(1)},
+    {"sequence-parallel", taken(0)},
+    {"use-distributed-optimizer", taken(0)},
+    {"use-megatron-fsdp", taken(0)},
+    {"use-torch-fsdp2", taken(0)},
+    {"torch-fsdp2-no-reshard-after-forward", taken(0)},
+    {"data-parallel-sharding-strategy", taken(1)},
+    {"num-distributed-optimizer-instances", taken(1)},
+    {"overlap-grad-reduce", taken(0)},
+    {"overlap-param-gather", taken(0)},
+    {"ddp-bucket-size", taken(1)},
+    {"ddp-average-in-collective", taken(0)},
+    {"use-nccl-ub", taken(0)},
+    {"optimizer-cpu-offload", taken(0)},
+    {"accumulate-allreduce-grads-in-fp32", taken(0)},
+    {"grad-reduce-in-bf16", taken(0)},
+    {"bf16", taken(0)},
+    {"fp16", taken(0)},
+    {"loss-scale", taken(1)},
+    {"initial-loss-scale", taken(1)},
+    {"loss-scale-window", taken(1)},
+    {"exp-avg-dtype", taken(1)},
+    {"exp-avg-sq-dtype", taken(1)},
+    {"recompute-activations", taken(0)},
+    {"recompute-granularity", taken(1)},
+    {"recompute-method", taken(1)},
+    {"recompute-num-layers", taken(1)},
+    {"recompute-modules", taken(-1)},
+    {"micro-batch-size", taken(1)},
+    {"global-batch-size", taken(1)},
+    {"calculate-per-token-loss", taken(0)},
+    {"optimizer", taken(1)},
+    {"lr", taken(1)},
+    {"min-lr", taken(1)},
+    {"lr-decay-style", taken(1)},
+    {"lr-decay-iters", taken(1)},
+    {"lr-warmup-iters", taken(1)},
+    {"lr-warmup-fraction", taken(1)},
+    {"lr-wsd-decay-iters", taken(1)},
+    {"train-iters", taken(1)},
+    {"weight-decay", taken(1)},
+    {"clip-grad", taken(1)},
+    {"adam-beta1", taken(1)},
+    {"adam-beta2", taken(1)},
+    {"adam-eps", taken(1)},
+    {"sgd-momentum", taken(1)},
+    {"no-check-for-nan-in-loss-and-grad", taken(0)},
+    {"num-layers", taken(1)},
+    {"pipeline-model-parallel-size", refused(1, pipeline)},
+    {"pipeline-model-parallel-layout", refused(1, pipeline)},
+    {"num-layers-per-virtual-pipeline-stage", refused(1, pipeline)},
+    {"num-virtual-stages-per-pipeline-rank", refused(1, pipeline)},
+    {"decoder-first-pipeline-num-layers", refused(1, pipeline)},
+    {"decoder-last-pipeline-num-layers", refused(1, pipeline)},
+    {"account-for-embedding-in-pipeline-split", refused(0, pipeline)},
+    {"account-for-loss-in-pipeline-split", refused(0, pipeline)},
+    {"context-parallel-size", refused(1, context)},
+    {"hierarchical-context-parallel-sizes", refused(-1, context)},
+    {"hybrid-context-parallel", refused(0, context)},
+    {"expert-model-parallel-size", refused(1, experts)},
+    {"expert-tensor-parallel-size", refused(1, experts)},
+    {"tensor-parallel-num-weight-shards", refused(1, weightShards)},
+    {"expert-tensor-parallel-num-weight-shards", refused(1, weightShards)},
+    {"fp8-format", refused(1, eightBits)},
+    {"fp4-format", refused(1, eightBits)},
+    {"rampup-batch-size", refused(-1, "a batch that grows, and a plan has one batch")},
+    {"step-batch-size-schedule", refused(-1, "a batch that grows, and a plan has one batch")},
+};
+
+/// Names, or their beginnings: of parallelism, precision and recomputation, without words here.
+constexpr StringRef withoutWords =
+    "tp-comm- overlap-p2p-communication overlap-moe-expert-parallel-comm "
+    "overlap-dispatch-backward-with-experts-wgrad overlap-param-gather-with-optimizer-step "
+    "overlap-cpu-optimizer-d2h-h2d ddp-num-buckets ddp-pad-buckets-for-high-nccl-busbw "
+    "ddp-reduce-scatter-with-fp32-accumulation ddp-param-name-patterns-for-fp32-local-accumulation "
+    "align-param-gather align-grad-reduce gradient-reduce-div-fusion use-layer-wise-param-layout "
+    "symmetric-registration gtp- fsdp- megatron-fsdp- outer-dp-sharding-strategy enable-full-sharding-in-hsdp "
+    "create-all-gather-group suggested-communication-unit-size keep-fp8-transpose-cache cp-comm-type "
+    "distribute-saved-activations distributed-backend pipeline-model-parallel-comm-backend "
+    "microbatch-group-size-per-virtual-pipeline-stage use-tp-pp-dp-mapping use-sharp sharp-enabled-group "
+    "high-priority- nccl- use-ring-exchange-p2p gloo-process-groups fp8- fp4- hysteresis min-loss-scale "
+    "main-grads-dtype main-params-dtype use-precision-aware-optimizer attention-softmax-in-fp32 "
+    "fp16-lm-cross-entropy fp32-residual-connection first-last-layers-bf16 num-layers-at- "
+    "optimizer-offload-fraction optimizer-cuda-graph use-torch-optimizer-for-cpu-offload pin-cpu- "
+    "cpu-offloading- fine-grained- offload-modules min-offloaded-tensor-size delay- "
+    "defer-embedding-wgrad-compute wgrad-deferral-limit gradient-accumulation-fusion check-for- decoupled- "
+    "lr-warmup-init lr-warmup-samples lr-warmup-steps lr-decay-steps wsd-decay-steps "
+    "bf16-reduced-precision-matmul lr-decay-samples lr-wsd-decay-samples lr-wsd-decay-style "
+    "weight-decay-incr-style start-weight-decay end-weight-decay apply-wd-to-qk-layernorm "
+    "no-weight-decay-cond-type weight-decay-cond-type muon- lion- moe-layer-recompute mhc-recompute-layer-num "
+    "freeze-all-layers";
+
+/// Of the model, its data, its checkpoints and the run.
+constexpr StringRef outside =
+    "activation- add- adlr- allow- app-tag- apply- async- attention- auto-detect- barrier- batch- bert- bias- "
+    "biencoder- block-data- cache- calc-ft- chat-template check-weight- ckpt- classes- clone- config-logger- "
+    "create-attention- cross-entropy- cuda-graph- data-args- data-cache- data-parallel-random-init data-path "
+    "data-per-class- data-sharding dataloader- decode- decoder- decrease- delta-offload- deterministic- dino- "
+    "dist-ckpt- distrib-optim- distributed-timeout- dsa- dump-param- embedding- empty-unused- enable- encoder- "
+    "eod-mask- ep-overlap- error-injection- eval- evidence- exit- experimental- external-cuda- fake-process- "
+    "ffn- filter-warnings fim- finetune flash- flight-recorder- ft- full-validation fused- gdp- glu- gpu-sniff- "
+    "group-query-attention grpo- head-lr- heterogeneous- hidden- hybrid- ict- img- indexer- inference- init- "
+    "initialization inprocess- is-hybrid- iter-per- iterations-to- jit-fuser kitchen- kv- langrl- lazy- linear- "
+    "load local-rank log- logging- logits- make-vocab- mamba- manual-gc mask- masked- max- memory- merge-file "
+    "mhc- mid-level- mla- mlp- mmap- mock-data modules-to- moe- most-recent- mrope- msc mscale mtp- "
+    "multi-latent- multiple- mup- non-persistent- norm-epsilon normalization null-tokenizer- num-attention- "
+    "num-channels num-classes num-dataset- num-experts num-query- num-speculative- num-workers nvtx- "
+    "object-storage- one-logger onnx- openai-gelu otel- output- override- pad-vocab- padded-vocab- patch- "
+    "per-dataset- per-split- perform-rl- persist- persistent- phase-transition- position- pretrained- profile "
+    "pytorch-profiler- q-lora- qk- query-in- quick-geglu record- refit- relative-attention- replication rerun- "
+    "reset- result-rejected- retriever- reuse-grad-buf- rl- rope- rotary- run-workload- runtime- sample-rate "
+    "save seed seq-length set-level- sft short-seq- skip-train softmax- spec split squared-relu start-eval- "
+    "straggler- strict-fsdp- swiglu swin- symmetric-ar- te- tensorboard- test- throughput- tiktoken- timing- "
+    "titles- tokenizer- train-data- train-samples train-sync- transformer-impl trust- untie- use-checkpoint- "
+    "use-cpu- use-dist-ckpt use-flash- use-fused- use-gigatoken use-grouped- use-kitchen- use-legacy- use-mcore- "
+    "use-mp-args- use-mup use-one-sent- use-persistent- use-pytorch- use-rope- use-rotary- use-same- use-te- "
+    "use-tokenizer- use-transformer- v-head- valid validation- verify- vision- vocab- wandb- wd- window- "
+    "yaml-cfg yarn-";
+
+bool isOneOf(StringRef name, StringRef names) {
+  return llvm::any_of(llvm::split(names, ' '), [&](StringRef known) { return name.starts_with(known); });
+}
+
+} // namespace
+
+const std::vector<std::string> &meshplan::knownFlags() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const NamedRule &rule : rules)
+      all.push_back("--" + rule.name.str());
+    return all;
+  }();
+  return names;
+}
+
+std::optional<FlagRule> meshplan::ruleOf(StringRef name) {
+  auto found = llvm::find_if(rules, [&](const NamedRule &rule) { return rule.name == name; });
+  if (found != std::end(rules))
+    return found->rule;
+  StringRef positive = name;
+  if (!positive.consume_front("no-"))
+    positive.consume_front("disable-");
+  for (StringRef each : {name, positive}) {
+    if (isOneOf(each, withoutWords))
+      return FlagRule{Kind::no_words, -1, ""};
+    if (isOneOf(each, outside))
+      return FlagRule{Kind::outside, -1, ""};
+  }
+  return std::nullopt;
+}

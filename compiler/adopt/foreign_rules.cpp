@@ -23,6 +23,7 @@ std::optional<std::string> ForeignRules::startOf(const YamlEntry &plan, const Ya
   if (prefix && !prefix->value.saysNothing())
     return prefix->value.text;
   std::vector<std::string> rules;
+  rules.reserve(plan.value.entries.size());
   for (const YamlEntry &rule : plan.value.entries)
     rules.push_back(rule.key);
   std::vector<std::string> starts = paths.startsOf(rules);

@@ -98,7 +98,8 @@ struct AdoptedPlan {
   std::vector<std::string> notes;                  ///< comments at the head of the plan
   std::optional<std::vector<AdoptedStyle>> styles; ///< none: styles are found from the graph
   std::vector<AdoptedWhole> whole;
-  bool sequence = false; ///< norms divide the sequence
+  std::vector<std::string> wholeInputs; ///< modules that read their inputs whole
+  bool sequence = false;                ///< norms divide the sequence
   AdoptedMesh mesh;
   AdoptedTraining training;
 };

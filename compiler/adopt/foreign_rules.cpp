@@ -23,6 +23,7 @@ std::optional<std::string> ForeignRules::startOf(const YamlEntry &plan, const Ya
   if (prefix && !prefix->value.saysNothing())
     return prefix->value.text;
   std::vector<std::string> rules;
+  rules.reserve(plan.value.entries.size());
   for (const YamlEntry &rule : plan.value.entries)
     rules.push_back(rule.key);
   std::vector<std::string> starts = paths.startsOf(rules);
@@ -74,6 +75,9 @@ void ForeignRules::takeRule(const std::string &start, const YamlEntry &rule) {
   if (found.empty())
     return reportUnmatched(start, rule);
   ++matched;
+  if (style->takesWhole)
+    for (size_t module : found.modules)
+      wholeInputs.push_back(model.modules[module].path);
   if (style->meaning == Meaning::nothing) {
     nothing[style->name.str()].push_back(under(start, rule.key));
     return;
@@ -174,6 +178,7 @@ bool ForeignRules::finish(AdoptedPlan &plan) {
   for (const auto &[module, reason] : whole)
     if (!clauses.count(module))
       plan.whole.push_back({model.modules[module].path, reason});
+  plan.wholeInputs = std::move(wholeInputs);
   for (const auto &[style, rules] : nothing)
     plan.notes.push_back("'" + style + "' of " + firstOf(rules) + " " + findForeignStyle(style)->says.str() +
                          ": that follows from layouts.");

@@ -63,6 +63,7 @@ private:
   std::map<size_t, std::string> whole;                     ///< reasons, by module
   std::map<std::string, Left> experts;                     ///< by style
   std::map<std::string, std::vector<std::string>> nothing; ///< rules, by style
+  std::vector<std::string> wholeInputs;                    ///< modules
   size_t matched = 0;
 };
 

@@ -26,6 +26,7 @@ struct ForeignStyle {
   Meaning meaning;
   bool gathersOutput = false;
   llvm::StringRef says = ""; ///< of `nothing` and `experts`: what it does there
+  bool takesWhole = false;   ///< of these two: the module reads all tokens
 };
 
 /// The style of this name, or null.

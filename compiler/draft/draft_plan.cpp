@@ -13,6 +13,7 @@
 #include "compiler/draft/training/choose_loss.h"
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
+#include "compiler/sharding/module_border.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "compiler/transforms/differentiate/unreached.h"
@@ -45,6 +46,7 @@ private:
   bool addTraining();
   std::vector<std::string> findUnused();
   void takeStyles();
+  void findInputs(mlir::func::FuncOp function);
   void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
   CompileOptions compileOptions(const std::string &text) const;
@@ -53,6 +55,7 @@ private:
   bool takeBackTraining(const DraftText &text, const meshplan::Diagnostic &report);
   bool takeBackError(const DraftText &text, const Diagnostics &reported);
   bool takeBackWarning(const DraftText &text, const Diagnostics &reported);
+  bool stateInputs(const Diagnostics &reported);
   bool wasWorthIt(bool done, const Diagnostics &reported);
   void takeBackGroups(const std::vector<size_t> &styles, const std::string &reason);
   void reportAsModel(const Diagnostics &errors);
@@ -74,6 +77,7 @@ private:
     size_t warnings;
   };
   std::optional<Attempt> before;
+  std::map<std::string, std::string> inputsOf;    ///< clauses for the inputs of modules that read them whole
   std::set<std::pair<std::string, size_t>> tried; ///< warnings and the groups that were taken back for them
 };
 
@@ -284,6 +288,22 @@ void Drafter::takeStyles() {
         draft.undivided.push_back({path, "the plan does not name it"});
 }
 
+/// What would say of modules that read their inputs whole that they do: ", input [_, _], input 1 [_, _]".
+void Drafter::findInputs(mlir::func::FuncOp function) {
+  for (const std::string &module : adopted.wholeInputs) {
+    auto [known, isNew] = inputsOf.try_emplace(module);
+    if (!isNew)
+      continue;
+    std::string &clauses = known->second;
+    for (auto [index, input] : llvm::enumerate(findBorder(function, module).inputs)) {
+      auto rank = static_cast<size_t>(mlir::cast<mlir::RankedTensorType>(input.value.getType()).getRank());
+      std::string dims = llvm::join(std::vector<std::string>(rank, "_"), ", ");
+      if (rank > 0)
+        clauses += ", input " + (index > 0 ? std::to_string(index) + " " : std::string()) + "[" + dims + "]";
+    }
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Styles from the graph
 //===----------------------------------------------------------------------===//
@@ -351,6 +371,7 @@ bool Drafter::chooseFromGraph() {
     return true;
   if (adopted.styles) {
     takeStyles();
+    findInputs(function);
     return true;
   }
   StyleChoices found = chooseStyles(graph, sequence);
@@ -495,6 +516,32 @@ bool Drafter::takeBackWarning(const DraftText &text, const Diagnostics &reported
   return false;
 }
 
+/// Asks for what is gathered in front of modules that read their inputs whole, such as experts that sort the tokens of
+/// all samples. False where that was tried.
+bool Drafter::stateInputs(const Diagnostics &reported) {
+  if (inputsOf.empty() || reported.all().empty())
+    return false;
+  before = Attempt{draft, choices, reported.all().size()};
+  std::vector<std::string> named;
+  for (const auto &[module, clauses] : inputsOf) {
+    auto style = llvm::find_if(draft.styles, [&](const LabelledModule &own) { return own.path == module; });
+    if (style == draft.styles.end()) {
+      draft.styles.push_back({module, "replicate"});
+      StyleChoice whole;
+      whole.path = module, whole.style = DraftStyle::whole, whole.group = SIZE_MAX;
+      choices.push_back(std::move(whole));
+      style = std::prev(draft.styles.end());
+    }
+    style->label.insert(std::min(style->label.find("  //"), style->label.size()), clauses);
+    if (std::string name = withoutIndices(module); !llvm::is_contained(named, name))
+      named.push_back(std::move(name));
+  }
+  inputsOf.clear();
+  for (const std::string &name : named)
+    draft.notes.push_back("'" + name + "' reads its inputs whole: they are gathered over all axes.");
+  return true;
+}
+
 /// False if styles were taken back for a warning and it did not go; then they stand again.
 bool Drafter::wasWorthIt(bool done, const Diagnostics &reported) {
   bool helped = !before || (done && reported.all().size() < before->warnings);
@@ -523,7 +570,8 @@ std::optional<DraftedPlan> Drafter::run() {
     bool done = compilation.run(Phase::schedule);
     if (!wasWorthIt(done, compilation.diagnostics()))
       continue;
-    if (done ? takeBackWarning(text, compilation.diagnostics()) : takeBackError(text, compilation.diagnostics()))
+    const Diagnostics &reported = compilation.diagnostics();
+    if (done ? takeBackWarning(text, reported) || stateInputs(reported) : takeBackError(text, reported))
       continue;
     if (done)
       break;

@@ -5,6 +5,7 @@
 #include "compiler/draft/plan_words.h"
 #include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 
@@ -96,16 +97,15 @@ std::vector<std::string> TrainingDrafter::modulesOf(const std::vector<std::strin
 }
 
 std::vector<std::string> TrainingDrafter::patterns(const std::vector<std::string> &paths) const {
-  std::vector<LabelledModule> labelled;
+  auto labelled = llvm::map_to_vector(paths, [](const std::string &path) { return LabelledModule{path, ""}; });
   std::vector<std::string> all;
-  for (const std::string &path : paths)
-    labelled.push_back({path, ""});
+  all.reserve(facts.model.modules.size() + facts.model.parameters.size());
   for (const OutlineModule &module : facts.model.modules)
     all.push_back(module.path);
   for (const OutlineParameter &parameter : facts.model.parameters)
     all.push_back(parameterPath(facts.model, parameter));
   std::vector<std::string> texts;
-  for (const ModulePattern &pattern : patternsOf(labelled, all))
+  for (const ModulePattern &pattern : patternsOf({labelled.begin(), labelled.end()}, all))
     texts.push_back(pattern.text());
   return texts;
 }

@@ -82,6 +82,7 @@ TEST_F(HuggingFace, SaysWhereItIsFrom) {
       plan->notes,
       ElementsAre("Styles: the parallel plan of 'M' in transformers 5.1.0; what it does not name is whole there, too.",
                   "'gather' of 'model.layers.*.mlp.experts' adds up what ranks make: that follows from layouts."));
+  EXPECT_THAT(plan->wholeInputs, ElementsAre("model.layers.0.mlp.experts", "model.layers.1.mlp.experts"));
   ASSERT_THAT(*plan->styles, SizeIs(1));
   EXPECT_EQ(plan->styles->front().from, "colwise_rep");
   plan = adopt(R"({"tp_plan": {"lm_head": "colwise"}})");

@@ -101,7 +101,7 @@ help: did you mean 'colwise'?
      R"(p.plan:3:12: error: unknown style 'diagonal'
     lm_head: diagonal tp
              ^~~~~~~~
-help: styles: 'colwise', 'rowwise', 'sequence', 'expert', 'replicate'
+help: styles: 'colwise', 'rowwise', 'sequence', 'replicate'
 )"},
     {"AxisBehindAComma",
      R"(plan p {

@@ -22,6 +22,11 @@ public:
     for (const DimLink &link : graph.links)
       if (graph.calls[link.call].target == "meshplan.attention")
         attended.insert(classes.find(link.dims.front()));
+    for (size_t index = 0; index < graph.weights.size(); ++index) {
+      const WeightUse &weight = graph.weights[index];
+      if (weight.dims.size() > 1 && (weight.outputDim || weight.inputDim))
+        weightsOf[weight.module].push_back(index);
+    }
   }
 
   StyleChoices choose();
@@ -32,14 +37,13 @@ private:
   void chooseEmbeddings();
   void chooseNorms();
   void chooseWhole();
-  void chooseCompanions(const DimClasses &classes, size_t number);
+  void chooseCompanions(const DimClass &own, const std::vector<size_t> &others, size_t number);
   size_t groupOf(const std::string &module);
   bool isNeededWithAllPositions(const WeightUse &weight) const;
   bool isBottleneck(const DimClass &own) const;
   bool isSideProduct(size_t index) const;
   std::map<std::string, std::set<int64_t>> normedExtents() const;
   bool give(const std::vector<size_t> &colwise, const std::vector<size_t> &rowwise, size_t group);
-  std::vector<size_t> weightsOf(const std::string &module) const;
   bool hasStyle(const std::string &module) const;
   bool haveOneStyle(const std::vector<size_t> &weights) const;
   void collectStyles(StyleChoices &choices) const;
@@ -48,13 +52,14 @@ private:
   const FeatureGraph &graph;
   bool sequence;
   DimClasses classes;
-  std::set<size_t> attended;                        ///< classes with dims of attentions
-  std::vector<std::vector<int64_t>> parts;          ///< of dims
-  std::map<size_t, StyleChoice> given;              ///< by weight
-  std::map<std::string, StyleChoice> givenToModule; ///< styles that are not about weights
-  std::map<size_t, std::string> refused;            ///< reason, by weight
-  std::set<size_t> starts;                          ///< classes of the features that pairs and heads start from
-  std::map<std::string, size_t> layerGroups;        ///< by module, without the numbers of its layers
+  std::map<std::string, std::vector<size_t>> weightsOf; ///< those that a style of a module would speak of
+  std::set<size_t> attended;                            ///< classes with dims of attentions
+  std::vector<std::vector<int64_t>> parts;              ///< of dims
+  std::map<size_t, StyleChoice> given;                  ///< by weight
+  std::map<std::string, StyleChoice> givenToModule;     ///< styles that are not about weights
+  std::map<size_t, std::string> refused;                ///< reason, by weight
+  std::set<size_t> starts;                              ///< classes of the features that pairs and heads start from
+  std::map<std::string, size_t> layerGroups;            ///< by module, without the numbers of its layers
 };
 
 } // namespace
@@ -99,20 +104,11 @@ bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<si
   return true;
 }
 
-/// Those that a style of the module would speak of.
-std::vector<size_t> StyleChooser::weightsOf(const std::string &module) const {
-  std::vector<size_t> weights;
-  for (size_t index = 0; index < graph.weights.size(); ++index) {
-    const WeightUse &weight = graph.weights[index];
-    if (weight.module == module && weight.dims.size() > 1 && (weight.outputDim || weight.inputDim))
-      weights.push_back(index);
-  }
-  return weights;
-}
-
 bool StyleChooser::hasStyle(const std::string &module) const {
-  return givenToModule.count(module) ||
-         llvm::any_of(weightsOf(module), [&](size_t index) { return given.count(index) != 0; });
+  auto weights = weightsOf.find(module);
+  return givenToModule.count(module) || (weights != weightsOf.end() && llvm::any_of(weights->second, [&](size_t index) {
+                                           return given.count(index) != 0;
+                                         }));
 }
 
 bool StyleChooser::haveOneStyle(const std::vector<size_t> &weights) const {
@@ -147,10 +143,17 @@ bool StyleChooser::isBottleneck(const DimClass &own) const {
 void StyleChooser::choosePairs(const DimClasses &classes) {
   std::set<size_t> seen;
   std::vector<size_t> pairs;
-  for (const WeightUse &weight : graph.weights)
-    if (weight.role != Role::embedding && weight.outputDim)
-      if (size_t number = classes.find(*weight.outputDim); seen.insert(number).second && isPair(classes[number]))
-        pairs.push_back(number);
+  std::map<size_t, std::vector<size_t>> others; // by class: weights that are not linear
+  for (size_t index = 0; index < graph.weights.size(); ++index) {
+    const WeightUse &weight = graph.weights[index];
+    if (!weight.outputDim)
+      continue;
+    size_t number = classes.find(*weight.outputDim);
+    if (weight.role != Role::linear && weight.dims.size() > 1)
+      others[number].push_back(index);
+    if (weight.role != Role::embedding && seen.insert(number).second && isPair(classes[number]))
+      pairs.push_back(number);
+  }
   auto rank = [&](size_t number) {
     const DimClass &own = classes[number];
     return std::tuple(own.isReduced, isBottleneck(own), own.producedBy.size() + own.contractedBy.size());
@@ -158,21 +161,18 @@ void StyleChooser::choosePairs(const DimClasses &classes) {
   llvm::stable_sort(pairs, [&](size_t left, size_t right) { return rank(left) < rank(right); });
   for (size_t number : pairs)
     if (give(classes[number].producedBy, classes[number].contractedBy, number))
-      chooseCompanions(classes, number);
+      chooseCompanions(classes[number], others[number], number);
 }
 
-/// Weights of two or more dims that have the features of a pair as their own. Tables go with those of their module
-/// only, such as biases of experts: others may be divided by rows.
-void StyleChooser::chooseCompanions(const DimClasses &classes, size_t number) {
-  auto isInModule = [&](const std::string &module) {
-    return llvm::any_of(classes[number].producedBy,
-                        [&](size_t other) { return graph.weights[other].module == module; });
-  };
-  for (size_t index = 0; index < graph.weights.size(); ++index) {
+/// Other weights of two or more dims that have the features of a pair as their own. Tables go with those of their
+/// module only, such as biases of experts: others may be divided by rows.
+void StyleChooser::chooseCompanions(const DimClass &own, const std::vector<size_t> &others, size_t number) {
+  for (size_t index : others) {
     const WeightUse &weight = graph.weights[index];
-    bool isOwn = weight.role == Role::other || (weight.role == Role::embedding && isInModule(weight.module));
-    if (isOwn && weight.dims.size() > 1 && weight.outputDim && !given.count(index) &&
-        classes.find(*weight.outputDim) == number)
+    bool isOfPair = weight.role == Role::other || llvm::any_of(own.producedBy, [&](size_t other) {
+                      return graph.weights[other].module == weight.module;
+                    });
+    if (isOfPair && !given.count(index))
       give({index}, {}, number);
   }
 }
@@ -281,7 +281,7 @@ void StyleChooser::collectStyles(StyleChoices &choices) const {
     if (auto own = givenToModule.find(weight.module); own != givenToModule.end())
       add(own->second, weight.module);
     else if (auto found = given.find(index); found != given.end())
-      add(found->second, haveOneStyle(weightsOf(weight.module)) ? weight.module : weight.name);
+      add(found->second, haveOneStyle(weightsOf.at(weight.module)) ? weight.module : weight.name);
   }
 }
 

@@ -30,7 +30,6 @@ WARNED = {
     "minilm": "the pooler reads the first position of a divided sequence",
     "clip": "every image meets every text of the batch",
     "gpt2_train_four": "views samples and positions as rows, which only one sample on a rank leaves divided",
-    "llama_lora": "adapters get styles, and what they adapt is left whole",
     "lookups": "looks up samples of a divided batch",
     "llama4": "computes all experts for the tokens of all samples at once",
     "mixtral": "sorts the tokens of all samples by expert",

@@ -31,7 +31,7 @@ class Functions(EachOperator):
         "elu_alpha": lambda x, y: functional.elu(x, alpha=0.5),
         "hardtanh_bounds": lambda x, y: functional.hardtanh(x, -0.5, 1.5),
         "threshold": lambda x, y: functional.threshold(x, 0.3, 2.0),
-        "glu_features": lambda x, y: functional.glu(x),
+        "glu_features": lambda x, y: functional.glu(x.unflatten(-1, (-1, 2))),
         "glu_rows": lambda x, y: functional.glu(x, dim=1),
         "dropout": lambda x, y: aten.dropout(x, 0.5, False),
         "detached": lambda x, y: x.detach() * x,

@@ -38,6 +38,31 @@ protected:
 
 } // namespace
 
+TEST_F(DraftTextTest, AParameterHasAnEntryOfItsOwn) {
+  model.modules = {{"", ""}};
+  model.parameters.clear();
+  draft.modules.clear();
+  draft.styles.clear();
+  for (std::string layer : {"h.0.experts", "h.1.experts"}) {
+    model.modules.push_back({layer, ""});
+    draft.modules.push_back(layer);
+    for (std::string leaf : {"gate", "up", "down"}) {
+      model.parameters.push_back({{{model.modules.size() - 1, leaf}}});
+      draft.parameters.push_back(layer + "." + leaf);
+      draft.styles.push_back({layer + "." + leaf, leaf == "down" ? "rowwise tp" : "colwise tp"});
+    }
+  }
+  std::string text = writeDraft(draft).text;
+  EXPECT_NE(text.find("  h.* {\n    experts.{gate, up}: colwise tp\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    experts.down: rowwise tp\n  }\n}"), std::string::npos) << "nothing is left: " << text;
+  // The weight of one layer stays whole.
+  draft.styles.pop_back();
+  draft.undivided = {{"h.1.experts.down", "it is odd"}};
+  text = writeDraft(draft).text;
+  EXPECT_NE(text.find("h.0.experts.down: rowwise tp\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("// whole: h.1.experts.down: it is odd\n  rest: replicate"), std::string::npos) << text;
+}
+
 TEST_F(DraftTextTest, WritesBlocksOfLayers) {
   DraftText text = writeDraft(draft);
   EXPECT_EQ(text.text, R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.

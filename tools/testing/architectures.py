@@ -53,7 +53,8 @@ PARTS = {
     "mixer": re.compile(r"mamba|mixer|ssm|delta|linear_attn|^conv$|short_conv|rg_lru|recurrent|temporal_block|rwkv"),
     "attention": re.compile(r"att(?!\w*_(convolution|input|sconv)$)|^(self|cross|mha)$", re.IGNORECASE),
     "mlp": re.compile(
-        r"mlp(?!\w*_(convolution|sconv)$)|ffn?|feed_?forward|^fc\d?$|intermediate|^(fc|wi|wo|lin|conv_)\d", re.IGNORECASE
+        r"mlp(?!\w*_(convolution|sconv)$)|ffn?|feed_?forward|^fc\d?$|intermediate|^(fc|wi|wo|lin|conv_)\d",
+        re.IGNORECASE,
     ),
 }
 # Of these nothing needs to be divided: what chooses experts, positions, gates of single heads.

@@ -1,0 +1,159 @@
+//===- draft_corrections.cpp - what the compiler refuses of a draft -------===//
+
+#include "compiler/draft/draft_corrections.h"
+#include "compiler/support/layer_names.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+
+/// Takes back the groups of these styles: a pair without its other half would only cost.
+void DraftCorrections::takeBackGroups(const std::vector<size_t> &styles, const std::string &reason) {
+  std::set<size_t> groups;
+  for (size_t index : styles)
+    groups.insert(choices[index].group);
+  std::vector<StyleChoice> keptChoices;
+  std::vector<LabelledModule> keptStyles;
+  for (auto [choice, style] : llvm::zip(choices, draft.styles)) {
+    if (groups.count(choice.group)) {
+      draft.undivided.push_back({choice.path, reason});
+      continue;
+    }
+    keptChoices.push_back(choice);
+    keptStyles.push_back(style);
+  }
+  choices = std::move(keptChoices);
+  draft.styles = std::move(keptStyles);
+}
+
+/// The styles of the statement behind a report, by its place or that of a note; null if there is none.
+const std::vector<size_t> *DraftCorrections::stylesBehind(const DraftText &text, const Diagnostic &report) const {
+  std::vector<int32_t> lines{report.range.line};
+  for (const Note &note : report.notes)
+    lines.push_back(note.range.line);
+  for (int32_t line : lines)
+    for (const auto &[entryLine, styles] : text.entries)
+      if (entryLine == line)
+        return &styles;
+  return nullptr;
+}
+
+/// Leaves out the statement of training, or the option of it, on the line of a report. What a training cannot be
+/// without stays; for a warning, all of it.
+bool DraftCorrections::takeBackTraining(const DraftText &text, const Diagnostic &report) {
+  auto found = llvm::find_if(text.training, [&](const DraftText::TrainingLine &line) {
+    bool isOption = line.option && report.severity == Severity::Error;
+    return line.line == report.range.line && (draft.training[line.statement].mayGo || isOption);
+  });
+  if (found == text.training.end())
+    return false;
+  DraftStatement &statement = draft.training[found->statement];
+  std::string left = statement.text;
+  if (found->option) {
+    left = statement.options[*found->option].text;
+    statement.options.erase(statement.options.begin() + static_cast<ptrdiff_t>(*found->option));
+  }
+  draft.leftOut.push_back("'" + left + "': " + report.message);
+  if (!found->option || statement.options.empty())
+    draft.training.erase(draft.training.begin() + static_cast<ptrdiff_t>(found->statement));
+  return true;
+}
+
+/// Takes back what is behind the first error; what follows may only be a consequence. An error without a statement is
+/// laid to the batch, which divides every activation.
+bool DraftCorrections::takeBackError(const DraftText &text, const Diagnostics &reported) {
+  const Diagnostic &error =
+      *llvm::find_if(reported.all(), [](const Diagnostic &report) { return report.severity == Severity::Error; });
+  if (takeBackTraining(text, error))
+    return true;
+  if (const std::vector<size_t> *styles = stylesBehind(text, error)) {
+    takeBackGroups(*styles, error.message);
+    return true;
+  }
+  if (!draft.splitsBatch)
+    return false;
+  draft.splitsBatch = false;
+  draft.wholeBatchReason = error.message;
+  return true;
+}
+
+/// What may be behind a warning: the styles of its statement, or, where it names none, those of equal norms, which
+/// divide what all modules read.
+std::vector<std::vector<size_t>> DraftCorrections::suspects(const DraftText &text, const Diagnostic &warning) const {
+  if (const std::vector<size_t> *styles = stylesBehind(text, warning))
+    return {*styles};
+  std::map<size_t, std::vector<size_t>> norms;
+  for (auto [index, choice] : llvm::enumerate(choices))
+    if (choice.style == DraftStyle::sequence)
+      norms[choice.group].push_back(index);
+  std::vector<std::vector<size_t>> all;
+  for (const auto &[group, styles] : norms)
+    all.push_back(styles);
+  return all;
+}
+
+/// Takes back the styles behind the first warning that was not tried yet.
+bool DraftCorrections::takeBackWarning(const DraftText &text, const Diagnostics &reported) {
+  for (const Diagnostic &warning : reported.all()) {
+    if (tried.count({warning.message, 0}) == 0) {
+      Attempt now{draft, choices, reported.all().size()};
+      if (takeBackTraining(text, warning)) {
+        tried.insert({warning.message, 0});
+        before = std::move(now);
+        return true;
+      }
+    }
+    for (const std::vector<size_t> &styles : suspects(text, warning)) {
+      if (!tried.insert({warning.message, choices[styles.front()].group}).second)
+        continue;
+      before = Attempt{draft, choices, reported.all().size()};
+      takeBackGroups(styles, warning.message);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Asks for what is gathered in front of modules that read their inputs whole, such as experts that sort the tokens of
+/// all samples. False where that was tried.
+bool DraftCorrections::stateInputs(const Diagnostics &reported) {
+  if (inputsOf.empty() || reported.all().empty())
+    return false;
+  before = Attempt{draft, choices, reported.all().size()};
+  std::vector<std::string> named;
+  for (const auto &[module, clauses] : inputsOf) {
+    auto style = llvm::find_if(draft.styles, [&](const LabelledModule &own) { return own.path == module; });
+    if (style == draft.styles.end()) {
+      draft.styles.push_back({module, "replicate"});
+      StyleChoice whole;
+      whole.path = module, whole.style = DraftStyle::whole, whole.group = SIZE_MAX;
+      choices.push_back(std::move(whole));
+      style = std::prev(draft.styles.end());
+    }
+    style->label.insert(std::min(style->label.find("  //"), style->label.size()), clauses);
+    if (std::string name = withoutIndices(module); !llvm::is_contained(named, name))
+      named.push_back(std::move(name));
+  }
+  inputsOf.clear();
+  for (const std::string &name : named)
+    draft.notes.push_back("'" + name + "' reads its inputs whole: they are gathered over all axes.");
+  return true;
+}
+
+/// False if styles were taken back for a warning and it did not go; then they stand again.
+bool DraftCorrections::wasWorthIt(bool done, const Diagnostics &reported) {
+  bool helped = !before || (done && reported.all().size() < before->warnings);
+  if (!helped) {
+    draft = std::move(before->draft);
+    choices = std::move(before->choices);
+  }
+  before.reset();
+  return helped;
+}
+
+DraftCorrections::Next DraftCorrections::correct(const DraftText &text, bool done, const Diagnostics &reported) {
+  if (!wasWorthIt(done, reported))
+    return Next::compile;
+  if (done ? takeBackWarning(text, reported) || stateInputs(reported) : takeBackError(text, reported))
+    return Next::compile;
+  return done ? Next::take : Next::refuse;
+}

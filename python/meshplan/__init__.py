@@ -4,7 +4,7 @@
 schedule that `meshplan-run` trains. Nothing here imports PyTorch before it is used.
 """
 
-from meshplan._plans import PlanError, check, compile
+from meshplan._plans import PlanError, PlanWarning, check, compile
 from meshplan._torch import export
 
-__all__ = ["PlanError", "check", "compile", "export"]
+__all__ = ["PlanError", "PlanWarning", "check", "compile", "export"]

@@ -13,4 +13,7 @@ def run_module(name: str, program: str) -> int:
     except ModuleNotFoundError as error:
         print(f"{program}: error: {error}; help: pip install 'meshplan[hf]'", file=sys.stderr)
         return 1
-    return module.main(sys.argv[1:], program)
+    try:
+        return module.main(sys.argv[1:], program)
+    except KeyboardInterrupt:
+        return 130

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,24 @@ class PlanError(Exception):
     `compile` they are empty.
     """
 
-    def __init__(self, text: str, errors: list[dict[str, Any]], warnings: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, text: str, errors: Sequence[dict[str, Any]] = (), warnings: Sequence[dict[str, Any]] = ()
+    ) -> None:
         super().__init__(text)
-        self.errors, self.warnings = errors, warnings
+        self.errors, self.warnings = list(errors), list(warnings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are made anew from `args`, which is the text alone, where a worker process sends them.
+        return type(self), (str(self), self.errors, self.warnings)
+
+
+class PlanWarning(UserWarning):
+    """What the compiler prints of a plan that it compiles."""
 
 
 def run(command: str, plan: File, variables: Variables | None, options: list[str]) -> subprocess.CompletedProcess[str]:
+    if not isinstance(variables, Mapping | None):
+        raise TypeError(f"variables are a dict such as {{'world': 8}}, not {variables!r}")
     definitions = [word for name, value in (variables or {}).items() for word in ("-D", f"{name}={value}")]
     line = [program("meshplan"), command, *definitions, *options, "--", os.fspath(plan)]
     return subprocess.run(line, capture_output=True, text=True)
@@ -58,9 +71,9 @@ def check(
 
 def compile(
     plan: File,
-    output: File | None = None,
     variables: Variables | None = None,
     *,
+    output: File | None = None,
     device: str = "cpu",
     strict: bool = False,
     reference: bool = False,
@@ -68,11 +81,13 @@ def compile(
     """Writes the schedule that meshplan-run takes, and returns its path; without `output` the plan's, with .sched.
 
     `reference=True` keeps the model as it was exported beside it, which `meshplan-run verify` needs. Raises PlanError
-    when the plan is wrong.
+    when the plan is wrong; what the compiler warns of is a PlanWarning.
     """
     path = Path(plan).with_suffix(".sched") if output is None else Path(output)
     flags = [flag for flag, given in (("--strict", strict), ("--reference", reference)) if given]
     result = run("compile", plan, variables, ["--device", device, *flags, "-o", str(path)])
     if result.returncode != 0:
         raise failure(result, {})
+    if said := result.stderr.strip():
+        warnings.warn(said, PlanWarning, stacklevel=2)
     return path

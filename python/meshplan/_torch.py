@@ -20,19 +20,34 @@ def is_hugging_face(module: torch.nn.Module) -> bool:
 
 @contextlib.contextmanager
 def exportable(module: torch.nn.Module) -> Iterator[None]:
-    """A model of Hugging Face gives a plain dict, without the cache of a generation, while in this context."""
-    if not is_hugging_face(module):
+    """Models of Hugging Face, also inside of another module, give plain dicts while in this context, without the cache
+    of a generation.
+    """
+    configs = [inner.config.get_text_config() for inner in module.modules() if is_hugging_face(inner)]
+    if not configs:
         yield
         return
     from meshplan.plain_outputs import plain_forward
 
-    config = module.config.get_text_config()
-    cached, config.use_cache = getattr(config, "use_cache", False), False
+    cached = [(config, getattr(config, "use_cache", False)) for config in configs]
+    for config in configs:
+        config.use_cache = False
     try:
         with plain_forward(module, {}):
             yield
     finally:
-        config.use_cache = cached
+        for config, value in reversed(cached):
+            config.use_cache = value
+
+
+def archive_path(path: str | os.PathLike[str]) -> Path:
+    """Looked at before the export, which takes its time."""
+    result = Path(path)
+    if result.suffix != ".pt2":
+        raise ValueError(f"the name of an archive ends with .pt2, and this one is '{os.fspath(path)}'")
+    if not result.parent.is_dir():
+        raise FileNotFoundError(f"no such folder: {result.parent}")
+    return result
 
 
 def export(
@@ -48,13 +63,19 @@ def export(
     `inputs` are examples of what `forward` takes: a dict by name, or a sequence by position. Values that are no tensors
     become part of the program. `dynamic_shapes` is that of torch.export.export: dims that a plan gives their sizes. The
     mode of the module is kept: after `module.train()` dropout is active. `weights=False` leaves parameters and large
-    buffers out, which the `--weights` of meshplan-run then has. A file at `path` is replaced when nothing has failed.
+    buffers out, which the `--weights` of meshplan-run then has. `path` ends with .pt2; a file there is replaced when
+    nothing has failed.
     """
     import torch
 
     from meshplan.archives import drop_weights, readable, replaced_on_success, shorten_traces
 
-    path = Path(path)
+    path = archive_path(path)
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"module is a torch.nn.Module, and this is {module!r}")
+    if isinstance(inputs, torch.Tensor):
+        raise TypeError("inputs are a dict or a sequence, and this is a tensor: write (tensor,) for one argument")
+    module = getattr(module, "_orig_mod", module)  # of torch.compile
     by_name = isinstance(inputs, Mapping)
     arguments, keywords = ((), dict(inputs)) if by_name else (tuple(inputs), None)
     with exportable(module):

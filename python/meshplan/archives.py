@@ -48,12 +48,12 @@ def drop_weights(program: torch.export.ExportedProgram) -> None:
 
 @contextlib.contextmanager
 def replaced_on_success(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to, which takes its place when nothing fails."""
+    """A path beside `path`, or beside what a link of this name leads to, which takes its place when nothing fails."""
+    path = path.resolve()
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
         # The archive's top folder has the name of the file that is written.
         temporary = Path(folder) / path.name
         yield temporary
-        temporary.chmod(0o644)
         os.replace(temporary, path)
 
 

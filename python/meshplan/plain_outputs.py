@@ -26,6 +26,7 @@ def plain_forward(model: torch.nn.Module, constants: Mapping[str, object]) -> It
     wrapping module would change every module path, so the method is replaced instead.
     """
     original: Callable[..., object] = model.forward
+    given = vars(model).get("forward")  # of the object itself: somebody else has replaced the method before
 
     @functools.wraps(original)
     def forward(*positional: object, **keywords: object) -> object:
@@ -36,3 +37,5 @@ def plain_forward(model: torch.nn.Module, constants: Mapping[str, object]) -> It
         yield
     finally:
         del model.forward
+        if given is not None:
+            model.forward = given  # type: ignore[method-assign]

@@ -5,4 +5,4 @@ import sys
 from meshplan._modules import run_module
 
 if __name__ == "__main__":
-    sys.exit(run_module("meshplan.tokenize_text", "meshplan.tokenize"))
+    sys.exit(run_module("meshplan.tokenize_text", "python -m meshplan.tokenize"))

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -100,6 +102,39 @@ class Meshplan(unittest.TestCase):
             plan = json.loads(members.read("llama/extra/parallel_plan.json"))
         self.assertEqual(plan["tp_plan"]["model.layers.*.self_attn.q_proj"], "colwise")
 
+    def test_a_model_inside_of_another_one_and_a_method_of_the_user(self) -> None:
+        import transformers
+
+        config = transformers.LlamaConfig(
+            hidden_size=16, intermediate_size=24, num_hidden_layers=1, num_attention_heads=2, vocab_size=32
+        )
+
+        class Wraps(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.inner = transformers.LlamaForCausalLM(config)
+
+            def forward(self, tokens: torch.Tensor) -> object:
+                return self.inner(tokens, labels=tokens)
+
+        model, tokens = Wraps().eval(), torch.randint(32, (2, 6))
+        inner = model.inner
+        own = inner.forward
+
+        def tripled(*arguments: object, **keywords: object) -> object:
+            output = own(*arguments, **keywords)
+            output.loss = output.loss * 3
+            return output
+
+        for exported, inputs in ((model, (tokens,)), (inner, {"input_ids": tokens, "labels": tokens})):
+            inner.forward = tripled
+            loss = model(tokens).loss
+            path = meshplan.export(exported, inputs, self.folder / "llama.pt2")
+            program = torch.export.load(path).module()
+            outputs = program(**inputs) if isinstance(inputs, dict) else program(*inputs)
+            torch.testing.assert_close(outputs["loss"], loss)
+            self.assertEqual((inner.forward, config.use_cache), (tripled, True))
+
     def test_an_archive_without_weights(self) -> None:
         whole = self.export().stat().st_size
         path = self.export(weights=False)
@@ -134,6 +169,46 @@ class Meshplan(unittest.TestCase):
         self.assertIn(first["message"], str(caught.exception))
         self.assertFalse((self.folder / "mlp.sched").exists())
 
+    def test_an_exception_goes_between_processes(self) -> None:
+        with self.assertRaises(meshplan.PlanError) as caught:
+            meshplan.check(self.folder / "none.plan")
+        again = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual(
+            (str(again), again.errors, again.warnings),
+            (str(caught.exception), caught.exception.errors, caught.exception.warnings),
+        )
+
+    def test_what_is_warned_of_is_a_warning(self) -> None:
+        self.export()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            meshplan.compile(self.plan)
+        self.plan.write_text(PLAN.replace(" over dp", ""))
+        with self.assertWarnsRegex(meshplan.PlanWarning, "mesh axis 'dp' divides nothing"):
+            meshplan.compile(self.plan)
+
+    def test_arguments_that_are_none(self) -> None:
+        inputs, path = {"x": torch.randn(4, 6)}, self.folder / "mlp.pt2"
+        for call, kind, message in (
+            (lambda: meshplan.check(self.plan, ["tp=1"]), TypeError, "variables are a dict such as {'world': 8}, not"),
+            (lambda: meshplan.export(torch.relu, inputs, path), TypeError, "module is a torch.nn.Module, and this is"),
+            (lambda: meshplan.export(Mlp(), inputs["x"], path), TypeError, r"write \(tensor,\) for one argument"),
+            (lambda: meshplan.export(Mlp(), inputs, self.plan), ValueError, "ends with .pt2, and this one is"),
+            (lambda: meshplan.export(Fails(), inputs, self.folder / "no" / "m.pt2"), OSError, "no such folder: .*no$"),
+        ):
+            with self.assertRaisesRegex(kind, message):
+                call()
+        self.assertEqual([each.name for each in self.folder.iterdir()], ["mlp.plan"])
+
+    def test_a_link_leads_to_the_archive(self) -> None:
+        path = self.folder / "mlp.pt2"
+        (self.folder / "kept").mkdir()
+        path.symlink_to(self.folder / "kept" / "model.pt2")
+        self.export()
+        self.assertTrue(path.is_symlink())
+        self.assertEqual(len(list((self.folder / "kept").iterdir())), 1)
+        self.assertEqual(meshplan.check(self.plan)["errors"], [])
+
     def test_a_missing_plan(self) -> None:
         with self.assertRaisesRegex(meshplan.PlanError, "none.plan"):
             meshplan.check(self.folder / "none.plan")
@@ -145,7 +220,7 @@ class Meshplan(unittest.TestCase):
     def test_compile_writes_a_schedule(self) -> None:
         self.export()
         self.assertEqual(meshplan.compile(self.plan), self.folder / "mlp.sched")
-        other = meshplan.compile(self.plan, self.folder / "other.sched", {"tp": 1}, reference=True, strict=True)
+        other = meshplan.compile(self.plan, {"tp": 1}, output=self.folder / "other.sched", reference=True, strict=True)
         self.assertGreater(other.stat().st_size, (self.folder / "mlp.sched").stat().st_size)
 
     def python(self, code: str) -> str:
@@ -174,7 +249,7 @@ class Meshplan(unittest.TestCase):
                 (result.returncode, result.stderr),
                 (
                     1,
-                    f"{module}: error: import of transformers halted; None in sys.modules; "
+                    f"python -m {module}: error: import of transformers halted; None in sys.modules; "
                     "help: pip install 'meshplan[hf]'\n",
                 ),
             )
@@ -186,10 +261,10 @@ class Meshplan(unittest.TestCase):
         )
         self.assertEqual(
             (result.returncode, result.stderr.splitlines()[-1]),
-            (1, "meshplan.export: error: --config lama: neither a file nor a known model type"),
+            (1, "python -m meshplan.export: error: --config lama: neither a file nor a known model type"),
         )
         result = subprocess.run([sys.executable, "-m", "meshplan.tokenize", "--help"], capture_output=True, text=True)
-        self.assertIn("usage: meshplan.tokenize ", result.stdout)
+        self.assertIn("usage: python -m meshplan.tokenize ", result.stdout)
 
 
 if __name__ == "__main__":

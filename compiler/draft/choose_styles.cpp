@@ -45,7 +45,7 @@ private:
   std::map<std::string, std::set<int64_t>> normedExtents() const;
   bool give(const std::vector<size_t> &colwise, const std::vector<size_t> &rowwise, size_t group);
   bool hasStyle(const std::string &module) const;
-  bool haveOneStyle(const std::vector<size_t> &weights) const;
+  bool haveOneStyle(const std::string &module) const;
   void collectStyles(StyleChoices &choices) const;
   void collectUndivided(StyleChoices &choices) const;
 
@@ -111,12 +111,24 @@ bool StyleChooser::hasStyle(const std::string &module) const {
                                          }));
 }
 
-bool StyleChooser::haveOneStyle(const std::vector<size_t> &weights) const {
-  return llvm::all_of(weights, [&](size_t index) {
-    auto own = given.find(index), first = given.find(weights.front());
-    return own != given.end() && first != given.end() && own->second.style == first->second.style &&
-           own->second.parts == first->second.parts;
+/// True if an entry for the module says what is chosen for each of its weights, and nothing wrong of its vectors: the
+/// bias of three projections may be one vector of three parts, while each of them has a weight of its own.
+bool StyleChooser::haveOneStyle(const std::string &module) const {
+  const std::vector<size_t> &weights = weightsOf.at(module);
+  auto first = given.find(weights.front());
+  if (first == given.end())
+    return false;
+  const StyleChoice &style = first->second;
+  bool agree = llvm::all_of(weights, [&](size_t index) {
+    auto own = given.find(index);
+    return own != given.end() && own->second.style == style.style && own->second.parts == style.parts;
   });
+  return agree && llvm::none_of(graph.weights, [&](const WeightUse &weight) {
+           if (weight.module != module || weight.dims.size() != 1 || style.style != DraftStyle::colwise)
+             return false;
+           const std::vector<int64_t> &own = parts[weight.dims.front()];
+           return !own.empty() && own != style.parts;
+         });
 }
 
 /// True if the weights around a class can be divided so that only sums are communicated.
@@ -156,7 +168,10 @@ void StyleChooser::choosePairs(const DimClasses &classes) {
   }
   auto rank = [&](size_t number) {
     const DimClass &own = classes[number];
-    return std::tuple(own.isReduced, isBottleneck(own), own.producedBy.size() + own.contractedBy.size());
+    bool isAttended = llvm::any_of(own.producedBy, [&](size_t index) {
+      return attended.count(this->classes.find(*graph.weights[index].outputDim)) != 0;
+    });
+    return std::tuple(own.isReduced, isBottleneck(own), !isAttended, own.producedBy.size() + own.contractedBy.size());
   };
   llvm::stable_sort(pairs, [&](size_t left, size_t right) { return rank(left) < rank(right); });
   for (size_t number : pairs)
@@ -281,7 +296,7 @@ void StyleChooser::collectStyles(StyleChoices &choices) const {
     if (auto own = givenToModule.find(weight.module); own != givenToModule.end())
       add(own->second, weight.module);
     else if (auto found = given.find(index); found != given.end())
-      add(found->second, haveOneStyle(weightsOf.at(weight.module)) ? weight.module : weight.name);
+      add(found->second, haveOneStyle(weight.module) ? weight.module : weight.name);
   }
 }
 

@@ -42,11 +42,11 @@ struct StyleChoices {
 /// Chooses styles:
 ///
 /// - a pair: linear weights that make the features of one class (colwise), and those that contract it (rowwise), if
-///   nothing needs the features whole. Where classes share a weight, one that nothing else reduces wins, then the
-///   smaller one, then the first one: what a residual stream adds up comes last, and before it a bottleneck, of whose
-///   weights all have several times as many features on their other side: a pair of an adapter would leave whole what
-///   it adapts. Other weights of two or more dims that
-///   have these features as their own, such as those of a depthwise convolution between the two, go with them
+///   nothing needs the features whole. Where classes share a weight, one that nothing else reduces wins (what a
+///   residual stream adds up comes last), then one that is no bottleneck, of whose weights all have several times as
+///   many features on their other side (a pair of an adapter would leave whole what it adapts), then heads of an
+///   attention, then the smaller class, then the first one. Other weights of two or more dims that have these features
+///   as their own, such as those of a depthwise convolution between the two, go with them
 ///   (colwise).
 /// - a pair that begins with convolutions in groups, of features that are whole
 /// - a head: a linear weight whose output features nobody contracts, and which leave the model or are reduced by a loss

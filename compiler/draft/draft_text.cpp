@@ -88,11 +88,14 @@ void DraftWriter::writeInputs() {
     line("  loss " + planWord(draft.loss) + unit + behind(draft.lossUnit.from));
 }
 
-/// Of modules and parameters.
+/// Of modules and parameters. An entry is for all modules below what it names, so that a pattern may not name a module
+/// without parameters either that has none of its style.
 std::vector<ModulePattern> DraftWriter::patterns(const std::vector<LabelledModule> &named) const {
-  std::vector<std::string> all = draft.modules;
-  all.insert(all.end(), draft.parameters.begin(), draft.parameters.end());
-  return patternsOf(named, all);
+  std::set<std::string> all(draft.modules.begin(), draft.modules.end());
+  all.insert(draft.parameters.begin(), draft.parameters.end());
+  for (const OutlineModule &module : draft.model->modules)
+    all.insert(module.path);
+  return patternsOf(named, {all.begin(), all.end()});
 }
 
 void DraftWriter::writeEntries() {

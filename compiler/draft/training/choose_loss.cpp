@@ -13,12 +13,8 @@ static bool isFloat(ScalarType type) {
          type == ScalarType::Float64;
 }
 
-/// True if the value is one float: "[]", or dims of one element.
-static bool isOneFloat(const archive::Value &value) {
-  return isFloat(value.type) && llvm::all_of(value.dims, [](const archive::SymbolicInt &extent) {
-           return !extent.isSymbolic() && extent.value == 1;
-         });
-}
+/// True if the value is a scalar, as the language wants a loss: "[1]" is none.
+static bool isOneFloat(const archive::Value &value) { return isFloat(value.type) && value.dims.empty(); }
 
 static std::optional<std::string> noLoss(LossWish wish, SourceRange place, const std::string &message,
                                          const std::string &help, Diagnostics &diagnostics) {

@@ -254,3 +254,24 @@ TEST(ChooseStyles, ATableOfTheModuleGoesWithItsFeatures) {
   builder.norm("ln2", builder.linear("experts", inner, 12, "down"));
   EXPECT_THAT(stylesOf(builder), ElementsAre("experts.up colwise", "experts.weight colwise", "experts.down rowwise"));
 }
+
+TEST(ChooseStyles, OfAttentionTheHeadsAreDividedAndNotWhatKeysAreMadeOf) {
+  GraphOf g;
+  size_t x = g.norm("norm", g.input()), memory = g.linear("memory", g.norm("other", g.input()));
+  size_t heads = g.attention(g.linear("q", x), g.linear("k", memory), g.linear("v", memory));
+  g.norm("last", g.linear("o", heads));
+  EXPECT_THAT(stylesOf(g), testing::UnorderedElementsAre("q colwise", "k colwise", "v colwise", "o rowwise"));
+}
+
+TEST(ChooseStyles, AVectorOfSeveralWeightsHasNoStyleOfOne) {
+  GraphOf g;
+  size_t bias = g.vector("m", "in_proj_bias", 36);
+  size_t first = g.parts("aten.chunk.default", "m", bias, {12, 12, 12});
+  size_t x = g.norm("norm", g.input());
+  size_t query = g.linear("m", x, 12, "q_proj_weight"), key = g.linear("m", x, 12, "k_proj_weight");
+  size_t value = g.linear("m", x, 12, "v_proj_weight");
+  g.together(query, first), g.together(key, first + 1), g.together(value, first + 2);
+  g.norm("last", g.linear("m.out_proj", g.attention(query, key, value)));
+  EXPECT_THAT(stylesOf(g), ElementsAre("m.q_proj_weight colwise", "m.k_proj_weight colwise", "m.v_proj_weight colwise",
+                                       "m.out_proj rowwise"));
+}

@@ -189,3 +189,14 @@ plan tiny {
   EXPECT_EQ(text.training[3].statement, 1u);
   EXPECT_FALSE(text.training[3].option);
 }
+
+TEST_F(DraftTextTest, AnEntryDoesNotCoverAContainerOfAnotherLayer) {
+  // What is a weight of the second layer is a module of adapters in the first one.
+  model.modules = {{"", ""}, {"h.0.up", ""}, {"h.0.up.a", ""}, {"h.0.up.base", ""}, {"h.1.up", ""}};
+  model.parameters = {{{{2, "weight"}}}, {{{3, "weight"}}}, {{{4, "weight"}}}};
+  draft.modules = {"h.0.up.a", "h.0.up.base", "h.1.up"};
+  draft.styles = {{"h.0.up.base", "colwise tp"}, {"h.1.up", "colwise tp"}};
+  std::string text = writeDraft(draft).text;
+  EXPECT_NE(text.find("h.1.up: colwise tp"), std::string::npos) << text;
+  EXPECT_EQ(text.find("h.*.up:"), std::string::npos) << text;
+}

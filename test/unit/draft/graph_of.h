@@ -49,6 +49,22 @@ public:
     return out;
   }
 
+  /// Queries, keys and values are divided by heads, together.
+  size_t attention(size_t query, size_t key, size_t value) {
+    call("meshplan.attention", "");
+    link(DimLink::Kind::together, {query, key, value});
+    return query;
+  }
+
+  /// A vector of the module that an operator reads: its dim.
+  size_t vector(const std::string &module, const std::string &name, int64_t extent) {
+    call("aten.add.Tensor", module);
+    size_t dim = newDim(extent);
+    graph.weights.push_back(
+        {WeightUse::Role::other, module, module + "." + name, graph.weights.size(), lastCall(), {dim}});
+    return dim;
+  }
+
   /// x + y, element by element.
   size_t together(size_t x, size_t y) {
     call("aten.add.Tensor", "");

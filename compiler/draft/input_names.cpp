@@ -3,20 +3,27 @@
 #include "compiler/draft/input_names.h"
 #include "compiler/draft/dim_classes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <set>
 
 using namespace meshplan;
 
-/// Classes that some call needs whole. A view that joins them behind others says nothing of what they are.
-static std::set<size_t> neededWhole(const FeatureGraph &graph, const DimClasses &classes) {
+/// Classes that some call of these needs whole.
+static std::set<size_t> neededWhole(const FeatureGraph &graph, const DimClasses &classes,
+                                    llvm::function_ref<bool(llvm::StringRef target)> counts) {
   std::set<size_t> needed;
   for (const DimLink &link : graph.links)
-    if (link.kind == DimLink::Kind::whole && !llvm::StringRef(graph.calls[link.call].target).contains("view") &&
-        !llvm::StringRef(graph.calls[link.call].target).contains("reshape"))
+    if (link.kind == DimLink::Kind::whole && counts(graph.calls[link.call].target))
       needed.insert(classes.find(link.dims.front()));
   return needed;
 }
+
+/// Losses of pairs need samples whole, too.
+static bool attends(llvm::StringRef target) { return target.contains("attention") || target.contains("softmax"); }
+
+/// A view that joins dims behind others says nothing of what they are.
+static bool isNoView(llvm::StringRef target) { return !target.contains("view") && !target.contains("reshape"); }
 
 std::vector<std::vector<std::string>> meshplan::positionsFirst(const FeatureGraph &graph) {
   auto first = llvm::find_if(graph.inputs, [](const std::vector<size_t> &dims) { return !dims.empty(); });
@@ -25,8 +32,8 @@ std::vector<std::vector<std::string>> meshplan::positionsFirst(const FeatureGrap
   DimClasses classes(graph);
   size_t positions = classes.find((*first)[0]), samples = classes.find((*first)[1]);
   auto isFeatures = [](const DimClass &own) { return !own.producedBy.empty() || !own.contractedBy.empty(); };
-  std::set<size_t> needed = neededWhole(graph, classes);
-  if (positions == samples || !needed.count(positions) || needed.count(samples) || isFeatures(classes[positions]) ||
+  if (positions == samples || !neededWhole(graph, classes, attends).count(positions) ||
+      neededWhole(graph, classes, isNoView).count(samples) || isFeatures(classes[positions]) ||
       isFeatures(classes[samples]))
     return {};
   std::vector<std::vector<std::string>> names;

@@ -63,3 +63,9 @@ TEST(InputNames, FeaturesAreNoSamples) {
   EXPECT_THAT(positionsFirst(model.graph()), IsEmpty());
   EXPECT_THAT(positionsFirst(FeatureGraph()), IsEmpty());
 }
+
+TEST(InputNames, SamplesThatALossComparesAreNoPositions) {
+  Attends model;
+  model.whole("aten.roll.default", model.positions);
+  EXPECT_THAT(positionsFirst(model.graph()), IsEmpty());
+}

@@ -379,13 +379,15 @@ void MegatronReader::addSchedule(AdoptedOptimizer &optimizer, double lr) {
   schedule.style = word("lr-decay-style", "linear", {"constant", "linear", "cosine", "inverse-square-root", "WSD"});
   schedule.least = number("min-lr").value_or(0);
   checkUnits();
-  bool isConstant = schedule.style == "constant";
-  if (!isConstant)
+  std::optional<double> part = number("lr-warmup-fraction");
+  if (schedule.style != "constant" || part)
     schedule.steps = has("lr-decay-iters") || has("lr-decay-samples") ? steps("lr-decay-iters", "lr-decay-samples")
                                                                       : steps("train-iters", "train-samples");
   schedule.decay = steps("lr-wsd-decay-iters", "lr-wsd-decay-samples");
   schedule.warmup = steps("lr-warmup-iters", "lr-warmup-samples", 0).value_or(0);
-  if (std::optional<double> part = number("lr-warmup-fraction"); part && schedule.steps)
+  if (part && !schedule.steps && !diagnostics.hasErrors())
+    warn("lr-warmup-fraction", "'--lr-warmup-fraction' is left out: it needs the number of steps");
+  if (part && schedule.steps)
     schedule.warmup = static_cast<int64_t>(*part * static_cast<double>(*schedule.steps));
   std::string problem, text = scheduleText(schedule, problem);
   const char *flag = has("lr-decay-style") ? "lr-decay-style" : "lr";

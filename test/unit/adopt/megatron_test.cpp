@@ -315,6 +315,10 @@ TEST_F(Megatron, SchedulesThatPlansDoNotHave) {
   EXPECT_THAT(said(), ElementsAre("1:26: warning: lr falls evenly in the last steps: there is no '--lr-wsd-decay-style "
                                   "exponential' here",
                                   "1:92: warning: '--lr-warmup-init' is left out: the warmup begins at lr / 10"));
+  plan = adopt("--lr 1 --lr-decay-style constant --train-iters 100 --lr-warmup-fraction 0.1");
+  EXPECT_EQ(plan->training.optimizer->options.back().text, "schedule constant { warmup 10 }");
+  adopt("--lr 1 --lr-decay-style constant --lr-warmup-fraction 0.1");
+  EXPECT_THAT(said(), ElementsAre("1:34: warning: '--lr-warmup-fraction' is left out: it needs the number of steps"));
   plan = adopt("--decoupled-lr 0.1 --decoupled-lr 0.2");
   EXPECT_THAT(said(), ElementsAre("1:20: warning: '--decoupled-lr' is left out, and changes the numbers of the "
                                   "training"));

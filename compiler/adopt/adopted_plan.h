@@ -82,12 +82,19 @@ struct AdoptedOptimizer {
   Taken vectorsDoNotDecay;    ///< parameters of one dim or none have no weight decay
 };
 
+/// Modules whose parameters are not trained.
+struct AdoptedFreeze {
+  std::vector<std::string> modules;
+  std::string from;
+};
+
 struct AdoptedTraining {
   std::optional<TakenNumber> globalBatch; ///< samples of a step
   std::optional<TakenNumber> microBatch;  ///< of them, those that a rank computes at once
   AdoptedData data;
   AdoptedPrecision precision;
   std::optional<AdoptedRecompute> recompute;
+  std::vector<AdoptedFreeze> freeze;
   std::optional<AdoptedOptimizer> optimizer;
   Taken clip;      ///< "clip_grad_norm 1.0"
   Taken nonfinite; ///< "nonfinite gradients stop"

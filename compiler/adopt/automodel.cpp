@@ -4,6 +4,7 @@
 #include "compiler/adopt/distributed_section.h"
 #include "compiler/adopt/number_text.h"
 #include "compiler/adopt/recipe_reader.h"
+#include "compiler/adopt/recipe_sections.h"
 #include "compiler/adopt/schedule_text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -30,7 +31,6 @@ private:
   void readSchedule(const YamlEntry &section, AdoptedOptimizer &optimizer);
   void readClip(const YamlEntry &section);
   void refuseEnabled(const YamlEntry &section, const std::string &why);
-  void addNotes(const YamlValue &recipe);
 
   Diagnostics &diagnostics;
   RecipeReader reader;
@@ -41,22 +41,63 @@ private:
 
 } // namespace
 
+static void ignore(const YamlEntry &) {}
+
+/// Options that are known and say nothing of a plan.
+static void addIgnored(std::vector<RecipeReader::Option> &options, StringRef names) {
+  for (StringRef name : llvm::split(names, ' '))
+    options.push_back({name, ignore});
+}
+
 void AutomodelReader::readModel(const YamlEntry &section) {
-  for (const char *name : {"torch_dtype", "dtype"})
-    if (const YamlEntry *entry = section.value.find(name))
-      if (std::optional<std::string> dtype = reader.dtype(*entry))
-        plan.training.precision.stored = reader.taken(*dtype, *entry);
+  auto stored = [&](const YamlEntry &entry) {
+    if (std::optional<std::string> dtype = reader.dtype(entry))
+      plan.training.precision.stored = reader.taken(*dtype, entry);
+  };
+  Options options = {{"torch_dtype", stored}, {"dtype", stored}};
+  // What the archive has: the model, its weights and its operators.
+  addIgnored(options,
+             "_target_ pretrained_model_name_or_path backend trust_remote_code attn_implementation attention_backend "
+             "config text_config use_liger_kernel use_sdpa_patching output_hidden_states force_hf load_base_model "
+             "cache_dir model_type checkpoint num_labels tie_word_embeddings vocab_size n_positions n_layer n_head "
+             "n_embd num_nextn_predict_layers mtp_use_repeated_layer pooling l2_normalize eos_token_id bos_token_id "
+             "revision token use_cache mode stage name_or_path");
+  reader.readMap(section, options,
+                 {"quantization_config",
+                  "compute_dtype",
+                  "transformer_engine_fp8",
+                  "transformer_engine_fp8_recipe",
+                  "transformer_engine_linear",
+                  "mtp_loss_scaling_factor",
+                  "router_aux_loss_coef",
+                  "freeze_router",
+                  "lora_weights",
+                  "lora_scale",
+                  "lora_adapter_name",
+                  "drafter_path",
+                  "drafter_num_steps",
+                  "drafter_loss_weight",
+                  "temperature",
+                  "base_activation_checkpointing",
+                  "fuse_qkv_projections",
+                  "peft_config",
+                  "freeze_config",
+                  "fp8_config"});
 }
 
 void AutomodelReader::readSteps(const YamlEntry &section) {
-  if (const YamlEntry *entry = section.value.find("global_batch_size"))
-    if (std::optional<int64_t> value = reader.integer(*entry))
-      plan.training.globalBatch = reader.takenNumber(*value, *entry);
-  if (const YamlEntry *entry = section.value.find("local_batch_size"))
-    if (std::optional<int64_t> value = reader.integer(*entry))
-      plan.training.microBatch = reader.takenNumber(*value, *entry);
-  if (const YamlEntry *entry = section.value.find("max_steps"))
-    steps = reader.integer(*entry);
+  auto size = [&](std::optional<TakenNumber> &to) {
+    return [this, &to](const YamlEntry &entry) {
+      if (std::optional<int64_t> value = reader.integer(entry))
+        to = reader.takenNumber(*value, entry);
+    };
+  };
+  Options options = {{"global_batch_size", size(plan.training.globalBatch)},
+                     {"local_batch_size", size(plan.training.microBatch)},
+                     {"max_steps", [&](const YamlEntry &entry) { steps = reader.integer(entry); }}};
+  addIgnored(options, "_target_ num_epochs ckpt_every_steps val_every_steps gc_every_steps log_remote_every_steps "
+                      "save_checkpoint_every_epoch loss_average_window_steps start_step start_epoch");
+  reader.readMap(section, options);
 }
 
 void AutomodelReader::readNumbers(const YamlEntry &section, AdoptedOptimizer &optimizer) {
@@ -93,11 +134,22 @@ void AutomodelReader::readNumbers(const YamlEntry &section, AdoptedOptimizer &op
     if (reader.boolean(entry).value_or(false))
       optimizer.options.push_back(reader.taken("nesterov", entry));
   };
+  auto secondState = [&](const YamlEntry &entry) {
+    std::optional<std::string> second = reader.dtype(entry);
+    const YamlEntry *other = section.value.find("exp_avg_dtype");
+    std::string first = other ? reader.dtype(*other).value_or("f32") : "f32";
+    if (second && *second != first)
+      reader.fail(entry, "the two moments have different types, " + first + " and " + *second + ", and a plan has one");
+  };
+  auto correction = [&](const YamlEntry &entry) {
+    if (!reader.boolean(entry).value_or(true))
+      reader.fail(entry, "the optimizer always corrects the bias of its moments");
+  };
   auto refused = [&](const YamlEntry &entry) {
     if (reader.boolean(entry).value_or(false))
       reader.fail(entry, "the optimizer has no '" + entry.key + "' yet");
   };
-  Options options = {{"_target_", [](const YamlEntry &) {}},
+  Options options = {{"_target_", ignore},
                      {"lr", number("lr")},
                      {"weight_decay", number("weight_decay")},
                      {"amsgrad", refused},
@@ -110,10 +162,37 @@ void AutomodelReader::readNumbers(const YamlEntry &section, AdoptedOptimizer &op
                                    {"betas", betas},
                                    {"exp_avg_dtype", state},
                                    {"master_weights", master},
-                                   {"adam_w_mode", [](const YamlEntry &) {}},
-                                   {"bias_correction", [](const YamlEntry &) {}},
-                                   {"exp_avg_sq_dtype", [](const YamlEntry &) {}}});
-  reader.readMap(section, options);
+                                   {"adam_w_mode", ignore},
+                                   {"bias_correction", correction},
+                                   {"exp_avg_sq_dtype", secondState}});
+  reader.readMap(section, options,
+                 {"foreach",
+                  "fused",
+                  "capturable",
+                  "differentiable",
+                  "store_param_remainders",
+                  "compress_state_dict",
+                  "master_weight_bits",
+                  "master_weight_dtype",
+                  "use_triton",
+                  "warmup_ratio",
+                  "min_lr_ratio",
+                  "scalar_opt",
+                  "scalar_lr",
+                  "scalar_eps",
+                  "scalar_betas",
+                  "mu",
+                  "lm_head_lr",
+                  "embed_lr",
+                  "flatten",
+                  "epsilon",
+                  "adjust_lr",
+                  "momentum",
+                  "dampening",
+                  "nesterov",
+                  "eps",
+                  "betas",
+                  "params"});
 }
 
 void AutomodelReader::readOptimizer(const YamlEntry &section, const YamlEntry *schedule) {
@@ -154,12 +233,16 @@ void AutomodelReader::readSchedule(const YamlEntry &section, AdoptedOptimizer &o
         to = value;
     };
   };
-  reader.readMap(section, {{"_target_", [](const YamlEntry &) {}},
-                           {"lr_decay_style", [&](const YamlEntry &entry) { schedule.style = entry.value.text; }},
-                           {"lr_warmup_steps", integer(warmup)},
-                           {"lr_decay_steps", integer(schedule.steps)},
-                           {"wsd_decay_steps", integer(schedule.decay)},
-                           {"min_lr", [&](const YamlEntry &entry) { least = reader.number(entry); }}});
+  reader.readMap(section,
+                 {{"_target_", ignore},
+                  {"lr_decay_style", [&](const YamlEntry &entry) { schedule.style = entry.value.text; }},
+                  {"lr_warmup_steps", integer(warmup)},
+                  {"lr_decay_steps", integer(schedule.steps)},
+                  {"wsd_decay_steps", integer(schedule.decay)},
+                  {"min_lr", [&](const YamlEntry &entry) { least = reader.number(entry); }}},
+                 {"init_lr", "lr_wsd_decay_style", "warmup_steps", "warmup_ratio", "schedule", "start_wd", "end_wd",
+                  "wd_incr_steps", "wd_incr_style", "override_opt_param_scheduler",
+                  "use_checkpoint_opt_param_scheduler"});
   // The recipe's own defaults: a tenth of the steps, and a hundredth of the lr.
   schedule.warmup = warmup.value_or(std::min<int64_t>(1000, schedule.steps.value_or(0) / 10));
   schedule.least = least.value_or(lr / 100);
@@ -167,34 +250,42 @@ void AutomodelReader::readSchedule(const YamlEntry &section, AdoptedOptimizer &o
   if (!problem.empty())
     diagnostics.warning(section.keyRange, "the lr stays constant: " + problem)
         .help("'step_scheduler.max_steps' says the number of steps");
+  if (schedule.warmup > 0 && !text.empty())
+    plan.notes.push_back("Warmup: step s, counted from 0, takes lr * (s + 1) / " + std::to_string(schedule.warmup) +
+                         " here; in Automodel lr begins at init_lr, a tenth of lr where that is not said.");
+  if (llvm::StringRef(schedule.style).equals_insensitive("wsd") && !section.value.find("lr_wsd_decay_style"))
+    diagnostics.warning(section.keyRange, "lr falls evenly in the last steps: there is no exponential decay here");
   if (!text.empty())
     optimizer.options.push_back(reader.taken(text, section));
 }
 
 void AutomodelReader::readClip(const YamlEntry &section) {
-  const YamlEntry *entry = section.value.kind == YamlValue::Kind::map ? section.value.find("max_norm") : &section;
-  if (!entry)
+  auto norm = [&](const YamlEntry &entry) {
+    if (std::optional<double> most = reader.number(entry); most && *most > 0)
+      plan.training.clip = reader.taken("clip_grad_norm " + numberText(*most), entry);
+  };
+  const YamlEntry *order = nullptr;
+  auto type = [&](const YamlEntry &entry) {
+    if (!entry.value.saysNothing() && parseNumber(entry.value.text) != 2.0)
+      order = &entry;
+  };
+  if (section.value.kind == YamlValue::Kind::map)
+    reader.readMap(section, {{"_target_", ignore}, {"max_norm", norm}, {"norm_type", type}},
+                   {"foreach", "error_if_nonfinite"});
+  else
+    norm(section);
+  if (!order || plan.training.clip.text.empty())
     return;
-  if (std::optional<double> norm = reader.number(*entry); norm && *norm > 0)
-    plan.training.clip = reader.taken("clip_grad_norm " + numberText(*norm), *entry);
+  std::string other = "'norm_type' of " + order->value.text;
+  diagnostics.warning(order->value.range, other + " is left out: the norm that is clipped is the 2-norm");
+  plan.training.clip.from += "; " + other + " is left out";
 }
 
 void AutomodelReader::refuseEnabled(const YamlEntry &section, const std::string &why) {
   if (const YamlEntry *enabled = section.value.find("enabled"))
     if (reader.boolean(*enabled).value_or(false))
-      reader.fail(*enabled, "'" + section.key + "' asks for " + why);
-}
-
-void AutomodelReader::addNotes(const YamlValue &recipe) {
-  static const StringRef read[] = {"distributed",   "model",        "step_scheduler",
-                                   "optimizer",     "lr_scheduler", "clip_grad_norm",
-                                   "max_grad_norm", "fp8",          "compile"};
-  std::vector<std::string> others;
-  for (const YamlEntry &entry : recipe.entries)
-    if (!llvm::is_contained(read, entry.key))
-      others.push_back(entry.key);
-  if (!others.empty())
-    plan.notes.push_back("Says nothing of a plan: " + llvm::join(others, ", ") + ".");
+      reader.fail(*enabled, "'" + section.key + "' asks for " + why)
+          .help("take '" + section.key + "' out: products are in the dtype that 'mp_policy' says then");
 }
 
 std::optional<AdoptedPlan> AutomodelReader::read(const YamlValue &recipe, const ModelOutline &model,
@@ -216,7 +307,7 @@ std::optional<AdoptedPlan> AutomodelReader::read(const YamlValue &recipe, const 
     if (const YamlEntry *enabled = section.value.find("enabled"); enabled && reader.boolean(*enabled).value_or(false))
       reader.noEffect(section, "operators run as PyTorch has them");
   });
-  addNotes(recipe);
+  readOtherSections(recipe, model, plan, diagnostics);
   if (diagnostics.hasErrors())
     return std::nullopt;
   if (plan.styles)
@@ -230,7 +321,11 @@ std::optional<AdoptedPlan> meshplan::adoptAutomodel(const SourceBuffer &source, 
   if (!recipe)
     return std::nullopt;
   if (!recipe->find("distributed")) {
-    diagnostics.error({source.file()}, "has no section 'distributed', so that it says nothing of a plan");
+    AdoptedPlan unused; // a section of a name that is near it says more
+    readOtherSections(*recipe, model, unused, diagnostics);
+    if (!diagnostics.hasErrors())
+      diagnostics.error({source.file()}, "has no section 'distributed', so that it says nothing of a plan")
+          .help("'distributed: {tp_size: 2}' says how many ranks divide the weights");
     return std::nullopt;
   }
   return AutomodelReader(diagnostics).read(*recipe, model, axes);

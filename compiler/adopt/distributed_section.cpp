@@ -76,7 +76,8 @@ std::optional<Strategy> DistributedReader::strategyOf(const YamlEntry &section) 
 
 void DistributedReader::refuseAbove(const YamlEntry &entry, const std::string &what) {
   if (std::optional<int64_t> size = reader.integer(entry); size && *size > 1)
-    reader.fail(entry, "'" + entry.key + "' of " + std::to_string(*size) + " asks for " + what + " yet");
+    reader.fail(entry, "'" + entry.key + "' of " + std::to_string(*size) + " asks for " + what + " yet")
+        .help("take '" + entry.key + "' out: its ranks then divide the batch, or with 'tp_size' the weights");
 }
 
 void DistributedReader::addSizes(Options &options) {

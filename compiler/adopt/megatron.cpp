@@ -42,7 +42,11 @@ private:
   void readLossScale();
   void readRecompute();
   void readOptimizer();
+  void checkUnits();
+  std::optional<int64_t> steps(StringRef counted, StringRef samples, int64_t least = 1);
+  void addWarmupNotes(const ForeignSchedule &schedule);
   void addSchedule(AdoptedOptimizer &optimizer, double lr);
+  Taken weightDecay();
   void warnOfIdle();
   void addNotes();
 
@@ -65,6 +69,12 @@ static std::string bytesText(int64_t bytes) {
 
 static std::string shown(StringRef name) { return "--" + name.str(); }
 
+static std::string helpOfNumber(const FlagWord &word) {
+  return StringRef(word.text).contains('$')
+             ? "the variable was not replaced: write the number, or use double quotes, in which the shell replaces it"
+             : "";
+}
+
 /// The last one of a name holds.
 const MegatronFlag *MegatronReader::find(StringRef name) const {
   auto found = llvm::find_if(llvm::reverse(flags), [&](const MegatronFlag &flag) { return flag.name == name; });
@@ -79,8 +89,10 @@ std::optional<int64_t> MegatronReader::integer(StringRef name, int64_t least) {
   const FlagWord &text = flag->values.front();
   if (!StringRef(text.text).getAsInteger(10, value) && value >= least)
     return value;
-  diagnostics.error(text.range, "'" + text.text + "' of '" + shown(name) + "' is no whole number from " +
-                                    std::to_string(least) + " on");
+  diagnostics
+      .error(text.range,
+             "'" + text.text + "' of '" + shown(name) + "' is no whole number from " + std::to_string(least) + " on")
+      .help(helpOfNumber(text));
   return std::nullopt;
 }
 
@@ -91,7 +103,8 @@ std::optional<double> MegatronReader::number(StringRef name) {
   const FlagWord &text = flag->values.front();
   std::optional<double> value = parseNumber(text.text);
   if (!value || *value < 0) {
-    diagnostics.error(text.range, "'" + text.text + "' of '" + shown(name) + "' is no number from 0 on");
+    diagnostics.error(text.range, "'" + text.text + "' of '" + shown(name) + "' is no number from 0 on")
+        .help(helpOfNumber(text));
     return std::nullopt;
   }
   return value;
@@ -177,7 +190,8 @@ void MegatronReader::refuse() {
     if (flag.name == "pipeline-model-parallel-layout")
       checkLayout(flag);
     std::string value = flag.values.size() == 1 ? " " + flag.values[0].text : "";
-    diagnostics.error(flag.range, "'" + shown(flag.name) + value + "' asks for " + rule.why.str());
+    diagnostics.error(flag.range, "'" + shown(flag.name) + value + "' asks for " + rule.why.str())
+        .help(rule.help.str());
   }
 }
 
@@ -245,7 +259,8 @@ void MegatronReader::readData() {
 void MegatronReader::readLossScale() {
   if (!has("fp16"))
     return;
-  if (std::optional<double> fixed = number("loss-scale")) {
+  // To Megatron a scale of 0 is none.
+  if (std::optional<double> fixed = number("loss-scale"); fixed && *fixed > 0) {
     plan.training.precision.lossScale = takenFlag("loss_scale " + numberText(*fixed), "loss-scale");
     return;
   }
@@ -311,24 +326,99 @@ void MegatronReader::readRecompute() {
             .help("'recompute PATH' names modules of the model");
 }
 
+/// Megatron counts either iterations or samples.
+void MegatronReader::checkUnits() {
+  for (StringRef samples : {"train-samples", "lr-decay-samples", "lr-warmup-samples", "lr-wsd-decay-samples"})
+    for (StringRef steps : {"train-iters", "lr-decay-iters", "lr-warmup-iters", "lr-wsd-decay-iters"})
+      if (has(samples) && has(steps)) {
+        diagnostics.error(find(samples)->range, "'" + shown(samples) + "' and '" + shown(steps) +
+                                                    "' contradict each other: Megatron counts iterations or samples");
+        return;
+      }
+}
+
+/// Steps of a flag that counts them, or of one that counts samples.
+std::optional<int64_t> MegatronReader::steps(StringRef counted, StringRef samples, int64_t least) {
+  if (!has(samples))
+    return integer(counted, least);
+  std::optional<int64_t> all = integer(samples, least);
+  const std::optional<TakenNumber> &batch = plan.training.globalBatch;
+  if (all && !batch && !has("global-batch-size"))
+    diagnostics.error(find(samples)->range, "'" + shown(samples) + "' needs '--global-batch-size': a plan counts steps")
+        .help("a step of Megatron without it has the samples of one microbatch on each rank that divides the batch");
+  if (!all || !batch)
+    return std::nullopt;
+  int64_t whole = *all / batch->value;
+  std::string part =
+      shown(samples) + " " + std::to_string(*all) + " / --global-batch-size " + std::to_string(batch->value);
+  if (*all % batch->value != 0 && whole < least)
+    diagnostics.error(find(samples)->values.front().range, part + " is less than a step");
+  plan.notes.push_back(part + (*all % batch->value ? " is rounded down to " : " is ") + std::to_string(whole) +
+                       " steps.");
+  return whole;
+}
+
+/// What of a schedule the language has in another way.
+void MegatronReader::addWarmupNotes(const ForeignSchedule &schedule) {
+  std::string decay = word("lr-wsd-decay-style", "exponential", {"exponential", "linear", "cosine", "minus_sqrt"});
+  if (schedule.style == "WSD" && decay != "linear")
+    warn(has("lr-wsd-decay-style") ? "lr-wsd-decay-style" : "lr-decay-style",
+         "lr falls evenly in the last steps: there is no '--lr-wsd-decay-style " + decay + "' here");
+  if (schedule.warmup == 0)
+    return;
+  std::string all = std::to_string(schedule.warmup);
+  plan.notes.push_back("Warmup: step s, counted from 0, takes lr * (s + 1) / " + all + " here, and lr * s / " + all +
+                       " in Megatron-LM.");
+  if (number("lr-warmup-init").value_or(0) > 0)
+    warn("lr-warmup-init", "'--lr-warmup-init' is left out: the warmup begins at lr / " + all);
+}
+
 void MegatronReader::addSchedule(AdoptedOptimizer &optimizer, double lr) {
   ForeignSchedule schedule;
   schedule.lr = lr;
   schedule.style = word("lr-decay-style", "linear", {"constant", "linear", "cosine", "inverse-square-root", "WSD"});
   schedule.least = number("min-lr").value_or(0);
-  schedule.steps = integer("lr-decay-iters");
-  if (!schedule.steps)
-    schedule.steps = integer("train-iters");
-  schedule.decay = integer("lr-wsd-decay-iters");
-  schedule.warmup = integer("lr-warmup-iters", 0).value_or(0);
-  if (std::optional<double> part = number("lr-warmup-fraction"); part && schedule.steps)
+  checkUnits();
+  std::optional<double> part = number("lr-warmup-fraction");
+  if (schedule.style != "constant" || part)
+    schedule.steps = has("lr-decay-iters") || has("lr-decay-samples") ? steps("lr-decay-iters", "lr-decay-samples")
+                                                                      : steps("train-iters", "train-samples");
+  schedule.decay = steps("lr-wsd-decay-iters", "lr-wsd-decay-samples");
+  schedule.warmup = steps("lr-warmup-iters", "lr-warmup-samples", 0).value_or(0);
+  if (part && !schedule.steps && !diagnostics.hasErrors())
+    warn("lr-warmup-fraction", "'--lr-warmup-fraction' is left out: it needs the number of steps");
+  if (part && schedule.steps)
     schedule.warmup = static_cast<int64_t>(*part * static_cast<double>(*schedule.steps));
   std::string problem, text = scheduleText(schedule, problem);
   const char *flag = has("lr-decay-style") ? "lr-decay-style" : "lr";
-  if (!problem.empty())
+  if (!problem.empty() && !diagnostics.hasErrors()) {
     diagnostics.warning(find(flag)->range, "the lr stays constant: " + problem);
-  if (!text.empty())
-    optimizer.options.push_back(takenFlag(text, has("lr-decay-style") ? "lr-decay-style" : "train-iters"));
+    optimizer.options.front().from += "; stays constant: " + problem;
+  }
+  if (text.empty())
+    return;
+  addWarmupNotes(schedule);
+  optimizer.options.push_back(takenFlag(text, has("lr-decay-style")  ? "lr-decay-style"
+                                              : has("train-samples") ? "train-samples"
+                                                                     : "train-iters"));
+}
+
+/// The weight decay, which may grow in Megatron.
+Taken MegatronReader::weightDecay() {
+  std::string style = word("weight-decay-incr-style", "constant", {"constant", "linear", "cosine"});
+  bool grows = style != "constant";
+  StringRef flag = grows && has("end-weight-decay") ? "end-weight-decay" : "weight-decay";
+  std::string text = numberText(number(flag).value_or(0.01));
+  Taken taken = takenFlag("weight_decay " + text, flag);
+  if (!has(flag))
+    taken.from = "the default of " + shown(flag);
+  if (grows) {
+    std::string start = numberText(number("start-weight-decay").value_or(0));
+    warn("weight-decay-incr-style", "the weight decay is " + text + " from the first step on, and does not grow from " +
+                                        start + ": there is no '--weight-decay-incr-style " + style + "' here");
+    taken.from += "; in Megatron-LM it grows from " + start;
+  }
+  return taken;
 }
 
 void MegatronReader::readOptimizer() {
@@ -360,8 +450,8 @@ void MegatronReader::readOptimizer() {
   } else {
     add("momentum", "sgd-momentum", 0.9);
   }
-  add("weight_decay", "weight-decay", 0.01);
-  if (number("weight-decay").value_or(0.01) > 0)
+  optimizer.options.push_back(weightDecay());
+  if (optimizer.options.back().text != "weight_decay 0")
     optimizer.vectorsDoNotDecay = {"weight_decay 0", "Megatron decays weights of two dims and more"};
   addSchedule(optimizer, lr);
   plan.training.optimizer = std::move(optimizer);
@@ -383,10 +473,28 @@ void MegatronReader::warnOfIdle() {
       if (has(name) && !isUsed)
         warn(name, "'" + shown(name) + "' has no effect without '" + without + "'");
   };
-  idle({"optimizer", "min-lr", "lr-decay-style", "lr-decay-iters", "lr-warmup-iters", "lr-warmup-fraction",
-        "lr-wsd-decay-iters", "weight-decay", "clip-grad", "adam-beta1", "adam-beta2", "adam-eps", "sgd-momentum",
+  idle({"optimizer",
+        "min-lr",
+        "lr-decay-style",
+        "lr-decay-iters",
+        "lr-warmup-iters",
+        "lr-warmup-fraction",
+        "lr-wsd-decay-iters",
+        "lr-decay-samples",
+        "lr-warmup-samples",
+        "lr-wsd-decay-samples",
+        "lr-wsd-decay-style",
+        "lr-warmup-init",
+        "weight-decay-incr-style",
+        "weight-decay",
+        "clip-grad",
+        "adam-beta1",
+        "adam-beta2",
+        "adam-eps",
+        "sgd-momentum",
         "no-check-for-nan-in-loss-and-grad"},
        has("lr"), "--lr");
+  idle({"start-weight-decay", "end-weight-decay"}, has("weight-decay-incr-style"), "--weight-decay-incr-style");
   idle({"adam-beta1", "adam-beta2", "adam-eps"}, adam || !has("lr"), "--optimizer adam");
   idle({"sgd-momentum"}, !adam || !has("lr"), "--optimizer sgd");
   idle({"recompute-method", "recompute-num-layers"}, full, "--recompute-granularity full");
@@ -394,9 +502,13 @@ void MegatronReader::warnOfIdle() {
 }
 
 void MegatronReader::addNotes() {
-  std::vector<std::string> names, others;
+  std::vector<std::string> names, others, changing;
   for (const MegatronFlag &flag : flags) {
     Kind kind = ruleOf(flag.name)->kind;
+    if (kind == Kind::changing && !llvm::is_contained(changing, shown(flag.name))) {
+      changing.push_back(shown(flag.name));
+      warn(flag.name, "'" + shown(flag.name) + "' is left out, and changes the numbers of the training");
+    }
     // What only shares out the optimizer gathers new parameters at the end of a step.
     bool isIdle =
         flag.name == "overlap-param-gather" && !StringRef(plan.training.data.shard.text).starts_with("parameters");
@@ -406,6 +518,8 @@ void MegatronReader::addNotes() {
     if (isOther && !llvm::is_contained(list, shown(flag.name)))
       list.push_back(shown(flag.name));
   }
+  if (!changing.empty())
+    plan.notes.push_back("Left out, and changes the training: " + llvm::join(changing, ", ") + ".");
   if (!names.empty())
     plan.notes.push_back("Without a counterpart, and left out: " + llvm::join(names, ", ") + ".");
   if (!others.empty())

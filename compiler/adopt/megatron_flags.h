@@ -26,11 +26,13 @@ struct FlagRule {
     taken,    ///< becomes a part of the plan
     refused,  ///< asks for what plans do not have yet
     no_words, ///< of parallelism, and needs no words here
+    changing, ///< changes the numbers of the training in a way that plans have no word for
     outside,  ///< says nothing of a plan: the model, the data, the run
   };
   Kind kind = Kind::outside;
-  int values = 0;           ///< of a flag that is taken or refused: 0 or 1; -1: any number
-  llvm::StringRef why = ""; ///< of those that are refused
+  int values = 0;            ///< of a flag that is taken or refused: 0 or 1; -1: any number
+  llvm::StringRef why = "";  ///< of those that are refused
+  llvm::StringRef help = ""; ///< of those that are refused: the way out
 };
 
 /// Words of a shell line: single and double quotes, and a backslash at the end of a line. Reports a quote that is not

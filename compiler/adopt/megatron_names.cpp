@@ -15,16 +15,26 @@ struct NamedRule {
   FlagRule rule;
 };
 
-constexpr StringRef pipeline = "pipelining, for which there is no statement yet",
-                    context = "context parallelism, for "
-                              "which there is no statement "
-                              "yet",
-                    experts = "expert parallelism, for which there is no style yet",
-                    eightBits = "8-bit numbers, which need a scale for each tensor",
-                    weightShards = "weights that are gathered over tensor ranks, for which there is no statement yet";
+/// Why a flag is refused, and what to do.
+struct Refusal {
+  StringRef why, help;
+};
 
-constexpr FlagRule taken(int values) { return {Kind::taken, values, ""}; }
-constexpr FlagRule refused(int values, StringRef why) { return {Kind::refused, values, why}; }
+constexpr StringRef otherRanks =
+    "leave it out: the ranks then divide the batch, or with '--tensor-model-parallel-size' the weights";
+constexpr Refusal pipeline = {"pipelining, for which there is no statement yet", otherRanks},
+                  context = {"context parallelism, for which there is no statement yet", otherRanks},
+                  experts = {"expert parallelism, for which there is no style yet", otherRanks},
+                  eightBits = {"8-bit numbers, which need a scale for each tensor",
+                               "leave it out: '--bf16' computes in 16 bits"},
+                  weightShards = {"weights that are gathered over tensor ranks, for which there is no statement yet",
+                                  "leave it out: '--use-megatron-fsdp' shares parameters out over the ranks that "
+                                  "divide the batch"},
+                  growing = {"a batch that grows, and a plan has one batch",
+                             "leave it out: '--global-batch-size' says the one batch"};
+
+constexpr FlagRule taken(int values) { return {Kind::taken, values, "", ""}; }
+constexpr FlagRule refused(int values, Refusal why) { return {Kind::refused, values, why.why, why.help}; }
 
 const NamedRule rules[] = {
     {"tensor-model-parallel-size", taken(1)},
@@ -66,8 +76,17 @@ const NamedRule rules[] = {
     {"lr-warmup-iters", taken(1)},
     {"lr-warmup-fraction", taken(1)},
     {"lr-wsd-decay-iters", taken(1)},
+    {"lr-decay-samples", taken(1)},
+    {"lr-warmup-samples", taken(1)},
+    {"lr-wsd-decay-samples", taken(1)},
+    {"lr-wsd-decay-style", taken(1)},
+    {"lr-warmup-init", taken(1)},
     {"train-iters", taken(1)},
+    {"train-samples", taken(1)},
     {"weight-decay", taken(1)},
+    {"weight-decay-incr-style", taken(1)},
+    {"start-weight-decay", taken(1)},
+    {"end-weight-decay", taken(1)},
     {"clip-grad", taken(1)},
     {"adam-beta1", taken(1)},
     {"adam-beta2", taken(1)},
@@ -92,8 +111,8 @@ const NamedRule rules[] = {
     {"expert-tensor-parallel-num-weight-shards", refused(1, weightShards)},
     {"fp8-format", refused(1, eightBits)},
     {"fp4-format", refused(1, eightBits)},
-    {"rampup-batch-size", refused(-1, "a batch that grows, and a plan has one batch")},
-    {"step-batch-size-schedule", refused(-1, "a batch that grows, and a plan has one batch")},
+    {"rampup-batch-size", refused(-1, growing)},
+    {"step-batch-size-schedule", refused(-1, growing)},
 };
 
 /// Names, or their beginnings: of parallelism, precision and recomputation, without words here.
@@ -107,17 +126,19 @@ constexpr StringRef withoutWords =
     "create-all-gather-group suggested-communication-unit-size keep-fp8-transpose-cache cp-comm-type "
     "distribute-saved-activations distributed-backend pipeline-model-parallel-comm-backend "
     "microbatch-group-size-per-virtual-pipeline-stage use-tp-pp-dp-mapping use-sharp sharp-enabled-group "
-    "high-priority- nccl- use-ring-exchange-p2p gloo-process-groups fp8- fp4- hysteresis min-loss-scale "
-    "main-grads-dtype main-params-dtype use-precision-aware-optimizer attention-softmax-in-fp32 "
-    "fp16-lm-cross-entropy fp32-residual-connection first-last-layers-bf16 num-layers-at- "
+    "high-priority- nccl- use-ring-exchange-p2p gloo-process-groups fp8- fp4- "
+    "use-precision-aware-optimizer attention-softmax-in-fp32 "
+    "fp16-lm-cross-entropy num-layers-at- "
     "optimizer-offload-fraction optimizer-cuda-graph use-torch-optimizer-for-cpu-offload pin-cpu- "
     "cpu-offloading- fine-grained- offload-modules min-offloaded-tensor-size delay- "
-    "defer-embedding-wgrad-compute wgrad-deferral-limit gradient-accumulation-fusion check-for- decoupled- "
-    "lr-warmup-init lr-warmup-samples lr-warmup-steps lr-decay-steps wsd-decay-steps "
-    "bf16-reduced-precision-matmul lr-decay-samples lr-wsd-decay-samples lr-wsd-decay-style "
-    "weight-decay-incr-style start-weight-decay end-weight-decay apply-wd-to-qk-layernorm "
-    "no-weight-decay-cond-type weight-decay-cond-type muon- lion- moe-layer-recompute mhc-recompute-layer-num "
-    "freeze-all-layers";
+    "defer-embedding-wgrad-compute wgrad-deferral-limit gradient-accumulation-fusion check-for- "
+    "moe-layer-recompute mhc-recompute-layer-num";
+
+/// Of the optimizer and its numbers, without words here.
+constexpr StringRef changingNumbers =
+    "decoupled- hysteresis min-loss-scale main-grads-dtype main-params-dtype fp32-residual-connection "
+    "first-last-layers-bf16 lr-warmup-steps lr-decay-steps wsd-decay-steps bf16-reduced-precision-matmul "
+    "apply-wd-to-qk-layernorm no-weight-decay-cond-type weight-decay-cond-type muon- lion- freeze-all-layers";
 
 /// Of the model, its data, its checkpoints and the run.
 constexpr StringRef outside =
@@ -140,7 +161,7 @@ constexpr StringRef outside =
     "reset- result-rejected- retriever- reuse-grad-buf- rl- rope- rotary- run-workload- runtime- sample-rate "
     "save seed seq-length set-level- sft short-seq- skip-train softmax- spec split squared-relu start-eval- "
     "straggler- strict-fsdp- swiglu swin- symmetric-ar- te- tensorboard- test- throughput- tiktoken- timing- "
-    "titles- tokenizer- train-data- train-samples train-sync- transformer-impl trust- untie- use-checkpoint- "
+    "titles- tokenizer- train-data- train-sync- transformer-impl trust- untie- use-checkpoint- "
     "use-cpu- use-dist-ckpt use-flash- use-fused- use-gigatoken use-grouped- use-kitchen- use-legacy- use-mcore- "
     "use-mp-args- use-mup use-one-sent- use-persistent- use-pytorch- use-rope- use-rotary- use-same- use-te- "
     "use-tokenizer- use-transformer- v-head- valid validation- verify- vision- vocab- wandb- wd- window- "
@@ -170,10 +191,12 @@ std::optional<FlagRule> meshplan::ruleOf(StringRef name) {
   if (!positive.consume_front("no-"))
     positive.consume_front("disable-");
   for (StringRef each : {name, positive}) {
+    if (isOneOf(each, changingNumbers))
+      return FlagRule{Kind::changing, -1, "", ""};
     if (isOneOf(each, withoutWords))
-      return FlagRule{Kind::no_words, -1, ""};
+      return FlagRule{Kind::no_words, -1, "", ""};
     if (isOneOf(each, outside))
-      return FlagRule{Kind::outside, -1, ""};
+      return FlagRule{Kind::outside, -1, "", ""};
   }
   return std::nullopt;
 }

@@ -27,26 +27,24 @@ void RecipeReader::readMap(const YamlEntry &section, llvm::ArrayRef<Option> opti
     fail(section, "'" + section.key + "' is no map");
     return;
   }
+  std::vector<std::string> names;
+  for (const Option &option : options)
+    names.push_back(option.name.str());
+  for (StringRef name : known)
+    names.push_back(name.str());
   for (const YamlEntry &entry : section.value.entries) {
     auto option = llvm::find_if(options, [&](const Option &each) { return each.name == entry.key; });
     if (option != options.end()) {
       option->take(entry);
       continue;
     }
-    if (isClosed && !llvm::is_contained(known, entry.key)) {
-      std::vector<std::string> names;
-      for (const Option &each : options)
-        names.push_back(each.name.str());
-      for (StringRef name : known)
-        names.push_back(name.str());
-      std::vector<std::string> near = nearestNames(entry.key, names, 1);
-      Diagnostic &error =
-          diagnostics.error(entry.keyRange, "unknown option '" + entry.key + "' of '" + section.key + "'");
-      if (!near.empty())
-        error.help("did you mean '" + near.front() + "'?");
-    } else if (!isOff(entry.value)) {
+    bool isKnown = llvm::is_contained(known, entry.key);
+    std::vector<std::string> near = isKnown ? std::vector<std::string>() : nearestNames(entry.key, names, 1);
+    if (!near.empty() || (isClosed && !isKnown))
+      diagnostics.error(entry.keyRange, "unknown option '" + entry.key + "' of '" + section.key + "'")
+          .help(near.empty() ? "" : "did you mean '" + near.front() + "'?");
+    else if (!isOff(entry.value))
       noEffect(entry);
-    }
   }
 }
 
@@ -60,6 +58,10 @@ Diagnostic &RecipeReader::fail(const YamlEntry &entry, const std::string &messag
 
 static bool isText(const YamlEntry &entry) { return entry.value.kind == YamlValue::Kind::scalar; }
 
+static std::string helpOfNumber(const YamlEntry &entry) {
+  return StringRef(entry.value.text).contains('$') ? "variables are not replaced: write the number" : "";
+}
+
 std::optional<int64_t> RecipeReader::integer(const YamlEntry &entry, int64_t least) {
   if (entry.value.saysNothing())
     return std::nullopt;
@@ -68,7 +70,7 @@ std::optional<int64_t> RecipeReader::integer(const YamlEntry &entry, int64_t lea
   if (value && *value >= static_cast<double>(least) && *value < most &&
       *value == static_cast<double>(static_cast<int64_t>(*value)))
     return static_cast<int64_t>(*value);
-  fail(entry, "'" + entry.key + "' is no whole number from " + std::to_string(least) + " on");
+  fail(entry, "'" + entry.key + "' is no whole number from " + std::to_string(least) + " on").help(helpOfNumber(entry));
   return std::nullopt;
 }
 
@@ -78,7 +80,7 @@ std::optional<double> RecipeReader::number(const YamlEntry &entry) {
   std::optional<double> value = isText(entry) ? parseNumber(entry.value.text) : std::nullopt;
   if (value && *value >= 0)
     return value;
-  fail(entry, "'" + entry.key + "' is no number from 0 on");
+  fail(entry, "'" + entry.key + "' is no number from 0 on").help(helpOfNumber(entry));
   return std::nullopt;
 }
 

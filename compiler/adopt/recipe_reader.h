@@ -22,7 +22,7 @@ public:
   };
 
   /// Gives each option of a map to its function. Others have no effect here, which is a warning unless their value is
-  /// off; with `isClosed` those that are not in `known` are errors.
+  /// off. One that is not in `known` either is an error where its name is near one that is, and with `isClosed` always.
   void readMap(const YamlEntry &section, llvm::ArrayRef<Option> options, llvm::ArrayRef<llvm::StringRef> known = {},
                bool isClosed = false);
 

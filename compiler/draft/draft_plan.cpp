@@ -45,6 +45,7 @@ private:
   bool findLoss(const archive::ExportedProgram &program);
   std::optional<int64_t> setBatch();
   bool addTraining();
+  bool checkTrained(const TrainingFacts &facts);
   std::vector<std::string> findUnused();
   void takeStyles();
   void findInputs(mlir::func::FuncOp function);
@@ -229,16 +230,36 @@ std::vector<std::string> Drafter::findUnused() {
   return compilation.run(Phase::place) ? unreachedParameters(compilation.module()) : std::vector<std::string>();
 }
 
+/// Without a parameter to train there is no optimizer. False after an error: what the user asks for is not left out.
+bool Drafter::checkTrained(const TrainingFacts &facts) {
+  std::string why = adopted.training.optimizer ? whyUntrained(adopted.training, facts) : "";
+  if (why.empty())
+    return true;
+  constexpr const char *way = "export the model with parameters that require a gradient";
+  if (options.train) {
+    reports.error({archiveFile}, "'--train' has nothing to train: " + why)
+        .help(std::string(way) + ", or leave --train out");
+    return false;
+  }
+  reports.warning({archiveFile}, "the training is left out, since there is nothing to train: " + why).help(way);
+  adopted.training.optimizer.reset();
+  return true;
+}
+
 /// False after an error.
 bool Drafter::addTraining() {
+  bool trains = adopted.training.optimizer.has_value();
   std::optional<int64_t> batch = setBatch();
   std::vector<std::string> unused = adopted.training.optimizer ? findUnused() : std::vector<std::string>();
   TrainingFacts facts{model, draft.mesh, unused, draft.splitsBatch, batch};
+  if (!checkTrained(facts))
+    return false;
   draft.training = draftTraining(adopted.training, facts, reports);
   bool isForeign =
       options.from.kind == ForeignPlan::Kind::automodel || options.from.kind == ForeignPlan::Kind::megatron;
   if (isForeign && !draft.loss.empty() && !adopted.training.optimizer)
-    draft.leftOut.push_back("what needs an optimizer, which is not said: --train drafts one");
+    draft.leftOut.push_back(trains ? "the training: there is nothing to train"
+                                   : "what needs an optimizer, which is not said: --train drafts one");
   return !reports.hasErrors();
 }
 

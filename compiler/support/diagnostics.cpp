@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace meshplan;
@@ -111,11 +112,33 @@ static void markLine(llvm::raw_ostream &os, llvm::StringRef line, const SourceRa
   os << '\n';
 }
 
+constexpr int32_t longestLine = 160;
+
+/// Writes what of a long line is around the place. A place that is too long itself is marked as far as it is shown.
+static void markPiece(llvm::raw_ostream &os, llvm::StringRef line, int32_t characters, SourceRange range) {
+  constexpr int32_t before = 60;
+  range.column = std::clamp(range.column, 1, characters + 1);
+  int32_t first = std::max(1, std::min(range.column - before, characters - longestLine + 1));
+  int32_t end = std::min(characters + 1, first + longestLine);
+  std::string piece = line.slice(byteOfColumn(line, first), byteOfColumn(line, end)).str();
+  int32_t shift = 1 - first;
+  if (first > 1) {
+    piece.insert(0, "...");
+    shift += 3;
+  }
+  range.endColumn = std::min(range.endColumn, end) + shift;
+  range.column += shift;
+  markLine(os, end <= characters ? piece + "..." : piece, range);
+}
+
 void meshplan::printExcerpt(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range) {
   if (!range.hasLine())
     return;
   llvm::StringRef line = sources.buffer(range.file).line(range.line);
-  if (!line.empty())
+  auto characters = static_cast<int32_t>(llvm::count_if(line, startsCharacter));
+  if (characters > longestLine)
+    markPiece(os, line, characters, range);
+  else if (!line.empty())
     markLine(os, line, range);
 }
 

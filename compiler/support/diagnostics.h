@@ -90,7 +90,8 @@ enum class Severity { Error, Warning };
 /// "a.plan:7:20"
 std::string placeText(const Sources &sources, const SourceRange &range);
 
-/// Writes the line of a range and marks the range under it, both behind two spaces.
+/// Writes the line of a range and marks the range under it, both behind two spaces. Of a line of more than 160
+/// characters only what is around the range is written, with `...` for the rest.
 void printExcerpt(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range);
 
 /// A message at another place that explains an error.

@@ -3,11 +3,13 @@
 #include "compiler/adopt/huggingface.h"
 #include "compiler/archive/read_archive.h"
 #include "compiler/draft/draft_plan.h"
+#include "compiler/support/nearest.h"
 #include "compiler/support/write_file.h"
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -87,28 +89,35 @@ static bool failUsage(const std::string &message, const std::string &help = "see
   return false;
 }
 
+constexpr const char *megatronHelp =
+    "put the flags in quotes: --from megatron \"--tensor-model-parallel-size 2 --bf16\"";
+
 /// What options need of each other.
 bool InitCommand::checkUsage() {
   using Kind = ForeignPlan::Kind;
-  if (from.size() == 2 && from.front() == "hf" && options.modelFile.empty()) {
-    // `--from hf model.pt2`: what follows is the model, since `hf` needs nothing.
+  std::string kind = from.empty() ? "" : from.front();
+  // The model may follow the plan, and `hf` needs none.
+  if (options.modelFile.empty() && from.size() == (kind == "hf" && from.size() < 3 ? 2 : 3)) {
     options.modelFile = from.back();
     from.pop_back();
   }
-  if (options.modelFile.empty())
-    return failUsage("model is required");
-  std::string kind = from.empty() ? "" : from.front();
   options.from.kind = kind == "hf"          ? Kind::huggingface
                       : kind == "automodel" ? Kind::automodel
                       : kind == "megatron"  ? Kind::megatron
                                             : Kind::none;
   if (!from.empty() && options.from.kind == Kind::none)
-    return failUsage("--from: '" + kind + "' is none of hf, automodel, megatron");
+    return failUsage("--from: '" + kind + "' is none of hf, automodel, megatron",
+                     suggest(kind, {"hf", "automodel", "megatron"}, "kinds"));
+  if (from.size() > 2)
+    return failUsage("unexpected argument '" + from[2] + "'",
+                     kind == "megatron" ? megatronHelp
+                                        : "--from takes a kind and a plan: --from automodel recipe.yaml");
+  if (options.modelFile.empty())
+    return failUsage("model is required");
   bool saysMesh = options.from.kind == Kind::automodel || options.from.kind == Kind::megatron;
   if (saysMesh && from.size() < 2)
     return failUsage("--from " + kind + " needs " + (kind == "megatron" ? "flags" : "a file"),
-                     kind == "megatron" ? "--from megatron \"--tensor-model-parallel-size 2 --bf16\""
-                                        : "--from automodel recipe.yaml");
+                     kind == "megatron" ? megatronHelp : "--from automodel recipe.yaml");
   if (mesh.empty() && !saysMesh)
     return failUsage("--mesh is required");
   if (ranks > 0 && !(saysMesh && mesh.empty()))
@@ -137,8 +146,10 @@ bool InitCommand::readArchivePlan(Sources &sources, Diagnostics &diagnostics) {
   }
   if (!file.text) {
     diagnostics.error({place}, "has no parallel plan of transformers")
-        .help("tools/export_model.py leaves it in the archive of a model that has one; '--from hf FILE.json' reads a "
-              "configuration");
+        .help("tools/export_model.py, 'python -m meshplan.export' and 'meshplan.export(model)' leave it in the archive "
+              "of a model of transformers that has one, but not of a module around it")
+        .help("'--from hf FILE.json' reads one: json.dump({\"base_model_tp_plan\": model.config.base_model_tp_plan}, "
+              "file)");
     return false;
   }
   options.from.source = &sources.add(options.modelFile + "/" + parallelPlanFile, *file.text);
@@ -151,7 +162,7 @@ bool InitCommand::readForeignPlan(Sources &sources, Diagnostics &diagnostics) {
   if (from.size() < 2)
     return readArchivePlan(sources, diagnostics);
   if (options.from.kind == ForeignPlan::Kind::megatron) {
-    options.from.source = &sources.add("--from megatron", from.back().substr(1)) /* behind the blank of main() */;
+    options.from.source = &sources.add("--from megatron", llvm::StringRef(from.back()).ltrim().str());
     return true;
   }
   auto file = llvm::MemoryBuffer::getFile(from.back());
@@ -160,7 +171,15 @@ bool InitCommand::readForeignPlan(Sources &sources, Diagnostics &diagnostics) {
                       "cannot be read: " + llvm::StringRef(file.getError().message()).lower());
     return false;
   }
-  options.from.source = &sources.add(from.back(), (*file)->getBuffer().str());
+  llvm::StringRef text = (*file)->getBuffer();
+  if (text.contains('\0') || !llvm::json::isUTF8(text)) {
+    bool isHf = options.from.kind == ForeignPlan::Kind::huggingface;
+    diagnostics.error({sources.add(from.back()).file()}, "is no text")
+        .help(isHf ? "'--from hf FILE.json' reads a configuration, and '--from hf' the plan that is in the archive"
+                   : "'--from automodel FILE.yaml' reads a recipe, and the archive is an argument of its own");
+    return false;
+  }
+  options.from.source = &sources.add(from.back(), text.str());
   return true;
 }
 
@@ -202,7 +221,7 @@ Command meshplan::addInit(CLI::App &app) {
   app.add_option("--from", command->from,
                  "follow a plan of others: hf [FILE.json], automodel FILE.yaml, megatron FLAGS")
       ->type_name("KIND [PLAN]")
-      ->expected(1, 2);
+      ->expected(1, 1 << 10); // the model may follow, and what is too much is told by name
   app.add_option("--ranks", command->ranks, "number of ranks, where the plan of others does not say it")
       ->check(positiveInteger(int64_t(1) << 30));
   app.add_flag("--loss{ }", command->loss, "draft the loss; --loss=NAME says which output it is");

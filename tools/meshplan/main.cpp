@@ -1,5 +1,6 @@
 //===- main.cpp - meshplan, the compiler's command line -------------------===//
 
+#include "compiler/adopt/megatron_flags.h"
 #include "compiler/support/nearest.h"
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"
@@ -7,14 +8,30 @@
 
 using namespace meshplan;
 
-/// The arguments. The flags behind `--from megatron` are one argument that looks like an option, and CLI11 goes by the
-/// first sign: they get a blank in front.
-static std::vector<std::string> argumentsOf(int argc, char **argv) {
-  std::vector<std::string> arguments(argv, argv + argc);
-  for (size_t index = 2; index < arguments.size(); ++index)
-    if (arguments[index - 2] == "--from" && arguments[index - 1] == "megatron")
-      arguments[index].insert(0, " ");
-  return arguments;
+/// Where the flags of `--from megatron` stand, or 0. Of another kind, only what has blanks is taken for flags.
+static size_t foreignFlags(llvm::ArrayRef<std::string> arguments, const CLI::App &init) {
+  for (size_t index = 2; index < arguments.size(); ++index) {
+    llvm::StringRef kind = arguments[index - 1], flags = arguments[index];
+    bool isKind = kind.consume_front("--from=") || arguments[index - 2] == "--from";
+    if (isKind && flags.starts_with("-") && !init.get_option_no_throw(flags.str()) &&
+        (kind == "megatron" || flags.contains(' ')))
+      return index;
+  }
+  return 0;
+}
+
+/// True if flags of Megatron follow those at `place`; says so.
+static bool saysLooseFlags(llvm::ArrayRef<std::string> arguments, size_t place, const CLI::App &init) {
+  for (const std::string &argument : arguments.drop_front(place + 1)) {
+    llvm::StringRef name = llvm::StringRef(argument).split('=').first;
+    if (init.get_option_no_throw(name.str()) || !name.consume_front("--") || !ruleOf(name))
+      continue;
+    llvm::errs() << "meshplan init: error: '" << argument
+                 << "' is a flag of Megatron, and --from megatron takes all of them as one argument\n"
+                    "help: put the flags in quotes: --from megatron \"--tensor-model-parallel-size 2 --bf16\"\n";
+    return true;
+  }
+  return false;
 }
 
 static int runCommandLine(int argc, char **argv) {
@@ -35,7 +52,14 @@ static int runCommandLine(int argc, char **argv) {
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
     return nearestNames(name, candidates);
   };
-  std::vector<std::string> arguments = argumentsOf(argc, argv);
+  std::vector<std::string> arguments(argv, argv + argc);
+  const CLI::App &init = *app.get_subcommand("init");
+  if (size_t place = foreignFlags(arguments, init)) {
+    if (saysLooseFlags(arguments, place, init))
+      return 2;
+    // They are one argument that looks like an option, and CLI11 goes by the first sign.
+    arguments[place].insert(0, " ");
+  }
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());

@@ -49,8 +49,48 @@ private:
 // The model
 //===----------------------------------------------------------------------===//
 
+/// True if a module that the foreign plan freezes holds the parameter.
+static bool isFrozen(const AdoptedTraining &training, const ModelOutline &model, const OutlineParameter &parameter) {
+  return llvm::any_of(training.freeze, [&](const AdoptedFreeze &frozen) {
+    return llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
+      const std::string &holder = model.modules[name.module].path;
+      return llvm::any_of(frozen.modules,
+                          [&](const std::string &module) { return holder == module || isInside(holder, module); });
+    });
+  });
+}
+
+enum class Trained { yes, byArchive, frozen, unused };
+
+static Trained trainedOf(const AdoptedTraining &training, const TrainingFacts &facts,
+                         const OutlineParameter &parameter) {
+  return !parameter.requiresGrad                                                   ? Trained::byArchive
+         : isFrozen(training, facts.model, parameter)                              ? Trained::frozen
+         : llvm::is_contained(facts.unused, parameterPath(facts.model, parameter)) ? Trained::unused
+                                                                                   : Trained::yes;
+}
+
+std::string meshplan::whyUntrained(const AdoptedTraining &training, const TrainingFacts &facts) {
+  std::map<Trained, size_t> counts;
+  for (const OutlineParameter &parameter : facts.model.parameters)
+    ++counts[trainedOf(training, facts, parameter)];
+  if (counts[Trained::yes] > 0)
+    return "";
+  if (facts.model.parameters.empty())
+    return "the model has no parameter";
+  std::vector<std::string> reasons;
+  auto add = [&](Trained kind, const char *reason) {
+    if (counts[kind] > 0)
+      reasons.push_back(std::to_string(counts[kind]) + reason);
+  };
+  add(Trained::byArchive, " require no gradient in the archive");
+  add(Trained::frozen, " are frozen by the recipe");
+  add(Trained::unused, " are not reached by the loss");
+  return "of " + std::to_string(facts.model.parameters.size()) + " parameters " + llvm::join(reasons, ", ");
+}
+
 bool TrainingDrafter::isTrained(const OutlineParameter &parameter) const {
-  return parameter.requiresGrad && !llvm::is_contained(facts.unused, parameterPath(facts.model, parameter));
+  return trainedOf(training, facts, parameter) == Trained::yes;
 }
 
 /// The dtype of most trained parameters.
@@ -275,9 +315,14 @@ std::vector<DraftStatement> TrainingDrafter::draft() {
     statements.push_back({training.clip.text, training.clip.from, {}, /*mayGo=*/false});
   if (!training.nonfinite.text.empty())
     statements.push_back({training.nonfinite.text, training.nonfinite.from, {}, /*mayGo=*/false});
-  if (!facts.unused.empty())
-    statements.push_back(
-        {"unused " + llvm::join(patterns(facts.unused), ", "), "the loss does not reach them", {}, false});
+  for (const AdoptedFreeze &frozen : training.freeze)
+    statements.push_back({"freeze " + llvm::join(patterns(frozen.modules), ", "), frozen.from, {}, /*mayGo=*/false});
+  std::vector<std::string> unused;
+  for (const OutlineParameter &parameter : facts.model.parameters)
+    if (trainedOf(training, facts, parameter) == Trained::unused)
+      unused.push_back(parameterPath(facts.model, parameter));
+  if (!unused.empty())
+    statements.push_back({"unused " + llvm::join(patterns(unused), ", "), "the loss does not reach them", {}, false});
   return std::move(statements);
 }
 

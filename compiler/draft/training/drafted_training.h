@@ -31,6 +31,10 @@ struct TrainingFacts {
 /// fsdp.
 AdoptedTraining usualTraining(const std::vector<DraftAxis> &mesh);
 
+/// Why there is nothing to train: "of 4 parameters 3 require no gradient in the archive, ..."; empty if there is
+/// something.
+std::string whyUntrained(const AdoptedTraining &training, const TrainingFacts &facts);
+
 /// The statements, in the order of the language. Without an optimizer only those that a plan without training may have.
 /// Reports what does not fit the model, such as a batch that is no multiple of its parts. Pure.
 std::vector<DraftStatement> draftTraining(const AdoptedTraining &training, const TrainingFacts &facts,

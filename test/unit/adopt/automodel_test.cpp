@@ -111,7 +111,8 @@ TEST_F(Automodel, UnknownOptionsAreErrors) {
   EXPECT_FALSE(adopt("distributed: 3\n"));
   EXPECT_THAT(said(), ElementsAre("1:14: error: 'distributed' is no map"));
   EXPECT_FALSE(adopt("model:\n  torch_dtype: bf16\n"));
-  EXPECT_THAT(said(), ElementsAre("error: has no section 'distributed', so that it says nothing of a plan"));
+  EXPECT_THAT(said(), ElementsAre("error: has no section 'distributed', so that it says nothing of a plan",
+                                  "help: 'distributed: {tp_size: 2}' says how many ranks divide the weights"));
 }
 
 TEST_F(Automodel, WhatPlansDoNotHaveIsRefusedByName) {
@@ -119,9 +120,13 @@ TEST_F(Automodel, WhatPlansDoNotHaveIsRefusedByName) {
   EXPECT_THAT(
       said(),
       ElementsAre("2:12: error: 'pp_size' of 4 asks for pipelining, for which there is no statement yet",
+                  "help: take 'pp_size' out: its ranks then divide the batch, or with 'tp_size' the weights",
                   "3:12: error: 'cp_size' of 2 asks for context parallelism, for which there is no statement yet",
+                  "help: take 'cp_size' out: its ranks then divide the batch, or with 'tp_size' the weights",
                   "4:12: error: 'ep_size' of 8 asks for expert parallelism, for which there is no style yet",
-                  "6:12: error: 'fp8' asks for 8-bit numbers, which need a scale for each tensor"));
+                  "help: take 'ep_size' out: its ranks then divide the batch, or with 'tp_size' the weights",
+                  "6:12: error: 'fp8' asks for 8-bit numbers, which need a scale for each tensor",
+                  "help: take 'fp8' out: products are in the dtype that 'mp_policy' says then"));
 }
 
 TEST_F(Automodel, PlansOfStyles) {
@@ -180,4 +185,125 @@ TEST_F(Automodel, Optimizers) {
   adopt("distributed: {}\noptimizer:\n  lr: 0.1\nlr_scheduler:\n  lr_decay_style: linear\n");
   EXPECT_THAT(said(), ElementsAre("4:1: warning: the lr stays constant: a schedule needs the number of steps",
                                   "help: 'step_scheduler.max_steps' says the number of steps"));
+}
+
+TEST_F(Automodel, SectionsThatMayChangeTheTrainingAreWarnings) {
+  std::optional<AdoptedPlan> plan =
+      adopt("distributed: {}\nrecipe: Train\npeft:\n  dim: 8\nquantization:\n  load_in_4bit: true\nema:\n  decay: 0.9\n"
+            "qat:\n  enabled: false\nloss_fn:\n  _target_: x.MaskedCrossEntropy\nkd_loss_fn: none\nnovelty: 1\n"
+            "_base: 2\nvalidation_dataset_x: 3\n");
+  ASSERT_TRUE(plan) << diagnostics.text();
+  EXPECT_THAT(
+      said(),
+      ElementsAre(
+          "3:1: warning: 'peft' is left out: the archive has no adapters, so that all its parameters are trained",
+          "help: tools/export_model.py and 'python -m meshplan.export' add adapters and freeze the rest: "
+          "--lora MODULES",
+          "5:1: warning: 'quantization' is left out: parameters have the numbers and the dtype of the archive",
+          "7:1: warning: 'ema' is left out: it may change the training",
+          "14:1: warning: 'novelty' is left out: it is no section that is known, and may change the training"));
+  EXPECT_THAT(plan->notes, ElementsAre(testing::_,
+                                       "Left out, and may change the training: peft (r.yaml:3), quantization "
+                                       "(r.yaml:5), ema (r.yaml:7), novelty (r.yaml:14).",
+                                       "Says nothing of a plan: recipe, loss_fn, _base, validation_dataset_x."));
+  adopt("distributed: {}\nloss_fn:\n  _target_: x.KDLoss\n");
+  EXPECT_THAT(said(), ElementsAre("2:1: warning: 'loss_fn' is left out: the loss is the one that the model of the "
+                                  "archive computes"));
+}
+
+TEST_F(Automodel, AdaptersAreThoseOfTheArchive) {
+  model.modules.push_back({"lm_head.lora_A.default", ""});
+  model.parameters.push_back({{{model.modules.size() - 1, "weight"}}, {}, {4, 32}});
+  EXPECT_TRUE(adopt("distributed: {}\npeft:\n  dim: 8\n"));
+  EXPECT_EQ(said().front(),
+            "2:1: warning: 'peft' is left out: the archive has adapters, and freezes nothing beside them");
+  model.parameters.front().requiresGrad = false;
+  std::optional<AdoptedPlan> plan = adopt("distributed: {}\npeft:\n  dim: 8\n");
+  EXPECT_THAT(said(), IsEmpty());
+  EXPECT_THAT(plan->notes, SizeIs(1));
+}
+
+TEST_F(Automodel, WhatIsFrozen) {
+  model.modules[1].className = "torch.nn.modules.sparse.Embedding";
+  for (const char *path : {"model.visual", "model.visual.blocks.0", "model.text_norm"}) {
+    model.modules.push_back({path, ""});
+    model.parameters.push_back({{{model.modules.size() - 1, "weight"}}, {}, {32}});
+  }
+  std::optional<AdoptedPlan> plan =
+      adopt("distributed: {}\nfreeze_config:\n  freeze_embeddings: true\n  freeze_language_model: true\n");
+  ASSERT_TRUE(plan) << diagnostics.text();
+  EXPECT_THAT(said(), IsEmpty());
+  ASSERT_THAT(plan->training.freeze, SizeIs(3));
+  EXPECT_THAT(plan->training.freeze[0].modules, ElementsAre("model.embed_tokens"));
+  EXPECT_EQ(plan->training.freeze[0].from, "freeze_embeddings (r.yaml:3)");
+  EXPECT_THAT(plan->training.freeze[1].modules, ElementsAre("model.text_norm"));
+  EXPECT_THAT(plan->training.freeze[2].modules, ElementsAre("model.visual"));
+  EXPECT_EQ(plan->training.freeze[2].from, "the default of freeze_vision_tower");
+  plan = adopt("distributed: {}\nfreeze_config:\n  freeze_vision_tower: false\n  freeze_audio_tower: true\n");
+  EXPECT_THAT(plan->training.freeze, IsEmpty());
+  EXPECT_THAT(said(), ElementsAre("4:3: warning: 'freeze_audio_tower' freezes nothing: the model has no module with "
+                                  "parameters whose name holds 'audio', 'speech' or 'sound'",
+                                  "help: 'freeze PATH' in the plan freezes what PATH names"));
+  model.modules[1].className = "";
+  adopt("distributed: {}\nfreeze_config:\n  freeze_embeddings: true\n");
+  EXPECT_EQ(said().front(), "3:3: warning: 'freeze_embeddings' freezes nothing: the model has no embedding with "
+                            "parameters");
+}
+
+TEST_F(Automodel, NormsOfOtherOrders) {
+  std::optional<AdoptedPlan> plan = adopt("distributed: {}\nclip_grad_norm:\n  max_norm: 1.0\n  norm_type: inf\n");
+  EXPECT_THAT(said(),
+              ElementsAre("4:14: warning: 'norm_type' of inf is left out: the norm that is clipped is the 2-norm"));
+  EXPECT_EQ(plan->training.clip.text, "clip_grad_norm 1");
+  EXPECT_EQ(plan->training.clip.from, "max_norm (r.yaml:3); 'norm_type' of inf is left out");
+  plan = adopt("distributed: {}\nclip_grad_norm:\n  max_norm: 1.0\n  norm_type: 2.0\n");
+  EXPECT_THAT(said(), IsEmpty());
+}
+
+TEST_F(Automodel, MistypedNamesAreErrors) {
+  EXPECT_FALSE(adopt("distributed: {}\noptimiser:\n  lr: 1\nstep_scheduler:\n  global_batchsize: 8\n  max_stepz: 9\n"
+                     "clip_grad_norm:\n  max_normm: 1\nmodel:\n  torch_dtypee: bf16\noptimizer:\n  lr: 1\n"
+                     "  betass: [0, 0]\n  weight_decayy: 1\nlr_scheduler:\n  lr_warmup_step: 1\n"
+                     "freeze_config:\n  freeze_embedings: true\n"));
+  EXPECT_THAT(
+      said(),
+      ElementsAre("10:3: error: unknown option 'torch_dtypee' of 'model'", "help: did you mean 'torch_dtype'?",
+                  "5:3: error: unknown option 'global_batchsize' of 'step_scheduler'",
+                  "help: did you mean 'global_batch_size'?",
+                  "6:3: error: unknown option 'max_stepz' of 'step_scheduler'", "help: did you mean 'max_steps'?",
+                  "13:3: error: unknown option 'betass' of 'optimizer'", "help: did you mean 'betas'?",
+                  "14:3: error: unknown option 'weight_decayy' of 'optimizer'", "help: did you mean 'weight_decay'?",
+                  "16:3: error: unknown option 'lr_warmup_step' of 'lr_scheduler'",
+                  "help: did you mean 'lr_warmup_steps'?",
+                  "15:1: warning: the lr stays constant: a schedule needs the number of steps",
+                  "help: 'step_scheduler.max_steps' says the number of steps",
+                  "8:3: error: unknown option 'max_normm' of 'clip_grad_norm'", "help: did you mean 'max_norm'?",
+                  "2:1: error: unknown section 'optimiser'", "help: did you mean 'optimizer'?",
+                  "18:3: error: unknown option 'freeze_embedings' of 'freeze_config'",
+                  "help: did you mean 'freeze_embeddings'?"));
+  EXPECT_FALSE(adopt("distributd:\n  tp_size: 2\n"));
+  EXPECT_THAT(said(), ElementsAre("1:1: error: unknown section 'distributd'", "help: did you mean 'distributed'?"));
+  EXPECT_TRUE(adopt("distributed: {}\nstep_scheduler:\n  ckpt_every_steps: 5\n  novelty: 3\n"));
+  EXPECT_THAT(said(), ElementsAre("4:3: warning: 'novelty' has no effect here"));
+}
+
+TEST_F(Automodel, OptionsOfOptimizersThatPlansDoNotHave) {
+  EXPECT_FALSE(adopt("distributed: {}\noptimizer:\n  lr: ${LR}\n  bias_correction: false\n"
+                     "  exp_avg_dtype: bf16\n  exp_avg_sq_dtype: float32\n"));
+  EXPECT_THAT(said(),
+              ElementsAre("3:7: error: 'lr' is no number from 0 on",
+                          "help: variables are not replaced: write the number",
+                          "4:20: error: the optimizer always corrects the bias of its moments",
+                          "6:21: error: the two moments have different types, bf16 and f32, and a plan has one"));
+}
+
+TEST_F(Automodel, SchedulesThatDiffer) {
+  std::optional<AdoptedPlan> plan =
+      adopt("distributed: {}\nstep_scheduler:\n  max_steps: 100\noptimizer:\n  lr: 1\nlr_scheduler:\n"
+            "  lr_decay_style: WSD\n  wsd_decay_steps: 20\n  lr_warmup_steps: 10\n  init_lr: 0.5\n");
+  EXPECT_THAT(said(),
+              ElementsAre("10:3: warning: 'init_lr' has no effect here",
+                          "6:1: warning: lr falls evenly in the last steps: there is no exponential decay here"));
+  EXPECT_EQ(plan->notes.back(), "Warmup: step s, counted from 0, takes lr * (s + 1) / 10 here; in Automodel lr begins "
+                                "at init_lr, a tenth of lr where that is not said.");
 }

@@ -11,6 +11,9 @@ using testing::SizeIs;
 
 namespace {
 
+constexpr const char *otherRanks =
+    "help: leave it out: the ranks then divide the batch, or with '--tensor-model-parallel-size' the weights";
+
 class Megatron : public test::AdoptTest {
 protected:
   std::optional<AdoptedPlan> adopt(const std::string &flags) { return adoptMegatron(source(flags), diagnostics); }
@@ -96,6 +99,9 @@ TEST_F(Megatron, Precision) {
   EXPECT_EQ(adopt("--fp16")->training.precision.lossScale.text,
             "loss_scale dynamic { initial 4294967296; growth 2; backoff 0.5; interval 1000 }");
   EXPECT_EQ(adopt("--fp16 --loss-scale 1024")->training.precision.lossScale.text, "loss_scale 1024");
+  EXPECT_EQ(adopt("--fp16 --loss-scale 0")->training.precision.lossScale.text,
+            "loss_scale dynamic { initial 4294967296; growth 2; backoff 0.5; interval 1000 }")
+      << "0 is none";
   EXPECT_FALSE(adopt("--bf16 --fp16"));
   EXPECT_THAT(said(), ElementsAre("1:8: error: '--fp16' and '--bf16' contradict each other"));
   EXPECT_FALSE(adopt("--exp-avg-dtype bf16"));
@@ -175,18 +181,25 @@ TEST_F(Megatron, WhatPlansDoNotHaveIsRefusedByName) {
   EXPECT_THAT(said(),
               ElementsAre("1:1: error: '--pipeline-model-parallel-size 4' asks for pipelining, for which there is "
                           "no statement yet",
+                          otherRanks,
                           "1:34: error: '--context-parallel-size 2' asks for context parallelism, for which there "
                           "is no statement yet",
+                          otherRanks,
                           "1:60: error: '--expert-model-parallel-size 8' asks for expert parallelism, for which "
-                          "there is no style yet"));
+                          "there is no style yet",
+                          otherRanks));
   EXPECT_FALSE(adopt("--fp8-format hybrid --rampup-batch-size 32 32 1000 --tensor-parallel-num-weight-shards 2"));
   EXPECT_THAT(said(),
               ElementsAre("1:1: error: '--fp8-format hybrid' asks for 8-bit numbers, which need a scale for each "
                           "tensor",
+                          "help: leave it out: '--bf16' computes in 16 bits",
                           "1:21: error: '--rampup-batch-size' asks for a batch that grows, and a plan has one "
                           "batch",
+                          "help: leave it out: '--global-batch-size' says the one batch",
                           "1:52: error: '--tensor-parallel-num-weight-shards 2' asks for weights that are gathered "
-                          "over tensor ranks, for which there is no statement yet"));
+                          "over tensor ranks, for which there is no statement yet",
+                          "help: leave it out: '--use-megatron-fsdp' shares parameters out over the ranks that divide "
+                          "the batch"));
   EXPECT_TRUE(adopt("--pipeline-model-parallel-size 1 --context-parallel-size 1 --expert-model-parallel-size 1"));
   EXPECT_TRUE(adopt("--tensor-model-parallel-size 2 --expert-tensor-parallel-size 2"));
   EXPECT_FALSE(adopt("--tensor-model-parallel-size 2 --expert-tensor-parallel-size 1"));
@@ -198,13 +211,15 @@ TEST_F(Megatron, LayoutStringsAreChecked) {
   EXPECT_THAT(said(),
               ElementsAre("1:16: error: '--pipeline-model-parallel-size 2' asks for pipelining, for which there is "
                           "no statement yet",
+                          otherRanks,
                           "1:49: error: '--pipeline-model-parallel-layout Et*3|(t|)*2,L' asks for pipelining, for "
-                          "which there is no statement yet"))
+                          "which there is no statement yet",
+                          otherRanks))
       << "well formed: 4 stages";
   adopt("--num-layers 4 --pipeline-model-parallel-size 3 --pipeline-model-parallel-layout \"Et*3|(t|)*2,L\"");
-  ASSERT_THAT(said(), SizeIs(4));
-  EXPECT_EQ(said()[1], "1:82: error: pipeline layout: 4 stages for 3 ranks of '--pipeline-model-parallel-size'");
-  EXPECT_EQ(said()[2], "1:82: error: pipeline layout: 5 layers t, and '--num-layers' is 4");
+  ASSERT_THAT(said(), SizeIs(6));
+  EXPECT_EQ(said()[2], "1:82: error: pipeline layout: 4 stages for 3 ranks of '--pipeline-model-parallel-size'");
+  EXPECT_EQ(said()[3], "1:82: error: pipeline layout: 5 layers t, and '--num-layers' is 4");
   adopt("--pipeline-model-parallel-layout=\"Etx|L\"");
   EXPECT_EQ(said()[0], "1:37: error: pipeline layout: 'x' is no layer: E, t, m and L are, and '|' ends a stage");
 }
@@ -231,7 +246,9 @@ TEST_F(Megatron, ValuesAreChecked) {
   EXPECT_FALSE(adopt("--bf16 true"));
   EXPECT_THAT(said(), ElementsAre("1:8: error: '--bf16' takes no value"));
   EXPECT_FALSE(adopt("--tensor-model-parallel-size $TP"));
-  EXPECT_THAT(said(), ElementsAre("1:30: error: '$TP' of '--tensor-model-parallel-size' is no whole number from 1 on"));
+  EXPECT_THAT(said(), ElementsAre("1:30: error: '$TP' of '--tensor-model-parallel-size' is no whole number from 1 on",
+                                  "help: the variable was not replaced: write the number, or use double quotes, in "
+                                  "which the shell replaces it"));
   EXPECT_FALSE(adopt("--lr x --train-iters 10"));
   EXPECT_THAT(said(), testing::Contains("1:6: error: 'x' of '--lr' is no number from 0 on"));
 }
@@ -246,4 +263,64 @@ TEST_F(Megatron, OtherFlagsGetANote) {
                                        "Says nothing of a plan: --num-layers, --hidden-size, "
                                        "--no-masked-softmax-fusion, --log-interval, --context-parallel-size."));
   EXPECT_THAT(said(), IsEmpty());
+}
+
+TEST_F(Megatron, SchedulesInSamples) {
+  std::optional<AdoptedPlan> plan = adopt(
+      "--global-batch-size 128 --train-samples 1953125000 --lr-decay-samples 1949218748 --lr-warmup-samples 3906252 "
+      "--lr 0.0001 --min-lr 0.00001 --lr-decay-style cosine");
+  ASSERT_TRUE(plan) << diagnostics.text();
+  EXPECT_THAT(said(), IsEmpty());
+  EXPECT_EQ(plan->training.optimizer->options.back().text, "schedule cosine { warmup 30517; steps 15228271; min 0.1 }");
+  EXPECT_THAT(plan->notes,
+              ElementsAre(testing::_,
+                          "--lr-decay-samples 1949218748 / --global-batch-size 128 is rounded down to 15228271 steps.",
+                          "--lr-warmup-samples 3906252 / --global-batch-size 128 is rounded down to 30517 steps.",
+                          "Warmup: step s, counted from 0, takes lr * (s + 1) / 30517 here, and lr * s / 30517 in "
+                          "Megatron-LM."));
+  plan = adopt("--global-batch-size 8 --train-samples 800 --lr 1 --lr-warmup-fraction 0.1");
+  EXPECT_EQ(plan->training.optimizer->options.back().text, "schedule linear { warmup 10; steps 100 }");
+  EXPECT_EQ(plan->training.optimizer->options.back().from, "--train-samples");
+  EXPECT_EQ(plan->notes[1], "--train-samples 800 / --global-batch-size 8 is 100 steps.");
+  EXPECT_FALSE(adopt("--train-samples 800 --lr 1"));
+  EXPECT_THAT(said(),
+              ElementsAre("1:1: error: '--train-samples' needs '--global-batch-size': a plan counts steps",
+                          "help: a step of Megatron without it has the samples of one microbatch on each rank that "
+                          "divides the batch"));
+  EXPECT_FALSE(adopt("--global-batch-size 8 --train-samples 7 --lr 1"));
+  EXPECT_THAT(said(), ElementsAre("1:39: error: --train-samples 7 / --global-batch-size 8 is less than a step"));
+  EXPECT_FALSE(adopt("--global-batch-size 8 --train-iters 9 --lr-decay-samples 80 --lr 1"));
+  EXPECT_THAT(said(), ElementsAre("1:39: error: '--lr-decay-samples' and '--train-iters' contradict each other: "
+                                  "Megatron counts iterations or samples"));
+}
+
+TEST_F(Megatron, SchedulesThatPlansDoNotHave) {
+  std::optional<AdoptedPlan> plan = adopt("--lr 1 --train-iters 10 --lr-decay-style inverse-square-root");
+  EXPECT_THAT(said(), ElementsAre("1:25: warning: the lr stays constant: 'inverse-square-root' is no schedule here: "
+                                  "constant, linear, cosine and wsd are"));
+  EXPECT_EQ(plan->training.optimizer->options.front().from,
+            "--lr; stays constant: 'inverse-square-root' is no schedule here: constant, linear, cosine and wsd are");
+  plan = adopt("--lr 1 --train-iters 10 --weight-decay-incr-style cosine --start-weight-decay 0.01 "
+               "--end-weight-decay 0.1");
+  EXPECT_THAT(said(),
+              ElementsAre("1:25: warning: the weight decay is 0.1 from the first step on, and does not grow from "
+                          "0.01: there is no '--weight-decay-incr-style cosine' here"));
+  EXPECT_EQ(plan->training.optimizer->options[3].text, "weight_decay 0.1");
+  EXPECT_EQ(plan->training.optimizer->options[3].from, "--end-weight-decay; in Megatron-LM it grows from 0.01");
+  adopt("--lr 1 --train-iters 10 --end-weight-decay 0.1");
+  EXPECT_THAT(said(), ElementsAre("1:25: warning: '--end-weight-decay' has no effect without "
+                                  "'--weight-decay-incr-style'"));
+  adopt("--lr 1 --train-iters 100 --lr-decay-style WSD --lr-wsd-decay-iters 20 --lr-warmup-iters 10 --lr-warmup-init "
+        "0.1");
+  EXPECT_THAT(said(), ElementsAre("1:26: warning: lr falls evenly in the last steps: there is no '--lr-wsd-decay-style "
+                                  "exponential' here",
+                                  "1:92: warning: '--lr-warmup-init' is left out: the warmup begins at lr / 10"));
+  plan = adopt("--lr 1 --lr-decay-style constant --train-iters 100 --lr-warmup-fraction 0.1");
+  EXPECT_EQ(plan->training.optimizer->options.back().text, "schedule constant { warmup 10 }");
+  adopt("--lr 1 --lr-decay-style constant --lr-warmup-fraction 0.1");
+  EXPECT_THAT(said(), ElementsAre("1:34: warning: '--lr-warmup-fraction' is left out: it needs the number of steps"));
+  plan = adopt("--decoupled-lr 0.1 --decoupled-lr 0.2");
+  EXPECT_THAT(said(), ElementsAre("1:20: warning: '--decoupled-lr' is left out, and changes the numbers of the "
+                                  "training"));
+  EXPECT_EQ(plan->notes.back(), "Left out, and changes the training: --decoupled-lr.");
 }

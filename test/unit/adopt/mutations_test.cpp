@@ -29,6 +29,12 @@ optimizer:
   _target_: torch.optim.AdamW
   lr: 1.0e-5
   betas: [0.9, 0.95]
+freeze_config: {freeze_embeddings: true, freeze_language_model: false}
+clip_grad_norm:
+  max_norm: 1.0
+  norm_type: inf
+peft: {dim: 8}
+lr_scheduler: {lr_decay_style: cosine, lr_warmup_steps: 5}
 other: *steps
 )";
 
@@ -39,7 +45,9 @@ constexpr const char *configuration = R"({
 })";
 
 constexpr const char *flags = "--tensor-model-parallel-size 2 --sequence-parallel --lr=3e-4 \\\n --train-iters '100' "
-                              "--pipeline-model-parallel-layout \"Et*3|(t|)*2,L\" --recompute-modules core_attn mlp";
+                              "--pipeline-model-parallel-layout \"Et*3|(t|)*2,L\" --recompute-modules core_attn mlp "
+                              "--weight-decay-incr-style cosine --end-weight-decay 0.1 --lr-warmup-samples 80 "
+                              "--global-batch-size 8";
 
 /// The text with a few bytes deleted, doubled, exchanged or replaced.
 std::string damaged(std::string text, std::mt19937 &random) {

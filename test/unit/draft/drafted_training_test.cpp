@@ -140,3 +140,16 @@ TEST_F(DraftedTraining, WhatTheLossDoesNotReachIsNamed) {
   EXPECT_EQ(lines.back(), "unused h.0.up.{weight, bias}, norm.weight");
   EXPECT_THAT(lines[1], testing::HasSubstr("group h.1.up.bias { weight_decay 0 }"));
 }
+
+TEST_F(DraftedTraining, FrozenModules) {
+  training.freeze = {{{"embed"}, "freeze_embeddings"}, {{"h.0", "h.1"}, "freeze_language_model"}};
+  unused = {"embed.weight", "norm.weight"};
+  training.recompute = AdoptedRecompute{"", 0, {}};
+  EXPECT_THAT(draft(), ElementsAre("optimizer sgd { lr 0.1 }", "freeze embed", "freeze h.*", "unused norm.weight"));
+  EXPECT_EQ(whyUntrained(training, {model, mesh, unused, splitsBatch, batch}),
+            "of 6 parameters 5 are frozen by the recipe, 1 are not reached by the loss");
+  training.freeze.pop_back();
+  EXPECT_EQ(whyUntrained(training, {model, mesh, unused, splitsBatch, batch}), "");
+  model.parameters.clear();
+  EXPECT_EQ(whyUntrained(training, {model, mesh, unused, splitsBatch, batch}), "the model has no parameter");
+}

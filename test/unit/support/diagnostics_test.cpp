@@ -52,6 +52,29 @@ TEST_F(DiagnosticsTest, MarksCountCharactersAndKeepTabs) {
   EXPECT_EQ(excerpt(0, 1, 2), "") << "a file as a whole has no line";
 }
 
+TEST_F(DiagnosticsTest, LongLinesAreCutAroundThePlace) {
+  std::string digits = "0123456789", most, more;
+  for (int block = 0; block < 16; ++block)
+    most += digits;
+  more = most + most + most;
+  int32_t plan = sources.add("a.plan", most + "\n" + more + "\n").file();
+  auto excerpt = [&](int32_t line, int32_t column, int32_t end) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    printExcerpt(os, sources, {plan, line, column, end});
+    return text;
+  };
+  auto blanks = [](size_t count) { return std::string(count, ' '); };
+  EXPECT_EQ(excerpt(1, 160, 161), "  " + most + "\n" + blanks(161) + "^\n") << "160 characters are whole";
+  EXPECT_EQ(excerpt(2, 2, 4), "  " + most + "...\n   ^~\n");
+  EXPECT_EQ(excerpt(2, 61, 62), "  " + most + "...\n" + blanks(62) + "^\n");
+  EXPECT_EQ(excerpt(2, 201, 204), "  ..." + most + "...\n" + blanks(65) + "^~~\n") << "60 characters in front";
+  EXPECT_EQ(excerpt(2, 480, 481), "  ..." + most + "\n" + blanks(164) + "^\n");
+  EXPECT_EQ(excerpt(2, 481, 482), "  ..." + most + "\n" + blanks(165) + "^\n") << "behind the end of the line";
+  EXPECT_EQ(excerpt(2, 201, 400), "  ..." + most + "...\n" + blanks(65) + "^" + std::string(99, '~') + "\n")
+      << "marked as far as it is shown";
+}
+
 TEST_F(DiagnosticsTest, LinesEndAtTheirBreak) {
   const SourceBuffer &plan = sources.add("a.plan", "one\r\n\ntwo");
   EXPECT_EQ(plan.line(1), "one");

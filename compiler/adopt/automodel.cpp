@@ -100,6 +100,35 @@ void AutomodelReader::readSteps(const YamlEntry &section) {
   reader.readMap(section, options);
 }
 
+/// Options of optimizers there that have no effect here, or none for another optimizer.
+static constexpr StringRef otherOptimizerOptions[] = {"foreach",
+                                                      "fused",
+                                                      "capturable",
+                                                      "differentiable",
+                                                      "store_param_remainders",
+                                                      "compress_state_dict",
+                                                      "master_weight_bits",
+                                                      "master_weight_dtype",
+                                                      "use_triton",
+                                                      "warmup_ratio",
+                                                      "min_lr_ratio",
+                                                      "scalar_opt",
+                                                      "scalar_lr",
+                                                      "scalar_eps",
+                                                      "scalar_betas",
+                                                      "mu",
+                                                      "lm_head_lr",
+                                                      "embed_lr",
+                                                      "flatten",
+                                                      "epsilon",
+                                                      "adjust_lr",
+                                                      "momentum",
+                                                      "dampening",
+                                                      "nesterov",
+                                                      "eps",
+                                                      "betas",
+                                                      "params"};
+
 void AutomodelReader::readNumbers(const YamlEntry &section, AdoptedOptimizer &optimizer) {
   auto number = [&](const char *option) {
     return [this, option, &optimizer](const YamlEntry &entry) {
@@ -165,34 +194,7 @@ void AutomodelReader::readNumbers(const YamlEntry &section, AdoptedOptimizer &op
                                    {"adam_w_mode", ignore},
                                    {"bias_correction", correction},
                                    {"exp_avg_sq_dtype", secondState}});
-  reader.readMap(section, options,
-                 {"foreach",
-                  "fused",
-                  "capturable",
-                  "differentiable",
-                  "store_param_remainders",
-                  "compress_state_dict",
-                  "master_weight_bits",
-                  "master_weight_dtype",
-                  "use_triton",
-                  "warmup_ratio",
-                  "min_lr_ratio",
-                  "scalar_opt",
-                  "scalar_lr",
-                  "scalar_eps",
-                  "scalar_betas",
-                  "mu",
-                  "lm_head_lr",
-                  "embed_lr",
-                  "flatten",
-                  "epsilon",
-                  "adjust_lr",
-                  "momentum",
-                  "dampening",
-                  "nesterov",
-                  "eps",
-                  "betas",
-                  "params"});
+  reader.readMap(section, options, otherOptimizerOptions);
 }
 
 void AutomodelReader::readOptimizer(const YamlEntry &section, const YamlEntry *schedule) {

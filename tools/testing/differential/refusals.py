@@ -8,6 +8,7 @@ import re
 REFUSALS = {
     r"is parts of .*, and is divided over .* as (one|parts)": "takes a dim apart across its division",
     r"counts \d+ parts, which .* takes one by one, and they are divided over": "takes a dim apart across its division",
+    r"is divided over .* part by part, and .* finds its elements by their number": "elements of parts are numbered",
     r"divides dim \d+ of size \d+ by \d+, which leaves ranks without any": "more ranks than elements",
     r"has size \d+, fewer than": "more ranks than elements",
     r"(groups|parts) of .*, fewer than": "more ranks than groups",

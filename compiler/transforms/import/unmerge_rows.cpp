@@ -32,7 +32,7 @@ static SmallVector<int64_t> mergedDims(Value value) {
   for (int64_t size : sizesOf(call.getOperand(0))) {
     if (rest == 1)
       break;
-    if (rest % size != 0 && size % rest != 0)
+    if (size <= 0 || (rest % size != 0 && size % rest != 0))
       return {};
     merged.push_back(std::min(rest, size));
     rest /= merged.back();

@@ -117,6 +117,14 @@ func.func @repeat(%x: tensor<1x6xf32>, %y: tensor<4xf32>) -> (tensor<3x12xf32>, 
   return %0, %1, %2 : tensor<3x12xf32>, tensor<8xf32>, tensor<2x4xf32>
 }
 
+// Many copies stay one operator.
+// CHECK-LABEL: func.func @many_copies
+// CHECK-NEXT: plan.call "aten.repeat.default"(%arg0) {repeats = [17]
+func.func @many_copies(%x: tensor<4xf32>) -> tensor<68xf32> {
+  %0 = plan.call "aten.repeat.default"(%x) {self = #plan.operand<0>, repeats = [17]} : (tensor<4xf32>) -> tensor<68xf32>
+  return %0 : tensor<68xf32>
+}
+
 // A gate is the second half of the features; 16 bits are computed in 32, as by its kernel.
 // CHECK-LABEL: func.func @gated
 // CHECK-NEXT: %[[HALVES:.*]]:2 = plan.call "aten.split.Tensor"(%arg0) {dim = 1 : i64, self = #plan.operand<0>, split_size = 3 : i64}

@@ -158,3 +158,13 @@ func.func @sums_of_rows(%x: tensor<4x6x3xf32>) -> (tensor<3xf32>, tensor<4x6x3xf
   %3 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = [4, 6, 3]} : (tensor<24x3xf32>) -> tensor<4x6x3xf32>
   return %2, %3 : tensor<3xf32>, tensor<4x6x3xf32>
 }
+
+// Rows of tensors without elements are of no dims.
+// CHECK-LABEL: func.func @no_elements
+// CHECK: plan.call "aten.relu.default"(%{{.*}}) {self = #plan.operand<0>} : (tensor<4x0xf32>)
+func.func @no_elements(%x: tensor<2x0x3xf32>) -> tensor<2x2x0xf32> {
+  %0 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [4, 0]} : (tensor<2x0x3xf32>) -> tensor<4x0xf32>
+  %1 = plan.call "aten.relu.default"(%0) {self = #plan.operand<0>} : (tensor<4x0xf32>) -> tensor<4x0xf32>
+  %2 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = [2, 2, 0]} : (tensor<4x0xf32>) -> tensor<2x2x0xf32>
+  return %2 : tensor<2x2x0xf32>
+}

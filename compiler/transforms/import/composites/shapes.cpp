@@ -61,6 +61,9 @@ static SmallVector<Value> stack(const Composite &call) {
 // repeat
 //===----------------------------------------------------------------------===//
 
+/// More copies stay one operator: each is an operand here, and a slice of the gradient.
+constexpr int64_t mostCopies = 16;
+
 /// Of a dim with several elements copies stand one behind the other, of which each may be divided. Nothing is done
 /// where no such dim is repeated.
 static SmallVector<Value> repeat(const Composite &call) {
@@ -72,7 +75,7 @@ static SmallVector<Value> repeat(const Composite &call) {
   bool copies = false;
   for (size_t dim = 0; dim < shapeOf(self).size(); ++dim) {
     int64_t &count = (*repeats)[leading + dim];
-    if (shapeOf(self)[dim] < 2 || count < 2)
+    if (shapeOf(self)[dim] < 2 || count < 2 || count > mostCopies)
       continue;
     SmallVector<int64_t> shape(shapeOf(self));
     shape[dim] *= count;

@@ -3,7 +3,7 @@
 #include "compiler/draft/draft_plan.h"
 #include "compiler/adopt/automodel.h"
 #include "compiler/adopt/huggingface.h"
-#include "compiler/adopt/megatron.h"
+#include "compiler/adopt/megatron/megatron.h"
 #include "compiler/archive/read_archive.h"
 #include "compiler/draft/build_graph.h"
 #include "compiler/draft/choose_styles.h"

@@ -7,7 +7,7 @@
 
 #include "compiler/adopt/automodel.h"
 #include "compiler/adopt/huggingface.h"
-#include "compiler/adopt/megatron.h"
+#include "compiler/adopt/megatron/megatron.h"
 #include "test/fuzz/require.h"
 #include "test/unit/frontend/models.h"
 

@@ -1,6 +1,6 @@
 //===- main.cpp - meshplan, the compiler's command line -------------------===//
 
-#include "compiler/adopt/megatron_flags.h"
+#include "compiler/adopt/megatron/megatron_flags.h"
 #include "compiler/support/nearest.h"
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"

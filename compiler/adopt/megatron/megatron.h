@@ -1,7 +1,7 @@
 //===- megatron.h - the flags of Megatron-LM --------------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_ADOPT_MEGATRON_H
-#define MESHPLAN_COMPILER_ADOPT_MEGATRON_H
+#ifndef MESHPLAN_COMPILER_ADOPT_MEGATRON_MEGATRON_H
+#define MESHPLAN_COMPILER_ADOPT_MEGATRON_MEGATRON_H
 
 #include "compiler/adopt/adopted_plan.h"
 
@@ -14,4 +14,4 @@ std::optional<AdoptedPlan> adoptMegatron(const SourceBuffer &source, Diagnostics
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_ADOPT_MEGATRON_H
+#endif // MESHPLAN_COMPILER_ADOPT_MEGATRON_MEGATRON_H

@@ -1,6 +1,6 @@
 //===- megatron_flags.cpp - a command line of Megatron-LM -----------------===//
 
-#include "compiler/adopt/megatron_flags.h"
+#include "compiler/adopt/megatron/megatron_flags.h"
 #include "compiler/support/nearest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 //===- megatron_flags.h - a command line of Megatron-LM ---------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_ADOPT_MEGATRON_FLAGS_H
-#define MESHPLAN_COMPILER_ADOPT_MEGATRON_FLAGS_H
+#ifndef MESHPLAN_COMPILER_ADOPT_MEGATRON_MEGATRON_FLAGS_H
+#define MESHPLAN_COMPILER_ADOPT_MEGATRON_MEGATRON_FLAGS_H
 
 #include "compiler/support/diagnostics.h"
 #include <optional>
@@ -51,4 +51,4 @@ std::optional<FlagRule> ruleOf(llvm::StringRef name);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_ADOPT_MEGATRON_FLAGS_H
+#endif // MESHPLAN_COMPILER_ADOPT_MEGATRON_MEGATRON_FLAGS_H

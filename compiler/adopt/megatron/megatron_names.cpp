@@ -1,6 +1,6 @@
 //===- megatron_names.cpp - what is known of the flags of Megatron-LM -----===//
 
-#include "compiler/adopt/megatron_flags.h"
+#include "compiler/adopt/megatron/megatron_flags.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -167,8 +167,12 @@ constexpr StringRef outside =
     "use-tokenizer- use-transformer- v-head- valid validation- verify- vision- vocab- wandb- wd- window- "
     "yaml-cfg yarn-";
 
+/// True if one of the names is this one, or its beginning up to a dash.
 bool isOneOf(StringRef name, StringRef names) {
-  return llvm::any_of(llvm::split(names, ' '), [&](StringRef known) { return name.starts_with(known); });
+  return llvm::any_of(llvm::split(names, ' '), [&](StringRef known) {
+    return name.starts_with(known) &&
+           (name.size() == known.size() || known.ends_with("-") || name[known.size()] == '-');
+  });
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 //===- pipeline_layout.cpp - Megatron's string of pipeline stages ---------===//
 
-#include "compiler/adopt/pipeline_layout.h"
+#include "compiler/adopt/megatron/pipeline_layout.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <optional>

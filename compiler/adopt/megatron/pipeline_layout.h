@@ -1,7 +1,7 @@
 //===- pipeline_layout.h - Megatron's string of pipeline stages -*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_ADOPT_PIPELINE_LAYOUT_H
-#define MESHPLAN_COMPILER_ADOPT_PIPELINE_LAYOUT_H
+#ifndef MESHPLAN_COMPILER_ADOPT_MEGATRON_PIPELINE_LAYOUT_H
+#define MESHPLAN_COMPILER_ADOPT_MEGATRON_PIPELINE_LAYOUT_H
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -28,4 +28,4 @@ std::variant<PipelineStages, LayoutError> parsePipelineLayout(llvm::StringRef te
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_ADOPT_PIPELINE_LAYOUT_H
+#endif // MESHPLAN_COMPILER_ADOPT_MEGATRON_PIPELINE_LAYOUT_H

@@ -1,7 +1,7 @@
 //===- megatron_test.cpp - the flags of Megatron-LM -----------------------===//
 
-#include "compiler/adopt/megatron.h"
-#include "compiler/adopt/megatron_flags.h"
+#include "compiler/adopt/megatron/megatron.h"
+#include "compiler/adopt/megatron/megatron_flags.h"
 #include "test/unit/adopt/adopt_test.h"
 
 using namespace meshplan;

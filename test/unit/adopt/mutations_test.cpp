@@ -2,7 +2,7 @@
 
 #include "compiler/adopt/automodel.h"
 #include "compiler/adopt/huggingface.h"
-#include "compiler/adopt/megatron.h"
+#include "compiler/adopt/megatron/megatron.h"
 #include "test/unit/adopt/adopt_test.h"
 #include <random>
 

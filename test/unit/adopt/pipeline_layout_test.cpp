@@ -1,6 +1,6 @@
 //===- pipeline_layout_test.cpp - Megatron's string of pipeline stages ----===//
 
-#include "compiler/adopt/pipeline_layout.h"
+#include "compiler/adopt/megatron/pipeline_layout.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,0 +1,79 @@
+//===- flag_values.cpp - the values of a command line ---------------------===//
+
+#include "compiler/adopt/megatron/flag_values.h"
+#include "compiler/adopt/number_text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace meshplan;
+using llvm::StringRef;
+
+std::string meshplan::shown(StringRef name) { return "--" + name.str(); }
+
+static std::string helpOfNumber(const FlagWord &word) {
+  return StringRef(word.text).contains('$')
+             ? "the variable was not replaced: write the number, or use double quotes, in which the shell replaces it"
+             : "";
+}
+
+/// The last one of a name holds.
+const MegatronFlag *FlagValues::find(StringRef name) const {
+  auto found = llvm::find_if(llvm::reverse(flags), [&](const MegatronFlag &flag) { return flag.name == name; });
+  return found == flags.rend() ? nullptr : &*found;
+}
+
+std::optional<int64_t> FlagValues::integer(StringRef name, int64_t least) const {
+  const MegatronFlag *flag = find(name);
+  if (!flag)
+    return std::nullopt;
+  int64_t value = 0;
+  const FlagWord &text = flag->values.front();
+  if (!StringRef(text.text).getAsInteger(10, value) && value >= least)
+    return value;
+  diagnostics
+      .error(text.range,
+             "'" + text.text + "' of '" + shown(name) + "' is no whole number from " + std::to_string(least) + " on")
+      .help(helpOfNumber(text));
+  return std::nullopt;
+}
+
+std::optional<double> FlagValues::number(StringRef name) const {
+  const MegatronFlag *flag = find(name);
+  if (!flag)
+    return std::nullopt;
+  const FlagWord &text = flag->values.front();
+  std::optional<double> value = parseNumber(text.text);
+  if (!value || *value < 0) {
+    diagnostics.error(text.range, "'" + text.text + "' of '" + shown(name) + "' is no number from 0 on")
+        .help(helpOfNumber(text));
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<TakenNumber> FlagValues::size(StringRef name) const {
+  std::optional<int64_t> value = integer(name);
+  if (!value)
+    return std::nullopt;
+  return TakenNumber{*value, shown(name), find(name)->values.front().range};
+}
+
+std::string FlagValues::word(StringRef name, StringRef otherwise, llvm::ArrayRef<std::string> allowed) const {
+  const MegatronFlag *flag = find(name);
+  if (!flag)
+    return otherwise.str();
+  const FlagWord &text = flag->values.front();
+  if (!llvm::is_contained(allowed, text.text))
+    diagnostics.error(text.range,
+                      "'" + text.text + "' of '" + shown(name) + "' is none of " + llvm::join(allowed, ", "));
+  return text.text;
+}
+
+Taken FlagValues::takenFlag(std::string text, StringRef name) const {
+  const MegatronFlag *flag = find(name);
+  return {std::move(text), shown(name), flag ? flag->range : SourceRange()};
+}
+
+void FlagValues::warn(StringRef name, const std::string &message) const {
+  diagnostics.warning(find(name)->range, message);
+}

@@ -1,0 +1,42 @@
+//===- flag_values.h - the values of a command line -------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_ADOPT_MEGATRON_FLAG_VALUES_H
+#define MESHPLAN_COMPILER_ADOPT_MEGATRON_FLAG_VALUES_H
+
+#include "compiler/adopt/adopted_plan.h"
+#include "compiler/adopt/megatron/megatron_flags.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace meshplan {
+
+/// "--lr" of "lr".
+std::string shown(llvm::StringRef name);
+
+/// Checked access to flags by their names without dashes. Of several with one name the last holds. A value that is
+/// wrong is reported at its place, and nothing is returned, as for a flag that is not there. The flags and the
+/// diagnostics must outlive this object.
+class FlagValues {
+public:
+  FlagValues(const std::vector<MegatronFlag> &flags, Diagnostics &diagnostics)
+      : flags(flags), diagnostics(diagnostics) {}
+
+  const MegatronFlag *find(llvm::StringRef name) const;
+  bool has(llvm::StringRef name) const { return find(name) != nullptr; }
+  std::optional<int64_t> integer(llvm::StringRef name, int64_t least = 1) const;
+  std::optional<double> number(llvm::StringRef name) const; ///< from 0 on
+  std::optional<TakenNumber> size(llvm::StringRef name) const;
+  /// A word; one that is not allowed is reported, and returned.
+  std::string word(llvm::StringRef name, llvm::StringRef otherwise, llvm::ArrayRef<std::string> allowed) const;
+  /// A text that is taken from the flag.
+  Taken takenFlag(std::string text, llvm::StringRef name) const;
+  /// Warns at a flag that is there.
+  void warn(llvm::StringRef name, const std::string &message) const;
+
+protected:
+  const std::vector<MegatronFlag> &flags;
+  Diagnostics &diagnostics;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_ADOPT_MEGATRON_FLAG_VALUES_H

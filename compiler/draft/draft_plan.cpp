@@ -186,7 +186,7 @@ bool Drafter::findLoss(const archive::ExportedProgram &program) {
   }
   draft.lossUnit = adopted.training.lossUnit;
   if (options.train && !adopted.training.optimizer) {
-    AdoptedTraining usual = usualTraining(draft.mesh);
+    AdoptedTraining usual = usualTraining(draft.mesh, model);
     if (options.from.kind == ForeignPlan::Kind::none || options.from.kind == ForeignPlan::Kind::huggingface)
       adopted.training = std::move(usual);
     else

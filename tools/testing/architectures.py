@@ -8,7 +8,7 @@ Each model type is exported with a small random configuration (small_configs.py)
 for dp=2, tp=2, its warnings, what of it stays whole, and its outputs on four ranks beside PyTorch's
 (compare_forward.py). Prints a line for each model, and at the end how many models have attention, MLPs, mixers or
 experts of which no weight of two or more dims is divided: by the names of their paths, which only this survey reads.
-Status 1 if a draft is not made, has a warning of the kinds below, or is wrong.
+Status 1 if a draft is not made or its outputs are wrong.
 """
 
 from __future__ import annotations

@@ -46,6 +46,14 @@ class Configurations(unittest.TestCase):
         small = small_configs.small({"layer_types": kinds * 6, "num_hidden_layers": 24})
         self.assertEqual(small, {"layer_types": ["linear_attention", "full_attention"], "num_hidden_layers": 2})
 
+    def test_have_heads_of_two_parts_with_latent_keys(self) -> None:
+        heads = {"num_attention_heads": 128, "num_key_value_heads": 128, "kv_lora_rank": 512}
+        small = small_configs.small(
+            heads | {"qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "qk_head_dim": 192, "head_dim": 64}
+        )
+        self.assertEqual(small["qk_head_dim"], small["qk_nope_head_dim"] + small["qk_rope_head_dim"])
+        self.assertEqual((small["num_key_value_heads"], small["head_dim"]), (4, small["qk_rope_head_dim"]))
+
     def test_have_small_configurations_inside(self) -> None:
         small = small_configs.small({"text_config": {"model_type": "t", "hidden_size": 512}})
         self.assertEqual(small, {"text_config": {"model_type": "t", "hidden_size": 64}})

@@ -124,6 +124,11 @@ def small(values: dict, is_top: bool = True) -> dict:
             made[name] = small_list(name, value)
     if "qk_rope_head_dim" in made and "head_dim" in made:
         made["head_dim"] = made["qk_rope_head_dim"]
+    if {"qk_head_dim", "qk_rope_head_dim", "qk_nope_head_dim"} <= made.keys():
+        made["qk_head_dim"] = made["qk_rope_head_dim"] + made["qk_nope_head_dim"]
+    # Latent keys and values are made for each head.
+    if "kv_lora_rank" in values and {"num_key_value_heads", "num_attention_heads"} <= made.keys():
+        made["num_key_value_heads"] = made["num_attention_heads"]
     count = max(2, len(kinds))
     for name in layers:
         own = [value for index, value in enumerate(values[name]) if value not in values[name][:index]]

@@ -331,11 +331,14 @@ std::vector<DraftStatement> meshplan::draftTraining(const AdoptedTraining &train
   return TrainingDrafter(training, facts, diagnostics).draft();
 }
 
-AdoptedTraining meshplan::usualTraining(const std::vector<DraftAxis> &mesh) {
+AdoptedTraining meshplan::usualTraining(const std::vector<DraftAxis> &mesh, const ModelOutline &model) {
   AdoptedTraining training;
   bool sharesParameters = llvm::any_of(mesh, [](const DraftAxis &axis) { return axis.name == "fsdp"; });
   training.data.shard.text = sharesParameters ? "parameters, gradients, optimizer" : "gradients, optimizer";
   training.precision.master.text = "f32";
+  if (llvm::any_of(model.parameters,
+                   [](const OutlineParameter &own) { return own.requiresGrad && own.dtype == "f16"; }))
+    training.precision.lossScale.text = "loss_scale dynamic";
   AdoptedOptimizer optimizer{
       "adamw",
       "",

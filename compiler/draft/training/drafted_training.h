@@ -27,9 +27,9 @@ struct TrainingFacts {
 };
 
 /// What one trains with where nothing is known: adamw with a decay of weights of two dims and more, clipping, masters
-/// of 16-bit parameters; gradients and states shared out over data axes, parameters too over an axis that is called
-/// fsdp.
-AdoptedTraining usualTraining(const std::vector<DraftAxis> &mesh);
+/// of 16-bit parameters, a dynamic loss scale for f16; gradients and states shared out over data axes, parameters too
+/// over an axis that is called fsdp.
+AdoptedTraining usualTraining(const std::vector<DraftAxis> &mesh, const ModelOutline &model);
 
 /// Why there is nothing to train: "of 4 parameters 3 require no gradient in the archive, ..."; empty if there is
 /// something.

@@ -54,17 +54,21 @@ protected:
 } // namespace
 
 TEST_F(DraftedTraining, WhatIsUsual) {
-  training = usualTraining(mesh);
+  training = usualTraining(mesh, model);
   EXPECT_THAT(draft(), ElementsAre("data dp { shard gradients, optimizer; unit h.* }",
                                    "optimizer adamw { lr 3e-4; betas (0.9, 0.95); weight_decay 0.1; group **.bias, "
                                    "norm.weight { weight_decay 0 } }",
                                    "clip_grad_norm 1.0"));
   mesh = {{"fsdp", 2, AxisRole::data}};
-  training = usualTraining(mesh);
+  training = usualTraining(mesh, model);
   EXPECT_EQ(draft().front(), "data fsdp { shard parameters, gradients, optimizer; unit h.* }");
   for (OutlineParameter &parameter : model.parameters)
     parameter.dtype = "bf16";
   EXPECT_EQ(draft()[1], "precision { master f32 }");
+  for (OutlineParameter &parameter : model.parameters)
+    parameter.dtype = "f16";
+  training = usualTraining(mesh, model);
+  EXPECT_EQ(draft()[1], "precision { master f32; loss_scale dynamic }");
 }
 
 TEST_F(DraftedTraining, UnitsAreLayersOrClasses) {
@@ -134,7 +138,7 @@ TEST_F(DraftedTraining, LayersAreRecomputed) {
 }
 
 TEST_F(DraftedTraining, WhatTheLossDoesNotReachIsNamed) {
-  training = usualTraining({});
+  training = usualTraining({}, model);
   unused = {"h.0.up.weight", "h.0.up.bias", "norm.weight"};
   std::vector<std::string> lines = draft();
   EXPECT_EQ(lines.back(), "unused h.0.up.{weight, bias}, norm.weight");

@@ -217,6 +217,8 @@ void AutomodelReader::readOptimizer(const YamlEntry &section, const YamlEntry *s
   }
   AdoptedOptimizer optimizer{kind, target ? reader.fromOf(*target) : reader.fromOf(section), {}, {}};
   readNumbers(section, optimizer);
+  if (kind == "adamw" && *name == "FusedAdam" && !section.value.find("weight_decay"))
+    optimizer.options.push_back({"weight_decay 0", "the default of FusedAdam"});
   if (schedule)
     readSchedule(*schedule, optimizer);
   plan.training.optimizer = std::move(optimizer);

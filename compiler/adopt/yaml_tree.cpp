@@ -166,9 +166,16 @@ YamlValue TreeReader::readNode(llvm::yaml::Node *node, int level) {
 
 std::optional<YamlValue> TreeReader::read() {
   YamlValue root;
+  bool isFirst = true;
   for (llvm::yaml::Document &document : stream) {
-    root = readNode(document.getRoot(), 0);
-    break;
+    llvm::yaml::Node *node = document.getRoot();
+    if (isFirst)
+      root = readNode(node, 0);
+    else if (node && !llvm::isa<llvm::yaml::NullNode>(node) && !failed)
+      fail(rangeOf(node->getSourceRange()), "a second document, or text behind the end of the first");
+    isFirst = false;
+    if (failed || stream.failed())
+      break;
   }
   if (stream.failed() && !failed)
     fail({source.file()}, "is no YAML");

@@ -218,7 +218,14 @@ std::optional<int64_t> Drafter::setBatch() {
   auto known = draft.exampleExtents.find(batch.symbol);
   if (known == draft.exampleExtents.end())
     return std::nullopt;
-  return draft.splitsBatch ? (known->second + shards - 1) / shards * shards : known->second;
+  int64_t samples = known->second, divided = llvm::alignTo(samples, shards);
+  if (draft.splitsBatch && training.globalBatch && divided != samples)
+    reports
+        .warning(training.globalBatch->range, "a batch of " + std::to_string(samples) + " is no multiple of the " +
+                                                  std::to_string(shards) + " ranks that divide it: the plan has " +
+                                                  std::to_string(divided))
+        .help("take a multiple, or fewer ranks that divide the batch");
+  return draft.splitsBatch ? divided : samples;
 }
 
 /// Parameters that the loss does not reach, under a plan that divides nothing.

@@ -40,7 +40,7 @@ private:
   /// A collective that the rank makes `count` times.
   void addCollective(sched::StartOp start, int64_t count);
   void addCompute(sched::ComputeOp compute, int64_t count);
-  void addDividedAxes(Operation &step);
+  void addDividedAxes();
   void addActivationSum(sched::StartOp start, int64_t ranks, int64_t count);
   void addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes);
   /// What a step runs before this program.
@@ -155,18 +155,28 @@ void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {
   known->count += count;
 }
 
-/// Flat storage does not count: who computes on it has gathered it first.
-void ReportBuilder::addDividedAxes(Operation &step) {
+/// The first program, forward or evaluation, shows what divides work: a step also computes the norm of gradients and
+/// new parameters from parts that ranks hold of the same tensors. Flat storage does not count: who computes on it has
+/// gathered it first.
+void ReportBuilder::addDividedAxes() {
+  ModuleOp module = program->getParentOfType<ModuleOp>();
+  bool hasForward = module.lookupSymbol("forward") || module.lookupSymbol("eval");
   auto add = [&](ArrayRef<sched::AxisAttr> axes) {
     for (sched::AxisAttr axis : axes)
       report.axes[axis.getAxis()].dividesWork = true;
   };
-  for (Type result : step.getResultTypes())
-    if (auto type = dyn_cast<sched::ShardedTensorType>(result)) {
-      add(type.getPartialAxes());
-      for (sched::DimAttr dim : type.getDims())
-        add(dim.getAxes());
-    }
+  for (auto each : module.getOps<sched::ProgramOp>()) {
+    bool ofStep = each.getSymName() == "step" || (each.getRuns() && each.getBefore().value_or("step") == "step");
+    if (each.getDevices() || (hasForward && ofStep))
+      continue;
+    for (auto compute : each.getBody().getOps<sched::ComputeOp>())
+      for (Type result : compute.getResultTypes())
+        if (auto type = dyn_cast<sched::ShardedTensorType>(result)) {
+          add(type.getPartialAxes());
+          for (sched::DimAttr dim : type.getDims())
+            add(dim.getAxes());
+        }
+  }
 }
 
 void ReportBuilder::addMemory(sched::MemoryAttr memory) {
@@ -183,10 +193,8 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
 void ReportBuilder::addPass(sched::ProgramOp pass) {
   for (auto start : pass.getBody().getOps<sched::StartOp>())
     addCollective(start, *pass.getRuns());
-  for (auto compute : pass.getBody().getOps<sched::ComputeOp>()) {
+  for (auto compute : pass.getBody().getOps<sched::ComputeOp>())
     addCompute(compute, *pass.getRuns());
-    addDividedAxes(*compute);
-  }
   if (std::optional<sched::TimeAttr> time = pass.getTime()) {
     report.time.compute += *pass.getRuns() * time->getCompute();
     report.time.communication += *pass.getRuns() * time->getCommunication();
@@ -219,6 +227,7 @@ void ReportBuilder::addPeak(sched::PeakAttr peak) {
 Report ReportBuilder::build() {
   report.program = program.getSymName().str();
   addMesh();
+  addDividedAxes();
   addCommunicators();
   for (Operation &step : program.getBody().front()) {
     if (auto parameter = dyn_cast<sched::ParameterOp>(step))
@@ -236,10 +245,8 @@ Report ReportBuilder::build() {
       addBytes(report.memory.inputs, setting.getResult());
     else if (auto start = dyn_cast<sched::StartOp>(step))
       addCollective(start, 1);
-    else if (auto compute = dyn_cast<sched::ComputeOp>(step)) {
+    else if (auto compute = dyn_cast<sched::ComputeOp>(step))
       addCompute(compute, /*count=*/1);
-      addDividedAxes(step);
-    }
   }
   if (std::optional<sched::MemoryAttr> memory = program.getMemory())
     addMemory(*memory);

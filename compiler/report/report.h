@@ -42,7 +42,7 @@ struct AxisReport {
   std::string name;
   int64_t size = 1;
   std::vector<CollectiveTotal> collectives;
-  bool dividesWork = false; ///< some result of an operator is divided or partial over it
+  bool dividesWork = false; ///< some result of the forward pass is divided or partial over it
 };
 
 /// Collectives of one kind and communicator that one plan statement causes.

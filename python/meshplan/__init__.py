@@ -1,10 +1,17 @@
 """Sharding plans for PyTorch models: the programs `meshplan` and `meshplan-run`, and what Python needs beside them.
 
-`export` writes a module as an archive that plans name, `check` says what a plan makes of it, `compile` writes the
-schedule that `meshplan-run` trains. Nothing here imports PyTorch before it is used.
+`export` writes a module as an archive, `init` drafts a plan for it, `check` says what a plan makes of it, `compile`
+writes the schedule that `meshplan-run` trains. Nothing here imports PyTorch before it is used.
 """
 
-from meshplan._plans import PlanError, PlanWarning, check, compile
+from meshplan._plans import PlanError, PlanWarning, check, compile, diff, explain, init
+from meshplan._programs import version as _version
 from meshplan._torch import export
 
-__all__ = ["PlanError", "PlanWarning", "check", "compile", "export"]
+__all__ = ["PlanError", "PlanWarning", "check", "compile", "diff", "explain", "export", "init"]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        return _version()
+    raise AttributeError(f"module 'meshplan' has no attribute {name!r}")

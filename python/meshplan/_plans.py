@@ -38,17 +38,73 @@ class PlanWarning(UserWarning):
     """What the compiler prints of a plan that it compiles."""
 
 
-def run(command: str, plan: File, variables: Variables | None, options: list[str]) -> subprocess.CompletedProcess[str]:
+def run(command: str, files: Sequence[File | str], options: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    line = [program("meshplan"), command, *options, "--", *(os.fspath(each) for each in files)]
+    return subprocess.run(line, capture_output=True, text=True)
+
+
+def compile_options(variables: Variables | None, device: str, strict: bool) -> list[str]:
     if not isinstance(variables, Mapping | None):
         raise TypeError(f"variables are a dict such as {{'world': 8}}, not {variables!r}")
     definitions = [word for name, value in (variables or {}).items() for word in ("-D", f"{name}={value}")]
-    line = [program("meshplan"), command, *definitions, *options, "--", os.fspath(plan)]
-    return subprocess.run(line, capture_output=True, text=True)
+    return [*definitions, "--device", device, *(["--strict"] if strict else [])]
 
 
 def failure(result: subprocess.CompletedProcess[str], report: Mapping[str, Any]) -> PlanError:
     text = result.stderr.strip() or f"meshplan ended with status {result.returncode}"
     return PlanError(text, report.get("errors", []), report.get("warnings", []))
+
+
+def report_of(command: str, files: Sequence[File | str], options: Sequence[str]) -> dict[str, Any]:
+    result = run(command, files, [*options, "--json"])
+    try:
+        report: dict[str, Any] = json.loads(result.stdout)
+    except json.JSONDecodeError:
+        report = {}
+    if result.returncode != 0:
+        raise failure(result, report)
+    return report
+
+
+def written(result: subprocess.CompletedProcess[str], path: Path) -> Path:
+    if result.returncode != 0:
+        raise failure(result, {})
+    if said := result.stderr.strip():
+        warnings.warn(said, PlanWarning, stacklevel=3)
+    return path
+
+
+def init(
+    model: File,
+    mesh: Mapping[str, int] | None = None,
+    *,
+    output: File | None = None,
+    source: tuple[str, File] | str | None = None,
+    ranks: int | None = None,
+    loss: bool | str = False,
+    train: bool = False,
+    sequence: bool = False,
+    force: bool = False,
+) -> Path:
+    """Drafts a plan for an archive, and returns its path; without `output` the archive's, with .plan.
+
+    `mesh` has axes and their sizes, outermost first, such as {"dp": 2, "tp": 4}. `source` is a plan of others that is
+    followed: "hf", ("hf", FILE), ("automodel", FILE) or ("megatron", FLAGS). `loss` is True or the name of an output;
+    `train` drafts loss, optimizer and data block; with `sequence` norms divide the sequence; `force` overwrites a plan
+    that exists. Raises PlanError when there is no plan to draft; what the draft warns of is a PlanWarning.
+    """
+    path = Path(model).with_suffix(".plan") if output is None else Path(output)
+    options = ["-o", str(path)]
+    if mesh:
+        options += ["--mesh", ",".join(f"{name}={size}" for name, size in mesh.items())]
+    if source is not None:
+        options += ["--from", *([source] if isinstance(source, str) else map(os.fspath, source))]
+    if ranks is not None:
+        options += ["--ranks", str(ranks)]
+    if loss:
+        options.append("--loss" if loss is True else f"--loss={loss}")
+    options += [flag for flag, given in (("--train", train), ("--sequence", sequence), ("--force", force)) if given]
+    return written(run("init", [model], options), path)
 
 
 def check(
@@ -59,14 +115,24 @@ def check(
     `variables` are values of axes, of `let` and of `world`, as `-D` gives them; `device` is cpu or cuda. With `strict`,
     what no statement asks for is an error. Raises PlanError when the plan is wrong.
     """
-    result = run("check", plan, variables, ["--json", "--device", device, *(["--strict"] if strict else [])])
-    try:
-        report: dict[str, Any] = json.loads(result.stdout)
-    except json.JSONDecodeError:
-        report = {}
-    if result.returncode != 0:
-        raise failure(result, report)
-    return report
+    return report_of("check", [plan], compile_options(variables, device, strict))
+
+
+def diff(
+    plan: File, other: File, variables: Variables | None = None, *, device: str = "cpu", strict: bool = False
+) -> dict[str, Any]:
+    """What differs between two plans of a model: the report of `meshplan diff --json`. Arguments are those of check."""
+    return report_of("diff", [plan, other], compile_options(variables, device, strict))
+
+
+def explain(
+    plan: File, path: str, variables: Variables | None = None, *, device: str = "cpu", strict: bool = False
+) -> dict[str, Any]:
+    """Why a parameter or an activation has its layout, and which collectives that causes: `meshplan explain --json`.
+
+    `path` names a parameter, a module, an input or an output; PATH:input[0] is what a module reads.
+    """
+    return report_of("explain", [plan, path], compile_options(variables, device, strict))
 
 
 def compile(
@@ -84,10 +150,5 @@ def compile(
     when the plan is wrong; what the compiler warns of is a PlanWarning.
     """
     path = Path(plan).with_suffix(".sched") if output is None else Path(output)
-    flags = [flag for flag, given in (("--strict", strict), ("--reference", reference)) if given]
-    result = run("compile", plan, variables, ["--device", device, *flags, "-o", str(path)])
-    if result.returncode != 0:
-        raise failure(result, {})
-    if said := result.stderr.strip():
-        warnings.warn(said, PlanWarning, stacklevel=2)
-    return path
+    options = [*compile_options(variables, device, strict), *(["--reference"] if reference else []), "-o", str(path)]
+    return written(run("compile", [plan], options), path)

@@ -32,6 +32,12 @@ def program(name: str) -> str:
     return found
 
 
+def version() -> str:
+    """The version of the programs, such as 0.1.0."""
+    said = subprocess.run([program("meshplan"), "--version"], check=True, capture_output=True, text=True).stdout
+    return said.split()[1]
+
+
 def public(version: str) -> str:
     """2.11.0 for 2.11.0+cpu."""
     return version.partition("+")[0]

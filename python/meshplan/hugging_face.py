@@ -182,6 +182,19 @@ def refused(settings: list[str], error: Exception) -> UsageError:
     return UsageError(f"--set {' --set '.join(settings)}: {reason}")
 
 
+@contextlib.contextmanager
+def settings_at_fault(settings: list[str]) -> Iterator[None]:
+    """Of a configuration that transformers accepts and no model can have; without settings it is no mistake of the
+    user.
+    """
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        if not settings:
+            raise
+        raise refused(settings, error) from error
+
+
 def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
     settings = dict(parse_setting(text) for text in arguments.set)
     config = read_config(arguments, {})
@@ -295,13 +308,8 @@ def load_model(arguments: argparse.Namespace, config: transformers.PretrainedCon
         model = kind.from_pretrained(source, config=config, **options)
     else:
         with parameters_without_storage() if arguments.meta else contextlib.nullcontext():
-            try:
+            with settings_at_fault(arguments.set):
                 model = build_model(kind, config, options)
-            except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
-                # Of a configuration that transformers accepts and no model can have; else it is no mistake of the user.
-                if not arguments.set:
-                    raise
-                raise refused(arguments.set, error) from error
         if source is not None:
             load_gguf(Path(source), model)
     if arguments.lora:
@@ -323,7 +331,8 @@ def export(model: Model, inputs: Tensors, arguments: argparse.Namespace) -> torc
     }
     with plain_forward(model, constant_inputs(model, arguments)):
         shapes = dynamic if arguments.dynamic else None
-        program = torch.export.export(model, (), dict(inputs), dynamic_shapes=shapes, strict=False)
+        with settings_at_fault(arguments.set):
+            program = torch.export.export(model, (), dict(inputs), dynamic_shapes=shapes, strict=False)
     return readable(program, arguments.decompose)
 
 

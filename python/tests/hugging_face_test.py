@@ -297,6 +297,15 @@ class ExportModel(unittest.TestCase):
                 "--set",
                 "hidden_act=foo",
             ): ("--set hidden_size=8 --set num_attention_heads=2 --set hidden_act=foo: no 'foo'"),
+            # One that only the forward pass refuses.
+            (
+                *("--config", "llama", "--set", "hidden_size=96", "--set", "num_attention_heads=3"),
+                *("--set", "num_key_value_heads=2", "--set", "num_hidden_layers=1"),
+            ): (
+                "--set hidden_size=96 --set num_attention_heads=3 --set num_key_value_heads=2 --set num_hidden_layers=1: "
+                "Attempting to broadcast a dimension of length 2 at -1! Mismatching argument at index 1 had [2, 2]; but "
+                "expected shape should be broadcastable to [2, 3]"
+            ),
             (*llama, "--class", "Lama"): "--class Lama: transformers has no such class",
             (*llama, "--class", "LlamaModel", "--loss"): "--loss: LlamaModel.forward() takes no labels",
             ("--gguf", "/nonexistent.gguf"): "--gguf /nonexistent.gguf: no such file",

@@ -169,6 +169,31 @@ class Meshplan(unittest.TestCase):
         self.assertIn(first["message"], str(caught.exception))
         self.assertFalse((self.folder / "mlp.sched").exists())
 
+    def test_a_draft_a_difference_and_an_explanation(self) -> None:
+        archive = self.export()
+        drafted = self.folder / "drafted.plan"
+        self.assertEqual(meshplan.init(archive, {"dp": 2, "tp": 2}, output=drafted, train=True), drafted)
+        self.assertIn("mesh dp = 2, tp = 2", drafted.read_text())
+        self.assertEqual(meshplan.check(drafted)["errors"], [])
+        with self.assertRaisesRegex(meshplan.PlanError, "exists"):
+            meshplan.init(archive, {"dp": 2}, output=drafted)
+        meshplan.init(
+            archive, output=drafted, source=("megatron", "--tensor-model-parallel-size 2"), ranks=4, force=True
+        )
+        self.assertIn("the flags of Megatron-LM", drafted.read_text())
+        other = self.folder / "other.plan"
+        other.write_text(PLAN.replace("up:   colwise tp\n  down: rowwise tp", "rest: replicate"))
+        self.assertIn("up.weight", json.dumps(meshplan.diff(self.plan, other, {"samples": 8})))
+        why = meshplan.explain(self.plan, "up.weight")
+        self.assertIn("colwise tp", json.dumps(why))
+        with self.assertRaisesRegex(meshplan.PlanError, "nothing.weight"):
+            meshplan.explain(self.plan, "nothing.weight")
+
+    def test_the_version_is_that_of_the_programs(self) -> None:
+        self.assertRegex(meshplan.__version__, r"^\d+\.\d+\.\d+$")
+        with self.assertRaises(AttributeError):
+            _ = meshplan.nothing
+
     def test_an_exception_goes_between_processes(self) -> None:
         with self.assertRaises(meshplan.PlanError) as caught:
             meshplan.check(self.folder / "none.plan")

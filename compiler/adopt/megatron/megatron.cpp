@@ -144,7 +144,10 @@ void MegatronReader::readData() {
                                               : "use-distributed-optimizer";
   data.shard = takenFlag(sharded(), by);
   bool parameters = StringRef(data.shard.text).starts_with("parameters");
-  if (has("torch-fsdp2-no-reshard-after-forward") && parameters)
+  if (has("torch-fsdp2-no-reshard-after-forward") && !has("use-torch-fsdp2"))
+    warn("torch-fsdp2-no-reshard-after-forward",
+         "'--torch-fsdp2-no-reshard-after-forward' has no effect without '--use-torch-fsdp2'");
+  else if (has("torch-fsdp2-no-reshard-after-forward"))
     data.keep = takenFlag("keep", "torch-fsdp2-no-reshard-after-forward");
   if (plan.mesh.replicas && plan.mesh.replicas->value > 1 && data.shard.text.empty())
     warn("num-distributed-optimizer-instances",

@@ -167,6 +167,16 @@ TEST_F(Automodel, OtherSections) {
   EXPECT_THAT(said(), ElementsAre("18:3: warning: 'foreach' has no effect here"));
 }
 
+TEST_F(Automodel, FusedAdamHasADefaultOfItsOwn) {
+  auto options = [&](const std::string &more) {
+    return texts(adopt("distributed: {}\noptimizer:\n  _target_: apex.optimizers.FusedAdam\n  lr: 0.1\n" + more)
+                     ->training.optimizer->options);
+  };
+  EXPECT_THAT(options(""), ElementsAre("lr 0.1", "weight_decay 0"));
+  EXPECT_THAT(options("  weight_decay: 0.2\n"), ElementsAre("lr 0.1", "weight_decay 0.2"));
+  EXPECT_THAT(options("  adam_w_mode: false\n"), ElementsAre("lr 0.1"));
+}
+
 TEST_F(Automodel, Optimizers) {
   auto kind = [&](const std::string &target, const std::string &options = "") {
     std::optional<AdoptedPlan> plan =

@@ -83,6 +83,9 @@ TEST_F(Megatron, WhatDataParallelRanksShare) {
                           "optim_grads, optim_grads_params",
                           "1:1: warning: '--data-parallel-sharding-strategy' has no effect without "
                           "'--use-megatron-fsdp'"));
+  adopt("--torch-fsdp2-no-reshard-after-forward --use-megatron-fsdp");
+  EXPECT_THAT(said(), ElementsAre("1:1: warning: '--torch-fsdp2-no-reshard-after-forward' has no effect without "
+                                  "'--use-torch-fsdp2'"));
   adopt("--num-distributed-optimizer-instances 2");
   EXPECT_THAT(said(), ElementsAre("1:1: warning: '--num-distributed-optimizer-instances' has no effect without "
                                   "'--use-distributed-optimizer'"));

@@ -67,6 +67,17 @@ TEST_F(YamlTree, WhatIsWrongHasAPlace) {
   EXPECT_THAT(said(), SizeIs(1));
 }
 
+TEST_F(YamlTree, TextBehindTheFirstDocumentIsAnError) {
+  EXPECT_FALSE(read("a: 1\n---\nb: 2\n"));
+  EXPECT_THAT(said(), ElementsAre("3:1: error: a second document, or text behind the end of the first"));
+  EXPECT_FALSE(read("{\"a\": 1}\n{\"b\": 2}\n"));
+  EXPECT_THAT(said(), SizeIs(1));
+  EXPECT_FALSE(read("{\"a\": 1} b\n"));
+  EXPECT_THAT(said(), SizeIs(1));
+  EXPECT_TRUE(read("---\na: 1\n...\n")) << diagnostics.text();
+  EXPECT_TRUE(read("---\na: 1\n---\n")) << diagnostics.text();
+}
+
 TEST_F(YamlTree, AnEmptyTextSaysNothing) {
   std::optional<YamlValue> root = read("");
   ASSERT_TRUE(root) << diagnostics.text();

@@ -154,6 +154,16 @@ TEST(RowsTest, LogarithmsOfProbabilitiesNeedNoSum) {
   EXPECT_EQ(tokenLoss({}, {}, picked.to(at::kBFloat16), target, -100, 4).scalar_type(), at::kBFloat16);
 }
 
+/// A loss near zero has no more error than log(1 + x) in float32, however large the logits are.
+TEST(RowsTest, SmallLossesOfLargeLogitsAreExact) {
+  at::Tensor logits = at::rand({6, 12}, at::kFloat) * 4 + 70;
+  at::Tensor target = at::arange(6);
+  logits.diagonal().fill_(81.3F);
+  at::Tensor loss = ShardedLoss{3}(logits, target, -100), expected = lossPerToken(logits, target, -100);
+  EXPECT_LT(expected.max().item<double>(), 0.02);
+  EXPECT_LT((loss.to(at::kDouble) - expected).abs().max().item<double>(), 3 * std::numeric_limits<float>::epsilon());
+}
+
 TEST(RowsTest, ATargetThatIsNoClassIsAnError) {
   at::Tensor row = at::ones({2}), ignored = at::tensor({int64_t(1), int64_t(-100)});
   auto loss = [&](const at::Tensor &target) { return tokenLoss(row, row, row, target, -100, 4); };

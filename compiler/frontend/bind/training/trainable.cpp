@@ -137,7 +137,8 @@ void TrainableReader::checkOptimizer() const {
   for (const BoundTrainable &statement : plan.trainable)
     error.note(statement.range, statement.kind == TrainableStatement::Kind::Unused ? "unused here" : "frozen here");
   if (size_t fixed = llvm::count_if(context.model.parameters, [](const auto &each) { return !each.requiresGrad; }))
-    error.help(std::to_string(fixed) + " parameters require no gradient in the archive");
+    error.help(std::to_string(fixed) + (fixed == 1 ? " parameter requires" : " parameters require") +
+               " no gradient in the archive");
   error.help("remove the optimizer, or train a parameter");
 }
 

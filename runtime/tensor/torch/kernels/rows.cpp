@@ -80,8 +80,10 @@ at::Tensor meshplan::tokenLoss(const std::optional<at::Tensor> &max, const std::
   if (classes > 0)
     checkIndices(target.masked_fill(ignored, 0), classes, "target");
   at::ScalarType type = accumulationType(picked.scalar_type());
+  // The distance to the maximum first: it is exact where the loss is small, and what is rounded to the maximum's units
+  // would be as large as the loss.
   at::Tensor loss =
-      max && sumExp ? sumExp->to(type).log().add_(max->to(type)).sub_(picked.to(type)) : picked.to(type).neg();
+      max && sumExp ? max->to(type).sub(picked.to(type)).add_(sumExp->to(type).log()) : picked.to(type).neg();
   if (weight)
     loss.mul_(weight->to(type));
   if (rowSum) {

@@ -307,9 +307,9 @@ def load_model(arguments: argparse.Namespace, config: transformers.PretrainedCon
     if source is not None and not Path(source).is_file():
         model = kind.from_pretrained(source, config=config, **options)
     else:
-        with parameters_without_storage() if arguments.meta else contextlib.nullcontext():
-            with settings_at_fault(arguments.set):
-                model = build_model(kind, config, options)
+        storage = parameters_without_storage() if arguments.meta else contextlib.nullcontext()
+        with storage, settings_at_fault(arguments.set):
+            model = build_model(kind, config, options)
         if source is not None:
             load_gguf(Path(source), model)
     if arguments.lora:

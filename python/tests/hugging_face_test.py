@@ -302,9 +302,10 @@ class ExportModel(unittest.TestCase):
                 *("--config", "llama", "--set", "hidden_size=96", "--set", "num_attention_heads=3"),
                 *("--set", "num_key_value_heads=2", "--set", "num_hidden_layers=1"),
             ): (
-                "--set hidden_size=96 --set num_attention_heads=3 --set num_key_value_heads=2 --set num_hidden_layers=1: "
-                "Attempting to broadcast a dimension of length 2 at -1! Mismatching argument at index 1 had [2, 2]; but "
-                "expected shape should be broadcastable to [2, 3]"
+                "--set hidden_size=96 --set num_attention_heads=3 --set num_key_value_heads=2 "
+                "--set num_hidden_layers=1: "
+                "Attempting to broadcast a dimension of length 2 at -1! Mismatching argument at index 1 had [2, 2]; "
+                "but expected shape should be broadcastable to [2, 3]"
             ),
             (*llama, "--class", "Lama"): "--class Lama: transformers has no such class",
             (*llama, "--class", "LlamaModel", "--loss"): "--loss: LlamaModel.forward() takes no labels",

@@ -43,7 +43,7 @@ endfunction()
 
 # What includes MLIR's headers shares one precompiled form of them: they are nine tenths of the time of a small file.
 function(meshplan_precompile name)
-  if(TARGET meshplan-mlir-pch AND NOT BUILD_SHARED_LIBS AND "${ARGN}" MATCHES "MLIR|plan-dialect|sched-dialect|sharding|transforms")
+  if(TARGET meshplan-mlir-pch AND NOT BUILD_SHARED_LIBS AND "${ARGN}" MATCHES "MLIR|base-dialect|plan-dialect|sched-dialect|sharding|transforms")
     target_link_libraries(${name} PRIVATE meshplan-mlir-headers)
     target_precompile_headers(${name} REUSE_FROM meshplan-mlir-pch)
   endif()

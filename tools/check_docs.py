@@ -48,8 +48,8 @@ class Page:
     title: str = ""
 
 
-def dialect_page(name: str) -> Page:
-    return Page(f"{name}.md", (Section(f"dialect/{name}/ops.td", ("-gen-dialect-doc", f"-dialect={name}")),))
+def dialect_page(name: str, definitions: str = "ops.td") -> Page:
+    return Page(f"{name}.md", (Section(f"dialect/{name}/{definitions}", ("-gen-dialect-doc", f"-dialect={name}")),))
 
 
 # The phases in the order in which the compiler runs them.
@@ -61,6 +61,7 @@ def passes(title: str, folder: str) -> Section:
 
 
 PAGES = (
+    dialect_page("base", "attrs.td"),
     dialect_page("plan"),
     dialect_page("sched"),
     Page(

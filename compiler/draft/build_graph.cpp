@@ -218,7 +218,7 @@ bool GraphBuilder::comesFromInput(Value value) {
   values.insert(value);
   for (size_t index = 0; index < values.size(); ++index) {
     if (auto argument = dyn_cast<BlockArgument>(values[index])) {
-      if (plan::argumentKind(argument) == "input")
+      if (plan::argumentKind(argument) == plan::ArgumentKind::input)
         return true;
       continue;
     }
@@ -276,7 +276,7 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
 FeatureGraph GraphBuilder::build() {
   for (BlockArgument argument : function.getArguments()) {
     addValue(argument);
-    if (plan::argumentKind(argument) == "input")
+    if (plan::argumentKind(argument) == plan::ArgumentKind::input)
       addInput(argument);
   }
   for (Operation &op : function.getBody().front()) {

@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace meshplan;
 
 void meshplan::registerDialects(DialectRegistry &registry) {
-  registry.insert<plan::PlanDialect, sched::SchedDialect, func::FuncDialect>();
+  registry.insert<base::BaseDialect, plan::PlanDialect, sched::SchedDialect, func::FuncDialect>();
 }
 
 void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {

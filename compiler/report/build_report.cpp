@@ -3,7 +3,6 @@
 #include "compiler/report/layout_text.h"
 #include "compiler/report/report.h"
 #include "compiler/report/traffic.h"
-#include "compiler/support/activation_sums.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
@@ -128,7 +127,7 @@ void ReportBuilder::addCollective(sched::StartOp start, int64_t count) {
 }
 
 void ReportBuilder::addActivationSum(sched::StartOp start, int64_t ranks, int64_t count) {
-  auto narrow = start->getAttrOfType<TypeAttr>(activationSumName);
+  TypeAttr narrow = start.getActivationSumAttr();
   if (!narrow)
     return;
   Type sent = cast<sched::ShardedTensorType>(start.getInputs().front().getType()).getElementType();
@@ -160,13 +159,15 @@ void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {
 /// gathered it first.
 void ReportBuilder::addDividedAxes() {
   ModuleOp module = program->getParentOfType<ModuleOp>();
-  bool hasForward = module.lookupSymbol("forward") || module.lookupSymbol("eval");
+  bool hasForward =
+      sched::programOf(module, base::ProgramRole::forward) || sched::programOf(module, base::ProgramRole::eval);
   auto add = [&](ArrayRef<sched::AxisAttr> axes) {
     for (sched::AxisAttr axis : axes)
       report.axes[axis.getAxis()].dividesWork = true;
   };
   for (auto each : module.getOps<sched::ProgramOp>()) {
-    bool ofStep = each.getSymName() == "step" || (each.getRuns() && each.getBefore().value_or("step") == "step");
+    bool ofStep =
+        each.getRole() == base::ProgramRole::step || (each.getRuns() && each.getBefore().value_or("step") == "step");
     if (each.getDevices() || (hasForward && ofStep))
       continue;
     for (auto compute : each.getBody().getOps<sched::ComputeOp>())
@@ -202,7 +203,7 @@ void ReportBuilder::addPass(sched::ProgramOp pass) {
 }
 
 void ReportBuilder::addEvaluation() {
-  auto evaluation = program->getParentOfType<ModuleOp>().lookupSymbol<sched::ProgramOp>("eval");
+  sched::ProgramOp evaluation = sched::programOf(program->getParentOfType<ModuleOp>(), base::ProgramRole::eval);
   if (evaluation && evaluation.getMemory())
     report.memory.evaluation = {evaluation.getMemory()->getEvaluation(), evaluation.getMemory()->getLeastEvaluation()};
 }
@@ -226,6 +227,7 @@ void ReportBuilder::addPeak(sched::PeakAttr peak) {
 
 Report ReportBuilder::build() {
   report.program = program.getSymName().str();
+  report.trains = program.getRole() == base::ProgramRole::step;
   addMesh();
   addDividedAxes();
   addCommunicators();
@@ -254,7 +256,7 @@ Report ReportBuilder::build() {
     report.time = {time->getCompute(), time->getCommunication()};
   if (std::optional<sched::PeakAttr> peak = program.getPeak())
     addPeak(*peak);
-  if (program.getSymName() == "step")
+  if (report.trains)
     addEvaluation();
   for (auto pass : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
     if (pass.getRuns() && pass.getBefore().value_or("step") == program.getSymName())
@@ -267,9 +269,9 @@ Report ReportBuilder::build() {
 }
 
 StringRef mainProgram(ModuleOp module) {
-  bool trains = llvm::any_of(module.getOps<sched::ProgramOp>(),
-                             [](sched::ProgramOp program) { return program.getSymName() == "step"; });
-  return trains ? "step" : "forward";
+  sched::ProgramOp step = sched::programOf(module, base::ProgramRole::step);
+  sched::ProgramOp main = step ? step : sched::programOf(module, base::ProgramRole::forward);
+  return main ? main.getSymName() : "forward";
 }
 
 FailureOr<Report> buildReport(ModuleOp module, StringRef name) {

@@ -79,7 +79,7 @@ static std::string formatCount(int64_t count) {
 static std::string weightsText(const Report &report) {
   WeightCounts counts = countWeights(report);
   std::string text = formatCount(counts.parameters);
-  if (report.program == "step")
+  if (report.trains)
     text += ": " + formatCount(counts.trained) + " trained, " + formatCount(counts.parameters - counts.trained) +
             " frozen or unused";
   return text + (counts.buffers > 0 ? "; " + formatCount(counts.buffers) + " elements of buffers" : "");

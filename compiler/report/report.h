@@ -160,6 +160,7 @@ struct Settings {
 
 struct Report {
   std::string program;
+  bool trains = false;          ///< the program is a training step
   std::vector<AxisReport> axes; ///< all axes of the mesh, in order
   int64_t worldSize = 1;
   std::vector<CoverageLine> coverage; ///< empty from buildReport

@@ -1,6 +1,7 @@
 //===- module_border.cpp - what enters and leaves a module ----------------===//
 
 #include "compiler/sharding/module_border.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/updates.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -38,19 +39,17 @@ SmallVector<OpOperand *> meshplan::usesBehindReshards(Value value) {
   return uses;
 }
 
-static constexpr StringLiteral inputName = "plan.input_of", outputName = "plan.output_of";
-
 void meshplan::markInput(ConstrainOp constrain, StringRef path) {
-  constrain->setDiscardableAttr(inputName, StringAttr::get(constrain.getContext(), path));
+  setOpAttr<attr::InputOf>(constrain, StringAttr::get(constrain.getContext(), path));
 }
 
-StringAttr meshplan::moduleOfInput(ConstrainOp constrain) { return constrain->getAttrOfType<StringAttr>(inputName); }
+StringAttr meshplan::moduleOfInput(ConstrainOp constrain) { return opAttr<attr::InputOf>(constrain); }
 
 void meshplan::markOutput(ConstrainOp constrain, StringRef path) {
-  constrain->setDiscardableAttr(outputName, StringAttr::get(constrain.getContext(), path));
+  setOpAttr<attr::OutputOf>(constrain, StringAttr::get(constrain.getContext(), path));
 }
 
-StringAttr meshplan::moduleOfOutput(ConstrainOp constrain) { return constrain->getAttrOfType<StringAttr>(outputName); }
+StringAttr meshplan::moduleOfOutput(ConstrainOp constrain) { return opAttr<attr::OutputOf>(constrain); }
 
 static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(Operation *)> isInside) {
   ModuleBorder border;

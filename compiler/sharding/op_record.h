@@ -67,7 +67,7 @@ struct OpCost {
 };
 
 /// What runs on a rank: the target and its arguments, in which integers may be
-/// #plan.local.
+/// #base.local.
 struct LocalCall {
   std::string target;
   mlir::DictionaryAttr args;

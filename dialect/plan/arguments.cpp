@@ -1,40 +1,36 @@
 //===- arguments.cpp - what the arguments of a program are ----------------===//
 
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
+using namespace meshplan;
 using namespace meshplan::plan;
 
-StringRef meshplan::plan::argumentKind(BlockArgument argument) {
-  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  if (!function || !argument.getOwner()->isEntryBlock())
-    return "";
-  auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
-  return kind ? kind.getValue() : StringRef();
+std::optional<ArgumentKind> meshplan::plan::argumentKind(BlockArgument argument) {
+  ArgumentKindAttr kind = argAttr<attr::Kind>(argument);
+  return kind ? std::optional(kind.getValue()) : std::nullopt;
 }
 
 DataOp meshplan::plan::dataOf(BlockArgument argument) {
-  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  auto number = function ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.data") : IntegerAttr();
+  IntegerAttr number = argAttr<attr::Data>(argument);
   if (!number)
     return {};
-  auto statements = function->getParentOfType<ModuleOp>().getOps<DataOp>();
+  auto statements = argument.getOwner()->getParentOp()->getParentOfType<ModuleOp>().getOps<DataOp>();
   return *std::next(statements.begin(), number.getInt());
 }
 
 bool meshplan::plan::isOnHost(Value value) {
   if (Operation *op = value.getDefiningOp())
-    return op->hasAttr(hostAttrName);
-  auto argument = cast<BlockArgument>(value);
-  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  return function && function.getArgAttr(argument.getArgNumber(), hostAttrName);
+    return op->hasAttr(attr::Host::getNameStr());
+  return argAttr<attr::Host>(cast<BlockArgument>(value)) != nullptr;
 }
 
 bool meshplan::plan::isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
-  StringRef kind = argument ? argumentKind(argument) : StringRef();
-  return kind == "parameter" || kind == "buffer";
+  std::optional<ArgumentKind> kind = argument ? argumentKind(argument) : std::nullopt;
+  return kind == ArgumentKind::parameter || kind == ArgumentKind::buffer;
 }
 
 bool meshplan::plan::isFromWeights(Value value) {

@@ -1,7 +1,6 @@
 //===- attr_syntax.cpp - text form of the attributes of the plan dialect --===//
 
 #include "dialect/plan/plan.h"
-#include "dialect/support/local_int.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -190,7 +189,3 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   }
   printer << '>';
 }
-
-Attribute LocalIntAttr::parse(AsmParser &parser, Type) { return parseLocalInt<LocalIntAttr>(parser); }
-
-void LocalIntAttr::print(AsmPrinter &printer) const { printLocalInt(printer, *this); }

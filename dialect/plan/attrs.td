@@ -3,44 +3,60 @@
 #ifndef MESHPLAN_DIALECT_PLAN_ATTRS_TD
 #define MESHPLAN_DIALECT_PLAN_ATTRS_TD
 
+include "dialect/base/attrs.td"
+include "dialect/plan/enums.td"
 include "dialect/plan/plan.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/TensorEncoding.td"
-include "mlir/IR/EnumAttr.td"
 
 class Plan_Attr<string name, string attrMnemonic, list<Trait> traits = []> : AttrDef<Plan_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 
-def Plan_Reduction : I32EnumAttr<"Reduction", "how the addends of a partial value combine", [
-    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
-  let cppNamespace = "::meshplan::plan";
-  let genSpecializedAttr = 0;
-}
-
-def Plan_StyleKind : I32EnumAttr<"StyleKind", "what a style does to a module", [
-    I32EnumAttrCase<"colwise", 0>, I32EnumAttrCase<"rowwise", 1>, I32EnumAttrCase<"sequence", 2>,
-    I32EnumAttrCase<"expert", 3>, I32EnumAttrCase<"replicate", 4>]> {
-  let cppNamespace = "::meshplan::plan";
-  let genSpecializedAttr = 0;
-}
-
-def Plan_DataStage : I32EnumAttr<"DataStage", "what ranks of data parallelism share out among themselves", [
-    I32EnumAttrCase<"replicated", 0>, I32EnumAttrCase<"optimizer", 1>, I32EnumAttrCase<"gradients", 2>,
-    I32EnumAttrCase<"parameters", 3>]> {
-  let cppNamespace = "::meshplan::plan";
-  let genSpecializedAttr = 0;
-}
-
 def Plan_DataStageAttr : EnumAttr<Plan_Dialect, Plan_DataStage, "data_stage">;
 
-def Plan_LossUnit : I32EnumAttr<"LossUnit", "of what the plan takes the mean of losses", [
-    I32EnumAttrCase<"token", 0>, I32EnumAttrCase<"sequence", 1>]> {
-  let cppNamespace = "::meshplan::plan";
-  let genSpecializedAttr = 0;
+def Plan_LossUnitAttr : EnumAttr<Plan_Dialect, Plan_LossUnit, "loss_unit">;
+
+def Plan_ArgumentKindAttr : EnumAttr<Plan_Dialect, Plan_ArgumentKind, "kind"> {
+  let description = [{
+    A `parameter` or `buffer` is the model's; an `input` is given for each batch; a `setting` is a number that the run
+    gives. A training step also has a `state`, which the optimizer keeps for a parameter, and an `accumulator`, which
+    holds a sum over microbatches.
+  }];
+  let assemblyFormat = "`<` $value `>`";
 }
 
-def Plan_LossUnitAttr : EnumAttr<Plan_Dialect, Plan_LossUnit, "loss_unit">;
+def Plan_OptimizerKindAttr : EnumAttr<Plan_Dialect, Plan_OptimizerKind, "optimizer_kind">;
+
+def Plan_NonfiniteActionAttr : EnumAttr<Plan_Dialect, Plan_NonfiniteAction, "nonfinite">;
+
+def Plan_LossScaleAttr : Plan_Attr<"LossScale", "loss_scale"> {
+  let summary = "the number that multiplies the loss, so that gradients fit 16 bits";
+  let description = [{
+    Begins as `initial`. With an `interval` the run multiplies it by `backoff` after a step with gradients that are NaN
+    or infinite, and by `growth` after `interval` steps without.
+  }];
+  let parameters = (ins "::mlir::FloatAttr":$initial, OptionalParameter<"::mlir::FloatAttr">:$growth,
+                        OptionalParameter<"::mlir::FloatAttr">:$backoff,
+                        DefaultValuedParameter<"int64_t", "0">:$interval);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Plan_InitRuleAttr : Plan_Attr<"InitRuleOf", "init_rule"> {
+  let summary = "initial values whose width follows from the features of the parameter";
+  let description = [{
+    `plan-place-init` replaces it by `#base.init`. The formulas are those of torch.nn.init; kaiming counts the features
+    `fan`. `text` is the statement, at `location`.
+
+    ```mlir
+    #plan.init_rule<rule = kaiming_uniform, gain = 1.0 : f64, fan = in, text = "kaiming uniform", location = loc("a.plan":7:3)>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Plan_InitRule>:$rule, "::mlir::FloatAttr":$gain, EnumParameter<Plan_FanKind>:$fan,
+                        "::mlir::StringAttr":$text, "::mlir::LocationAttr":$location);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
 
 def Plan_StyleKindAttr : EnumAttr<Plan_Dialect, Plan_StyleKind, "style_kind">;
 
@@ -158,34 +174,15 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
   }];
 }
 
-def Plan_MeshAxisAttr : Plan_Attr<"MeshAxis", "mesh_axis"> {
-  let summary = "name and size of an axis of the mesh";
-  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);
-  let assemblyFormat = "`<` $name `=` $size `>`";
-}
-
-def Plan_OperandRefAttr : Plan_Attr<"OperandRef", "operand"> {
-  let summary = "an argument of a call that is a tensor: the operand of this number";
-  let parameters = (ins "int64_t":$index);
-  let assemblyFormat = "`<` $index `>`";
-}
-
-def Plan_LocalIntAttr : Plan_Attr<"LocalInt", "local"> {
-  let summary = "an integer argument that depends on the rank";
+def Plan_StorageAttr : Plan_Attr<"Storage", "storage"> {
+  let summary = "a position in a buffer of parameters or accumulators";
   let description = [{
-    constant + offset_scale * offset + (extent_scale + microbatch_scale *
-    microbatch) * extent, where offset and extent are those of `dim` of an operand
-    or result of the call on the rank, and microbatch is the number of the one
-    that runs: the IntExpr of the artifact. `#plan.local<result 0, dim 2, extent 1>` is
-    the local size of dim 2 of the first result.
+    Arguments with one `name` lie in one buffer in the order of `position`, without gaps. The communicators that use
+    the buffer know it where an argument is `registered`.
   }];
-  let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
-                        "int64_t":$extentScale, "int64_t":$microbatchScale);
-  let builders = [AttrBuilder<(ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim,
-                                   "int64_t":$offsetScale, "int64_t":$extentScale), [{
-    return $_get($_ctxt, constant, ofResult, index, dim, offsetScale, extentScale, int64_t(0));
-  }]>];
-  let hasCustomAssemblyFormat = 1;
+  let parameters = (ins StringRefParameter<"name of the buffer">:$name, "int64_t":$position,
+                        DefaultValuedParameter<"bool", "false">:$registered);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {

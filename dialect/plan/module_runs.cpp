@@ -7,8 +7,6 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-static constexpr StringLiteral attributeName = "plan.runs";
-
 void plan::setModuleRuns(CallOp call, ArrayRef<std::pair<StringRef, int64_t>> runs) {
   Builder builder(call.getContext());
   NamedAttrList list;
@@ -16,11 +14,11 @@ void plan::setModuleRuns(CallOp call, ArrayRef<std::pair<StringRef, int64_t>> ru
     if (run != 0)
       list.set(path, builder.getI64IntegerAttr(run));
   if (!list.empty())
-    call->setDiscardableAttr(attributeName, list.getDictionary(call.getContext()));
+    call->setDiscardableAttr(attr::ModuleRuns::getNameStr(), list.getDictionary(call.getContext()));
 }
 
 int64_t plan::moduleRun(CallOp call, StringRef path) {
-  auto runs = dyn_cast_or_null<DictionaryAttr>(call->getDiscardableAttr(attributeName));
+  auto runs = dyn_cast_or_null<DictionaryAttr>(call->getDiscardableAttr(attr::ModuleRuns::getNameStr()));
   auto run = runs ? runs.getAs<IntegerAttr>(path) : IntegerAttr();
   return run ? run.getInt() : 0;
 }
@@ -31,6 +29,6 @@ bool ModuleRun::holds(Operation *op) const {
 }
 
 void plan::copyModuleRuns(CallOp call, CallOp like) {
-  if (Attribute runs = like->getDiscardableAttr(attributeName))
-    call->setDiscardableAttr(attributeName, runs);
+  if (Attribute runs = like->getDiscardableAttr(attr::ModuleRuns::getNameStr()))
+    call->setDiscardableAttr(attr::ModuleRuns::getNameStr(), runs);
 }

@@ -1,7 +1,7 @@
 //===- module_runs.h - which call of a module an op belongs to --*- C++ -*-===//
 //
 // A model may call one module several times. The importer writes the number of
-// the call (its run) into the attribute `plan.runs` of each plan.call, a
+// the call (its run) into the attribute `plan.module_runs` of each plan.call, a
 // dictionary from the paths of modules to numbers; what is not in it has run 0.
 //
 //===----------------------------------------------------------------------===//

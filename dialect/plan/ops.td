@@ -20,10 +20,10 @@ def Plan_MeshOp : Plan_Op<"mesh"> {
     the world size. A module has at most one mesh.
 
     ```mlir
-    plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 3>]
+    plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
     ```
   }];
-  let arguments = (ins TypedArrayAttrBase<Plan_MeshAxisAttr, "list of mesh axes">:$axes);
+  let arguments = (ins TypedArrayAttrBase<Base_MeshAxisAttr, "list of mesh axes">:$axes);
   let assemblyFormat = "$axes attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -95,14 +95,14 @@ def Plan_CallOp : Plan_Op<"call", [Pure]> {
   let description = [{
     `target` is the overload's name ("aten.linear.default") or a kernel
     ("meshplan.attention"). `args` holds every argument that is not the default
-    of the schema, by name: `#plan.operand<i>` for a tensor, a list of them (or
+    of the schema, by name: `#base.operand<i>` for a tensor, a list of them (or
     `unit` for None) for a list of tensors, else the literal: `i64`, `f64`,
     `i1`, string, type for a dtype, array of integers. A call that is `backward`
     computes gradients: it belongs to the module whose forward call it
     differentiates, and no style or border speaks of it.
 
     ```mlir
-    %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+    %y = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
         : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
     ```
   }];
@@ -291,9 +291,7 @@ def Plan_PrecisionOp : Plan_Op<"precision"> {
     (`plan-autocast` removes it), `storage` of parameters, `gather` of what is
     gathered of them, `reduce` of gradients while they are added up, `master` of
     the parameters that the optimizer changes, `state` of what else it keeps.
-    Gradients are those of the loss times `loss_scale`, which has the number
-    `initial` and, where it follows from the steps, `growth`, `backoff` and
-    `interval`.
+    Gradients are those of the loss times `loss_scale`.
 
     ```mlir
     plan.precision {master = f32, reduce = f32}
@@ -301,7 +299,7 @@ def Plan_PrecisionOp : Plan_Op<"precision"> {
   }];
   let arguments = (ins OptionalAttr<TypeAttr>:$compute, OptionalAttr<TypeAttr>:$storage,
                        OptionalAttr<TypeAttr>:$gather, OptionalAttr<TypeAttr>:$reduce, OptionalAttr<TypeAttr>:$master,
-                       OptionalAttr<TypeAttr>:$state, OptionalAttr<DictionaryAttr>:$loss_scale);
+                       OptionalAttr<TypeAttr>:$state, OptionalAttr<Plan_LossScaleAttr>:$loss_scale);
   let assemblyFormat = "attr-dict";
 }
 
@@ -327,20 +325,21 @@ def Plan_OptimizerOp : Plan_Op<"optimizer"> {
     Placed in the module beside `plan.mesh`; the location is the statement.
     `groups` are the numbers of each parameter group, the first for parameters
     that no group names; an argument that is trained says its group with
-    `plan.group`. `schedule` says how the learning rate goes with the steps, as
-    LrSchedule of the frontend; `clip` is the largest norm of all gradients. A
+    `plan.group`. `schedule` says how the learning rate changes with the steps; `clip` is the largest norm of all gradients. A
     step with gradients that are NaN or infinite changes nothing where
-    `nonfinite` says "skip", and before the run stops where it says "stop".
+    `nonfinite` is `skip`, and before the run stops where it is `stop`.
     `plan-add-optimizer-step` removes it.
 
     ```mlir
-    plan.optimizer "sgd" groups [{lr = 1.0e-01 : f64, momentum = 0.0 : f64, ...} ] clip 1.000000e+00
+    plan.optimizer sgd groups [{lr = 1.0e-01 : f64, momentum = 0.0 : f64, ...} ] clip 1.000000e+00
     ```
   }];
-  let arguments = (ins StrAttr:$kind, TypedArrayAttrBase<DictionaryAttr, "list of numbers by name">:$groups,
-                       OptionalAttr<DictionaryAttr>:$schedule, OptionalAttr<F64Attr>:$clip,
-                       OptionalAttr<StrAttr>:$nonfinite);
+  let arguments = (ins Plan_OptimizerKindAttr:$kind,
+                       TypedArrayAttrBase<DictionaryAttr, "list of numbers by name">:$groups,
+                       OptionalAttr<Base_RateScheduleAttr>:$schedule, OptionalAttr<F64Attr>:$clip,
+                       OptionalAttr<Plan_NonfiniteActionAttr>:$nonfinite);
   let assemblyFormat = "$kind `groups` $groups (`schedule` $schedule^)? (`clip` $clip^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_ReshardOp : Plan_Op<"reshard", [Pure]> {

@@ -8,7 +8,8 @@
 #ifndef MESHPLAN_DIALECT_PLAN_PLAN_H
 #define MESHPLAN_DIALECT_PLAN_PLAN_H
 
-#include "dialect/support/dim_parts.h"
+#include "dialect/base/base.h"
+#include "dialect/base/dim_parts.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -18,11 +19,21 @@
 #include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "dialect/plan/dialect.h.inc"
+namespace meshplan::plan {
+using base::LocalIntAttr;
+using base::MeshAxisAttr;
+using base::OperandRefAttr;
+using base::Reduction;
+using base::stringifyReduction;
+using base::symbolizeReduction;
+} // namespace meshplan::plan
+
 #include "dialect/plan/enums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/plan/attrs.h.inc"
+
+#include "dialect/plan/dialect.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialect/plan/ops.h.inc"
@@ -46,16 +57,11 @@ inline ShardingAttr getSharding(mlir::Value value) { return getSharding(value.ge
 /// The same tensor type under `sharding`; null makes it undecided.
 mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
 
-/// What an argument of a program is: "parameter", "buffer", "input" or "setting", a number that the run gives; of a
-/// training step also "state", which the optimizer keeps for a parameter, and "accumulator", a sum over microbatches.
-/// Empty if nothing says so.
-llvm::StringRef argumentKind(mlir::BlockArgument argument);
+/// What an argument of a program is, or nothing if the argument does not say so.
+std::optional<ArgumentKind> argumentKind(mlir::BlockArgument argument);
 
 /// The statement of data parallelism that an argument of a program is in (`plan.data`), or null.
 DataOp dataOf(mlir::BlockArgument argument);
-
-/// The attribute of arguments and calls whose tensors lie in the memory of the host, and not on the device.
-inline constexpr llvm::StringLiteral hostAttrName = "plan.host";
 
 /// True if the tensor lies in the memory of the host.
 bool isOnHost(mlir::Value value);

@@ -21,25 +21,67 @@ def Plan_Dialect : Dialect {
     undecided. Operators are `plan.call`; data moves between ranks only in the
     collective ops, each of which changes the sharding and nothing else.
 
-    Arguments of a function carry the attributes `plan.kind` ("parameter",
-    "buffer", "input", "setting"), `plan.names` (the names that the model gives to one
-    tied tensor) and, for inputs, `plan.dims` (the plan's names of the dims).
-    What the plan states of an argument itself is its `plan.sharding`, with
-    `plan.parts` where the dim that is split is made of parts. A parameter that
-    a data statement is about says which (`plan.data`), its unit (`plan.unit`)
-    and whether what is gathered of it is kept (`plan.keep`). A "setting" is a
-    number that the run gives. A training step has arguments of two more kinds:
-    "state", which belongs to a parameter (`plan.of`) and begins as zeros or as
-    that (`plan.copies`), and "accumulator", which begins as zeros in each step
-    and holds a sum over microbatches. Results carry `plan.name`. The call that
-    begins the backward pass has `plan.loss_gradient`; a step that the run judges
-    by its output `nonfinite` says how (`plan.guard`, as `sched.program`).
-    Arguments and calls with `plan.host` have, and give, tensors in the memory of
-    the host; all others are on the device.
+    Arguments, results, functions and calls carry the attributes of
+    `discardableAttrs` below. `attributes.cpp` says which may stand where, and
+    verifies them; `attributes.h` reads them.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = "void registerAttributes();";
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let discardableAttrs = (ins
+      // Arguments.
+      "::meshplan::plan::ArgumentKindAttr":$kind, // what the argument is
+      "::mlir::ArrayAttr":$names,                 // strings: the names that the model gives to one tied tensor
+      "::mlir::ArrayAttr":$dims,                  // strings: the plan's names of the dims of an input
+      "::meshplan::plan::ShardingAttr":$sharding, // the layout that the plan states
+      "::mlir::DenseI64ArrayAttr":$parts,         // relative sizes of the parts of the dim that `sharding` divides
+      "::mlir::StringAttr":$style,                // the statement that decided the layout
+      "::mlir::BoolAttr":$trainable,              // of a parameter: its gradient is wanted
+      "::mlir::LocationAttr":$unused,             // of a parameter: the statement that says the loss does not reach it
+      "::mlir::IntegerAttr":$group,               // of a parameter: its group of the optimizer
+      "::mlir::IntegerAttr":$data,                // of a parameter: position of its plan.data among these ops
+      "::mlir::IntegerAttr":$unit,                // of a parameter: the unit that it travels with
+      "::mlir::UnitAttr":$keep,                   // of a parameter: what is gathered of it stays until the backward pass
+      "::mlir::Attribute":$init,                  // of a parameter or buffer: #base.init or #plan.init_rule
+      "::mlir::IntegerAttr":$of,                  // of a state: the argument that is its parameter
+      "::mlir::UnitAttr":$copies,                 // of a state: begins as the parameter, not as zeros
+      "::mlir::UnitAttr":$scratch,                // of an accumulator: begins with any content
+      "::mlir::FloatAttr":$value,                 // of a setting: its number
+      "::meshplan::base::RateScheduleAttr":$schedule, // of a setting: the factor of its number in each step
+      "::meshplan::plan::StorageAttr":$storage,   // of a parameter or accumulator: its position in a buffer
+      // Arguments and calls.
+      "::mlir::UnitAttr":$host,                   // the tensors are in the memory of the host
+      // Results.
+      "::mlir::StringAttr":$name,                 // the name of an output
+      "::mlir::UnitAttr":$loss,                   // the output is the loss
+      "::mlir::IntegerAttr":$gradient_of,         // the argument that this is the gradient of
+      "::mlir::IntegerAttr":$updates,             // the argument whose content this is from the next step on
+      // Functions.
+      "::meshplan::base::ProgramRoleAttr":$role,  // what a run uses the program for; without it `forward`
+      "::meshplan::base::GuardAttr":$guard,       // of a step: what follows from its output `nonfinite`
+      "::mlir::IntegerAttr":$runs,                // how often a `microbatch` program is run in each step
+      "::mlir::StringAttr":$runs_before,          // the program that it is run before; without it the step
+      // Calls.
+      "::mlir::DictionaryAttr":$module_runs,      // for each module around the call, which of its calls this belongs to
+      "::mlir::UnitAttr":$loss_gradient,          // the call that begins the backward pass
+      "::mlir::UnitAttr":$kept,                   // the result is kept for the backward pass, however cheap it is
+      "::mlir::UnitAttr":$precision,              // a conversion that `precision` asks for
+      "::mlir::UnitAttr":$keeps_addends,          // the result is partial where the operand is
+      "::mlir::UnitAttr":$zero_gradient,          // a conversion through which no gradient flows
+      "::mlir::Attribute":$in_evaluation,         // what stands for the call in `eval`: a word, or the argument of this number
+      "::mlir::StringAttr":$autocast_off,         // the model switches autocast off here, for this device
+      // Statements and collectives.
+      "::mlir::StringAttr":$input_of,             // of a plan.constrain: the module whose input it is about
+      "::mlir::StringAttr":$output_of,            // of a plan.constrain: the module whose output it is about
+      "::mlir::TypeAttr":$activation_sum,         // of a collective that adds up activations: their type
+      // Modules.
+      "::mlir::UnitAttr":$wide_activations,       // sums of activations are float32
+      "::mlir::UnitAttr":$is_decomposed,          // the archive was written after run_decompositions
+      "::mlir::UnitAttr":$is_evaluated            // the archive was exported in evaluation mode
+  );
+  let dependentDialects = ["::mlir::func::FuncDialect", "::meshplan::base::BaseDialect"];
 }
 
 #endif // MESHPLAN_DIALECT_PLAN_PLAN_TD

@@ -12,7 +12,7 @@ namespace meshplan::plan {
 /// behind all others, with the number and the schedule that it has if the run gives no other. `isPlaced`: types of
 /// arguments have shardings already.
 mlir::BlockArgument settingArgument(mlir::FunctionOpInterface function, llvm::StringRef name, double value,
-                                    bool isPlaced, mlir::Location location, mlir::DictionaryAttr schedule = {});
+                                    bool isPlaced, mlir::Location location, base::RateScheduleAttr schedule = {});
 
 } // namespace meshplan::plan
 

@@ -1,20 +1,22 @@
 //===- updates.cpp - results that become what arguments hold --------------===//
 
 #include "dialect/plan/updates.h"
+#include "dialect/plan/attributes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
 bool meshplan::plan::isUpdate(OpOperand &use) {
   auto end = dyn_cast<func::ReturnOp>(use.getOwner());
-  return end && end->getParentOfType<func::FuncOp>().getResultAttr(use.getOperandNumber(), updatesName);
+  return end &&
+         end->getParentOfType<func::FuncOp>().getResultAttr(use.getOperandNumber(), plan::attr::Updates::getNameStr());
 }
 
 void meshplan::plan::dropUpdates(func::FuncOp function) {
   Operation *output = function.getBody().front().getTerminator();
   llvm::BitVector updates(function.getNumResults());
   for (unsigned index = 0; index < function.getNumResults(); ++index)
-    updates[index] = static_cast<bool>(function.getResultAttr(index, updatesName));
+    updates[index] = static_cast<bool>(plan::resultAttr<plan::attr::Updates>(function, index));
   output->eraseOperands(updates);
   [[maybe_unused]] LogicalResult erased = function.eraseResults(updates);
   if (updates.any())

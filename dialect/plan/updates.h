@@ -13,8 +13,6 @@
 
 namespace meshplan::plan {
 
-inline constexpr llvm::StringLiteral updatesName = "plan.updates";
-
 /// True where a function returns a value as such a result, which forward() gives nobody.
 bool isUpdate(mlir::OpOperand &use);
 

@@ -122,8 +122,6 @@ LogicalResult MeshOp::verify() {
     StringRef name = getAxisNames()[index];
     if (!names.insert(name).second) // M1
       return emitOpError() << "has two axes named \"" << name << "\"";
-    if (getAxisSize(index) < 1) // M2
-      return emitOpError() << "axis \"" << name << "\" has size " << getAxisSize(index) << ", must be positive";
   }
   return success();
 }
@@ -182,7 +180,7 @@ LogicalResult ConstantOp::verify() {
 /// C2: operand references of a call are in range, and every operand is referred to.
 static LogicalResult collectOperands(CallOp call, Attribute argument, SmallVectorImpl<bool> &used) {
   if (auto operand = dyn_cast<OperandRefAttr>(argument)) {
-    if (operand.getIndex() < 0 || operand.getIndex() >= static_cast<int64_t>(used.size()))
+    if (operand.getIndex() >= static_cast<int64_t>(used.size()))
       return call.emitOpError() << "refers to operand " << operand.getIndex() << " of " << used.size();
     used[operand.getIndex()] = true;
   } else if (auto list = dyn_cast<ArrayAttr>(argument)) {
@@ -447,6 +445,29 @@ LogicalResult LeaveMicrobatchOp::verify() {
   if (reduction != Reduction::none && reduction != Reduction::sum)
     return emitOpError() << "adds up what is an addend of a " << stringifyReduction(reduction);
   return expect(*this, getResultSharding(), getSharding(result));
+}
+
+/// M10: a group has a learning rate, and other numbers of optimizers, all in f64.
+LogicalResult OptimizerOp::verify() {
+  static constexpr StringLiteral names[] = {"lr",  "weight_decay", "beta1",     "beta2",
+                                            "eps", "momentum",     "dampening", "nesterov"};
+  for (auto group : getGroups().getAsRange<DictionaryAttr>()) {
+    if (!group.contains("lr"))
+      return emitOpError("has a group without the number 'lr'");
+    for (NamedAttribute number : group)
+      if (!llvm::is_contained(names, number.getName()) || !isa<FloatAttr>(number.getValue()))
+        return emitOpError() << "has a group with '" << number.getName().getValue() << "' = " << number.getValue()
+                             << ", which is no number of an optimizer";
+  }
+  return success();
+}
+
+LogicalResult LossScaleAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr, FloatAttr growth,
+                                    FloatAttr backoff, int64_t interval) {
+  bool isWhole = interval > 0 ? growth && backoff : interval == 0 && !growth && !backoff;
+  if (!isWhole) // A11
+    return emitError() << "a loss scale that changes has growth, backoff and a positive interval";
+  return success();
 }
 
 LogicalResult DataOp::verify() {

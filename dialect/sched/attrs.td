@@ -3,9 +3,10 @@
 #ifndef MESHPLAN_DIALECT_SCHED_ATTRS_TD
 #define MESHPLAN_DIALECT_SCHED_ATTRS_TD
 
+include "dialect/base/attrs.td"
+include "dialect/sched/enums.td"
 include "dialect/sched/sched.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 
 class Sched_Attr<string name, string attrMnemonic> : AttrDef<Sched_Dialect, name> {
   let mnemonic = attrMnemonic;
@@ -15,27 +16,8 @@ class Sched_Type<string name, string typeMnemonic> : TypeDef<Sched_Dialect, name
   let mnemonic = typeMnemonic;
 }
 
-def Sched_Reduction : I32EnumAttr<"Reduction", "how the addends of a partial value combine", [
-    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
-  let cppNamespace = "::meshplan::sched";
-  let genSpecializedAttr = 0;
-}
-
-def Sched_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does", [
-    I32EnumAttrCase<"all_gather", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_reduce", 2>,
-    I32EnumAttrCase<"all_to_all", 3>, I32EnumAttrCase<"permute", 4>]> {
-  let cppNamespace = "::meshplan::sched";
-  let genSpecializedAttr = 0;
-}
-
 def Sched_CollectiveKindAttr : EnumAttr<Sched_Dialect, Sched_CollectiveKind, "collective"> {
   let assemblyFormat = "$value";
-}
-
-def Sched_MeshAxisAttr : Sched_Attr<"MeshAxis", "mesh_axis"> {
-  let summary = "name and size of an axis of the mesh";
-  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);
-  let assemblyFormat = "`<` $name `=` $size `>`";
 }
 
 def Sched_AxisAttr : Sched_Attr<"Axis", "axis"> {
@@ -70,28 +52,6 @@ def Sched_DimAttr : Sched_Attr<"Dim", "dim"> {
   }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
-}
-
-def Sched_OperandRefAttr : Sched_Attr<"OperandRef", "operand"> {
-  let summary = "an argument of a compute op that is a tensor: the operand of this number";
-  let parameters = (ins "int64_t":$index);
-  let assemblyFormat = "`<` $index `>`";
-}
-
-def Sched_LocalIntAttr : Sched_Attr<"LocalInt", "local"> {
-  let summary = "an integer argument that depends on the rank";
-  let description = [{
-    constant + offset_scale * offset + (extent_scale + microbatch_scale *
-    microbatch) * extent, where offset and extent are those of `dim` of an operand
-    or result on the rank, and microbatch is the number of the one that runs.
-  }];
-  let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
-                        "int64_t":$extentScale, "int64_t":$microbatchScale);
-  let builders = [AttrBuilder<(ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim,
-                                   "int64_t":$offsetScale, "int64_t":$extentScale), [{
-    return $_get($_ctxt, constant, ofResult, index, dim, offsetScale, extentScale, int64_t(0));
-  }]>];
-  let hasCustomAssemblyFormat = 1;
 }
 
 def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {

@@ -18,8 +18,6 @@ LogicalResult MeshOp::verify() {
     auto axis = cast<MeshAxisAttr>(attribute);
     if (!names.insert(axis.getName()).second) // D1
       return emitOpError() << "has two axes named \"" << axis.getName() << "\"";
-    if (axis.getSize() < 1) // D2
-      return emitOpError() << "axis \"" << axis.getName() << "\" has size " << axis.getSize() << ", must be positive";
   }
   return success();
 }
@@ -36,19 +34,6 @@ LogicalResult CommunicatorOp::verify() {
   return success();
 }
 
-/// The numbers that a distribution has, or nothing if there is no such distribution.
-static std::optional<SmallVector<StringRef>> numbersOfDistribution(StringRef kind) {
-  if (kind == "constant")
-    return SmallVector<StringRef>{"value"};
-  if (kind == "uniform")
-    return SmallVector<StringRef>{"low", "high"};
-  if (kind == "normal")
-    return SmallVector<StringRef>{"mean", "std"};
-  if (kind == "truncated_normal")
-    return SmallVector<StringRef>{"mean", "std", "low", "high"};
-  return std::nullopt;
-}
-
 static bool hasShape(ShardedTensorType type, ArrayRef<int64_t> shape) {
   return llvm::equal(llvm::map_range(type.getDims(), [](DimAttr dim) { return dim.getExtent(); }), shape);
 }
@@ -58,23 +43,10 @@ LogicalResult ParameterOp::verify() {
     return emitOpError("has no name");
   if (!getInit())
     return success();
-  auto kind = getInit()->getAs<StringAttr>("kind");
-  if (kind && kind == "given") {
-    auto elements = getInit()->getAs<ElementsAttr>("elements");
-    if (!elements) // O15
-      return emitOpError() << "is given no elements";
-    if (!hasShape(getResult().getType(), elements.getShapedType().getShape())) // O15
-      return emitOpError() << "is given elements of type " << elements.getShapedType() << ", result is "
-                           << getResult().getType();
-    return success();
-  }
-  auto numbers = numbersOfDistribution(kind ? kind.getValue() : "");
-  if (!numbers) // O15
-    return emitOpError() << "is drawn from '" << (kind ? kind.getValue() : "")
-                         << "', which is none of constant, uniform, normal, truncated_normal, given";
-  for (StringRef name : *numbers)
-    if (!getInit()->getAs<FloatAttr>(name)) // O15
-      return emitOpError() << "is drawn from '" << kind.getValue() << "' and has no number '" << name << "'";
+  ElementsAttr elements = getInit()->getElements();
+  if (elements && !hasShape(getResult().getType(), elements.getShapedType().getShape())) // O15
+    return emitOpError() << "is given elements of type " << elements.getShapedType() << ", result is "
+                         << getResult().getType();
   return success();
 }
 
@@ -103,15 +75,15 @@ static LogicalResult verifyArgument(ComputeOp op, Attribute argument) {
     return success();
   }
   if (auto operand = dyn_cast<OperandRefAttr>(argument)) {
-    if (operand.getIndex() < 0 || operand.getIndex() >= static_cast<int64_t>(op.getOperands().size()))
+    if (operand.getIndex() >= static_cast<int64_t>(op.getOperands().size()))
       return op.emitOpError() << "refers to operand " << operand.getIndex() << " of " << op.getOperands().size();
   } else if (auto local = dyn_cast<LocalIntAttr>(argument)) {
     TypeRange types = local.getOfResult() ? TypeRange(op.getResultTypes()) : TypeRange(op.getOperandTypes());
     StringRef kind = local.getOfResult() ? "result" : "operand";
-    if (local.getIndex() < 0 || local.getIndex() >= static_cast<int64_t>(types.size()))
+    if (local.getIndex() >= static_cast<int64_t>(types.size()))
       return op.emitOpError() << "refers to " << kind << ' ' << local.getIndex() << " of " << types.size();
     int64_t rank = cast<ShardedTensorType>(types[local.getIndex()]).getDims().size();
-    if (local.getDim() < 0 || local.getDim() >= rank)
+    if (local.getDim() >= rank)
       return op.emitOpError() << "refers to dim " << local.getDim() << " of " << kind << ' ' << local.getIndex()
                               << ", which has rank " << rank;
   }

@@ -34,6 +34,13 @@ MeshOp getMesh(Operation *op) {
   return meshes.empty() ? MeshOp() : *meshes.begin();
 }
 
+ProgramOp programOf(ModuleOp module, base::ProgramRole role) {
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getRole() == role)
+      return program;
+  return {};
+}
+
 SmallVector<int64_t> axisSizes(ArrayAttr meshAxes) {
   return llvm::map_to_vector(meshAxes, [](Attribute axis) { return cast<MeshAxisAttr>(axis).getSize(); });
 }

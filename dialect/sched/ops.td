@@ -14,7 +14,7 @@ class Sched_Step<string opMnemonic, list<Trait> traits = []>
     : Sched_Op<opMnemonic, traits # [HasParent<"ProgramOp">]>;
 
 def Sched_Axes : TypedArrayAttrBase<Sched_AxisAttr, "list of axes">;
-def Sched_MeshAxes : TypedArrayAttrBase<Sched_MeshAxisAttr, "list of mesh axes">;
+def Sched_MeshAxes : TypedArrayAttrBase<Base_MeshAxisAttr, "list of mesh axes">;
 
 def Sched_MeshOp : Sched_Op<"mesh"> {
   let summary = "the device mesh";
@@ -23,7 +23,7 @@ def Sched_MeshOp : Sched_Op<"mesh"> {
     the ranks.
 
     ```mlir
-    sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 3>]
+    sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
     ```
   }];
   let arguments = (ins Sched_MeshAxes:$axes);
@@ -52,22 +52,20 @@ def Sched_StreamOp : Sched_Op<"stream", [Symbol]> {
 def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "an entry point: the steps of one rank, the same for all";
   let description = [{
-    `devices` replaces the mesh of the module for a program that runs on other
+    The `role` is what a run uses the program for. `devices` replaces the mesh of the module for a program that runs on other
     ranks, such as the reference on one. A program with `runs` is run as often at
     each step, before the program `step`, or before the one that it is a pass
     `before`, and in the order of the module; the setting `microbatch` counts from 0, and is the number of the last microbatch
-    in `step`. With a `guard` the output `nonfinite` is the number of elements of
-    gradients that are no numbers: unless it is 0 the step has changed nothing,
-    and the run ends if the guard `stops`. The setting `loss_scale` is then
-    multiplied by `backoff`, and by `growth` when `interval` steps have changed
-    something, if the guard has these numbers.
+    in `step`. A `guard` says what follows from its output `nonfinite`.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Sched_MeshAxes>:$devices,
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       DefaultValuedAttr<Base_ProgramRoleAttr, "base::ProgramRole::forward">:$role,
+                       OptionalAttr<Sched_MeshAxes>:$devices,
                        OptionalAttr<Sched_MemoryAttr>:$memory, OptionalAttr<Sched_TimeAttr>:$time,
                        OptionalAttr<I64Attr>:$runs, OptionalAttr<StrAttr>:$before,
-                       OptionalAttr<DictionaryAttr>:$guard, OptionalAttr<Sched_PeakAttr>:$peak);
+                       OptionalAttr<Base_GuardAttr>:$guard, OptionalAttr<Sched_PeakAttr>:$peak);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`runs` $runs^)? (`before` $before^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? (`peak` $peak^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`role` $role^)? (`runs` $runs^)? (`before` $before^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? (`peak` $peak^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Sizes of the axes of the ranks that run this: `devices`, or the mesh of the module.
@@ -81,13 +79,10 @@ def Sched_ParameterOp : Sched_Step<"parameter"> {
     Several names mean that the model ties them; the first is the canonical one.
     A `buffer` is what the model calls one, and is not trained.
     One that is `host` lies in the memory of the host, and not on the device.
-    With `init` a training may begin without weights: its elements are then drawn,
-    each by its place in the whole tensor. `kind` is `constant` (`value`),
-    `uniform` (`low`, `high`), `normal` (`mean`, `std`) or `truncated_normal` (all
-    four of these). Those of a buffer are `given` (`elements`, of the whole tensor).
+    With `init` a training may begin without weights.
   }];
   let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable, UnitAttr:$buffer, UnitAttr:$host,
-                       OptionalAttr<DictionaryAttr>:$init);
+                       OptionalAttr<Base_InitAttr>:$init);
   let results = (outs Sched_TensorType:$result);
   let assemblyFormat = "$names (`trainable` $trainable^)? (`buffer` $buffer^)? (`host` $host^)? (`init` $init^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
@@ -147,10 +142,9 @@ def Sched_SettingOp : Sched_Step<"setting"> {
   let summary = "a number that the run gives for each step";
   let description = [{
     `value` holds where the run says nothing else; of a learning rate it is
-    multiplied by the factor of `schedule` (LrSchedule of the frontend) for the
-    step. The setting named `step` is the number of the step, 1 for the first.
+    multiplied by the factor of `schedule` for the step. The setting named `step` is the number of the step, 1 for the first.
   }];
-  let arguments = (ins StrAttr:$name, F64Attr:$value, OptionalAttr<DictionaryAttr>:$schedule);
+  let arguments = (ins StrAttr:$name, F64Attr:$value, OptionalAttr<Base_RateScheduleAttr>:$schedule);
   let results = (outs Sched_TensorType:$result);
   let assemblyFormat = "$name $value (`schedule` $schedule^)? attr-dict `:` type($result)";
 }
@@ -185,15 +179,15 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
   let summary = "an ATen operator or a kernel of the runtime on the rank's tensors";
   let description = [{
     `args` holds every argument that is not the default of the schema, by name:
-    `#sched.operand<i>` for a tensor, a list of them (or `unit` for None) for a
-    list of tensors, `#sched.local` for an integer that depends on the rank,
+    `#base.operand<i>` for a tensor, a list of them (or `unit` for None) for a
+    list of tensors, `#base.local` for an integer that depends on the rank,
     else the literal. The first results are in the place of the operands that
     `overwrites` numbers, of which nothing behind it reads the old value. With
     `host` it runs on the host, and its results are in the memory of the host;
     `meshplan.to_host` and `meshplan.to_device` copy a tensor there and back.
 
     ```mlir
-    %y = sched.compute "aten.relu.default"(%x) {self = #sched.operand<0>} on @compute
+    %y = sched.compute "aten.relu.default"(%x) {self = #base.operand<0>} on @compute
         : (!sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
     ```
   }];
@@ -215,7 +209,8 @@ def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
     counts the collectives of the program, the same on every rank. `dim` is the
     dim that grows (all_gather) or is split (reduce_scatter, all_to_all),
     `from_dim` the dim that an all_to_all gathers. Without `dim` an all_gather
-    takes flat tensors and a reduce_scatter makes them. Of these and of
+    takes flat tensors and a reduce_scatter makes them. One that adds up `activations` of 16 bits
+    names their type, whichever type is sent. Of these and of
     all_reduce several may be made in one piece. What goes `into` targets takes
     their place: they are not read afterwards.
 
@@ -227,11 +222,11 @@ def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
   let arguments = (ins Sched_CollectiveKindAttr:$kind, Variadic<Sched_TensorType>:$inputs, OptionalAttr<I64Attr>:$dim,
                        OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
                        I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module,
-                       Variadic<Sched_TensorType>:$targets);
+                       OptionalAttr<TypeAttr>:$activation_sum, Variadic<Sched_TensorType>:$targets);
   let results = (outs Sched_TokenType:$token);
   let assemblyFormat = [{
     $kind $inputs (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
-    (`because` $cause^)? (`in` $module^)? attr-dict `:` type($inputs) `->` type($token)
+    (`because` $cause^)? (`in` $module^)? (`activations` $activation_sum^)? attr-dict `:` type($inputs) `->` type($token)
     (`into` $targets^ `:` type($targets))?
   }];
   let hasVerifier = 1;

@@ -8,7 +8,8 @@
 #ifndef MESHPLAN_DIALECT_SCHED_SCHED_H
 #define MESHPLAN_DIALECT_SCHED_SCHED_H
 
-#include "dialect/support/dim_parts.h"
+#include "dialect/base/base.h"
+#include "dialect/base/dim_parts.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -17,6 +18,15 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
+
+namespace meshplan::sched {
+using base::LocalIntAttr;
+using base::MeshAxisAttr;
+using base::OperandRefAttr;
+using base::Reduction;
+using base::stringifyReduction;
+using base::symbolizeReduction;
+} // namespace meshplan::sched
 
 #include "dialect/sched/dialect.h.inc"
 #include "dialect/sched/enums.h.inc"
@@ -34,6 +44,9 @@ namespace meshplan::sched {
 
 /// The mesh of the module that holds `op`, or null.
 MeshOp getMesh(mlir::Operation *op);
+
+/// The first program of a role that runs on all ranks, or of `reference`; null without one.
+ProgramOp programOf(mlir::ModuleOp module, base::ProgramRole role);
 
 /// Sizes of a list of mesh axes.
 llvm::SmallVector<int64_t> axisSizes(mlir::ArrayAttr meshAxes);

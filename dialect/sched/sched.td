@@ -22,6 +22,7 @@ def Sched_Dialect : Dialect {
     `sched.free`. The dialect says the same as the artifact
     (runtime/schema/schedule.fbs) and knows nothing of the plan.
   }];
+  let dependentDialects = ["::meshplan::base::BaseDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{

@@ -1,7 +1,6 @@
 //===- syntax.cpp - text form of attributes and types of the sched dialect ===//
 
 #include "dialect/sched/sched.h"
-#include "dialect/support/local_int.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -173,7 +172,3 @@ void ShardedTensorType::print(AsmPrinter &printer) const {
   }
   printer << '>';
 }
-
-Attribute LocalIntAttr::parse(AsmParser &parser, Type) { return parseLocalInt<LocalIntAttr>(parser); }
-
-void LocalIntAttr::print(AsmPrinter &printer) const { printLocalInt(printer, *this); }

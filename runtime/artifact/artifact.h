@@ -11,12 +11,10 @@
 #include "runtime/base/file.h"
 #include "runtime/base/hash.h"
 
+#include "runtime/schema/format.h"
 #include "runtime/schema/schedule_generated.h"
 
 namespace meshplan {
-
-/// The format that this build reads (Schedule.format).
-inline constexpr int32_t artifactFormat = 3;
 
 /// Owns the file; the generated types point into it. Move only; thread safe,
 /// since nothing in it changes.

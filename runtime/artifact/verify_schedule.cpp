@@ -61,6 +61,21 @@ Status verifyCommunicator(const artifact::Communicator &communicator, std::span<
   return verifyAxes(communicator.axes(), meshSizes, digits);
 }
 
+/// A program that is run several times is a microbatch, and no other is. A run looks for its step and for the
+/// evaluation by their role, so that there is at most one of each.
+Status verifyRole(const artifact::Program &program, std::set<artifact::ProgramRole> &roles) {
+  artifact::ProgramRole role = program.role();
+  if (role < artifact::ProgramRole::MIN || role > artifact::ProgramRole::MAX)
+    return corrupted("role ", int(role), " does not exist");
+  if ((role == artifact::ProgramRole::microbatch) != (program.runs() > 0))
+    return corrupted("its role is '", artifact::EnumNameProgramRole(role), "', and it runs ", program.runs(),
+                     " times before another program");
+  bool isSought = role == artifact::ProgramRole::step || role == artifact::ProgramRole::eval;
+  if (isSought && !roles.insert(role).second)
+    return corrupted("a second program of role '", artifact::EnumNameProgramRole(role), "'");
+  return Status();
+}
+
 /// What runs a program is another one, which nothing runs.
 Status verifyRunner(const artifact::Schedule &schedule, const artifact::Program &program) {
   if (!program.runs_before() || program.runs_before()->size() == 0)
@@ -127,6 +142,7 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
   MESHPLAN_RETURN_IF_ERROR(verifyMesh(schedule.mesh()).withContext("mesh"));
   std::vector<int64_t> sizes = meshSizesOf(schedule.mesh());
   std::set<std::string_view> communicators, streams, programs;
+  std::set<artifact::ProgramRole> roles;
   MESHPLAN_RETURN_IF_ERROR(verifyEach("communicators", schedule.communicators(), [&](const auto *each) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(each->name(), communicators));
     return verifyCommunicator(*each, sizes);
@@ -138,6 +154,7 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(program->name(), programs));
+    MESHPLAN_RETURN_IF_ERROR(verifyRole(*program, roles));
     return verifyProgram(schedule, *program);
   }));
   return verifyEach("programs", schedule.programs(),

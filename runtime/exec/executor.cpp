@@ -15,15 +15,29 @@
 
 using namespace meshplan;
 
-Expected<const artifact::Program *> meshplan::findProgram(const artifact::Schedule &schedule, std::string_view name) {
+/// The first program for which `isWanted` holds. `name` is for the message.
+template <typename Predicate>
+static Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, std::string_view name,
+                                                       Predicate isWanted) {
   std::string names;
   for (const artifact::Program *program : *schedule.programs()) {
-    if (program->name()->string_view() == name)
+    if (isWanted(*program))
       return program;
     names += (names.empty() ? "" : ", ") + program->name()->str();
   }
   return Status::error(StatusCode::notFound, "the schedule has no program '", name, "'; it has ",
                        names.empty() ? "none" : names);
+}
+
+Expected<const artifact::Program *> meshplan::findProgram(const artifact::Schedule &schedule, std::string_view name) {
+  return ::findProgram(schedule, name,
+                       [&](const artifact::Program &each) { return each.name()->string_view() == name; });
+}
+
+Expected<const artifact::Program *> meshplan::findProgram(const artifact::Schedule &schedule,
+                                                          artifact::ProgramRole role) {
+  return ::findProgram(schedule, artifact::EnumNameProgramRole(role),
+                       [&](const artifact::Program &each) { return each.role() == role; });
 }
 
 Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, const artifact::Program &program,

@@ -40,6 +40,9 @@ struct ResidentBytes {
 /// notFound, with the names that exist, when the schedule has no such program.
 Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, std::string_view name);
 
+/// The program of a role that an artifact has once. `notFound` without one.
+Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, artifact::ProgramRole role);
+
 /// Sees values of a run as soon as a rank has them, also those that are freed before its end. The tensors keep their
 /// elements for as long as they are held, unless the program overwrites the value.
 struct Observer {

@@ -12,7 +12,7 @@
 using namespace meshplan;
 
 Expected<const artifact::Program *> meshplan::evaluationProgram(const artifact::Schedule &schedule) {
-  auto program = findProgram(schedule, "eval");
+  auto program = findProgram(schedule, artifact::ProgramRole::eval);
   if (program)
     return program;
   return Status::error(program.status().code(), program.status().message(),
@@ -22,7 +22,8 @@ Expected<const artifact::Program *> meshplan::evaluationProgram(const artifact::
 Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
                                         int64_t mostBatches) {
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(artifact.schedule()));
-  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *step, findProgram(artifact.schedule(), "step"));
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *step,
+                            findProgram(artifact.schedule(), artifact::ProgramRole::step));
   std::string loss = step->loss() ? step->loss()->str() : "";
   OutputNames asked{loss};
   MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(artifact, *program, world, &asked));

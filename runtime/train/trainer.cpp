@@ -96,7 +96,7 @@ Status Trainer::takeNumbers(StepReport &report) {
 
 /// Of the batch that the step has taken.
 std::string Trainer::textOfIgnoredTargets() const {
-  auto program = findProgram(parts.program->executor().place().schedule(), "eval");
+  auto program = findProgram(parts.program->executor().place().schedule(), artifact::ProgramRole::eval);
   const Dataset &data = parts.batches->dataset();
   return program ? textOfIgnored(**program, data, parts.batches->position() - data.batch().samples) : "";
 }

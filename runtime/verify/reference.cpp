@@ -29,7 +29,7 @@ template <typename Vector, typename Visit> static Status forEach(const Vector *v
 }
 
 Expected<const artifact::Program *> meshplan::findReference(const Artifact &artifact) {
-  auto program = findProgram(artifact.schedule(), "reference");
+  auto program = findProgram(artifact.schedule(), artifact::ProgramRole::reference);
   if (!program)
     return Status::error(StatusCode::notFound, artifact.path(), ": ", program.status().message(),
                          "; help: 'meshplan compile --reference' adds the model as it was exported");
@@ -104,7 +104,7 @@ struct InputPart {
 static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_view input,
                              const std::vector<int64_t> &shape) {
   InputPart part{.whole = shape};
-  auto step = findProgram(schedule, "step");
+  auto step = findProgram(schedule, artifact::ProgramRole::step);
   if (!step)
     return part;
   (void)forEach((*step)->inputs(), [&](const artifact::Port &port) {

@@ -27,8 +27,8 @@ std::string_view meshplan::kindName(SubjectKind kind) {
 }
 
 Expected<const artifact::Program *> meshplan::verifiedProgram(const artifact::Schedule &schedule) {
-  auto step = findProgram(schedule, "step");
-  return step ? step : findProgram(schedule, "forward");
+  auto step = findProgram(schedule, artifact::ProgramRole::step);
+  return step ? step : findProgram(schedule, artifact::ProgramRole::forward);
 }
 
 static bool isHalf(const artifact::Program &program, int value) {
@@ -103,7 +103,7 @@ Status SubjectList::addGradients() {
   for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i)
     addOf(*parameters.at(program.gradients()->Get(i)->parameter()), SubjectKind::gradient,
           program.gradients()->Get(i)->value());
-  bool trains = program.name()->string_view() == "step";
+  bool trains = program.role() == artifact::ProgramRole::step;
   if (trains && (!program.gradients() || program.gradients()->size() == 0))
     return Status(StatusCode::invalid, "program 'step' does not say which values are gradients; help: compile the plan "
                                        "again, with this version");

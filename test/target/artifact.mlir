@@ -11,7 +11,7 @@
 // CHECK-NEXT:stream compute
 // CHECK-NEXT:stream communication
 // CHECK-NEXT:program forward
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 
 // Rank 0 holds 8 x (4 + 8) floats of weights and 4 x 4 of x; at the all-reduce also two tensors of 4 x 8.
 // CHECK-NEXT:  memory parameters 384 constants 0 inputs 64 states 0 peak 704
@@ -20,15 +20,15 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 3>]
 // CHECK-NEXT:  input v2 f32[batch=8 over dp, 12 over tp] 'x'
 func.func @forward(
     %w: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>
-      {plan.kind = "parameter", plan.names = ["down.weight"], plan.trainable = true,
-       plan.init = {kind = "truncated_normal", low = -1.0, high = 2.0, mean = 0.5, std = 0.25}},
+      {plan.kind = #plan.kind<parameter>, plan.names = ["down.weight"], plan.trainable = true,
+       plan.init = #base.init<kind = truncated_normal, low = -1.0 : f64, high = 2.0 : f64, mean = 0.5 : f64, std = 0.25 : f64>},
     %b: tensor<8x24xf32, #plan.sharding<[{}, {"tp", unit 4}]>>
-      {plan.kind = "buffer", plan.names = ["wide.weight"],
-       plan.init = {kind = "given", elements = dense<0.5> : tensor<8x24xf16>}},
-    %x: tensor<8x12xf32, #split> {plan.kind = "input", plan.names = ["x"], plan.dims = ["batch", ""]})
+      {plan.kind = #plan.kind<buffer>, plan.names = ["wide.weight"],
+       plan.init = #base.init<kind = given, elements = dense<0.5> : tensor<8x24xf16>>},
+    %x: tensor<8x12xf32, #split> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.dims = ["batch", ""]})
     -> (tensor<8x8xf32, #split> {plan.name = "y"}, tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>) {
   // CHECK-NEXT:  s0: v3 f32[8 over dp, 8] partial sum over tp = aten.linear.default(input=v2, weight=v0)  origin 0
-  %p = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "down"
+  %p = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "down"
     : (tensor<8x12xf32, #split>, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8x8xf32, #partial>
   // CHECK-NEXT:  s1: v4 f32[8 over dp, 8] = start 0 all_reduce v3 sum over tp  origin 1
   // CHECK-NEXT:  s0: wait 0  origin 1
@@ -40,7 +40,7 @@ func.func @forward(
     loc("mlp.plan":10:5)
   // CHECK-NEXT:  s0: v6 f32[4 over dp, 2, 8] = aten.view.default(self=v4, size=[extent(v6, 0), 2, 8])
   %v = plan.call "aten.view.default"(%r)
-    {self = #plan.operand<0>, size = [#plan.local<0, result 0, dim 0, extent 1>, 2, 8]}
+    {self = #base.operand<0>, size = [#base.local<0, result 0, dim 0, extent 1>, 2, 8]}
     : (tensor<8x8xf32, #rows>) -> tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>
   // CHECK-NEXT:  s0: free v4
   // CHECK-NEXT:  output v5 'y'

@@ -28,7 +28,7 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
 /// Who has a model for training may not know that it drops something here.
 static void noteDraws(const RunOptions &options, const Job &job) {
   bool draws = Settings(*job.program).find("seed", 0).has_value();
-  if (draws && options.program == "forward" && findProgram(job.artifact.schedule(), "eval"))
+  if (draws && options.program == "forward" && findProgram(job.artifact.schedule(), artifact::ProgramRole::eval))
     std::cerr << "meshplan-run: note: the model was exported for training, and draws random numbers as it does there; "
                  "--program eval computes it without dropout\n"
               << std::flush;

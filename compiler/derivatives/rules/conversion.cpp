@@ -2,6 +2,7 @@
 
 #include "compiler/derivatives/derivative_rules.h"
 #include "compiler/sharding/calls/random_ops.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -17,7 +18,7 @@ static void copyRule(Derivation &derivation) {
 
 /// What numbers are drawn around is detached, and has zeros.
 static void detachRule(Derivation &derivation) {
-  if (derivation.getCall()->hasAttr(zeroGradientName))
+  if (derivation.getCall()->hasAttr(plan::attr::ZeroGradient::getNameStr()))
     derivation.giveZeros("self");
 }
 

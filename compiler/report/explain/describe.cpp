@@ -6,6 +6,7 @@
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/layer_names.h"
+#include "dialect/plan/attributes.h"
 #include <map>
 
 using namespace mlir;
@@ -54,7 +55,7 @@ std::vector<Statement> Describer::reasons(Value value, ArrayRef<AxisRefAttr> axe
   std::vector<Statement> reasons(axes.size());
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto style = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style");
+    auto style = argAttr<attr::Style>(function, argument.getArgNumber());
     for (Statement &reason : reasons)
       reason = statement(argument.getLoc(), style);
     return reasons;
@@ -108,10 +109,10 @@ static std::string layoutOf(Value value) { return layoutText(cast<RankedTensorTy
 End Describer::producer(Value origin, Value seen) const {
   if (auto argument = dyn_cast<BlockArgument>(origin)) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    StringRef kind = argumentKind(argument);
-    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
-    return {kind.empty() ? "argument" : kind.str(), names && !names.empty() ? cast<StringAttr>(names[0]).str() : "",
-            layoutOf(seen)};
+    std::optional<ArgumentKind> kind = argumentKind(argument);
+    auto names = argAttr<attr::Names>(function, argument.getArgNumber());
+    return {kind ? stringifyArgumentKind(*kind).str() : "argument",
+            names && !names.empty() ? cast<StringAttr>(names[0]).str() : "", layoutOf(seen)};
   }
   if (auto constant = origin.getDefiningOp<ConstantOp>())
     return {"constant", constant.getName().str(), layoutOf(seen)};
@@ -123,7 +124,7 @@ End Describer::consumer(OpOperand &use) const {
   if (auto call = dyn_cast<CallOp>(use.getOwner()))
     return {call.getTarget().str(), call.getModule().value_or("").str(), layoutOf(use.get())};
   auto function = cast<func::FuncOp>(use.getOwner()->getParentOp());
-  auto name = function.getResultAttrOfType<StringAttr>(use.getOperandNumber(), "plan.name");
+  auto name = resultAttr<attr::Name>(function, use.getOperandNumber());
   return {"output", name ? name.str() : "", layoutOf(use.get())};
 }
 

@@ -5,6 +5,8 @@
 #include "compiler/report/explain/training.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/nearest.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -22,7 +24,7 @@ public:
   std::optional<Explanation> run();
 
 private:
-  ArrayAttr namesOf(unsigned argument) { return function.getArgAttrOfType<ArrayAttr>(argument, "plan.names"); }
+  ArrayAttr namesOf(unsigned argument) { return argAttr<attr::Names>(function, argument); }
   std::optional<BlockArgument> findArgument();
   std::optional<OpOperand *> findOutput();
   void reportUnknown();
@@ -63,7 +65,7 @@ std::optional<BlockArgument> Explainer::findArgument() {
 
 std::optional<OpOperand *> Explainer::findOutput() {
   for (OpOperand &operand : function.getBody().front().getTerminator()->getOpOperands()) {
-    auto name = function.getResultAttrOfType<StringAttr>(operand.getOperandNumber(), "plan.name");
+    auto name = resultAttr<attr::Name>(function, operand.getOperandNumber());
     if (name && name.getValue() == target.path)
       return &operand;
   }
@@ -77,7 +79,7 @@ void Explainer::reportUnknown() {
       for (auto name : names.getAsRange<StringAttr>())
         candidates.push_back(name.str());
   for (unsigned index = 0; index < function.getNumResults(); ++index)
-    if (auto name = function.getResultAttrOfType<StringAttr>(index, "plan.name"))
+    if (auto name = resultAttr<attr::Name>(function, index))
       candidates.push_back(name.str());
   diagnostics.error({}, "the model has no module, parameter, input or output '" + target.path + "'")
       .help(suggest(target.path, candidates, "there are"));
@@ -109,13 +111,12 @@ std::optional<Explanation> Explainer::run() {
 //===----------------------------------------------------------------------===//
 
 Statement Explainer::statementOf(BlockArgument argument) {
-  return describer.statement(argument.getLoc(),
-                             function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style"));
+  return describer.statement(argument.getLoc(), argAttr<attr::Style>(function, argument.getArgNumber()));
 }
 
 void Explainer::explainArgument(BlockArgument argument) {
-  StringRef kind = argumentKind(argument);
-  result.kind = kind.empty() ? "input" : kind.str();
+  std::optional<ArgumentKind> kind = argumentKind(argument);
+  result.kind = stringifyArgumentKind(kind.value_or(ArgumentKind::input)).str();
   for (auto name : namesOf(argument.getArgNumber()).getAsRange<StringAttr>())
     result.names.push_back(name.str());
   result.tensor = describer.tensor(argument);
@@ -223,20 +224,11 @@ void Explainer::explainModuleOutput(const BorderValue &output) {
 
 void Explainer::addReshards(const MoveSet &set) { result.reshards = describer.reshards(moves, set); }
 
-static func::FuncOp findStep(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.getName() == "step")
-      return function;
-  return {};
-}
-
 std::optional<Explanation> meshplan::explain(ModuleOp module, const ExplainTarget &target,
                                              const std::vector<std::string> &modulePaths, Diagnostics &diagnostics) {
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (function->hasAttr("plan.single_rank"))
-      continue;
     std::optional<Explanation> explanation = Explainer(function, target, modulePaths, diagnostics).run();
-    if (func::FuncOp step = findStep(module); step && explanation)
+    if (func::FuncOp step = programOf(module, base::ProgramRole::step); step && explanation)
       explainTraining(step, *explanation, diagnostics.sources());
     return explanation;
   }

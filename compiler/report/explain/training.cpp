@@ -4,6 +4,7 @@
 #include "compiler/report/explain/describe.h"
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -38,7 +39,7 @@ private:
 } // namespace
 
 ArrayRef<Attribute> TrainingExplainer::namesOf(BlockArgument argument) {
-  auto names = step.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+  auto names = argAttr<attr::Names>(step, argument.getArgNumber());
   return names ? names.getValue() : ArrayRef<Attribute>();
 }
 
@@ -56,7 +57,7 @@ BlockArgument TrainingExplainer::changedBy(CallOp call) {
   if (!parameter || !view.getOperand("gradient"))
     return {};
   BlockArgument held = argumentBehind(call.getOperand(*parameter));
-  auto of = held ? step.getArgAttrOfType<IntegerAttr>(held.getArgNumber(), "plan.of") : IntegerAttr();
+  auto of = held ? argAttr<attr::Of>(step, held.getArgNumber()) : IntegerAttr();
   return of ? step.getArgument(of.getInt()) : held;
 }
 
@@ -81,8 +82,8 @@ Value TrainingExplainer::follow(Value gradient, MoveSet &set) {
 std::vector<MemberExplanation> TrainingExplainer::statesOf(BlockArgument parameter) {
   std::vector<MemberExplanation> states;
   for (BlockArgument argument : step.getArguments()) {
-    auto of = step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.of");
-    if (!of || of.getInt() != parameter.getArgNumber() || argumentKind(argument) != "state")
+    auto of = argAttr<attr::Of>(step, argument.getArgNumber());
+    if (!of || of.getInt() != parameter.getArgNumber() || argumentKind(argument) != ArgumentKind::state)
       continue;
     StringRef name = cast<StringAttr>(namesOf(argument).front()).getValue();
     name.consume_front((cast<StringAttr>(namesOf(parameter).front()).getValue() + ".").str());

@@ -1,19 +1,20 @@
 //===- argument_names.cpp - what arguments of a program are called --------===//
 
 #include "compiler/sharding/calls/argument_names.h"
+#include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
 StringRef meshplan::parameterName(BlockArgument parameter) {
   auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
-  auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+  auto names = plan::argAttr<plan::attr::Names>(function, parameter.getArgNumber());
   return names && !names.empty() ? cast<StringAttr>(names[0]).getValue() : StringRef("parameter");
 }
 
 std::optional<unsigned> meshplan::batchDimOf(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.dims");
+  auto names = plan::argAttr<plan::attr::Dims>(function, argument.getArgNumber());
   if (!names)
     return std::nullopt;
   for (auto [dim, name] : llvm::enumerate(names.getAsRange<StringAttr>()))

@@ -1,6 +1,7 @@
 //===- carriers.cpp - ops that hand a value on ----------------------------===//
 
 #include "compiler/sharding/calls/carriers.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -30,7 +31,7 @@ Linearity meshplan::linearityOf(CallOp call) {
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
   Linearity linearity = record && record->linearity ? record->linearity(view) : Linearity();
-  if (linearity.sets.empty() && call->hasAttr(keepsAddendsName) && isConversion(call))
+  if (linearity.sets.empty() && call->hasAttr(attr::KeepsAddends::getNameStr()) && isConversion(call))
     linearity.sets.push_back({0});
   return linearity;
 }

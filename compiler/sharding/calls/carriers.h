@@ -13,14 +13,6 @@
 
 namespace meshplan {
 
-/// Marks conversions that the plan's `precision` places. They are no operators of the model: a gradient passes them as
-/// it is, and they run on what a rank stores.
-inline constexpr llvm::StringLiteral placedConversionName = "plan.precision";
-
-/// Marks backward calls on the way from a function of parameters to these: addends that such a call makes are added up
-/// where the parameter is, however many calls read them on the way.
-inline constexpr llvm::StringLiteral keepsAddendsName = "plan.keeps_addends";
-
 /// True for pointwise calls of one operand and for what moves a tensor between ranks: elements keep their places.
 bool isCarrier(mlir::Operation *op);
 

@@ -7,10 +7,6 @@
 
 namespace meshplan {
 
-/// Marks what the plan keeps from forward to backward: parameters, of what is gathered and converted of them; calls
-/// that a `recompute` statement names.
-inline constexpr llvm::StringLiteral keptName = "plan.keep";
-
 /// True if the call takes a few passes over its operands and gives the same bits each time: it moves elements without
 /// a choice among them, is pointwise, or its record says that it is cheap (`OpRecord::isCheap`). Where its operands are
 /// at hand it costs less to make its results again than to hold them.

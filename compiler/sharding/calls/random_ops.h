@@ -7,13 +7,6 @@
 
 namespace meshplan {
 
-/// The attribute of calls that only a model in training makes: what there is in their place in evaluation, their "first
-/// operand", "second operand" or "ones", or the buffer that is the argument of this number, in the result's type.
-inline constexpr llvm::StringLiteral inEvaluationName = "plan.in_evaluation";
-
-/// The attribute of a detach whose operand has zeros for a gradient, and not none: numbers are drawn around it.
-inline constexpr llvm::StringLiteral zeroGradientName = "plan.zero_gradient";
-
 /// True if two calls with equal operands may give different results: the operators that ATen tags
 /// `nondeterministic_seeded`, unless their arguments switch it off (a probability of 0, a layer outside of training).
 /// The runtime's kernels do not, once they have a `number`: their numbers follow from it and from their operands.

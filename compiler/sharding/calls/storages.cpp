@@ -9,38 +9,24 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-static constexpr StringLiteral attributeName = "plan.storage";
-
-static DictionaryAttr storageAttrOf(BlockArgument argument) {
-  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  return function.getArgAttrOfType<DictionaryAttr>(argument.getArgNumber(), attributeName);
-}
-
-static int64_t positionOf(BlockArgument argument) {
-  return storageAttrOf(argument).getAs<IntegerAttr>("position").getInt();
-}
+static int64_t positionOf(BlockArgument argument) { return argAttr<attr::Storage>(argument).getPosition(); }
 
 void meshplan::putInStorage(BlockArgument argument, StringRef name, int64_t position, bool isRegistered) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  Builder builder(function.getContext());
-  SmallVector<NamedAttribute> place{builder.getNamedAttr("name", builder.getStringAttr(name)),
-                                    builder.getNamedAttr("position", builder.getI64IntegerAttr(position))};
-  if (isRegistered)
-    place.push_back(builder.getNamedAttr("registered", builder.getUnitAttr()));
-  function.setArgAttr(argument.getArgNumber(), attributeName, builder.getDictionaryAttr(place));
+  setArgAttr<attr::Storage>(function, argument.getArgNumber(),
+                            StorageAttr::get(function.getContext(), name, position, isRegistered));
 }
 
 SmallVector<Storage> meshplan::storagesOf(func::FuncOp function) {
   llvm::MapVector<StringRef, Storage> storages;
   for (BlockArgument argument : function.getArguments()) {
-    DictionaryAttr place = storageAttrOf(argument);
+    StorageAttr place = argAttr<attr::Storage>(argument);
     if (!place)
       continue;
-    StringRef name = place.getAs<StringAttr>("name").getValue();
-    Storage &storage = storages[name];
-    storage.name = name.str();
+    Storage &storage = storages[place.getName()];
+    storage.name = place.getName().str();
     storage.arguments.push_back(argument);
-    storage.isRegistered |= place.contains("registered");
+    storage.isRegistered |= place.getRegistered();
   }
   SmallVector<Storage> list;
   for (auto &[name, storage] : storages) {

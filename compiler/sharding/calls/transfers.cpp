@@ -1,6 +1,7 @@
 //===- transfers.cpp - copies between device and host ---------------------===//
 
 #include "compiler/sharding/calls/transfers.h"
+#include "dialect/plan/attributes.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -18,6 +19,6 @@ Value meshplan::transfer(OpBuilder &builder, Location location, Value value, boo
       CallOp::create(builder, location, value.getType(), builder.getStringAttr(toHost ? toHostTarget : toDeviceTarget),
                      value, args.getDictionary(builder.getContext()), StringAttr(), UnitAttr());
   if (toHost)
-    call->setAttr(hostAttrName, builder.getUnitAttr());
+    setOpAttr<attr::Host>(call, builder.getUnitAttr());
   return call.getResult(0);
 }

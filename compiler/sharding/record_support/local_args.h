@@ -34,7 +34,7 @@ std::optional<CallRewrite> withoutLike(const CallView &call);
 /// An i64 literal.
 mlir::Attribute intLiteral(mlir::MLIRContext *context, int64_t value);
 
-/// The sizes of dims [first, first + count) of the first result on the rank: literals for whole dims, #plan.local for
+/// The sizes of dims [first, first + count) of the first result on the rank: literals for whole dims, #base.local for
 /// divided ones.
 mlir::ArrayAttr localSizes(const CallView &call, int64_t first, int64_t count);
 

@@ -20,9 +20,6 @@
 
 namespace meshplan {
 
-/// Version of the schema's meaning that this compiler writes (Schedule.format).
-inline constexpr int32_t artifactFormat = 3;
-
 /// What an artifact says besides the module.
 struct ArtifactOptions {
   std::string compilerVersion;

@@ -3,6 +3,7 @@
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/target/artifact/describe_program.h"
 #include "runtime/schema/checksum.h"
+#include "runtime/schema/format.h"
 
 using namespace meshplan;
 using llvm::Error;

@@ -4,7 +4,7 @@
 #include "compiler/target/artifact/arguments.h"
 #include "compiler/target/artifact/constant_bytes.h"
 #include "compiler/target/artifact/element_type.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "compiler/target/artifact/enums.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -28,10 +28,6 @@ std::vector<std::unique_ptr<artifact::AxisT>> toAxisTable(ArrayAttr meshAxes) {
     table.push_back(std::move(entry));
   }
   return table;
-}
-
-static artifact::Reduction toReduction(sched::Reduction reduction) {
-  return static_cast<artifact::Reduction>(static_cast<int>(reduction));
 }
 
 namespace {
@@ -100,7 +96,7 @@ LogicalResult ProgramSerializer::addValue(Value value) {
     table->repeat = dim.getRepeat();
     entry->dims.push_back(std::move(table));
   }
-  entry->partial = toReduction(type.getReduction());
+  entry->partial = toArtifact(type.getReduction());
   for (sched::AxisAttr axis : type.getPartialAxes())
     entry->partial_axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
   for (sched::AxisAttr axis : type.getFlatAxes())
@@ -123,23 +119,14 @@ template <typename Action> void ProgramSerializer::addInstruction(Operation *ste
   addInstruction(step, std::move(action), tables.origins.originOf(step));
 }
 
-static std::unique_ptr<artifact::InitT> toInit(DictionaryAttr init) {
-  auto number = [&](StringRef name) {
-    auto value = init.getAs<FloatAttr>(name);
-    return value ? value.getValueAsDouble() : 0;
-  };
+static std::unique_ptr<artifact::InitT> toInit(base::InitAttr init) {
   auto table = std::make_unique<artifact::InitT>();
-  table->kind = llvm::StringSwitch<artifact::InitKind>(init.getAs<StringAttr>("kind").getValue())
-                    .Case("uniform", artifact::InitKind::uniform)
-                    .Case("normal", artifact::InitKind::normal)
-                    .Case("truncated_normal", artifact::InitKind::truncated_normal)
-                    .Case("given", artifact::InitKind::given)
-                    .Default(artifact::InitKind::constant);
-  table->value = number("value");
-  table->low = number("low");
-  table->high = number("high");
-  table->mean = number("mean");
-  table->std = number("std");
+  table->kind = toArtifact(init.getKind());
+  table->value = base::numberOf(init.getValue());
+  table->low = base::numberOf(init.getLow());
+  table->high = base::numberOf(init.getHigh());
+  table->mean = base::numberOf(init.getMean());
+  table->std = base::numberOf(init.getStd());
   return table;
 }
 
@@ -164,10 +151,9 @@ LogicalResult ProgramSerializer::addParameter(sched::ParameterOp parameter) {
   entry->trainable = parameter.getTrainable();
   entry->buffer = parameter.getBuffer();
   entry->origin = tables.origins.originOf(parameter);
-  if (std::optional<DictionaryAttr> init = parameter.getInit()) {
+  if (std::optional<base::InitAttr> init = parameter.getInit()) {
     entry->init = toInit(*init);
-    if (auto elements = init->getAs<ElementsAttr>("elements");
-        elements && failed(addGiven(elements, parameter, *entry->init)))
+    if (ElementsAttr elements = init->getElements(); elements && failed(addGiven(elements, parameter, *entry->init)))
       return failure();
   }
   program->parameters.push_back(std::move(entry));
@@ -233,35 +219,23 @@ void ProgramSerializer::addBuffer(sched::BufferOp buffer) {
   program->buffers.push_back(std::move(entry));
 }
 
-static std::unique_ptr<artifact::GuardT> toGuard(DictionaryAttr guard) {
+static std::unique_ptr<artifact::GuardT> toGuard(base::GuardAttr guard) {
   auto entry = std::make_unique<artifact::GuardT>();
   entry->output = "nonfinite";
-  if (auto stops = guard.getAs<BoolAttr>("stops"))
-    entry->stops = stops.getValue();
-  if (auto growth = guard.getAs<FloatAttr>("growth"), backoff = guard.getAs<FloatAttr>("backoff"); growth && backoff) {
-    entry->growth = growth.getValueAsDouble();
-    entry->backoff = backoff.getValueAsDouble();
-    auto interval = guard.getAs<IntegerAttr>("interval");
-    entry->interval = interval ? interval.getInt() : 0;
-  }
+  entry->stops = guard.getStops();
+  entry->growth = base::numberOf(guard.getGrowth());
+  entry->backoff = base::numberOf(guard.getBackoff());
+  entry->interval = guard.getInterval();
   return entry;
 }
 
-static std::unique_ptr<artifact::RateScheduleT> toRateSchedule(DictionaryAttr schedule) {
-  auto integer = [&](StringRef name) {
-    auto value = schedule.getAs<IntegerAttr>(name);
-    return value ? value.getInt() : 0;
-  };
+static std::unique_ptr<artifact::RateScheduleT> toRateSchedule(base::RateScheduleAttr schedule) {
   auto entry = std::make_unique<artifact::RateScheduleT>();
-  auto kind = schedule.getAs<StringAttr>("kind");
-  for (artifact::RateKind each : artifact::EnumValuesRateKind())
-    if (kind && kind.getValue() == artifact::EnumNameRateKind(each))
-      entry->kind = each;
-  entry->warmup = integer("warmup");
-  entry->steps = integer("steps");
-  entry->decay = integer("decay");
-  if (auto least = schedule.getAs<FloatAttr>("min"))
-    entry->min = least.getValueAsDouble();
+  entry->kind = toArtifact(schedule.getKind());
+  entry->warmup = schedule.getWarmup();
+  entry->steps = schedule.getSteps();
+  entry->decay = schedule.getDecay();
+  entry->min = base::numberOf(schedule.getMin());
   return entry;
 }
 
@@ -270,7 +244,7 @@ void ProgramSerializer::addSetting(sched::SettingOp setting) {
   entry->name = setting.getName().str();
   entry->value = numbers.lookup(setting.getResult());
   entry->number = setting.getValue().convertToDouble();
-  if (std::optional<DictionaryAttr> schedule = setting.getSchedule())
+  if (std::optional<base::RateScheduleAttr> schedule = setting.getSchedule())
     entry->schedule = toRateSchedule(*schedule);
   program->settings.push_back(std::move(entry));
 }
@@ -311,7 +285,7 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
     if (failed(addValue(result)))
       return failure();
   artifact::StartT action;
-  action.kind = static_cast<artifact::CollectiveKind>(static_cast<int>(start.getKind()));
+  action.kind = toArtifact(start.getKind());
   action.communicator = tables.communicators.lookup(start.getCommunicator());
   auto numberOf = [&](Value value) { return static_cast<int32_t>(numbers.lookup(value)); };
   ValueRange inputs = start.getInputs(), outputs = start.getWait().getResults();
@@ -327,7 +301,7 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   bool reduces =
       start.getKind() == sched::CollectiveKind::all_reduce || start.getKind() == sched::CollectiveKind::reduce_scatter;
   if (reduces)
-    action.reduction = toReduction(cast<sched::ShardedTensorType>(inputs.front().getType()).getReduction());
+    action.reduction = toArtifact(cast<sched::ShardedTensorType>(inputs.front().getType()).getReduction());
   action.sequence = static_cast<int32_t>(start.getSequence());
   addInstruction(start, std::move(action));
   return success();
@@ -382,6 +356,7 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
 
 FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
   program->name = op.getSymName().str();
+  program->role = toArtifact(op.getRole());
   for (Operation &step : op.getBody().front())
     if (failed(addStep(step)))
       return failure();
@@ -401,7 +376,7 @@ FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
     program->devices = toAxisTable(*devices);
   program->runs = static_cast<int32_t>(op.getRuns().value_or(0));
   program->runs_before = op.getBefore().value_or("").str();
-  if (DictionaryAttr guard = op.getGuardAttr())
+  if (base::GuardAttr guard = op.getGuardAttr())
     program->guard = toGuard(guard);
   return std::move(program);
 }

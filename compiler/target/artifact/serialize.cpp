@@ -3,6 +3,7 @@
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/target/artifact/program_serializer.h"
 #include "runtime/schema/checksum.h"
+#include "runtime/schema/format.h"
 
 using namespace mlir;
 

@@ -7,8 +7,9 @@
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/differentiate/passes.h"
-#include "dialect/plan/archive_facts.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
+#include "dialect/plan/programs.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -52,7 +53,7 @@ void EvaluationMaker::run() {
     dropNothing(call);
   chooseOutputs();
   eraseUnread();
-  if (!function->getParentOfType<ModuleOp>()->hasAttr(isEvaluatedName))
+  if (!function->getParentOfType<ModuleOp>()->hasAttr(attr::IsEvaluated::getNameStr()))
     reportDraws();
 }
 
@@ -75,9 +76,9 @@ static Value inTypeOf(CallOp call, Value value) {
 
 /// What model.eval() makes of a call.
 void EvaluationMaker::dropNothing(CallOp call) {
-  if (auto running = call->getAttrOfType<IntegerAttr>(inEvaluationName)) {
+  if (auto running = call->getAttrOfType<IntegerAttr>(attr::InEvaluation::getNameStr())) {
     call.getResult(0).replaceAllUsesWith(inTypeOf(call, function.getArgument(running.getInt())));
-  } else if (auto what = call->getAttrOfType<StringAttr>(inEvaluationName)) {
+  } else if (auto what = call->getAttrOfType<StringAttr>(attr::InEvaluation::getNameStr())) {
     auto type = cast<RankedTensorType>(call.getResult(0).getType());
     Value instead = what.getValue() == "ones" ? CallBuilder("aten.ones.default", call)
                                                     .integers("size", type.getShape())
@@ -114,7 +115,7 @@ void EvaluationMaker::keepWeights(CallOp attention) {
 /// The loss is marked. Microbatches have no room for what is not one number: it would be there for all of them at once.
 void EvaluationMaker::chooseOutputs() {
   Operation *output = function.getBody().front().getTerminator();
-  function.setResultAttr(statement.getOutput(), "plan.loss", UnitAttr::get(function.getContext()));
+  setResultAttr<attr::Loss>(function, statement.getOutput(), UnitAttr::get(function.getContext()));
   if (!isInMicrobatches)
     return;
   llvm::BitVector left(output->getNumOperands());
@@ -131,7 +132,7 @@ void EvaluationMaker::eraseUnread() {
       op.erase();
   llvm::BitVector unread(function.getNumArguments());
   for (BlockArgument argument : function.getArguments())
-    unread[argument.getArgNumber()] = argumentKind(argument) == "setting" && argument.use_empty();
+    unread[argument.getArgNumber()] = argumentKind(argument) == ArgumentKind::setting && argument.use_empty();
   [[maybe_unused]] LogicalResult erased = function.eraseArguments(unread);
 }
 
@@ -164,17 +165,18 @@ namespace {
 struct AddEvaluationPass : meshplan::impl::AddEvaluationBase<AddEvaluationPass> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
-    auto forward = module.lookupSymbol<func::FuncOp>("forward");
+    auto forward = programOf(module, base::ProgramRole::forward);
     SmallVector<LossOp> losses(module.getOps<LossOp>());
     if (forward && !losses.empty()) {
       func::FuncOp evaluation = forward.clone();
       evaluation.setSymName("eval");
+      setRole(evaluation, base::ProgramRole::eval);
       OpBuilder builder(forward);
       builder.setInsertionPointAfter(forward);
       builder.insert(evaluation);
       EvaluationMaker(evaluation, losses.front(), !module.getOps<MicrobatchesOp>().empty()).run();
     }
-    module.walk([](CallOp call) { call->removeAttr(inEvaluationName); });
+    module.walk([](CallOp call) { call->removeAttr(attr::InEvaluation::getNameStr()); });
   }
 };
 

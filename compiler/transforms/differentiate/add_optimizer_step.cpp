@@ -6,6 +6,7 @@
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/programs.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_ADDOPTIMIZERSTEP
@@ -24,7 +25,7 @@ struct AddOptimizerStepPass : meshplan::impl::AddOptimizerStepBase<AddOptimizerS
   void runOnOperation() final {
     ModuleOp module = getOperation();
     SmallVector<OptimizerOp> statements(module.getOps<OptimizerOp>());
-    auto step = module.lookupSymbol<func::FuncOp>("step");
+    auto step = programOf(module, base::ProgramRole::step);
     SmallVector<PrecisionOp> precisions(module.getOps<PrecisionOp>());
     if (step && !statements.empty() && !keepGradients)
       OptimizerStep(step, statements.front(), precisions.empty() ? PrecisionOp() : precisions.front()).add();

@@ -8,6 +8,8 @@
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "compiler/transforms/differentiate/unreached.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 #include "dialect/plan/step_call.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -54,7 +56,7 @@ LogicalResult StepMaker::run() {
   int64_t number = statement.getOutput();
   Value loss = output->getOperand(number);
   auto type = cast<RankedTensorType>(loss.getType());
-  StringRef name = step.getResultAttrOfType<StringAttr>(number, "plan.name").getValue();
+  StringRef name = resultAttr<attr::Name>(step, number).getValue();
   if (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
     return reportOtherLoss(statement, name, type);
   Value made = loss;
@@ -81,7 +83,7 @@ LogicalResult StepMaker::run() {
 SmallVector<BlockArgument> StepMaker::trainedArguments() {
   SmallVector<BlockArgument> trained;
   for (BlockArgument argument : step.getArguments())
-    if (auto isTrained = step.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
+    if (auto isTrained = argAttr<attr::Trainable>(step, argument.getArgNumber());
         isTrained && isTrained.getValue() &&
         isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
       trained.push_back(argument);
@@ -99,14 +101,14 @@ std::vector<std::string> StepMaker::unreached() {
 
 std::vector<std::string> meshplan::unreachedParameters(ModuleOp program) {
   SmallVector<LossOp> statements(program.getOps<LossOp>());
-  auto forward = program.lookupSymbol<func::FuncOp>("forward");
+  auto forward = programOf(program, base::ProgramRole::forward);
   if (statements.empty() || !forward)
     return {};
   return StepMaker(forward, statements.front()).unreached();
 }
 
 StringRef StepMaker::nameOf(BlockArgument argument) {
-  return cast<StringAttr>(step.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names")[0]).getValue();
+  return cast<StringAttr>(argAttr<attr::Names>(step, argument.getArgNumber())[0]).getValue();
 }
 
 LogicalResult StepMaker::checkReached(const Gradients &gradients, ArrayRef<BlockArgument> trained) {
@@ -152,9 +154,7 @@ void StepMaker::addZeros(Gradients &gradients, ArrayRef<BlockArgument> trained) 
 
 /// What the plan says of parameters that the loss does not reach has to be so: they would not be trained.
 LogicalResult StepMaker::checkUnused() {
-  auto placeOf = [&](BlockArgument argument) {
-    return step.getArgAttrOfType<LocationAttr>(argument.getArgNumber(), "plan.unused");
-  };
+  auto placeOf = [&](BlockArgument argument) { return argAttr<attr::Unused>(step, argument.getArgNumber()); };
   SmallVector<BlockArgument> unused = llvm::filter_to_vector(step.getArguments(), placeOf);
   if (unused.empty())
     return success();
@@ -185,7 +185,7 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
   SmallVector<Attribute> attributes;
   auto add = [&](Value value, const Twine &name) {
     values.push_back(value);
-    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr(name))));
+    attributes.push_back(builder.getDictionaryAttr(named<attr::Name>(builder.getStringAttr(name))));
   };
   auto mark = [&](StringRef name, Attribute what) {
     NamedAttrList own(cast<DictionaryAttr>(attributes.back()));
@@ -193,18 +193,18 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
     attributes.back() = own.getDictionary(step.getContext());
   };
   for (auto [index, value] : llvm::enumerate(output->getOperands()))
-    if (auto updated = step.getResultAttrOfType<IntegerAttr>(index, updatesName)) {
+    if (auto updated = resultAttr<attr::Updates>(step, index)) {
       values.push_back(stored(value, step.getArgument(updated.getInt())));
-      attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(updatesName, updated)));
+      attributes.push_back(builder.getDictionaryAttr(named<attr::Updates>(updated)));
     } else if (cast<RankedTensorType>(value.getType()).getNumElements() == 1) {
-      add(value, step.getResultAttrOfType<StringAttr>(index, "plan.name").getValue());
+      add(value, resultAttr<attr::Name>(step, index).getValue());
       if (index == statement.getOutput())
-        mark("plan.loss", builder.getUnitAttr());
+        mark(attr::Loss::getNameStr(), builder.getUnitAttr());
     }
   for (BlockArgument argument : trained)
     if (Value gradient = gradients.of(argument)) {
       add(gradient, "gradients." + nameOf(argument));
-      mark("plan.gradient_of", builder.getI64IntegerAttr(argument.getArgNumber()));
+      mark(attr::GradientOf::getNameStr(), builder.getI64IntegerAttr(argument.getArgNumber()));
     }
   output->setOperands(values);
   step.setType(builder.getFunctionType(step.getArgumentTypes(), ValueRange(values).getTypes()));
@@ -217,14 +217,15 @@ struct DifferentiatePass : meshplan::impl::DifferentiateBase<DifferentiatePass> 
   void runOnOperation() final {
     ModuleOp module = getOperation();
     SmallVector<LossOp> statements(module.getOps<LossOp>());
-    auto forward = module.lookupSymbol<func::FuncOp>("forward");
+    auto forward = programOf(module, base::ProgramRole::forward);
     if (statements.empty() || !forward)
       return;
     func::FuncOp step = forward.clone();
     step.setSymName("step");
+    setRole(step, base::ProgramRole::step);
     dropUpdates(forward);
     OpBuilder builder(forward);
-    auto evaluation = module.lookupSymbol<func::FuncOp>("eval");
+    auto evaluation = programOf(module, base::ProgramRole::eval);
     builder.setInsertionPointAfter(evaluation ? evaluation : forward);
     builder.insert(step);
     if (failed(StepMaker(step, statements.front()).run()))

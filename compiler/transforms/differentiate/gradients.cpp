@@ -5,6 +5,7 @@
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/differentiate/messages.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -21,7 +22,7 @@ static bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(
 /// What is detached depends on no parameter, however it is used.
 static bool isDetached(Operation &op) {
   auto call = dyn_cast<CallOp>(op);
-  return call && !call->hasAttr(zeroGradientName) &&
+  return call && !call->hasAttr(attr::ZeroGradient::getNameStr()) &&
          (call.getTarget() == "aten.detach.default" || call.getTarget() == "aten.detach_copy.default");
 }
 
@@ -99,7 +100,7 @@ void Gradients::seed() {
                    .number("fill_value", 1)
                    .type("dtype", elementOf(loss))
                    .build(shapeOf(loss), elementOf(loss));
-  made[loss].getDefiningOp()->setAttr("plan.loss_gradient", UnitAttr::get(function.getContext()));
+  setOpAttr<attr::LossGradient>(made[loss].getDefiningOp(), UnitAttr::get(function.getContext()));
 }
 
 /// True for calls that have their one operand's elements, in another order or shape, as their result.
@@ -151,7 +152,7 @@ LogicalResult Gradients::derive(CallOp call, ArrayRef<Value> gradients) {
 void Gradients::keepAddends(Operation *last, ArrayRef<Value> gradients) {
   auto mark = [](Operation *op) {
     if (isa_and_present<CallOp>(op))
-      op->setAttr(keepsAddendsName, UnitAttr::get(op->getContext()));
+      setOpAttr<attr::KeepsAddends>(op, UnitAttr::get(op->getContext()));
   };
   for (Value gradient : gradients)
     if (gradient)
@@ -172,7 +173,7 @@ void Gradients::visit(ConstrainOp constrain) { pass(constrain); }
 /// True for a conversion that the plan places, unless the gradient is to become wider behind it: what was rounded to be
 /// read, or to be gathered, has a gradient that nobody has rounded.
 bool Gradients::passesStraight(CallOp call) const {
-  Value gradient = call->hasAttr(placedConversionName) ? made.lookup(call.getResult(0)) : Value();
+  Value gradient = call->hasAttr(attr::Precision::getNameStr()) ? made.lookup(call.getResult(0)) : Value();
   return gradient && elementBytes(gradient.getType()) >= elementBytes(call.getOperand(0).getType());
 }
 

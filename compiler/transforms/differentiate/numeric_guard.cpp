@@ -1,6 +1,7 @@
 //===- numeric_guard.cpp - steps whose gradients are no numbers -----------===//
 
 #include "compiler/transforms/differentiate/numeric_guard.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/settings.h"
 
 using namespace mlir;
@@ -11,14 +12,14 @@ NumericGuard::NumericGuard(func::FuncOp step, OptimizerOp optimizer, PrecisionOp
     : step(step), optimizer(optimizer), precision(precision), builder(builder), counts(builder, optimizer.getLoc()) {}
 
 void NumericGuard::scaleLoss() {
-  DictionaryAttr scale = precision ? precision.getLossScaleAttr() : DictionaryAttr();
+  LossScaleAttr scale = precision ? precision.getLossScaleAttr() : LossScaleAttr();
   if (!scale)
     return;
-  double initial = scale.getAs<FloatAttr>("initial").getValueAsDouble();
+  double initial = scale.getInitial().getValueAsDouble();
   scaleSetting = settingArgument(step, "loss_scale", initial, /*isPlaced=*/true, precision.getLoc());
   CallOp seed;
   step.walk([&](CallOp call) {
-    if (call->hasAttr("plan.loss_gradient"))
+    if (call->hasAttr(attr::LossGradient::getNameStr()))
       seed = call;
   });
   OpBuilder behind(seed->getContext());
@@ -38,7 +39,7 @@ void NumericGuard::scaleLoss() {
 Value NumericGuard::noted(Value addend, BlockArgument parameter) {
   if (!skips())
     return addend;
-  auto names = step.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+  auto names = argAttr<attr::Names>(step, parameter.getArgNumber());
   return StepCall("meshplan.note_nonfinite", builder, optimizer.getLoc())
       .tensor("self", addend)
       .text("name", cast<StringAttr>(names[0]).getValue())
@@ -53,14 +54,12 @@ void NumericGuard::count(Value gradient, ArrayRef<AxisRefAttr> axes) {
 }
 
 /// What the run does behind the step (sched.program).
-DictionaryAttr NumericGuard::action() {
-  NamedAttrList action;
-  action.set("stops", builder.getBoolAttr(optimizer.getNonfinite() == "stop"));
-  if (DictionaryAttr scale = precision ? precision.getLossScaleAttr() : DictionaryAttr())
-    for (StringRef name : {"growth", "backoff", "interval"})
-      if (Attribute value = scale.get(name))
-        action.set(name, value);
-  return action.getDictionary(step.getContext());
+base::GuardAttr NumericGuard::action() {
+  bool stops = optimizer.getNonfinite() == NonfiniteAction::stop;
+  LossScaleAttr scale = precision ? precision.getLossScaleAttr() : LossScaleAttr();
+  if (!scale)
+    return base::GuardAttr::get(step.getContext(), stops, {}, {}, 0);
+  return base::GuardAttr::get(step.getContext(), stops, scale.getGrowth(), scale.getBackoff(), scale.getInterval());
 }
 
 Value NumericGuard::total() {
@@ -71,8 +70,7 @@ Value NumericGuard::total() {
   unsigned index = output->getNumOperands();
   output->insertOperands(index, total);
   [[maybe_unused]] LogicalResult inserted = step.insertResult(
-      index, total.getType(),
-      builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr("nonfinite"))));
-  step->setAttr("plan.guard", action());
+      index, total.getType(), builder.getDictionaryAttr(named<attr::Name>(builder.getStringAttr("nonfinite"))));
+  setOpAttr<attr::Guard>(step, action());
   return total;
 }

@@ -40,7 +40,7 @@ public:
   mlir::Value scale() const { return scaleSetting; }
 
 private:
-  mlir::DictionaryAttr action();
+  base::GuardAttr action();
 
   mlir::func::FuncOp step;
   plan::OptimizerOp optimizer;

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/divided_sum.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/settings.h"
 
 using namespace mlir;
@@ -15,10 +16,10 @@ OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement, Precision
       guard(step, statement, precision, builder) {
   Operation *output = step.getBody().front().getTerminator();
   for (unsigned index = 0; index < step.getNumResults(); ++index) {
-    auto of = step.getResultAttrOfType<IntegerAttr>(index, "plan.gradient_of");
+    auto of = resultAttr<attr::GradientOf>(step, index);
     if (!of)
       continue;
-    auto group = step.getArgAttrOfType<IntegerAttr>(of.getInt(), "plan.group");
+    auto group = argAttr<attr::Group>(step, of.getInt());
     int64_t number = group ? group.getInt() : 0;
     BlockArgument parameter = step.getArgument(of.getInt());
     updates.push_back({parameter, output->getOperand(index), cast<DictionaryAttr>(statement.getGroups()[number]),
@@ -168,7 +169,7 @@ BlockArgument OptimizerStep::addArgument(RankedTensorType type, ArrayRef<NamedAt
   return step.getArgument(index);
 }
 
-Value OptimizerStep::setting(const Twine &name, double value, DictionaryAttr schedule) {
+Value OptimizerStep::setting(const Twine &name, double value, base::RateScheduleAttr schedule) {
   return settingArgument(step, name.str(), value, /*isPlaced=*/true, statement.getLoc(), schedule);
 }
 
@@ -187,16 +188,16 @@ BlockArgument OptimizerStep::state(const Update &update, StringRef name) {
 }
 
 BlockArgument OptimizerStep::addState(const Update &update, StringRef name, Type element, bool copies) {
-  auto names = step.getArgAttrOfType<ArrayAttr>(update.parameter.getArgNumber(), "plan.names");
+  auto names = argAttr<attr::Names>(step, update.parameter.getArgNumber());
   std::string own = (cast<StringAttr>(names[0]).getValue() + "." + name).str();
   SmallVector<NamedAttribute> attributes{
-      builder.getNamedAttr("plan.kind", builder.getStringAttr("state")),
-      builder.getNamedAttr("plan.names", builder.getStrArrayAttr({own})),
-      builder.getNamedAttr("plan.of", builder.getI64IntegerAttr(update.parameter.getArgNumber()))};
+      named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::state)),
+      named<attr::Names>(builder.getStrArrayAttr({own})),
+      named<attr::Of>(builder.getI64IntegerAttr(update.parameter.getArgNumber()))};
   if (copies)
-    attributes.push_back(builder.getNamedAttr("plan.copies", builder.getUnitAttr()));
+    attributes.push_back(named<attr::Copies>(builder.getUnitAttr()));
   if (DataOp data = dataOf(update.parameter); data && data.getOffloadOptimizer())
-    attributes.push_back(builder.getNamedAttr(hostAttrName, builder.getUnitAttr()));
+    attributes.push_back(named<attr::Host>(builder.getUnitAttr()));
   return addArgument(heldType(update).clone(element), attributes);
 }
 
@@ -249,7 +250,7 @@ void OptimizerStep::addCommon(StepCall &call) {
 Value OptimizerStep::stepNumber() { return setting(nonfinite ? "optimizer.step" : "step", 1); }
 
 void OptimizerStep::change(const Update &update) {
-  if (statement.getKind() == "sgd")
+  if (statement.getKind() == OptimizerKind::sgd)
     changeBySgd(update);
   else
     changeByAdam(update);
@@ -263,7 +264,7 @@ void OptimizerStep::changeByAdam(const Update &update) {
   addCommon(call);
   for (StringRef name : {"beta1", "beta2", "eps", "weight_decay"})
     call.number(name, number(update, name));
-  CallOp made = call.flag("decoupled", statement.getKind() == "adamw")
+  CallOp made = call.flag("decoupled", statement.getKind() == OptimizerKind::adamw)
                     .build({withoutSharding(update.held), withoutSharding(average), withoutSharding(square)});
   give(update, made.getResults(), {average, square});
 }
@@ -296,14 +297,14 @@ void OptimizerStep::rewriteResults() {
   SmallVector<Value> values;
   SmallVector<Attribute> attributes;
   for (unsigned index = 0; index < step.getNumResults(); ++index)
-    if (!step.getResultAttr(index, "plan.gradient_of")) {
+    if (!resultAttr<attr::GradientOf>(step, index)) {
       values.push_back(output->getOperand(index));
       attributes.push_back(step.getResultAttrDict(index));
     }
   for (auto [value, argument] : results) {
     values.push_back(value);
-    attributes.push_back(builder.getDictionaryAttr(
-        builder.getNamedAttr("plan.updates", builder.getI64IntegerAttr(argument.getArgNumber()))));
+    attributes.push_back(
+        builder.getDictionaryAttr(named<attr::Updates>(builder.getI64IntegerAttr(argument.getArgNumber()))));
   }
   SmallVector<Value> replaced(output->getOperands());
   output->setOperands(values);

@@ -46,7 +46,7 @@ private:
 
   double number(const Update &update, llvm::StringRef name) const;
   mlir::BlockArgument addArgument(mlir::RankedTensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
-  mlir::Value setting(const llvm::Twine &name, double value, mlir::DictionaryAttr schedule = {});
+  mlir::Value setting(const llvm::Twine &name, double value, base::RateScheduleAttr schedule = {});
   mlir::Value learningRate(const Update &update);
   mlir::BlockArgument state(const Update &update, llvm::StringRef name);
   mlir::BlockArgument addState(const Update &update, llvm::StringRef name, mlir::Type element, bool copies);

@@ -21,7 +21,7 @@ def AddEvaluation : Pass<"plan-add-evaluation", "::mlir::ModuleOp"> {
     ```mlir
     plan.loss 0
     func.func @forward(%x: tensor<4x8xf32>) -> tensor<f32> {
-      %0 = plan.call "meshplan.dropout"(%x, ...) {input = #plan.operand<0>, p = 0.5, ...} {plan.in_evaluation = "first operand"}
+      %0 = plan.call "meshplan.dropout"(%x, ...) {input = #base.operand<0>, p = 0.5, ...} {plan.in_evaluation = "first operand"}
       %1 = plan.call "aten.sum.default"(%0) ...
     // becomes, beside it
     func.func @eval(%x: tensor<4x8xf32>) -> (tensor<f32> {plan.loss}) {
@@ -80,7 +80,7 @@ def KeepAttentionResults : Pass<"plan-keep-attention-results", "::mlir::ModuleOp
     %out, %lse = plan.call "meshplan.attention"(%q, %k, %v) ...
     %0:3 = plan.call "meshplan.attention_backward"(%g, %q, %k, %v) ... backward
     // becomes
-    %0:3 = plan.call "meshplan.attention_backward"(%g, %q, %k, %v, %out, %lse) {..., out = #plan.operand<4>, logsumexp = #plan.operand<5>} backward
+    %0:3 = plan.call "meshplan.attention_backward"(%g, %q, %k, %v, %out, %lse) {..., out = #base.operand<4>, logsumexp = #base.operand<5>} backward
     ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];

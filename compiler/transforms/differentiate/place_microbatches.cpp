@@ -8,6 +8,8 @@
 #include "compiler/sharding/calls/argument_names.h"
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 #include "dialect/plan/settings.h"
 #include "dialect/plan/step_call.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,7 +28,7 @@ using namespace meshplan::plan;
 static SmallVector<std::pair<BlockArgument, int64_t>> findBatches(func::FuncOp step) {
   SmallVector<std::pair<BlockArgument, int64_t>> batches;
   for (BlockArgument argument : step.getArguments())
-    if (std::optional<unsigned> dim = batchDimOf(argument); dim && argumentKind(argument) == "input")
+    if (std::optional<unsigned> dim = batchDimOf(argument); dim && argumentKind(argument) == ArgumentKind::input)
       batches.push_back({argument, *dim});
   return batches;
 }
@@ -174,7 +176,7 @@ void MeanPlacer::enter(BlockArgument input, int64_t dim) {
 /// The gradients of a mean are those of its losses, divided: no gradient has to be.
 void MeanPlacer::divideSeed() {
   step.walk([&](CallOp call) {
-    if (!call->hasAttr("plan.loss_gradient"))
+    if (!call->hasAttr(attr::LossGradient::getNameStr()))
       return;
     NamedAttrList args(call.getArgs());
     double own = call.getArgs().getAs<FloatAttr>("fill_value").getValueAsDouble();
@@ -218,7 +220,7 @@ Value MeanPlacer::mean(Value value, OpBuilder &builder) {
 /// A gradient is added up in front of where it is laid out, any other output here.
 LogicalResult MeanPlacer::addUp(OpOperand &output) {
   unsigned number = output.getOperandNumber();
-  if (step.getResultAttr(number, "plan.gradient_of")) {
+  if (resultAttr<attr::GradientOf>(step, number)) {
     auto match = output.get().getDefiningOp<MatchOp>();
     OpBuilder builder(match);
     match.getGradientMutable().assign(leave(match.getGradient(), builder));
@@ -226,7 +228,7 @@ LogicalResult MeanPlacer::addUp(OpOperand &output) {
   }
   auto type = cast<RankedTensorType>(output.get().getType());
   if (!isa<FloatType>(type.getElementType())) {
-    auto name = step.getResultAttrOfType<StringAttr>(number, "plan.name");
+    auto name = resultAttr<attr::Name>(step, number);
     auto diagnostic = statement.emitError() << "output '" << (name ? name.getValue() : "") << "' is a number of type "
                                             << type.getElementType() << ", which has no mean over microbatches";
     diagnostic.attachNote(statement.getLoc()) << "help: return it from the model as a float, or not at all";
@@ -242,11 +244,11 @@ namespace {
 struct PlaceMicrobatchesPass : meshplan::impl::PlaceMicrobatchesBase<PlaceMicrobatchesPass> {
   void runOnOperation() final {
     SmallVector<MicrobatchesOp> statements(getOperation().getOps<MicrobatchesOp>());
-    if (!statements.empty() && getOperation().lookupSymbol<func::FuncOp>("step"))
+    if (!statements.empty() && programOf(getOperation(), base::ProgramRole::step))
       addTimeAxis(statements.front());
     // The step first: what it cannot do, an evaluation cannot do either, and is said once.
-    for (StringRef name : {"step", "eval"})
-      if (auto function = getOperation().lookupSymbol<func::FuncOp>(name);
+    for (base::ProgramRole role : {base::ProgramRole::step, base::ProgramRole::eval})
+      if (func::FuncOp function = programOf(getOperation(), role);
           function && !statements.empty() && failed(place(function, statements.front())))
         return signalPassFailure();
     for (MicrobatchesOp statement : statements)

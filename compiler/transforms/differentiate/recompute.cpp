@@ -7,6 +7,8 @@
 #include "compiler/sharding/calls/cheap_calls.h"
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -81,7 +83,7 @@ void Recomputation::choose(CallOp call) {
   for (auto name : statement.getKeep().getAsRange<StringAttr>())
     if (name.getValue() == operatorName(call)) {
       kept.insert({statement.getLoc(), name});
-      call->setAttr(keptName, UnitAttr::get(call.getContext()));
+      setOpAttr<attr::Kept>(call, UnitAttr::get(call.getContext()));
       return;
     }
   if (!llvm::all_of(call.getResults(), [&](Value result) { return staysInside(result, statement.getModule()); }))
@@ -159,7 +161,7 @@ struct RecomputePass : meshplan::impl::RecomputeBase<RecomputePass> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
     SmallVector<RecomputeOp> statements(module.getOps<RecomputeOp>());
-    auto step = module.lookupSymbol<func::FuncOp>("step");
+    auto step = programOf(module, base::ProgramRole::step);
     if (step && !statements.empty() && failed(Recomputation(step, statements).run()))
       return signalPassFailure();
     for (RecomputeOp statement : statements)

@@ -3,6 +3,7 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -23,7 +24,7 @@ public:
     }
     Operation *output = function.getBody().front().getTerminator();
     for (unsigned index = 0; index < function.getNumResults(); ++index)
-      if (auto of = function.getResultAttrOfType<IntegerAttr>(index, "plan.gradient_of"))
+      if (auto of = resultAttr<attr::GradientOf>(function, index))
         addBehind(output->getOperand(index), function.getArgument(of.getInt()), DataTraffic::reduce);
     llvm::stable_sort(found, [](const DataCollective &left, const DataCollective &right) {
       return left.op->isBeforeInBlock(right.op);
@@ -34,7 +35,7 @@ public:
 private:
   /// The parameter itself, or the one that a state belongs to.
   BlockArgument parameterOf(BlockArgument argument) {
-    auto of = argument ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.of") : IntegerAttr();
+    auto of = argument ? argAttr<attr::Of>(function, argument.getArgNumber()) : IntegerAttr();
     return of ? function.getArgument(of.getInt()) : argument;
   }
 
@@ -46,7 +47,7 @@ private:
 
   void addGather(AllGatherOp gather) {
     BlockArgument parameter = gather.getDim() ? BlockArgument() : argumentBehind(gather.getInput());
-    if (parameter && argumentKind(parameter) == "parameter")
+    if (parameter && argumentKind(parameter) == ArgumentKind::parameter)
       add(gather, parameter, isBackward(gather) ? DataTraffic::gatherBackward : DataTraffic::gatherForward);
   }
 
@@ -86,8 +87,8 @@ int64_t meshplan::unitOf(BlockArgument parameter) {
   auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
   unsigned number = parameter.getArgNumber();
   DataOp data = dataOf(parameter);
-  auto unit = function.getArgAttrOfType<IntegerAttr>(number, "plan.unit");
+  auto unit = argAttr<attr::Unit>(function, number);
   if (unit && data.getShard() != DataStage::replicated)
     return unit.getInt();
-  return -1 - function.getArgAttrOfType<IntegerAttr>(number, "plan.data").getInt();
+  return -1 - argAttr<attr::Data>(function, number).getInt();
 }

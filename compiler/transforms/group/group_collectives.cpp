@@ -9,6 +9,8 @@
 #include "compiler/transforms/group/moves.h"
 #include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/group/storage_order.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -165,8 +167,7 @@ static bool movesAny(DataOp data, ArrayRef<DataCollective> collectives) {
 static void warnOfIdle(ModuleOp module, MeshOp mesh) {
   SmallVector<DataCollective> collectives;
   for (auto function : module.getOps<func::FuncOp>())
-    if (!function->hasAttr("plan.single_rank"))
-      llvm::append_range(collectives, findDataCollectives(function));
+    llvm::append_range(collectives, findDataCollectives(function));
   for (auto data : module.getOps<DataOp>()) {
     if (data.getShard() != DataStage::replicated || shardCount(toAxes(data.getAxes()), mesh) == 1 ||
         movesAny(data, collectives))
@@ -185,9 +186,8 @@ struct GroupCollectivesPass : meshplan::impl::GroupCollectivesBase<GroupCollecti
     MeshOp mesh = getMesh(getOperation());
     StorageOrder order(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank"))
-        Grouping(function, mesh, order).run();
-    if (getOperation().lookupSymbol("step"))
+      Grouping(function, mesh, order).run();
+    if (programOf(getOperation(), base::ProgramRole::step))
       warnOfIdle(getOperation(), mesh);
   }
 };

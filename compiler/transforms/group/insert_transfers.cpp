@@ -8,6 +8,7 @@
 #include "compiler/sharding/calls/transfers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/group/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/step_call.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -126,7 +127,7 @@ void Inserter::run() {
 void Inserter::bringOperands(Operation *op) {
   bool onHost = worksOnHost(op);
   if (onHost)
-    op->setAttr(hostAttrName, builder.getUnitAttr());
+    setOpAttr<attr::Host>(op, builder.getUnitAttr());
   bool changes = !overwrittenOperands(op).empty();
   for (OpOperand *operand : operandsOfOneMemory(op)) {
     if (isOnHost(operand->get()) == onHost)
@@ -166,13 +167,13 @@ void Inserter::assignBack(Operation *op, OpOperand *changed, BlockArgument param
                       .tensor("source", result)
                       .build(parameter.getType());
   if (isOnHost(parameter))
-    assign->setAttr(hostAttrName, builder.getUnitAttr());
+    setOpAttr<attr::Host>(assign, builder.getUnitAttr());
   result.replaceAllUsesExcept(assign.getResult(0), assign);
 }
 
 void Inserter::bringOutputs(Operation &output) {
   for (OpOperand &operand : output.getOpOperands())
-    if (!function.getResultAttr(operand.getOperandNumber(), "plan.updates") && isOnHost(operand.get()))
+    if (!resultAttr<attr::Updates>(function, operand.getOperandNumber()) && isOnHost(operand.get()))
       operand.set(copyBefore(&output, operand.get(), /*toHost=*/false));
 }
 
@@ -210,8 +211,7 @@ namespace {
 struct InsertTransfersPass : meshplan::impl::InsertTransfersBase<InsertTransfersPass> {
   void runOnOperation() final {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank"))
-        Inserter(function).run();
+      Inserter(function).run();
   }
 };
 

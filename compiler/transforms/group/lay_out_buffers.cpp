@@ -9,6 +9,7 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/group/storage_order.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/step_call.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -30,7 +31,7 @@ public:
   Layout(func::FuncOp function, const StorageOrder &order)
       : function(function), order(order), builder(function.getContext()), collectives(findDataCollectives(function)) {
     for (BlockArgument argument : function.getArguments())
-      if (argumentKind(argument) == "accumulator")
+      if (argumentKind(argument) == ArgumentKind::accumulator)
         names.insert(parameterName(argument));
   }
 
@@ -135,9 +136,9 @@ BlockArgument Layout::addPlace(BlockArgument parameter, RankedTensorType type) {
   std::string first = (parameterName(parameter) + ".gradient").str(), name = first;
   for (int number = 2; !names.insert(name).second; ++number)
     name = first + "." + std::to_string(number);
-  SmallVector<NamedAttribute> attributes{builder.getNamedAttr("plan.kind", builder.getStringAttr("accumulator")),
-                                         builder.getNamedAttr("plan.names", builder.getStrArrayAttr({name})),
-                                         builder.getNamedAttr("plan.scratch", builder.getUnitAttr())};
+  SmallVector<NamedAttribute> attributes{
+      named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::accumulator)),
+      named<attr::Names>(builder.getStrArrayAttr({name})), named<attr::Scratch>(builder.getUnitAttr())};
   unsigned index = function.getNumArguments();
   [[maybe_unused]] LogicalResult inserted =
       function.insertArgument(index, type, builder.getDictionaryAttr(attributes), parameter.getLoc());
@@ -148,7 +149,7 @@ BlockArgument Layout::addPlace(BlockArgument parameter, RankedTensorType type) {
 void Layout::reduceInPlace(AllReduceOp reduce, BlockArgument parameter) {
   Value addend = reduce.getInput();
   auto place = dyn_cast<BlockArgument>(placeOf(addend));
-  if (!place || argumentKind(place) != "accumulator") {
+  if (!place || argumentKind(place) != ArgumentKind::accumulator) {
     place = addPlace(parameter, cast<RankedTensorType>(addend.getType()));
     builder.setInsertionPointAfterValue(addend);
     addend = StepCall("meshplan.assign", builder, reduce.getLoc())
@@ -171,7 +172,7 @@ void Layout::storeGradients(ArrayRef<DataCollective> piece) {
       cast<ReduceScatterOp>(member.op).getTargetMutable().assign(
           addPlace(member.parameter, cast<RankedTensorType>(member.op->getResult(0).getType())));
     auto place = cast<BlockArgument>(placeOf(targetOf(member.op)));
-    if (!function.getArgAttr(place.getArgNumber(), "plan.storage"))
+    if (!argAttr<attr::Storage>(function, place.getArgNumber()))
       putInStorage(place, name, position, DataOp(dataOf(member.parameter)).getRegisterBuffers());
   }
 }
@@ -195,7 +196,7 @@ struct LayOutBuffersPass : meshplan::impl::LayOutBuffersBase<LayOutBuffersPass> 
   void runOnOperation() final {
     StorageOrder order(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank") && failed(Layout(function, order).run()))
+      if (failed(Layout(function, order).run()))
         return signalPassFailure();
   }
 };

@@ -7,6 +7,7 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/moves.h"
 #include "compiler/transforms/group/passes.h"
+#include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace meshplan {
@@ -69,8 +70,7 @@ namespace {
 struct PrefetchGathersPass : meshplan::impl::PrefetchGathersBase<PrefetchGathersPass> {
   void runOnOperation() final {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank"))
-        prefetch(function);
+      prefetch(function);
     for (auto statement : llvm::make_early_inc_range(getOperation().getOps<DataOp>()))
       statement.erase();
   }

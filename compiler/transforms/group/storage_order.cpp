@@ -3,12 +3,13 @@
 #include "compiler/transforms/group/storage_order.h"
 #include "compiler/sharding/calls/argument_names.h"
 #include "compiler/transforms/group/data_collectives.h"
+#include "dialect/plan/programs.h"
 
 using namespace mlir;
 using namespace meshplan;
 
 StorageOrder::StorageOrder(ModuleOp module) {
-  auto step = module.lookupSymbol<func::FuncOp>("step");
+  auto step = plan::programOf(module, base::ProgramRole::step);
   if (!step)
     return;
   llvm::DenseSet<BlockArgument> isReadAgain;

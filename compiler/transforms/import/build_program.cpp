@@ -2,10 +2,9 @@
 
 #include "compiler/transforms/import/build_program.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/transforms/import/autocast/region.h"
 #include "compiler/transforms/import/build_arguments.h"
 #include "compiler/transforms/import/build_statements.h"
-#include "dialect/plan/archive_facts.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/module_runs.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,7 +40,7 @@ private:
   RankedTensorType typeOf(ValueId id);
   void addArgument(Block *block, ValueId id, Location location, SmallVector<NamedAttribute> attributes);
 
-  NamedAttribute kind(StringRef name) { return builder.getNamedAttr("plan.kind", builder.getStringAttr(name)); }
+  NamedAttribute kind(ArgumentKind kind) { return named<attr::Kind>(ArgumentKindAttr::get(&context, kind)); }
 
   void addParameters(Block *block);
 
@@ -96,9 +95,9 @@ OwningOpRef<ModuleOp> ProgramBuilder::build() {
 
 void ProgramBuilder::addFacts(ModuleOp module) {
   if (program.isDecomposed)
-    module->setAttr(isDecomposedName, builder.getUnitAttr());
+    setOpAttr<attr::IsDecomposed>(module, builder.getUnitAttr());
   if (!program.idleDropouts.empty())
-    module->setAttr(isEvaluatedName, builder.getUnitAttr());
+    setOpAttr<attr::IsEvaluated>(module, builder.getUnitAttr());
 }
 
 void ProgramBuilder::buildFunction() {
@@ -140,8 +139,8 @@ void ProgramBuilder::addParameters(Block *block) {
     for (size_t index : group)
       names.push_back(program.parameters[index].name);
     const archive::Parameter &first = program.parameters[group.front()];
-    SmallVector<NamedAttribute> attributes{kind("parameter"),
-                                           builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names))};
+    SmallVector<NamedAttribute> attributes{kind(ArgumentKind::parameter),
+                                           named<attr::Names>(builder.getStrArrayAttr(names))};
     addUse(number, attributes);
     if (bound.loss && bound.optimizer)
       statements.addData(number, attributes);
@@ -155,13 +154,12 @@ void ProgramBuilder::addParameters(Block *block) {
 
 void ProgramBuilder::addUse(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) {
   ParameterUse use = bound.parameterUse[parameter];
-  attributes.push_back(builder.getNamedAttr("plan.trainable", builder.getBoolAttr(use == ParameterUse::Trained)));
+  attributes.push_back(named<attr::Trainable>(builder.getBoolAttr(use == ParameterUse::Trained)));
   if (use == ParameterUse::Unused)
-    attributes.push_back(
-        builder.getNamedAttr("plan.unused", LocationAttr(statements.locate(bound.parameterUseRange[parameter]))));
+    attributes.push_back(named<attr::Unused>(LocationAttr(statements.locate(bound.parameterUseRange[parameter]))));
   if (use == ParameterUse::Trained && bound.optimizer && bound.optimizer->groupOf[parameter] != 0)
-    attributes.push_back(builder.getNamedAttr(
-        "plan.group", builder.getI64IntegerAttr(static_cast<int64_t>(bound.optimizer->groupOf[parameter]))));
+    attributes.push_back(
+        named<attr::Group>(builder.getI64IntegerAttr(static_cast<int64_t>(bound.optimizer->groupOf[parameter]))));
 }
 
 Location ProgramBuilder::addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes) {
@@ -170,11 +168,10 @@ Location ProgramBuilder::addPlacement(size_t parameter, StringRef name, SmallVec
   if (stated == bound.parameters.end())
     return builder.getUnknownLoc();
   ArrayRef<int64_t> shape = outline.model.parameters[parameter].shape;
-  attributes.push_back(
-      builder.getNamedAttr("plan.sharding", statements.layoutOf(stated->layout, shape, ("'" + name + "'").str())));
+  attributes.push_back(named<attr::Sharding>(statements.layoutOf(stated->layout, shape, ("'" + name + "'").str())));
   if (!stated->layout.parts.empty())
-    attributes.push_back(builder.getNamedAttr("plan.parts", statements.partsAttr(stated->layout.parts)));
-  attributes.push_back(builder.getNamedAttr("plan.style", builder.getStringAttr(stated->layout.text)));
+    attributes.push_back(named<attr::Parts>(statements.partsAttr(stated->layout.parts)));
+  attributes.push_back(named<attr::Style>(builder.getStringAttr(stated->layout.text)));
   return statements.locate(stated->layout.range);
 }
 
@@ -182,13 +179,12 @@ void ProgramBuilder::addBuffers(Block *block) {
   for (const archive::Buffer &buffer : program.buffers) {
     if (!buffer.persistent)
       continue;
-    SmallVector<NamedAttribute> attributes = {
-        kind("buffer"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({buffer.name}))};
+    SmallVector<NamedAttribute> attributes = {kind(ArgumentKind::buffer),
+                                              named<attr::Names>(builder.getStrArrayAttr({buffer.name}))};
     if (bound.init && buffer.data) {
-      NamedAttrList init;
-      init.set("kind", builder.getStringAttr("given"));
-      init.set("elements", constantValue(*buffer.data, typeOf(buffer.value)));
-      attributes.push_back(builder.getNamedAttr("plan.init", init.getDictionary(&context)));
+      auto elements = cast<ElementsAttr>(constantValue(*buffer.data, typeOf(buffer.value)));
+      attributes.push_back(
+          named<attr::Init>(base::InitAttr::get(&context, base::InitKind::given, {}, {}, {}, {}, {}, elements)));
     }
     addArgument(block, buffer.value, builder.getUnknownLoc(), attributes);
   }
@@ -205,9 +201,9 @@ void ProgramBuilder::addInputs(Block *block) {
       checkSize(source.name, dims.size() - 1, dim);
     }
     addArgument(block, source.value, statements.locate(input.range),
-                {kind("input"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({source.name})),
-                 builder.getNamedAttr("plan.dims", builder.getStrArrayAttr(names)),
-                 builder.getNamedAttr("plan.sharding", ShardingAttr::get(&context, dims))});
+                {kind(ArgumentKind::input), named<attr::Names>(builder.getStrArrayAttr({source.name})),
+                 named<attr::Dims>(builder.getStrArrayAttr(names)),
+                 named<attr::Sharding>(ShardingAttr::get(&context, dims))});
   }
 }
 
@@ -293,7 +289,7 @@ void ProgramBuilder::addNode(const archive::Node &node) {
     runs.push_back({scope->path, scope->call});
   setModuleRuns(call, runs);
   if (computesInOther && !node.autocastOff.empty())
-    call->setAttr(autocastOffName, builder.getStringAttr(node.autocastOff));
+    setOpAttr<attr::AutocastOff>(call, builder.getStringAttr(node.autocastOff));
   for (auto [id, result] : llvm::zip(node.results, call.getResults()))
     if (id != archive::noValue)
       values[id] = result;
@@ -325,15 +321,14 @@ void ProgramBuilder::finish(func::FuncOp function, Block *block) {
   SmallVector<Attribute> attributes;
   for (const archive::Output &output : program.outputs) {
     outputs.push_back(values[output.value]);
-    attributes.push_back(
-        builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr(output.name))));
+    attributes.push_back(builder.getDictionaryAttr(named<attr::Name>(builder.getStringAttr(output.name))));
   }
   if (trains())
     for (const archive::BufferUpdate &update : program.bufferUpdates) {
       auto buffer = cast<BlockArgument>(values[bufferOf(update)->value]);
       outputs.push_back(values[update.value]);
-      attributes.push_back(builder.getDictionaryAttr(
-          builder.getNamedAttr(updatesName, builder.getI64IntegerAttr(buffer.getArgNumber()))));
+      attributes.push_back(
+          builder.getDictionaryAttr(named<attr::Updates>(builder.getI64IntegerAttr(buffer.getArgNumber()))));
     }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
   function.setType(builder.getFunctionType(block->getArgumentTypes(), ValueRange(outputs).getTypes()));

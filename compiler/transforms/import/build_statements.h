@@ -38,8 +38,8 @@ public:
 
 private:
   mlir::DictionaryAttr numbersOf(const OptimizerNumbers &numbers) const;
-  mlir::DictionaryAttr scheduleOf(const LrSchedule &schedule) const;
-  mlir::DictionaryAttr scaleOf(const BoundLossScale &scale) const;
+  base::RateScheduleAttr scheduleOf(const LrSchedule &schedule) const;
+  plan::LossScaleAttr scaleOf(const BoundLossScale &scale) const;
   void buildTraining();
   void buildRecompute(const BoundRecompute &recompute);
   void buildData(const BoundData &data);

@@ -7,6 +7,7 @@
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -100,9 +101,9 @@ void BatchNorm::readInEvaluation(Value made, Value running) {
   if (auto argument = dyn_cast_or_null<BlockArgument>(running))
     buffer = Builder(call.getContext()).getI64IntegerAttr(argument.getArgNumber());
   else if (running)
-    buffer = running.getDefiningOp()->getAttrOfType<IntegerAttr>(inEvaluationName);
+    buffer = running.getDefiningOp()->getAttrOfType<IntegerAttr>(plan::attr::InEvaluation::getNameStr());
   if (buffer)
-    made.getDefiningOp()->setAttr(inEvaluationName, buffer);
+    made.getDefiningOp()->setAttr(plan::attr::InEvaluation::getNameStr(), buffer);
 }
 
 Value BatchNorm::perChannel(Value channels, Value like) {

@@ -6,7 +6,9 @@
 
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
+#include "dialect/plan/programs.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -21,7 +23,8 @@ using namespace meshplan;
 /// What the plan says of arguments is for the ranks.
 static void dropLayouts(func::FuncOp function) {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    for (StringRef name : {"plan.sharding", "plan.parts", "plan.style", "plan.init"})
+    for (StringRef name : {plan::attr::Sharding::getNameStr(), plan::attr::Parts::getNameStr(),
+                           plan::attr::Style::getNameStr(), plan::attr::Init::getNameStr()})
       function.removeArgAttr(index, name);
 }
 
@@ -39,7 +42,7 @@ namespace {
 
 struct KeepReferencePass : meshplan::impl::KeepReferenceBase<KeepReferencePass> {
   void runOnOperation() final {
-    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    auto forward = plan::programOf(getOperation(), base::ProgramRole::forward);
     if (!forward)
       return;
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
@@ -47,11 +50,11 @@ struct KeepReferencePass : meshplan::impl::KeepReferenceBase<KeepReferencePass> 
     func::FuncOp reference = forward.clone();
     plan::dropUpdates(reference);
     reference.setSymName("reference");
-    reference->setAttr("plan.single_rank", builder.getUnitAttr());
+    plan::setRole(reference, base::ProgramRole::reference);
     own.getBody()->push_back(reference);
     dropLayouts(reference);
     for (auto statement : getOperation().getOps<plan::LossOp>())
-      reference.setResultAttr(statement.getOutput(), "plan.loss", builder.getUnitAttr());
+      plan::setResultAttr<plan::attr::Loss>(reference, statement.getOutput(), builder.getUnitAttr());
     reference.walk(reshape);
     eraseUnread(reference.getBody().front());
   }

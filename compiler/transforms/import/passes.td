@@ -8,8 +8,8 @@ include "mlir/Pass/PassBase.td"
 def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
   let summary = "keep the imported program as it is, for one rank";
   let description = [{
-    Copies `forward`, before other passes change it, to the function `reference`
-    with `plan.single_rank`, which `meshplan-run verify` compares the ranks with.
+    Copies the forward program, before other passes change it, to a function of
+    the role `reference`, which `meshplan-run verify` compares the ranks with.
     It stands in a module of its own, where passes on functions do not find it;
     `plan-schedule` takes it out. Layouts that the plan states go; `plan.loss`
     marks the result that training makes smaller. A view becomes a reshape,
@@ -20,7 +20,7 @@ def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
     // becomes
     func.func @forward(...)
     module @reference {
-      func.func @reference(...) attributes {plan.single_rank}
+      func.func @reference(...) attributes {plan.role = #base.role<reference>}
     }
     ```
   }];
@@ -324,7 +324,7 @@ def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
     the steps of an alpha dropout: decompositions write them so.
 
     ```mlir
-    %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1, train = true} ...
+    %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.1, train = true} ...
     // becomes
     %0 = plan.call "meshplan.dropout"(%x, %seed, %step) {..., number = 0, p = 0.1} ...
     ```
@@ -354,10 +354,10 @@ def CombineSlices : Pass<"plan-combine-slices", "::mlir::func::FuncOp"> {
     each may be divided. Slices with gaps, overlaps or steps stay.
 
     ```mlir
-    %q = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1, end = 8} ...
-    %k = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1, start = 8} ...
+    %q = plan.call "aten.slice.Tensor"(%x) {self = #base.operand<0>, dim = 1, end = 8} ...
+    %k = plan.call "aten.slice.Tensor"(%x) {self = #base.operand<0>, dim = 1, start = 8} ...
     // becomes
-    %q, %k = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = [8, 4], dim = 1}
+    %q, %k = plan.call "aten.split_with_sizes.default"(%x) {self = #base.operand<0>, split_sizes = [8, 4], dim = 1}
     ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];

@@ -10,6 +10,7 @@
 #include "compiler/transforms/import/composites/composites.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/DenseSet.h"
@@ -59,13 +60,13 @@ private:
   /// Without function or attribute a tensor counts as trainable, and one that the plan calls unused too: that the loss
   /// does not reach it is looked at later, with the detach that keeps it from it.
   static bool isTrainable(BlockArgument argument) {
-    StringRef kind = plan::argumentKind(argument);
-    if (kind.empty())
+    std::optional<plan::ArgumentKind> kind = plan::argumentKind(argument);
+    if (!kind)
       return true;
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto trainable = function.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
-    bool isUnused = function.getArgAttr(argument.getArgNumber(), "plan.unused") != nullptr;
-    return kind == "parameter" && (isUnused || !trainable || trainable.getValue());
+    auto trainable = plan::argAttr<plan::attr::Trainable>(function, argument.getArgNumber());
+    bool isUnused = plan::argAttr<plan::attr::Unused>(function, argument.getArgNumber()) != nullptr;
+    return kind == plan::ArgumentKind::parameter && (isUnused || !trainable || trainable.getValue());
   }
 
   static void rewrite(plan::CallOp call, const std::optional<CallRewrite> &rewrite) {

@@ -6,6 +6,7 @@
 
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/partition/passes.h"
+#include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace meshplan {
@@ -36,8 +37,7 @@ namespace {
 struct DropShapesPass : meshplan::impl::DropShapesBase<DropShapesPass> {
   void runOnOperation() final {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank"))
-        function.walk(dropShape);
+      function.walk(dropShape);
   }
 };
 } // namespace

@@ -10,6 +10,7 @@
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"
 #include "compiler/transforms/partition/passes.h"
+#include "dialect/plan/attributes.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_LOCALIZECALLS
@@ -129,11 +130,8 @@ private:
 struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
-    WalkResult result = getOperation().walk([&](CallOp call) {
-      if (call->getParentOp()->hasAttr("plan.single_rank"))
-        return WalkResult::advance();
-      return failed(localize(call, mesh)) ? WalkResult::interrupt() : WalkResult::advance();
-    });
+    WalkResult result = getOperation().walk(
+        [&](CallOp call) { return failed(localize(call, mesh)) ? WalkResult::interrupt() : WalkResult::advance(); });
     if (result.wasInterrupted())
       signalPassFailure();
   }

@@ -12,9 +12,9 @@ def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
     embedding, is told the shape: the table need not be gathered for it.
 
     ```mlir
-    %1 = plan.call "meshplan.embedding_gradient"(%g, %i, %table) {gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>} ...
+    %1 = plan.call "meshplan.embedding_gradient"(%g, %i, %table) {gradient = #base.operand<0>, indices = #base.operand<1>, weight = #base.operand<2>} ...
     // becomes
-    %1 = plan.call "meshplan.embedding_gradient"(%g, %i) {gradient = #plan.operand<0>, indices = #plan.operand<1>, rows = 160 : i64} ...
+    %1 = plan.call "meshplan.embedding_gradient"(%g, %i) {gradient = #base.operand<0>, indices = #base.operand<1>, rows = 160 : i64} ...
     ```
   }];
 }
@@ -92,7 +92,7 @@ def LocalizeCalls : Pass<"plan-localize-calls", "::mlir::ModuleOp"> {
   let description = [{
     Checks first that the shardings of operands and results of every call are
     those that its factor rule allows, then replaces literal sizes and offsets
-    by `#plan.local`, and operators whose divided form is another kernel.
+    by `#base.local`, and operators whose divided form is another kernel.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -7,6 +7,7 @@
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/cheap_calls.h"
 #include "compiler/transforms/partition/passes.h"
+#include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -121,7 +122,7 @@ void Repeater::findReaders() {
 /// What the plan keeps, of a parameter or by the operator's name, is not made again.
 bool Repeater::canRepeat(Operation *op) {
   BlockArgument parameter = isCarrier(op) ? argumentBehind(op->getResult(0)) : BlockArgument();
-  if (op->hasAttr(keptName) || (parameter && step.getArgAttr(parameter.getArgNumber(), keptName)))
+  if (op->hasAttr(attr::Kept::getNameStr()) || (parameter && argAttr<attr::Keep>(step, parameter.getArgNumber())))
     return false;
   if (auto reshard = dyn_cast<ReshardOp>(op))
     return grows(reshard, mesh);

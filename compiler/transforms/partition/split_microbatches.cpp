@@ -6,6 +6,8 @@
 
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/partition/passes.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 #include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -87,9 +89,9 @@ private:
 /// Makes the program of one pass over the batch, or the step itself, of a copy of the step in which time is an axis.
 class PassMaker {
 public:
-  /// `program` is the name of the program that the pass is for.
-  PassMaker(func::FuncOp function, StringRef program, MeshOp mesh, int64_t count)
-      : function(function), program(program), mesh(mesh), count(count),
+  /// `prefix` begins the names of accumulators.
+  PassMaker(func::FuncOp function, StringRef prefix, MeshOp mesh, int64_t count)
+      : function(function), prefix(prefix), mesh(mesh), count(count),
         builder(function.getBody().front().getTerminator()) {}
 
   /// The number of the pass, and whether it is the step, which runs the last microbatch and goes on.
@@ -112,7 +114,7 @@ private:
   std::string nameOf(size_t sum) const;
 
   func::FuncOp function;
-  StringRef program;
+  StringRef prefix;
   MeshOp mesh;
   int64_t count;
   OpBuilder builder;
@@ -123,8 +125,8 @@ private:
 
 BlockArgument PassMaker::addAccumulator(AllReduceOp reduce, const Twine &name) {
   SmallVector<NamedAttribute> attributes = attributesOf(reduce);
-  attributes.push_back(builder.getNamedAttr("plan.kind", builder.getStringAttr("accumulator")));
-  attributes.push_back(builder.getNamedAttr("plan.names", builder.getStrArrayAttr({name.str()})));
+  attributes.push_back(named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::accumulator)));
+  attributes.push_back(named<attr::Names>(builder.getStrArrayAttr({name.str()})));
   unsigned number = function.getNumArguments();
   [[maybe_unused]] LogicalResult inserted =
       function.insertArgument(number, reduce.getType(), builder.getDictionaryAttr(attributes), function.getLoc());
@@ -132,9 +134,7 @@ BlockArgument PassMaker::addAccumulator(AllReduceOp reduce, const Twine &name) {
 }
 
 /// Programs that share parameters do not share their sums.
-std::string PassMaker::nameOf(size_t sum) const {
-  return (program == "step" ? "" : program.str() + ".") + "microbatches.sum" + std::to_string(sum);
-}
+std::string PassMaker::nameOf(size_t sum) const { return prefix.str() + "microbatches.sum" + std::to_string(sum); }
 
 /// True if the microbatches of a dim are equal runs of units, as those of samples are.
 static bool hasEqualMicrobatches(Type type, int64_t count) {
@@ -190,7 +190,7 @@ RankedTensorType PassMaker::withoutTime(RankedTensorType type) const {
 /// Those by which the phase `group` knows whose gradient it is.
 SmallVector<NamedAttribute> PassMaker::attributesOf(AllReduceOp reduce) {
   SmallVector<NamedAttribute> attributes;
-  for (StringRef name : {"plan.data", "plan.unit"})
+  for (StringRef name : {attr::Data::getNameStr(), attr::Unit::getNameStr()})
     if (Attribute value = reduce->getAttr(name))
       attributes.push_back(builder.getNamedAttr(name, value));
   return attributes;
@@ -375,7 +375,7 @@ LogicalResult PassMaker::finish(bool isStep) {
     return failure();
   for (auto [value, sum] : sums)
     attributes.push_back(
-        builder.getDictionaryAttr(builder.getNamedAttr("plan.updates", builder.getI64IntegerAttr(sum.getArgNumber()))));
+        builder.getDictionaryAttr(named<attr::Updates>(builder.getI64IntegerAttr(sum.getArgNumber()))));
   function.setResAttrsAttr(builder.getArrayAttr(attributes));
   return success();
 }
@@ -437,9 +437,9 @@ static void markGradients(func::FuncOp step) {
     Operation *sum = behind(call.getOperands()[gradient.getIndex()], isAccumulation).getDefiningOp();
     if (!argument || !sum || !isAccumulation(sum))
       return;
-    if (auto of = step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.of"))
+    if (auto of = argAttr<attr::Of>(step, argument.getArgNumber()))
       argument = step.getArgument(of.getInt());
-    for (StringRef name : {"plan.data", "plan.unit"})
+    for (StringRef name : {attr::Data::getNameStr(), attr::Unit::getNameStr()})
       if (Attribute value = step.getArgAttr(argument.getArgNumber(), name))
         sum->setAttr(name, value);
   });
@@ -457,12 +457,12 @@ namespace {
 struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrobatchesPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
-    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
+    auto step = programOf(getOperation(), base::ProgramRole::step);
     if (!mesh || mesh.findAxis(timeAxisName) < 0 || !step)
       return;
     markGradients(step);
-    for (StringRef name : {"step", "eval"})
-      if (auto function = getOperation().lookupSymbol<func::FuncOp>(name); function && failed(split(function, mesh)))
+    for (base::ProgramRole role : {base::ProgramRole::step, base::ProgramRole::eval})
+      if (func::FuncOp function = programOf(getOperation(), role); function && failed(split(function, mesh)))
         return signalPassFailure();
     dropTime(mesh);
   }
@@ -470,28 +470,29 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
   /// Passes in front of the function, which becomes the last run of the last of them and what is behind.
   static LogicalResult split(func::FuncOp function, MeshOp mesh) {
     Passes passes(function);
+    // A step has plain names, another program its own name in front.
+    bool isStep = roleOf(function) == base::ProgramRole::step;
+    std::string prefix = isStep ? "" : function.getSymName().str() + ".";
     int64_t count = mesh.getAxisSize(mesh.findAxis(timeAxisName)), last = passes.last;
     if (failed(checkSums(passes, count)))
       return failure();
     for (int64_t number = 0; number <= last; ++number) {
-      func::FuncOp pass = makePass(function, number, number == last, count);
-      if (failed(PassMaker(pass, function.getSymName(), mesh, count).run(number, /*isStep=*/false)))
+      func::FuncOp pass = makePass(function, prefix, number, number == last, count);
+      if (failed(PassMaker(pass, prefix, mesh, count).run(number, /*isStep=*/false)))
         return failure();
     }
-    return PassMaker(function, function.getSymName(), mesh, count).run(last, /*isStep=*/true);
+    return PassMaker(function, prefix, mesh, count).run(last, /*isStep=*/true);
   }
 
-  /// A step has passes of plain names, another program its own name in front.
-  static func::FuncOp makePass(func::FuncOp function, int64_t number, bool isLast, int64_t count) {
+  static func::FuncOp makePass(func::FuncOp function, StringRef prefix, int64_t number, bool isLast, int64_t count) {
     func::FuncOp pass = function.clone();
     Builder builder(function.getContext());
-    bool isOfStep = function.getSymName() == "step";
-    std::string name = isLast ? "accumulate" : "count" + std::to_string(number);
-    pass.setSymName(isOfStep ? name : function.getSymName().str() + "." + name);
-    pass->removeAttr("plan.guard");
-    pass->setAttr("plan.runs", builder.getI64IntegerAttr(isLast ? count - 1 : count));
-    if (!isOfStep)
-      pass->setAttr("plan.runs_before", function.getSymNameAttr());
+    pass.setSymName((prefix + (isLast ? "accumulate" : "count" + Twine(number))).str());
+    setRole(pass, base::ProgramRole::microbatch);
+    pass->removeAttr(attr::Guard::getNameStr());
+    setOpAttr<attr::Runs>(pass, builder.getI64IntegerAttr(isLast ? count - 1 : count));
+    if (!prefix.empty())
+      setOpAttr<attr::RunsBefore>(pass, function.getSymNameAttr());
     OpBuilder(function).insert(pass);
     return pass;
   }

@@ -6,8 +6,8 @@
 
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/support/activation_sums.h"
 #include "compiler/transforms/partition/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/module_runs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -70,8 +70,8 @@ static bool becomesGradient(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
     if (auto function = dyn_cast<func::FuncOp>(user->getParentOp()); function && isa<func::ReturnOp>(user))
-      return function.getResultAttr(use.getOperandNumber(), "plan.gradient_of") != nullptr;
-    if (isa<LeaveMicrobatchOp>(user) || user->hasAttr(keepsAddendsName))
+      return resultAttr<attr::GradientOf>(function, use.getOperandNumber()) != nullptr;
+    if (isa<LeaveMicrobatchOp>(user) || user->hasAttr(attr::KeepsAddends::getNameStr()))
       return true;
     if (auto call = dyn_cast<CallOp>(user))
       if (CallView view = CallView::of(call); view.getOperand("parameter") && view.getOperand("gradient"))
@@ -117,7 +117,7 @@ public:
     function.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
       if (sumsActivations(op)) {
-        op->setAttr(activationSumName, TypeAttr::get(getElementTypeOrSelf(op->getResult(0).getType())));
+        setOpAttr<attr::ActivationSum>(op, TypeAttr::get(getElementTypeOrSelf(op->getResult(0).getType())));
         if (!sendsWide)
           sentNarrow.insert(op);
       }
@@ -277,10 +277,9 @@ private:
 
 struct WidenAddendsPass : meshplan::impl::WidenAddendsBase<WidenAddendsPass> {
   void runOnOperation() final {
-    bool sendsWide = getOperation()->hasAttr(wideActivationsName);
+    bool sendsWide = getOperation()->hasAttr(attr::WideActivations::getNameStr());
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank"))
-        AddendWidener(function, sendsWide).run();
+      AddendWidener(function, sendsWide).run();
   }
 };
 

@@ -417,7 +417,7 @@ FeatureSearch::FeatureSearch(func::FuncOp function) {
     return;
   // Random numbers are made of settings.
   for (BlockArgument argument : function.getArguments())
-    if (!isWeight(argument) && argumentKind(argument) != "setting")
+    if (!isWeight(argument) && argumentKind(argument) != ArgumentKind::setting)
       activations.insert(argument);
   for (Operation &op : function.getOps())
     if (llvm::any_of(op.getOperands(), [&](Value operand) { return activations.contains(operand); }))

@@ -3,6 +3,7 @@
 #include "compiler/transforms/place/feature_roles.h"
 #include "compiler/sharding/calls/convolutions.h"
 #include "compiler/transforms/place/factor_places.h"
+#include "dialect/plan/programs.h"
 
 using namespace mlir;
 using namespace meshplan;

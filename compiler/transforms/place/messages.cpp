@@ -7,6 +7,7 @@
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "compiler/transforms/place/style_text.h"
+#include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <numeric>
 
@@ -86,7 +87,7 @@ static constexpr const char *onePlacement = "help: modules that share a paramete
 
 LogicalResult meshplan::reportTwoPlacements(StyleOp style, BlockArgument parameter) {
   auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
-  auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
+  auto text = argAttr<attr::Style>(function, parameter.getArgNumber());
   auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
                                       << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
   diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";

@@ -8,6 +8,7 @@
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/module_runs.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -89,7 +90,7 @@ Value BorderPlacer::sourceOf(Value operand, ModuleRun module) const {
 /// True for values that are computed: not a weight, a buffer or a constant.
 static bool isActivation(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument ? argumentKind(argument) == "input" : !isa<ConstantOp>(value.getDefiningOp());
+  return argument ? argumentKind(argument) == ArgumentKind::input : !isa<ConstantOp>(value.getDefiningOp());
 }
 
 /// What comes from outside, in the order in which the module first reads it.
@@ -276,7 +277,7 @@ struct PlaceBordersPass : meshplan::impl::PlaceBordersBase<PlaceBordersPass> {
                       [](BorderOp left, BorderOp right) { return left.getModule().size() > right.getModule().size(); });
     bool failedAny = false;
     for (auto function : module.getOps<func::FuncOp>()) {
-      if (borders.empty() || function->hasAttr("plan.single_rank"))
+      if (borders.empty())
         continue;
       BorderPlacer placer(function, getMesh(module));
       for (BorderOp border : borders)

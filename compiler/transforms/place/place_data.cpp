@@ -6,6 +6,7 @@
 
 #include "compiler/sharding/axes.h"
 #include "compiler/transforms/place/passes.h"
+#include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace meshplan {
@@ -31,7 +32,7 @@ static LogicalResult checkFree(BlockArgument argument, DataOp data, ArrayRef<Axi
   for (AxisRefAttr axis : allAxes(getSharding(argument)))
     if (overlapsAny(axes, axis)) {
       auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-      auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+      auto names = argAttr<attr::Names>(function, argument.getArgNumber());
       auto diagnostic = data.emitError() << "'" << data.getText() << "' divides parameter '"
                                          << cast<StringAttr>(names[0]).getValue() << "' over axis '" << axis.getName()
                                          << "', which its style divides it over already";
@@ -51,7 +52,7 @@ static LogicalResult place(BlockArgument argument, MeshOp mesh) {
   DataOp data = dataOf(argument);
   if (data && data.getOffloadParameters()) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    function.setArgAttr(argument.getArgNumber(), hostAttrName, UnitAttr::get(function.getContext()));
+    setArgAttr<attr::Host>(function, argument.getArgNumber(), UnitAttr::get(function.getContext()));
   }
   if (!data || data.getShard() == DataStage::replicated)
     return success();
@@ -69,8 +70,6 @@ struct PlaceDataPass : meshplan::impl::PlaceDataBase<PlaceDataPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function->hasAttr("plan.single_rank"))
-        continue;
       for (BlockArgument argument : function.getArguments())
         if (failed(place(argument, mesh)))
           return signalPassFailure();

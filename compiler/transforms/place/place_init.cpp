@@ -7,6 +7,7 @@
 #include "compiler/sharding/calls/argument_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
+#include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include <cmath>
@@ -31,28 +32,32 @@ using Faults = llvm::MapVector<Location, Fault>;
 
 } // namespace
 
+static bool isKaiming(InitRuleOfAttr init) {
+  return init.getRule() == InitRule::kaiming_uniform || init.getRule() == InitRule::kaiming_normal;
+}
+
 /// The standard deviation, as torch.nn.init has it.
-static double deviationOf(DictionaryAttr init, bool isKaiming, const Fans &fans) {
-  double gain = init.getAs<FloatAttr>("gain").getValueAsDouble();
-  if (!isKaiming)
+static double deviationOf(InitRuleOfAttr init, const Fans &fans) {
+  double gain = init.getGain().getValueAsDouble();
+  if (!isKaiming(init))
     return gain * std::sqrt(2.0 / static_cast<double>(fans.in + fans.out));
-  bool isOut = init.getAs<StringAttr>("fan").getValue() == "out";
-  return gain / std::sqrt(static_cast<double>(isOut ? fans.out : fans.in));
+  return gain / std::sqrt(static_cast<double>(init.getFan() == FanKind::out ? fans.out : fans.in));
 }
 
-static DictionaryAttr distributionOf(double deviation, bool isUniform, Builder builder) {
-  NamedAttrList list;
-  list.set("kind", builder.getStringAttr(isUniform ? "uniform" : "normal"));
+static base::InitAttr distributionOf(double deviation, InitRule rule, Builder builder) {
+  FloatAttr none;
+  if (rule == InitRule::kaiming_normal || rule == InitRule::xavier_normal)
+    return base::InitAttr::get(builder.getContext(), base::InitKind::normal, none, none, none,
+                               builder.getF64FloatAttr(0), builder.getF64FloatAttr(deviation), ElementsAttr());
   double bound = std::sqrt(3.0) * deviation;
-  list.set(isUniform ? "low" : "mean", builder.getF64FloatAttr(isUniform ? -bound : 0));
-  list.set(isUniform ? "high" : "std", builder.getF64FloatAttr(isUniform ? bound : deviation));
-  return list.getDictionary(builder.getContext());
+  return base::InitAttr::get(builder.getContext(), base::InitKind::uniform, none, builder.getF64FloatAttr(-bound),
+                             builder.getF64FloatAttr(bound), none, none, ElementsAttr());
 }
 
-static void add(Faults &faults, DictionaryAttr init, StringRef name, StringRef reason) {
-  Fault &fault = faults[Location(init.getAs<LocationAttr>("place"))];
+static void add(Faults &faults, InitRuleOfAttr init, StringRef name, StringRef reason) {
+  Fault &fault = faults[Location(init.getLocation())];
   if (fault.count++ == 0)
-    fault = {("parameter '" + name + "' " + reason).str(), init.getAs<StringAttr>("text").getValue().str(), 1};
+    fault = {("parameter '" + name + "' " + reason).str(), init.getText().getValue().str(), 1};
 }
 
 /// Why no width follows from the features of a parameter; empty if one does.
@@ -66,18 +71,15 @@ static std::string faultOf(FeatureUse use, bool isKaiming) {
 
 static void place(func::FuncOp function, BlockArgument parameter, const FeatureSearch &search, Faults &faults) {
   unsigned number = parameter.getArgNumber();
-  auto init = function.getArgAttrOfType<DictionaryAttr>(number, "plan.init");
-  StringRef kind = init ? init.getAs<StringAttr>("kind").getValue() : StringRef();
-  bool isKaiming = kind.starts_with("kaiming_");
-  if (!isKaiming && !kind.starts_with("xavier_"))
+  auto init = dyn_cast_or_null<InitRuleOfAttr>(argAttr<attr::Init>(function, number));
+  if (!init)
     return;
   StringRef name = parameterName(parameter);
   FeatureUse use = search.find(parameter, name.contains('.') ? name.rsplit('.').first : "");
-  if (std::string fault = faultOf(use, isKaiming); !fault.empty())
+  if (std::string fault = faultOf(use, isKaiming(init)); !fault.empty())
     return add(faults, init, name, fault);
-  double deviation = deviationOf(init, isKaiming, *use.fans);
-  function.setArgAttr(number, "plan.init",
-                      distributionOf(deviation, kind.ends_with("uniform"), Builder(function.getContext())));
+  double deviation = deviationOf(init, *use.fans);
+  setArgAttr<attr::Init>(function, number, distributionOf(deviation, init.getRule(), Builder(function.getContext())));
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/transforms/place/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -91,7 +92,7 @@ private:
     auto call = CallOp::create(builder, statement.getLoc(), withSharding(type.clone(element), {}),
                                builder.getStringAttr("aten._to_copy.default"), value,
                                args.getDictionary(builder.getContext()), StringAttr());
-    call->setAttr(placedConversionName, builder.getUnitAttr());
+    setOpAttr<attr::Precision>(call, builder.getUnitAttr());
     return remember(call);
   }
 
@@ -120,11 +121,9 @@ struct PlacePrecisionPass : meshplan::impl::PlacePrecisionBase<PlacePrecisionPas
     if (statements.empty())
       return;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function->hasAttr("plan.single_rank"))
-        continue;
       PrecisionPlacer placer(function, statements.front());
       for (BlockArgument argument : function.getArguments())
-        if (argumentKind(argument) == "parameter")
+        if (argumentKind(argument) == ArgumentKind::parameter)
           placer.place(argument);
       function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
                                          function.getBody().front().getTerminator()->getOperandTypes()));

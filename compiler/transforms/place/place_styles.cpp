@@ -17,6 +17,7 @@
 #include "compiler/transforms/place/passes.h"
 #include "compiler/transforms/place/sequence_style.h"
 #include "compiler/transforms/place/style_text.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -251,7 +252,7 @@ void StylePlacer::addPlaceable(StyledModule &module, BlockArgument parameter, bo
   }
   if (use.meeting && CallView::of(use.meeting).getInt("groups", 1) > 1)
     fault.grouped = use.meeting;
-  if (CallOp call = feature ? use.meeting : use.unknown; call && argumentKind(parameter) == "parameter")
+  if (CallOp call = feature ? use.meeting : use.unknown; call && argumentKind(parameter) == ArgumentKind::parameter)
     fault = {parameter, call, feature.has_value(), fault.grouped};
 }
 
@@ -265,7 +266,7 @@ LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
 llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
   llvm::SetVector<BlockArgument> owned;
   for (BlockArgument argument : function.getArguments()) {
-    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+    auto names = argAttr<attr::Names>(function, argument.getArgNumber());
     if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
           return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path ||
                  (name.getValue() == path && !path.empty());
@@ -277,7 +278,7 @@ llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
 
 bool StylePlacer::isParameter(StyleOp style) {
   return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
-    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+    auto names = argAttr<attr::Names>(function, argument.getArgNumber());
     return names && isWeight(argument) && llvm::is_contained(names, style.getModuleAttr());
   });
 }
@@ -364,7 +365,7 @@ void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse 
 }
 
 StyleOp StylePlacer::styleOf(BlockArgument parameter) {
-  auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+  auto names = argAttr<attr::Names>(function, parameter.getArgNumber());
   if (!names || !isWeight(parameter))
     return nullptr;
   for (auto name : names.getAsRange<StringAttr>())
@@ -387,7 +388,7 @@ void StylePlacer::writeArguments() {
     // A style that leaves whole what another statement places is not behind its layout.
     StyleOp style = found != placed.end() ? found->second.second : own != stated.end() ? nullptr : styleOf(argument);
     if (style) {
-      function.setArgAttr(argument.getArgNumber(), "plan.style", style.getTextAttr());
+      setArgAttr<attr::Style>(function, argument.getArgNumber(), style.getTextAttr());
       argument.setLoc(style.getLoc());
     }
     if (found != placed.end()) {
@@ -406,7 +407,7 @@ void StylePlacer::writeArguments() {
 LogicalResult StylePlacer::readStated() {
   bool failedAny = false;
   for (BlockArgument argument : function.getArguments())
-    if (auto layout = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
+    if (auto layout = argAttr<attr::Sharding>(function, argument.getArgNumber())) {
       FailureOr<ShardingAttr> dealt = statedLayout(argument, layout);
       failedAny |= failed(dealt);
       stated[argument] = dealt.value_or(layout);
@@ -415,7 +416,7 @@ LogicalResult StylePlacer::readStated() {
 }
 
 FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, ShardingAttr layout) {
-  auto parts = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), "plan.parts");
+  auto parts = argAttr<attr::Parts>(function, argument.getArgNumber());
   ShardingAttr dealt = layout;
   for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
     AxisList axes = dividingAxes(layout.getDims()[dim].getAxes(), mesh);
@@ -441,7 +442,7 @@ struct PlaceStylesPass : meshplan::impl::PlaceStylesBase<PlaceStylesPass> {
     }
     SmallVector<StyleOp> styles(module.getOps<StyleOp>());
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank") && failed(StylePlacer(function, mesh).run(styles)))
+      if (failed(StylePlacer(function, mesh).run(styles)))
         return signalPassFailure();
   }
 };

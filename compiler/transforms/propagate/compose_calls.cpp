@@ -9,6 +9,7 @@
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/transforms/propagate/propagation.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -64,9 +65,9 @@ bool Propagation::compose(CallOp call) {
   Composition composition(call, mesh, known);
   rule->compose(composition);
   Operation *first = before ? before->getNextNode() : &call->getBlock()->front();
-  if (call->hasAttr(keepsAddendsName))
+  if (call->hasAttr(attr::KeepsAddends::getNameStr()))
     for (Operation *op = first; op != call; op = op->getNextNode())
-      op->setAttr(keepsAddendsName, call->getAttr(keepsAddendsName));
+      setOpAttr<attr::KeepsAddends>(op, opAttr<attr::KeepsAddends>(call));
   composed.insert(call);
   if (first != call)
     visitAll(first, call);

@@ -7,7 +7,7 @@
 #include "compiler/sharding/module_border.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
-#include "dialect/plan/archive_facts.h"
+#include "dialect/plan/attributes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -318,7 +318,7 @@ static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Loc
   Diagnostic &help = diagnostic.attachNote();
   auto module = call->getParentOfType<ModuleOp>();
   help << "help: ";
-  if (!module->hasAttr(isDecomposedName))
+  if (!module->hasAttr(attr::IsDecomposed::getNameStr()))
     help << "try 'ep.run_decompositions({})' before torch.export.save, ";
   help << "write it with other operators, or add a record (docs/adding-an-op.md)";
   if (!whole.empty())

@@ -3,6 +3,7 @@
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/propagation.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -74,7 +75,7 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
 bool Propagation::isPartialShared(CallOp call, AxisRefAttr axis) {
   return llvm::any_of(call.getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
-    bool isKept = producer && producer->hasAttr(keepsAddendsName);
+    bool isKept = producer && producer->hasAttr(attr::KeepsAddends::getNameStr());
     return overlapsAny(getSharding(operand).getPartialAxes(), axis) && !operand.hasOneUse() && !isKept;
   });
 }

@@ -6,6 +6,7 @@
 #include "compiler/transforms/propagate/propagation.h"
 #include "compiler/transforms/propagate/split_addend.h"
 #include "compiler/transforms/propagate/split_shared_sums.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -15,7 +16,7 @@ using namespace meshplan::plan;
 static BlockArgument flatParameter(CallOp call) {
   for (Value operand : call.getOperands())
     if (BlockArgument argument = getSharding(operand).isFlat() ? argumentBehind(operand) : BlockArgument())
-      if (argumentKind(argument) == "parameter")
+      if (argumentKind(argument) == ArgumentKind::parameter)
         return argument;
   return {};
 }
@@ -25,7 +26,7 @@ static BlockArgument flatParameter(CallOp call) {
 /// is moved, unless parameters are gathered as they lie in a buffer.
 static bool readsWhole(CallOp call, const OpRecord *record) {
   BlockArgument parameter = flatParameter(call);
-  if (!parameter || call->hasAttr(placedConversionName) || (record && !record->overwrites.empty()))
+  if (!parameter || call->hasAttr(attr::Precision::getNameStr()) || (record && !record->overwrites.empty()))
     return false;
   bool narrows = isCarrier(call) && isa<FloatType>(getElementTypeOrSelf(call.getResult(0))) &&
                  elementBytes(call.getResult(0).getType()) < elementBytes(call.getOperand(0).getType());

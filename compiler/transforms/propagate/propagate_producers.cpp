@@ -17,7 +17,7 @@ using namespace meshplan::plan;
 bool Propagation::dependsOnInputs(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument)
-    return argumentKind(argument) == "input";
+    return argumentKind(argument) == ArgumentKind::input;
   auto [known, isNew] = inputDependence.try_emplace(value, false);
   if (!isNew)
     return known->second;

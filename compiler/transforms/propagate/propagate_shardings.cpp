@@ -8,6 +8,7 @@
 #include "compiler/transforms/propagate/delay_addend.h"
 #include "compiler/transforms/propagate/passes.h"
 #include "compiler/transforms/propagate/propagation.h"
+#include "dialect/plan/attributes.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_PROPAGATESHARDINGS
@@ -86,9 +87,9 @@ void Propagation::decideArgument(BlockArgument argument) {
 
 StringAttr Propagation::styleOf(BlockArgument argument) {
   unsigned number = argument.getArgNumber();
-  auto names = function.getArgAttrOfType<ArrayAttr>(number, "plan.names");
-  if (argumentKind(argument) != "input" || !names)
-    return function.getArgAttrOfType<StringAttr>(number, "plan.style");
+  auto names = argAttr<attr::Names>(function, number);
+  if (argumentKind(argument) != ArgumentKind::input || !names)
+    return argAttr<attr::Style>(function, number);
   return StringAttr::get(function.getContext(), "input " + cast<StringAttr>(names[0]).getValue());
 }
 
@@ -135,7 +136,7 @@ struct PropagateShardingsPass : meshplan::impl::PropagateShardingsBase<Propagate
       styles[style.getModule()].push_back(style);
     Reports reported;
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank") && failed(Propagation(function, mesh, styles, strict, reported).run()))
+      if (failed(Propagation(function, mesh, styles, strict, reported).run()))
         return signalPassFailure();
     for (auto style : llvm::make_early_inc_range(module.getOps<StyleOp>()))
       style.erase();

@@ -4,6 +4,7 @@
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/support/layer_names.h"
+#include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -53,12 +54,13 @@ static Described named(StringRef name, StringRef parameter) {
 static Described describe(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   unsigned index = argument.getArgNumber();
-  auto names = function.getArgAttrOfType<ArrayAttr>(index, "plan.names");
+  auto names = plan::argAttr<plan::attr::Names>(function, index);
   std::string name = names && !names.empty() ? cast<StringAttr>(names[0]).str() : "arg" + std::to_string(index);
-  StringRef kind = plan::argumentKind(argument);
-  if (kind == "input" || kind == "setting" || kind == "accumulator")
-    return {(kind + " " + name).str(), ""};
-  if (auto of = function.getArgAttrOfType<IntegerAttr>(index, "plan.of"))
+  std::optional<plan::ArgumentKind> kind = plan::argumentKind(argument);
+  if (kind == plan::ArgumentKind::input || kind == plan::ArgumentKind::setting ||
+      kind == plan::ArgumentKind::accumulator)
+    return {(plan::stringifyArgumentKind(*kind) + " " + name).str(), ""};
+  if (auto of = plan::argAttr<plan::attr::Of>(function, index))
     return {name, describe(function.getArgument(of.getInt())).module};
   return named(name, name);
 }

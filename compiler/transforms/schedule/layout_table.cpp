@@ -55,20 +55,6 @@ static SmallVector<sched::AxisAttr> toAxisAttrs(MLIRContext *context, ArrayRef<m
   });
 }
 
-static sched::Reduction toReduction(plan::Reduction reduction) {
-  switch (reduction) {
-  case plan::Reduction::none:
-    return sched::Reduction::none;
-  case plan::Reduction::sum:
-    return sched::Reduction::sum;
-  case plan::Reduction::max:
-    return sched::Reduction::max;
-  case plan::Reduction::min:
-    return sched::Reduction::min;
-  }
-  return sched::Reduction::none;
-}
-
 sched::ShardedTensorType LayoutTable::resolveType(RankedTensorType type) {
   MLIRContext *context = type.getContext();
   plan::ShardingAttr sharding = plan::getSharding(type);
@@ -84,7 +70,7 @@ sched::ShardedTensorType LayoutTable::resolveType(RankedTensorType type) {
   }
   if (!sharding || !mesh)
     return sched::ShardedTensorType::get(context, dims, type.getElementType(), sched::Reduction::none, {}, {});
-  return sched::ShardedTensorType::get(context, dims, type.getElementType(), toReduction(sharding.getReduction()),
+  return sched::ShardedTensorType::get(context, dims, type.getElementType(), sharding.getReduction(),
                                        toAxisAttrs(context, resolve(sharding.getPartialAxes())),
                                        toAxisAttrs(context, resolve(sharding.getFlatAxes())));
 }

@@ -15,8 +15,8 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     that nothing but collectives in flight read, such as gradients, no more is
     held than two of the largest. There is one communicator for each distinct list of axes.
     Values are freed after their last use. The schedule is verified before it
-    is written (compiler/scheduling). A function with `plan.single_rank` runs on
-    one rank; one with neither is an entry point of all ranks.
+    is written (compiler/scheduling). A function of the role `reference` runs on
+    one rank, all others on all ranks.
 
     ```mlir
     %1 = plan.all_reduce %0 [#plan.axis<"tp">] : ...

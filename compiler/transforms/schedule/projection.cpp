@@ -6,6 +6,8 @@
 #include "compiler/sharding/calls/transfers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/reshard.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <numeric>
@@ -320,7 +322,7 @@ LogicalResult Projector::checkType(Operation *op, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape())
     return op->emitError() << "cannot be scheduled: " << type << " is not a tensor with known extents";
-  if (!function->hasAttr("plan.single_rank") && !isDecided(type))
+  if (plan::roleOf(function) != base::ProgramRole::reference && !isDecided(type))
     return op->emitError() << "cannot be scheduled: the sharding of " << type << " is undecided";
   return success();
 }
@@ -328,8 +330,9 @@ LogicalResult Projector::checkType(Operation *op, Type type) {
 LogicalResult Projector::projectReturn(func::ReturnOp op) {
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
     plan::ShardingAttr sharding = plan::getSharding(value);
-    auto updated = function.getResultAttrOfType<IntegerAttr>(index, "plan.updates");
-    bool accumulates = updated && plan::argumentKind(function.getArgument(updated.getInt())) == "accumulator";
+    auto updated = plan::resultAttr<plan::attr::Updates>(function, index);
+    bool accumulates =
+        updated && plan::argumentKind(function.getArgument(updated.getInt())) == plan::ArgumentKind::accumulator;
     if (sharding && sharding.isPartial() && !accumulates)
       return op.emitError() << "result " << index << " is partial: " << value.getType();
     Buffer &buffer = result.problem.buffers[bufferOf.lookup(value)];

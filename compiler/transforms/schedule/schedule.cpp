@@ -9,6 +9,8 @@
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "compiler/transforms/schedule/write_program.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 
 using namespace mlir;
 
@@ -88,7 +90,8 @@ static int64_t constantsBesides(sched::ProgramOp program, sched::ProgramOp other
 
 /// Between the steps of a training, `eval` runs beside what the step keeps.
 static void includeTraining(ModuleOp module) {
-  auto step = module.lookupSymbol<sched::ProgramOp>("step"), evaluation = module.lookupSymbol<sched::ProgramOp>("eval");
+  sched::ProgramOp step = sched::programOf(module, base::ProgramRole::step);
+  sched::ProgramOp evaluation = sched::programOf(module, base::ProgramRole::eval);
   if (!step || !evaluation)
     return;
   sched::MemoryAttr kept = *step.getMemory(), own = *evaluation.getMemory();
@@ -123,11 +126,11 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     LayoutTable allRanks(mesh), oneRank(nullptr);
     CommunicatorTable communicators;
     for (func::FuncOp function : functions)
-      if (!function->hasAttr("plan.single_rank"))
+      if (plan::roleOf(function) != base::ProgramRole::reference)
         allRanks.addRankClasses(function);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
-      LayoutTable &layouts = function->hasAttr("plan.single_rank") ? oneRank : allRanks;
+      LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
       if (failed(scheduleFunction(builder, function, layouts, communicators)))
         return signalPassFailure();
     }

@@ -6,8 +6,9 @@
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/storages.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/support/activation_sums.h"
 #include "compiler/transforms/schedule/describe_peak.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -97,7 +98,7 @@ std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss(const scheduling::Soluti
   llvm::BitVector asked(problem.buffers.size());
   Operation *end = function.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands()))
-    if (function.getResultAttr(index, "plan.loss"))
+    if (plan::resultAttr<plan::attr::Loss>(function, index))
       asked.set(std::distance(projection.buffers.begin(), llvm::find(projection.buffers, value)));
   scheduling::Problem forLoss = problem;
   forLoss.handover.clear();
@@ -110,7 +111,7 @@ std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss(const scheduling::Soluti
 sched::PeakAttr ProgramWriter::peakOf(const scheduling::Solution &solution) {
   const scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
   auto largest = extremesOf(profile).second;
-  if (largest == profile.peaks.end() || function->hasAttr("plan.single_rank"))
+  if (largest == profile.peaks.end() || plan::roleOf(function) == base::ProgramRole::reference)
     return {};
   return describePeak(function, projection, solution, largest - profile.peaks.begin());
 }
@@ -123,15 +124,15 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
     int64_t ownParameters = 0, ownInputs = 0, ownStates = 0, ownAccumulators = 0, ownHostStates = 0;
     for (unsigned index = 0; index < function.getNumArguments(); ++index) {
-      StringRef kind = plan::argumentKind(function.getArgument(index));
+      std::optional<plan::ArgumentKind> kind = plan::argumentKind(function.getArgument(index));
       if (problem.buffers[index].memory == Memory::host) {
-        ownHostStates += kind == "state" ? problem.buffers[index].bytes[rankClass] : 0;
+        ownHostStates += kind == plan::ArgumentKind::state ? problem.buffers[index].bytes[rankClass] : 0;
         continue;
       }
-      int64_t &own = kind == "state"                        ? ownStates
-                     : kind == "accumulator"                ? ownAccumulators
-                     : kind == "input" || kind == "setting" ? ownInputs
-                                                            : ownParameters;
+      int64_t &own = kind == plan::ArgumentKind::state                                          ? ownStates
+                     : kind == plan::ArgumentKind::accumulator                                  ? ownAccumulators
+                     : kind == plan::ArgumentKind::input || kind == plan::ArgumentKind::setting ? ownInputs
+                                                                                                : ownParameters;
       own += problem.buffers[index].bytes[rankClass];
     }
     parameters = std::max(parameters, ownParameters);
@@ -146,7 +147,7 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
   auto [least, largest] = extremesOf(profile);
   int64_t hostPeak = extremesOf(host).second->bytes;
   auto [evaluation, leastEvaluation] =
-      function.getSymName() == "eval" ? peaksForLoss(solution) : std::pair<int64_t, int64_t>();
+      plan::roleOf(function) == base::ProgramRole::eval ? peaksForLoss(solution) : std::pair<int64_t, int64_t>();
   return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes,
                                 states, accumulators, hostParameters, hostStates, hostPeak, evaluation,
                                 leastEvaluation);
@@ -162,42 +163,44 @@ sched::TimeAttr ProgramWriter::timeOf() {
 void ProgramWriter::writeArguments() {
   for (BlockArgument argument : function.getArguments()) {
     unsigned index = argument.getArgNumber();
-    auto names = function.getArgAttrOfType<ArrayAttr>(index, "plan.names");
+    auto names = plan::argAttr<plan::attr::Names>(function, index);
     if (!names || names.empty())
       names = builder.getStrArrayAttr({("arg" + Twine(index)).str()});
-    StringRef kind = plan::argumentKind(argument);
-    if (kind == "state" || kind == "setting" || kind == "accumulator") {
+    std::optional<plan::ArgumentKind> kind = plan::argumentKind(argument);
+    if (kind == plan::ArgumentKind::state || kind == plan::ArgumentKind::setting ||
+        kind == plan::ArgumentKind::accumulator) {
       values.map(argument, writeGiven(argument, cast<StringAttr>(names[0])));
       continue;
     }
-    if (kind == "input") {
+    if (kind == plan::ArgumentKind::input) {
       auto input = sched::InputOp::create(builder, argument.getLoc(), typeOf(argument), cast<StringAttr>(names[0]),
-                                          function.getArgAttrOfType<ArrayAttr>(index, "plan.dims"));
+                                          plan::argAttr<plan::attr::Dims>(function, index));
       values.map(argument, input.getResult());
       continue;
     }
-    auto trainable = function.getArgAttrOfType<BoolAttr>(index, "plan.trainable");
+    auto trainable = plan::argAttr<plan::attr::Trainable>(function, index);
     auto parameter = sched::ParameterOp::create(
-        builder, argument.getLoc(), typeOf(argument), names, trainable && trainable.getValue(), kind == "buffer",
-        plan::isOnHost(argument), function.getArgAttrOfType<DictionaryAttr>(index, "plan.init"));
+        builder, argument.getLoc(), typeOf(argument), names, trainable && trainable.getValue(),
+        kind == plan::ArgumentKind::buffer, plan::isOnHost(argument),
+        dyn_cast_or_null<base::InitAttr>(plan::argAttr<plan::attr::Init>(function, index)));
     values.map(argument, parameter.getResult());
   }
 }
 
 Value ProgramWriter::writeGiven(BlockArgument argument, StringAttr name) {
   unsigned index = argument.getArgNumber();
-  if (plan::argumentKind(argument) == "accumulator")
+  if (plan::argumentKind(argument) == plan::ArgumentKind::accumulator)
     return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, StringAttr(), UnitAttr(),
-                                  function.getArgAttrOfType<UnitAttr>(index, "plan.scratch"), UnitAttr());
-  if (auto of = function.getArgAttrOfType<IntegerAttr>(index, "plan.of")) {
-    auto owner = function.getArgAttrOfType<ArrayAttr>(of.getInt(), "plan.names");
-    auto copies = function.getArgAttrOfType<UnitAttr>(index, "plan.copies");
+                                  plan::argAttr<plan::attr::Scratch>(function, index), UnitAttr());
+  if (auto of = plan::argAttr<plan::attr::Of>(function, index)) {
+    auto owner = plan::argAttr<plan::attr::Names>(function, of.getInt());
+    auto copies = plan::argAttr<plan::attr::Copies>(function, index);
     return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, cast<StringAttr>(owner[0]),
                                   copies, UnitAttr(), plan::isOnHost(argument) ? builder.getUnitAttr() : UnitAttr());
   }
   return sched::SettingOp::create(builder, argument.getLoc(), typeOf(argument), name,
-                                  function.getArgAttrOfType<FloatAttr>(index, "plan.value"),
-                                  function.getArgAttrOfType<DictionaryAttr>(index, "plan.schedule"));
+                                  plan::argAttr<plan::attr::Value>(function, index),
+                                  plan::argAttr<plan::attr::Schedule>(function, index));
 }
 
 void ProgramWriter::writeBuffers() {
@@ -225,7 +228,7 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
   BlockArgument changed = argumentBehind(call.getOperand(*parameter));
   if (!changed)
     return;
-  if (auto of = function.getArgAttrOfType<IntegerAttr>(changed.getArgNumber(), "plan.of"))
+  if (auto of = plan::argAttr<plan::attr::Of>(function, changed.getArgNumber()))
     changed = function.getArgument(of.getInt());
   Value owner = values.lookup(changed);
   if (owner.getDefiningOp<sched::ParameterOp>())
@@ -287,9 +290,7 @@ void ProgramWriter::writeStart(unsigned index) {
       builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), kindOf(op)), inputs, dim,
       op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.stream),
       builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
-      op.getAttrOfType<StringAttr>("module"), targetsOf(ops));
-  if (Attribute type = op.getAttr(activationSumName))
-    tokens[index].getDefiningOp()->setAttr(activationSumName, type);
+      op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), targetsOf(ops));
 }
 
 void ProgramWriter::writeWait(unsigned index) {
@@ -330,16 +331,16 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
 void ProgramWriter::writeOutputs() {
   Operation *end = function.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands())) {
-    if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, "plan.updates")) {
+    if (auto updated = plan::resultAttr<plan::attr::Updates>(function, index)) {
       sched::UpdateOp::create(builder, end->getLoc(), values.lookup(value),
                               values.lookup(function.getArgument(updated.getInt())));
       continue;
     }
-    if (auto parameter = function.getResultAttrOfType<IntegerAttr>(index, "plan.gradient_of"))
+    if (auto parameter = plan::resultAttr<plan::attr::GradientOf>(function, index))
       sched::GradientOp::create(builder, end->getLoc(), values.lookup(value),
                                 values.lookup(function.getArgument(parameter.getInt())));
-    auto name = function.getResultAttrOfType<StringAttr>(index, "plan.name");
-    bool isLoss = function.getResultAttr(index, "plan.loss") != nullptr;
+    auto name = plan::resultAttr<plan::attr::Name>(function, index);
+    bool isLoss = plan::resultAttr<plan::attr::Loss>(function, index) != nullptr;
     sched::OutputOp::create(builder, end->getLoc(), name ? name : builder.getStringAttr(Twine(index)),
                             values.lookup(value), isLoss);
   }
@@ -347,12 +348,12 @@ void ProgramWriter::writeOutputs() {
 
 void ProgramWriter::write(const scheduling::Solution &solution) {
   ArrayAttr devices;
-  if (function->hasAttr("plan.single_rank"))
+  if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
   auto program = sched::ProgramOp::create(
-      builder, function.getLoc(), function.getSymName(), devices, memoryOf(solution), timeOf(),
-      function->getAttrOfType<IntegerAttr>("plan.runs"), function->getAttrOfType<StringAttr>("plan.runs_before"),
-      function->getAttrOfType<DictionaryAttr>("plan.guard"), peakOf(solution));
+      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(solution), timeOf(),
+      plan::opAttr<plan::attr::Runs>(function), plan::opAttr<plan::attr::RunsBefore>(function),
+      plan::opAttr<plan::attr::Guard>(function), peakOf(solution));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

@@ -1,8 +1,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s | %meshplan-opt | FileCheck %s
 
-// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 8>]
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 8>]
+// CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 8>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 8>]
 // CHECK: plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 // CHECK: plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
@@ -40,12 +40,12 @@ func.func @calls(%x: tensor<4x8xf32>, %w: tensor<16x8xf32>) -> tensor<4x16xf32> 
   %s = plan.constrain %x <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp" : tensor<4x8xf32> -> tensor<4x8xf32>
   // CHECK: plan.call "aten.linear.default"(%{{.*}}, %{{.*}}, %{{.*}}) {{.*}} in "up"
   %y = plan.call "aten.linear.default"(%s, %w, %c)
-      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "up"
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "up"
       : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
-  // CHECK: size = [#plan.local<0, result 0, dim 0, extent 1>, #plan.local<2, operand 0, dim 1, offset 3, extent -1>]
+  // CHECK: size = [#base.local<0, result 0, dim 0, extent 1>, #base.local<2, operand 0, dim 1, offset 3, extent -1>]
   %v = plan.call "aten.view.default"(%y)
-      {self = #plan.operand<0>,
-       size = [#plan.local<0, result 0, dim 0, extent 1>, #plan.local<2, operand 0, dim 1, offset 3, extent -1>]}
+      {self = #base.operand<0>,
+       size = [#base.local<0, result 0, dim 0, extent 1>, #base.local<2, operand 0, dim 1, offset 3, extent -1>]}
       : (tensor<4x16xf32>) -> tensor<4x16xf32>
   return %v : tensor<4x16xf32>
 }
@@ -71,10 +71,10 @@ func.func @collectives(%0: tensor<4x16xf32, #plan.sharding<[{"dp"}, {}], partial
 func.func @gradients(%g: tensor<4x8xf32>, %x: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>) -> tensor<4x8xf32> {
   // CHECK: plan.match %{{.*}} to %{{.*}} : tensor<4x8xf32>, tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>> -> tensor<4x8xf32>
   %0 = plan.match %g to %x : tensor<4x8xf32>, tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>> -> tensor<4x8xf32>
-  // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #plan.operand<0>} in "up" backward :
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} in "up" backward : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #plan.operand<0>} backward :
-  %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #base.operand<0>} in "up" backward :
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} in "up" backward : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #base.operand<0>} backward :
+  %2 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} backward : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %2 : tensor<4x8xf32>
 }
 

@@ -58,25 +58,19 @@ func.func private @a9(tensor<8xf32, #plan.sharding<[{"tp", parts [4, 2]}]>>)
 
 // M1
 // expected-error @below {{has two axes named "tp"}}
-plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"tp" = 4>]
-
-// -----
-
-// M2
-// expected-error @below {{axis "tp" has size 0, must be positive}}
-plan.mesh [#plan.mesh_axis<"tp" = 0>]
+plan.mesh [#base.mesh_axis<"tp" = 2>, #base.mesh_axis<"tp" = 4>]
 
 // -----
 
 // M3
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{unknown axis "dp"}}
 plan.style "a" colwise [#plan.axis<"dp">] as "colwise dp"
 
 // -----
 
 // M4
-plan.mesh [#plan.mesh_axis<"tp" = 6>]
+plan.mesh [#base.mesh_axis<"tp" = 6>]
 // expected-error @below {{sub-axis "tp":(1)4 is not a digit of an axis of size 6}}
 plan.style "a" colwise [#plan.axis<"tp":(1)4>] as "colwise tp"
 
@@ -90,16 +84,16 @@ plan.style "a" colwise [#plan.axis<"tp">] as "colwise tp"
 
 // M6
 // expected-note @below {{the first one is here}}
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'plan.mesh' op is the second one of its module}}
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 
 // -----
 
 // C2
 func.func @c2(%x: tensor<4xf32>) {
   // expected-error @below {{refers to operand 1 of 1}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<1>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<1>} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -115,7 +109,7 @@ func.func @c2(%x: tensor<4xf32>) {
 // -----
 
 // C3
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @c3(%x: tensor<4x4xf32>) {
   // expected-error @below {{states a layout of rank 1 for a tensor of rank 2}}
   %0 = plan.constrain %x <[{"tp"}]> along [#plan.axis<"tp">] as "x" : tensor<4x4xf32> -> tensor<4x4xf32>
@@ -125,7 +119,7 @@ func.func @c3(%x: tensor<4x4xf32>) {
 // -----
 
 // R1
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32>) {
   // expected-error @below {{needs decided shardings on both ends}}
   %0 = plan.reshard %x : tensor<4xf32> -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
@@ -135,7 +129,7 @@ func.func @r1(%x: tensor<4xf32>) {
 // -----
 
 // R2
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
   // expected-error @below {{needs its axes at the minor end of dim 0 of #plan.sharding<[{"a", "b"}]>}}
   %0 = plan.all_gather %x [#plan.axis<"a">] dim 0
@@ -146,7 +140,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
 // -----
 
 // R2: the type must be what the op makes
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
   // expected-error @below {{makes #plan.sharding<[{"a"}]>, but its type says #plan.sharding<[{}]>}}
   %0 = plan.all_gather %x [#plan.axis<"b">] dim 0
@@ -157,7 +151,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
 // -----
 
 // R3
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{reduces over axes over which #plan.sharding<[{}]> is not partial}}
   %0 = plan.all_reduce %x [#plan.axis<"tp">] : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
@@ -167,7 +161,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // -----
 
 // R4
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 4>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 4>]
 func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
   // expected-error @below {{dim 0 has 2 shards before and 4 after}}
   %0 = plan.permute %x [#plan.axis<"a">, #plan.axis<"b">]
@@ -261,30 +255,30 @@ func.func private @a10(tensor<8xf32, #plan.sharding<[{"tp", parts [4, 4], repeat
 // -----
 
 // M2
-// expected-error @below {{'plan.mesh' op axis "dp" has size -2, must be positive}}
-plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"dp" = -2>]
+// expected-error @below {{axis "dp" has size -2, must be positive}}
+plan.mesh [#base.mesh_axis<"tp" = 2>, #base.mesh_axis<"dp" = -2>]
 
 // -----
 
 // M3: the axes of a border
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'plan.border' op unknown axis "dp"}}
 plan.border "a" is_input true index 0 <[{"tp"}]> exact true along [#plan.axis<"dp">] as "input split 0 over tp"
 
 // -----
 
 // M3: the layout of a border
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'plan.border' op unknown axis "dp"}}
 plan.border "a" is_input true index 0 <[{"dp"}]> exact true along [#plan.axis<"tp">] as "input split 0 over dp"
 
 // -----
 
 // M3: a partial axis of a result
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @m3(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.call' op unknown axis "dp"}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32>) -> tensor<4xf32, #plan.sharding<[{"tp"}], partial = sum {"dp"}>>
   return
 }
@@ -292,7 +286,7 @@ func.func @m3(%x: tensor<4xf32>) {
 // -----
 
 // M3: a replicated axis of a constant
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @m3() {
   // expected-error @below {{'plan.constant' op unknown axis "dp"}}
   %0 = plan.constant "c" dense<1.0> : tensor<4xf32> : tensor<4xf32, #plan.sharding<[{?}], replicated = {"dp"}>>
@@ -302,7 +296,7 @@ func.func @m3() {
 // -----
 
 // M3: a layout that is stated
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @m3(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.constrain' op unknown axis "dp"}}
   %0 = plan.constrain %x <[{"dp"}]> along [#plan.axis<"dp">] as "x" : tensor<4xf32> -> tensor<4xf32>
@@ -312,7 +306,7 @@ func.func @m3(%x: tensor<4xf32>) {
 // -----
 
 // M3: an axis of an argument that a collective takes
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @m3(%x: tensor<8xf32, #plan.sharding<[{"z", "a"}]>>) {
   // expected-error @below {{'plan.all_gather' op unknown axis "z"}}
   %0 = plan.all_gather %x [#plan.axis<"a">] dim 0
@@ -323,7 +317,7 @@ func.func @m3(%x: tensor<8xf32, #plan.sharding<[{"z", "a"}]>>) {
 // -----
 
 // M3: an axis of an argument that is permuted
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @m3(%x: tensor<8xf32, #plan.sharding<[{"z"}]>>) {
   // expected-error @below {{'plan.permute' op unknown axis "z"}}
   %0 = plan.permute %x [#plan.axis<"a">]
@@ -334,21 +328,21 @@ func.func @m3(%x: tensor<8xf32, #plan.sharding<[{"z"}]>>) {
 // -----
 
 // M4: a digit that is the whole axis has another spelling
-plan.mesh [#plan.mesh_axis<"tp" = 6>]
+plan.mesh [#base.mesh_axis<"tp" = 6>]
 // expected-error @below {{'plan.style' op sub-axis "tp":(1)6 is not a digit of an axis of size 6}}
 plan.style "a" colwise [#plan.axis<"tp":(1)6>] as "colwise tp"
 
 // -----
 
 // M4: the size divides, but not behind the digits before it
-plan.mesh [#plan.mesh_axis<"tp" = 6>]
+plan.mesh [#base.mesh_axis<"tp" = 6>]
 // expected-error @below {{'plan.style' op sub-axis "tp":(2)2 is not a digit of an axis of size 6}}
 plan.style "a" colwise [#plan.axis<"tp":(2)2>] as "colwise tp"
 
 // -----
 
 // M7: the names of a border
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'plan.border' op has 1 names and 2 extents for 2 dims}}
 plan.border "a" is_input true index 0 <[{}, {}]> exact true along [] as "input [n, _]" {names = ["n"], extents = array<i64: 4, 0>}
 
@@ -372,7 +366,7 @@ func.func @m5(%x: tensor<4xf32>) {
 // M5: a sharded result
 func.func @m5(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.call' op has a sharding, but the module has no mesh}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32, #plan.sharding<[{}]>>
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32, #plan.sharding<[{}]>>
   return
 }
 
@@ -398,8 +392,8 @@ func.func @c1() {
 
 // C2: below zero
 func.func @c2(%x: tensor<4xf32>) {
-  // expected-error @below {{'plan.call' op refers to operand -1 of 1}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<-1>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{operand -1, must be 0 or more}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<-1>} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -408,7 +402,7 @@ func.func @c2(%x: tensor<4xf32>) {
 // C2: in a list of a list
 func.func @c2(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.call' op refers to operand 3 of 1}}
-  %0 = plan.call "aten.cat.default"(%x) {tensors = [#plan.operand<0>, [unit, #plan.operand<3>]]} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.cat.default"(%x) {tensors = [#base.operand<0>, [unit, #base.operand<3>]]} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -417,14 +411,14 @@ func.func @c2(%x: tensor<4xf32>) {
 // C2: an operand of a list counts as an argument, the one behind it does not
 func.func @c2(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.call' op operand 1 is not an argument}}
-  %0 = plan.call "aten.cat.default"(%x, %x) {tensors = [#plan.operand<0>]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.cat.default"(%x, %x) {tensors = [#base.operand<0>]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
 // -----
 
 // R1: the shape
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.reshard' op changes the tensor from 'tensor<4xf32, #plan.sharding<[{}]>>' to 'tensor<2xf32, #plan.sharding<[{}]>>'}}
   %0 = plan.reshard %x : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<2xf32, #plan.sharding<[{}]>>
@@ -434,7 +428,7 @@ func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // -----
 
 // R1: the element type
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.slice' op changes the tensor from 'tensor<4xf32, #plan.sharding<[{}]>>' to 'tensor<4xf64, #plan.sharding<[{"tp"}]>>'}}
   %0 = plan.slice %x [#plan.axis<"tp">] dim 0 : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf64, #plan.sharding<[{"tp"}]>>
@@ -444,7 +438,7 @@ func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // -----
 
 // R1: an open end
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) {
   // expected-error @below {{'plan.reshard' op needs decided shardings on both ends}}
   %0 = plan.reshard %x : tensor<4xf32, #plan.sharding<[{"tp", ?}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
@@ -454,7 +448,7 @@ func.func @r1(%x: tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) {
 // -----
 
 // R1: an undecided result
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.permute' op needs decided shardings on both ends}}
   %0 = plan.permute %x [] : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
@@ -464,7 +458,7 @@ func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // -----
 
 // R2: no such dim
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
   // expected-error @below {{'plan.all_gather' op dim 1 of a tensor of rank 1}}
   %0 = plan.all_gather %x [#plan.axis<"tp">] dim 1
@@ -475,7 +469,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
 // -----
 
 // R2: below zero
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.slice' op dim -1 of a tensor of rank 1}}
   %0 = plan.slice %x [#plan.axis<"tp">] dim -1
@@ -486,7 +480,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // -----
 
 // R2: no axes
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
   // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of dim 0 of #plan.sharding<[{"tp"}]>}}
   %0 = plan.all_gather %x [] dim 0
@@ -497,7 +491,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
 // -----
 
 // R2: more axes than the dim has
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"b"}]>>) {
   // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of dim 0 of #plan.sharding<[{"b"}]>}}
   %0 = plan.all_gather %x [#plan.axis<"a">, #plan.axis<"b">] dim 0
@@ -508,7 +502,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"b"}]>>) {
 // -----
 
 // R2: a gathered dim keeps its units where they make a difference. Three heads over two ranks are uneven.
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>>) {
   // expected-error @below {{'plan.all_gather' op makes #plan.sharding<[{"a", unit 4}]>, but its type says #plan.sharding<[{"a"}]>}}
   %0 = plan.all_gather %x [#plan.axis<"b">] dim 0
@@ -519,7 +513,7 @@ func.func @r2(%x: tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>>) {
 // -----
 
 // R2: a slice whose input is not the whole of its result
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{"a"}]>, but its input is #plan.sharding<[{}]>}}
   %0 = plan.slice %x [#plan.axis<"b">] dim 0
@@ -530,7 +524,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // -----
 
 // R2: a slice does not reduce
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{}]>, but its input is #plan.sharding<[{}], partial = sum {"a"}>}}
   %0 = plan.slice %x [#plan.axis<"b">] dim 0
@@ -541,7 +535,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 // -----
 
 // R2: a slice over no axes needs a dim, too
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.slice' op dim 1 of a tensor of rank 1}}
   %0 = plan.slice %x [] dim 1 : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
@@ -552,7 +546,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 
 // R2: a slice over no axes ends the sharing of units, and nothing else. Of two heads that three query heads share each,
 // four ranks hold 0, 0, 1 and 1; unshared, two of them hold nothing.
-plan.mesh [#plan.mesh_axis<"a" = 4>]
+plan.mesh [#base.mesh_axis<"a" = 4>]
 func.func @r2(%x: tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>>) {
   // expected-error @below {{'plan.slice' op makes #plan.sharding<[{"a", unit 4}]>, but its type says #plan.sharding<[{"a", unit 4, repeat 3}]>}}
   %0 = plan.slice %x [] dim 0
@@ -563,7 +557,7 @@ func.func @r2(%x: tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>>) {
 // -----
 
 // R2: what an all-to-all takes from one dim stands at the minor end of the other
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4x4xf32, #plan.sharding<[{"a"}, {"b"}]>>) {
   // expected-error @below {{'plan.all_to_all' op needs its axes at the minor end of dim 1 of #plan.sharding<[{}, {"a", "b"}]>}}
   %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
@@ -574,7 +568,7 @@ func.func @r2(%x: tensor<4x4xf32, #plan.sharding<[{"a"}, {"b"}]>>) {
 // -----
 
 // R2: an all-to-all leaves other dims alone
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4x4x4xf32, #plan.sharding<[{"a"}, {}, {"b"}]>>) {
   // expected-error @below {{'plan.all_to_all' op makes its result from #plan.sharding<[{}, {}, {}]>, but its input is #plan.sharding<[{}, {}, {"b"}]>}}
   %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
@@ -585,7 +579,7 @@ func.func @r2(%x: tensor<4x4x4xf32, #plan.sharding<[{"a"}, {}, {"b"}]>>) {
 // -----
 
 // R2: an all-to-all has two dims
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
   // expected-error @below {{'plan.all_to_all' op moves axes from dim 0 to itself}}
   %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 0
@@ -596,7 +590,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
 // -----
 
 // R2: both of which exist
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
   // expected-error @below {{'plan.all_to_all' op dim 1 of a tensor of rank 1}}
   %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
@@ -607,7 +601,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
 // -----
 
 // R3: an axis of two is not among the partial ones
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.all_reduce' op reduces over axes over which #plan.sharding<[{}], partial = sum {"a"}> is not partial}}
   %0 = plan.all_reduce %x [#plan.axis<"a">, #plan.axis<"b">]
@@ -618,7 +612,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 // -----
 
 // R3: no axes
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.reduce_scatter' op reduces over axes over which #plan.sharding<[{}], partial = sum {"a"}> is not partial}}
   %0 = plan.reduce_scatter %x [] dim 0
@@ -629,7 +623,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 // -----
 
 // R3: what is not reduced stays partial, with its reduction
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = max {"a", "b"}>>) {
   // expected-error @below {{'plan.all_reduce' op makes #plan.sharding<[{}], partial = max {"b"}>, but its type says #plan.sharding<[{}], partial = sum {"b"}>}}
   %0 = plan.all_reduce %x [#plan.axis<"a">]
@@ -640,7 +634,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = max {"a", "b"}>>)
 // -----
 
 // R3: a reduce-scatter divides over what it reduces
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.reduce_scatter' op needs its axes at the minor end of dim 0 of #plan.sharding<[{"b"}]>}}
   %0 = plan.reduce_scatter %x [#plan.axis<"a">] dim 0
@@ -651,7 +645,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 // -----
 
 // R3: a reduce-scatter leaves the other dims alone
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.reduce_scatter' op makes its result from #plan.sharding<[{}, {}]>, but its input is #plan.sharding<[{}, {"b"}]>}}
   %0 = plan.reduce_scatter %x [#plan.axis<"a">] dim 0
@@ -662,7 +656,7 @@ func.func @r3(%x: tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"
 // -----
 
 // R4: what is partial
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>, #plan.mesh_axis<"c" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>, #base.mesh_axis<"c" = 2>]
 func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}], partial = sum {"c"}>>) {
   // expected-error @below {{'plan.permute' op changes what is partial}}
   %0 = plan.permute %x [#plan.axis<"a">, #plan.axis<"b">]
@@ -673,7 +667,7 @@ func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}], partial = sum {"c"}>>) {
 // -----
 
 // R4 holds where counts agree: 4 shards over "a", and over the two digits of it in the other order.
-plan.mesh [#plan.mesh_axis<"a" = 4>]
+plan.mesh [#base.mesh_axis<"a" = 4>]
 func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
   %0 = plan.permute %x [#plan.axis<"a">]
       : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{"a":(2)2, "a":(1)2}]>>
@@ -683,7 +677,7 @@ func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
 // -----
 
 // R5
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r5(%g: tensor<8x4xf32>, %w: tensor<4x8xf32, #plan.sharding<[{"a"}, {}]>>) {
   // expected-error @below {{gives a gradient of type 'tensor<8x4xf32>' to a value of type 'tensor<4x8xf32, #plan.sharding<[{"a"}, {}]>>'}}
   %0 = plan.match %g to %w : tensor<8x4xf32>, tensor<4x8xf32, #plan.sharding<[{"a"}, {}]>> -> tensor<4x8xf32>
@@ -718,7 +712,7 @@ func.func @a5(%x: tensor<4xf32, #plan.sharding<[{"a"}], flat = {"a"}>>) { return
 // -----
 
 // M3: the flat axes
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @m3(%x: tensor<4xf32, #plan.sharding<[{}], flat = {"b"}>>) {
   // expected-error @below {{unknown axis "b"}}
   %0 = plan.all_gather %x [#plan.axis<"b">] : tensor<4xf32, #plan.sharding<[{}], flat = {"b"}>> -> tensor<4xf32, #plan.sharding<[{}]>>
@@ -728,7 +722,7 @@ func.func @m3(%x: tensor<4xf32, #plan.sharding<[{}], flat = {"b"}>>) {
 // -----
 
 // R6: without a dim the flat axes are gathered
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>>) {
   %0 = plan.all_gather %x [#plan.axis<"b">]
       : tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
@@ -741,7 +735,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>>) {
 // -----
 
 // R6: what is not flat has no flat axes
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
   // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of the flat ones of #plan.sharding<[{"a"}]>}}
   %0 = plan.all_gather %x [#plan.axis<"a">]
@@ -752,7 +746,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
 // -----
 
 // R6: dims of what is flat do not change
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>>) {
   // expected-error @below {{'plan.all_gather' op is about dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
   %0 = plan.all_gather %x [#plan.axis<"a">] dim 0
@@ -763,7 +757,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>>) {
 // -----
 
 // R6: a slice makes flat what was whole, and nothing else
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"b"}]>>) {
   %0 = plan.slice %x [#plan.axis<"a">]
       : tensor<8xf32, #plan.sharding<[{"b"}]>> -> tensor<8xf32, #plan.sharding<[{"b"}], flat = {"a"}>>
@@ -776,7 +770,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"b"}]>>) {
 // -----
 
 // R6: a slice of a dim
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>>) {
   // expected-error @below {{'plan.slice' op is about dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
   %0 = plan.slice %x [#plan.axis<"a">] dim 0
@@ -787,7 +781,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>>) {
 // -----
 
 // R6: a slice over no axes needs a dim
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
   // expected-error @below {{'plan.slice' op dim -1 of a tensor of rank 1}}
   %0 = plan.slice %x []
@@ -798,7 +792,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
 // -----
 
 // R6: what is reduced is left flat
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>>) {
   %0 = plan.reduce_scatter %x [#plan.axis<"a">]
       : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"b"}, flat = {"a"}>>
@@ -813,7 +807,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>>)
 // -----
 
 // R6: what is flat is not exchanged
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>>) {
   // expected-error @below {{'plan.all_to_all' op is about dim 0, but #plan.sharding<[{"a"}, {}], flat = {"b"}> is flat}}
   %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
@@ -824,7 +818,7 @@ func.func @r6(%x: tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>>) {
 // -----
 
 // R6: nor permuted
-plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>, #plan.mesh_axis<"c" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>, #base.mesh_axis<"c" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>>) {
   // expected-error @below {{'plan.permute' op is about dims, but a side of it is flat}}
   %0 = plan.permute %x [#plan.axis<"a">, #plan.axis<"b">]
@@ -835,7 +829,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>>) {
 // -----
 
 // R7: all of a value is added up, whatever its dims
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r7(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   %0 = plan.all_reduce %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
   // expected-error @below {{'plan.all_reduce' op has a dim, 0, but adds up all of a value}}
@@ -847,7 +841,7 @@ func.func @r7(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 // -----
 
 // R8: what is added up whole may take the place of its addends
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r8(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>, %y: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
   %0 = plan.all_reduce %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
       into %x : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>
@@ -860,7 +854,7 @@ func.func @r8(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>, %y: 
 // -----
 
 // R8: a gather
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r8(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>, %y: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.all_gather' op puts a result of type 'tensor<8xf32, #plan.sharding<[{}]>>' into 'tensor<4xf32, #plan.sharding<[{}]>>'}}
   %0 = plan.all_gather %x [#plan.axis<"a">] dim 0 : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{}]>>
@@ -871,7 +865,7 @@ func.func @r8(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>, %y: tensor<4xf32, #pla
 // -----
 
 // R8: a reduce-scatter
-plan.mesh [#plan.mesh_axis<"a" = 2>]
+plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r8(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>, %y: tensor<8xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.reduce_scatter' op puts a result of type 'tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>' into 'tensor<8xf32, #plan.sharding<[{}]>>'}}
   %0 = plan.reduce_scatter %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
@@ -888,14 +882,14 @@ plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // -----
 
 // M3: the axes of a data statement
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'plan.data' op unknown axis "dp"}}
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
 
 // -----
 
 // M8
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp"
 // expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
 plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
@@ -903,14 +897,14 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
 // -----
 
 // M8: what overlaps
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp"
 
 // -----
 
 // M9
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, register_buffers}
 // expected-error @below {{'plan.data' op registers buffers, but nothing lies in one}}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {register_buffers}
@@ -918,7 +912,7 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {register_bu
 // -----
 
 // T1: the parts
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<9xf32>) {
   // expected-error @below {{'plan.enter_microbatch' op takes one of 2 parts of 'tensor<9xf32>', and makes 'tensor<4xf32>'}}
   %0 = plan.enter_microbatch %x dim 0 of 2 : tensor<9xf32> -> tensor<4xf32>
@@ -928,7 +922,7 @@ func.func @t1(%x: tensor<9xf32>) {
 // -----
 
 // T1: the dim
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<8xf32>) {
   // expected-error @below {{'plan.enter_microbatch' op takes one of 2 parts of dim 1 of 'tensor<8xf32>'}}
   %0 = plan.enter_microbatch %x dim 1 of 2 : tensor<8xf32> -> tensor<4xf32>
@@ -938,7 +932,7 @@ func.func @t1(%x: tensor<8xf32>) {
 // -----
 
 // T1: the ranks have a part of each microbatch
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
   // expected-error @below {{'plan.enter_microbatch' op needs #plan.dim<{"dp", parts [4, 4]}> on dim 0, and the input has #plan.dim<{"dp"}>}}
   %0 = plan.enter_microbatch %x dim 0 of 2 : tensor<8xf32, #plan.sharding<[{"dp"}]>> -> tensor<4xf32>
@@ -948,7 +942,7 @@ func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
 // -----
 
 // A slice over time of a batch in runs, one for each microbatch.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @run_of_batch(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
   // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{"dp", parts [4, 4]}]>, but its input is #plan.sharding<[{"dp"}]>}}
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0
@@ -959,7 +953,7 @@ func.func @run_of_batch(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
 // -----
 
 // T1: the result
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp", parts [4, 4]}]>>) {
   // expected-error @below {{'plan.enter_microbatch' op makes #plan.sharding<[{"dp"}]>, but its type says #plan.sharding<[{}]>}}
   %0 = plan.enter_microbatch %x dim 0 of 2 : tensor<8xf32, #plan.sharding<[{"dp", parts [4, 4]}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
@@ -969,7 +963,7 @@ func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp", parts [4, 4]}]>>) {
 // -----
 
 // T2: the tensor
-plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 func.func @t2(%x: tensor<8xf32>) {
   // expected-error @below {{'plan.leave_microbatch' op changes the tensor from 'tensor<8xf32>' to 'tensor<8xf64>'}}
   %0 = plan.leave_microbatch %x as "microbatches 2 mean" : tensor<8xf32> -> tensor<8xf64>
@@ -979,7 +973,7 @@ func.func @t2(%x: tensor<8xf32>) {
 // -----
 
 // T2: the layout
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>) {
   // expected-error @below {{'plan.leave_microbatch' op makes #plan.sharding<[{}], partial = sum {"dp", "microbatch"}>, but its type says #plan.sharding<[{}], partial = sum {"microbatch"}>}}
   %0 = plan.leave_microbatch %x as "microbatches 2 mean" : tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
@@ -990,10 +984,28 @@ func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>) {
 // -----
 
 // T2: what is added up
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = max {"dp"}>>) {
   // expected-error @below {{'plan.leave_microbatch' op adds up what is an addend of a max}}
   %0 = plan.leave_microbatch %x as "microbatches 2 mean" : tensor<8xf32, #plan.sharding<[{}], partial = max {"dp"}>>
       -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp", "microbatch"}>>
   return
 }
+
+// -----
+
+// A11
+// expected-error @below {{a loss scale that changes has growth, backoff and a positive interval}}
+plan.precision {loss_scale = #plan.loss_scale<initial = 2.0, growth = 2.0>}
+
+// -----
+
+// M10
+// expected-error @below {{'plan.optimizer' op has a group without the number 'lr'}}
+plan.optimizer sgd groups [{momentum = 0.0}]
+
+// -----
+
+// M10
+// expected-error @below {{'plan.optimizer' op has a group with 'rate' = 1.000000e+00 : f64, which is no number of an optimizer}}
+plan.optimizer sgd groups [{lr = 1.0, rate = 1.0}]

@@ -4,13 +4,7 @@
 
 // D1
 // expected-error@+1 {{has two axes named "tp"}}
-sched.mesh [#sched.mesh_axis<"tp" = 2>, #sched.mesh_axis<"tp" = 3>]
-
-// -----
-
-// D2
-// expected-error@+1 {{axis "tp" has size 0, must be positive}}
-sched.mesh [#sched.mesh_axis<"tp" = 0>]
+sched.mesh [#base.mesh_axis<"tp" = 2>, #base.mesh_axis<"tp" = 3>]
 
 // -----
 
@@ -20,14 +14,14 @@ sched.communicator @tp over [#sched.axis<0:(1)3>]
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 // D4
 // expected-error@+1 {{axis 0:(1)4 is not a digit of an axis of the mesh}}
 sched.communicator @tp over [#sched.axis<0:(1)4>]
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O1
   // expected-error@+1 {{has no name}}
@@ -36,7 +30,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O2
   // expected-error@+1 {{names 1 dims of a tensor of rank 2}}
@@ -45,7 +39,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O3
   // expected-error@+1 {{value has type 'tensor<4xf32>', result is '!sched.tensor<[8], f32>'}}
@@ -54,51 +48,51 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4
   // expected-error@+1 {{refers to operand 1 of 1}}
-  %y = sched.compute "aten.op"(%x) {self = #sched.operand<1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {self = #base.operand<1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4, lists
   // expected-error@+1 {{refers to operand 2 of 1}}
-  %y = sched.compute "aten.op"(%x) {tensors = [#sched.operand<0>, #sched.operand<2>]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {tensors = [#base.operand<0>, #base.operand<2>]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4, local integers
   // expected-error@+1 {{refers to dim 1 of result 0, which has rank 1}}
-  %y = sched.compute "aten.op"(%x) {size = [#sched.local<0, result 0, dim 1, extent 1>]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {size = [#base.local<0, result 0, dim 1, extent 1>]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4, local integers
   // expected-error@+1 {{refers to result 1 of 1}}
-  %y = sched.compute "aten.op"(%x) {size = #sched.local<0, result 1, dim 0, extent 1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {size = #base.local<0, result 1, dim 0, extent 1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
@@ -109,7 +103,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -121,7 +115,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -133,7 +127,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -145,7 +139,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -158,26 +152,26 @@ sched.program @forward {
 // -----
 
 // D2
-// expected-error@+1 {{'sched.mesh' op axis "tp" has size -1, must be positive}}
-sched.mesh [#sched.mesh_axis<"dp" = 1>, #sched.mesh_axis<"tp" = -1>]
+// expected-error@+1 {{axis "tp" has size -1, must be positive}}
+sched.mesh [#base.mesh_axis<"dp" = 1>, #base.mesh_axis<"tp" = -1>]
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 // D4: an axis behind the last
 // expected-error@+1 {{'sched.communicator' op axis 1:(1)6 is not a digit of an axis of the mesh}}
 sched.communicator @tp over [#sched.axis<1:(1)6>]
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 // D4: 2 divides 6, but not 6 / 2
 // expected-error@+1 {{'sched.communicator' op axis 0:(2)2 is not a digit of an axis of the mesh}}
 sched.communicator @tp over [#sched.axis<0:(2)2>]
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O2: a name for a dim of a scalar
   // expected-error@+1 {{'sched.input' op names 1 dims of a tensor of rank 0}}
@@ -186,7 +180,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O3: the element type
   // expected-error@+1 {{'sched.constant' op value has type 'tensor<4xf32>', result is '!sched.tensor<[4], bf16>'}}
@@ -195,7 +189,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O3: the rank
   // expected-error@+1 {{'sched.constant' op value has type 'tensor<4xf32>', result is '!sched.tensor<[4, 1], f32>'}}
@@ -204,7 +198,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O3 compares whole tensors: a rank may hold a part of the value.
   %c = sched.constant "c" dense<1.0> : tensor<12xf32> : <[12 over {0:(1)6}], f32>
@@ -212,50 +206,50 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   // O4: no operands
   // expected-error@+1 {{'sched.compute' op refers to operand 0 of 0}}
-  %y = sched.compute "aten.op"() {self = #sched.operand<0>} on @compute : () -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"() {self = #base.operand<0>} on @compute : () -> !sched.tensor<[8], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4: below zero
-  // expected-error@+1 {{'sched.compute' op refers to operand -1 of 1}}
-  %y = sched.compute "aten.op"(%x) {self = #sched.operand<-1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  // expected-error@+1 {{operand -1, must be 0 or more}}
+  %y = sched.compute "aten.op"(%x) {self = #base.operand<-1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4: a local integer of an operand
   // expected-error@+1 {{'sched.compute' op refers to operand 1 of 1}}
-  %y = sched.compute "aten.op"(%x) {n = [[#sched.local<0, operand 1, dim 0>]]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {n = [[#base.local<0, operand 1, dim 0>]]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4: a dim of an operand
-  // expected-error@+1 {{'sched.compute' op refers to dim -1 of operand 0, which has rank 1}}
-  %y = sched.compute "aten.op"(%x) {n = #sched.local<0, operand 0, dim -1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  // expected-error@+1 {{dim -1 of operand 0, both must be 0 or more}}
+  %y = sched.compute "aten.op"(%x) {n = #base.local<0, operand 0, dim -1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
@@ -266,7 +260,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -278,7 +272,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -290,7 +284,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -302,7 +296,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -314,7 +308,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -326,7 +320,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -338,7 +332,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -350,32 +344,32 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
-sched.program @step {
+sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
   // O5
   // expected-error@+1 {{overwrites operand 1 of 1 by result 0 of 1}}
-  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [1] on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [1] on @compute
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
-sched.program @step {
+sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
   // O5
   // expected-error@+1 {{overwrites '!sched.tensor<[12], f32>' by '!sched.tensor<[12], bf16>'}}
-  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], bf16>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @step {
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @step role <step> {
   %x = sched.input "x" : <[12], f32>
   // O6
   // expected-error@+1 {{gives a new value to what is no parameter and no state}}
@@ -384,8 +378,8 @@ sched.program @step {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @step {
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @step role <step> {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] : <[6], f32>
   // O7
@@ -395,7 +389,7 @@ sched.program @step {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -407,7 +401,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -419,7 +413,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -431,7 +425,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -444,7 +438,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -458,7 +452,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -472,7 +466,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -485,7 +479,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.stream @compute
@@ -499,7 +493,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -510,8 +504,8 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @step {
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @step role <step> {
   %x = sched.input "x" : <[12], f32>
   // O8
   // expected-error@+1 {{belongs to what is no parameter}}
@@ -520,8 +514,8 @@ sched.program @step {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @step {
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @step role <step> {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] : <[6], f32>
   // O9
@@ -531,11 +525,11 @@ sched.program @step {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
-sched.program @step {
+sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
-  %x = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} on @compute
+  %x = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} on @compute
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
   // O9: an addend is no gradient
   // expected-error@+1 {{has type '!sched.tensor<[12], f32, partial = sum {0:(1)6}>', the parameter '!sched.tensor<[12], f32>'}}
@@ -544,7 +538,7 @@ sched.program @step {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
@@ -556,7 +550,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
@@ -569,7 +563,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
@@ -583,7 +577,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
@@ -597,7 +591,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
@@ -614,7 +608,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
@@ -630,25 +624,25 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %m = sched.state "w.momentum_buffer" of "w" host : <[12], f32>
   %g = sched.input "g" : <[12], f32>
   // O13
   // expected-error@+1 {{runs on the device and overwrites operand 0, which lies on the host}}
-  %n = sched.compute "meshplan.accumulate"(%m, %g) {self = #sched.operand<0>, addend = #sched.operand<1>} overwrites [0] on @compute
+  %n = sched.compute "meshplan.accumulate"(%m, %g) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute
     : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %m = sched.state "w.momentum_buffer" of "w" host : <[12], f32>
   %g = sched.input "g" : <[12], f32>
-  %n = sched.compute "aten.neg.default"(%g) {self = #sched.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %n = sched.compute "aten.neg.default"(%g) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // O14
   // expected-error@+1 {{gives a value on the device to one on the host}}
   sched.update %n to %m : <[12], f32> to <[12], f32>
@@ -656,7 +650,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
@@ -670,7 +664,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
@@ -681,7 +675,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
@@ -697,36 +691,9 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @forward {
-  // O15
-  // expected-error @below {{'sched.parameter' op is drawn from 'cauchy', which is none of constant, uniform, normal, truncated_normal, given}}
-  %w = sched.parameter ["w"] trainable init {kind = "cauchy"} : <[12], f32>
-}
-
-// -----
-
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @forward {
-  // O15
-  // expected-error @below {{'sched.parameter' op is drawn from 'normal' and has no number 'std'}}
-  %w = sched.parameter ["w"] trainable init {kind = "normal", mean = 0.0} : <[12], f32>
-}
-
-// -----
-
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O15
   // expected-error @below {{'sched.parameter' op is given elements of type 'tensor<6xf32>', result is '!sched.tensor<[12], f32>'}}
-  %w = sched.parameter ["w"] buffer init {kind = "given", elements = dense<1.0> : tensor<6xf32>} : <[12], f32>
-}
-
-// -----
-
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @forward {
-  // O15
-  // expected-error @below {{'sched.parameter' op is given no elements}}
-  %w = sched.parameter ["w"] buffer init {kind = "given"} : <[12], f32>
+  %w = sched.parameter ["w"] buffer init <kind = given, elements = dense<1.0> : tensor<6xf32>> : <[12], f32>
 }

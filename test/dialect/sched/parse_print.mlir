@@ -1,7 +1,7 @@
 // RUN: meshplan-opt %s | meshplan-opt | FileCheck %s
 
-// CHECK: sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 6>]
-sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 6>]
+// CHECK: sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
 // CHECK: sched.communicator @tp over [#sched.axis<1:(1)6>]
 sched.communicator @tp over [#sched.axis<1:(1)6>]
 // CHECK: sched.communicator @inner over [#sched.axis<0:(1)2>, #sched.axis<1:(3)2>]
@@ -23,12 +23,12 @@ sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak =
   // CHECK: sched.input "n" : <[], i64>
   %n = sched.input "n" : <[], i64>
   // CHECK: %[[Y:.*]] = sched.compute "aten.op"(%[[X]], %[[W]])
-  // CHECK-SAME: {dtype = bf16, list = [#sched.operand<0>, unit],
-  // CHECK-SAME: n = #sched.local<1, operand 1, dim 0, offset -1>, size = [4, #sched.local<0, result 0, dim 1, extent 2>],
-  // CHECK-SAME: x = #sched.operand<1>} in "layers.0" on @compute
+  // CHECK-SAME: {dtype = bf16, list = [#base.operand<0>, unit],
+  // CHECK-SAME: n = #base.local<1, operand 1, dim 0, offset -1>, size = [4, #base.local<0, result 0, dim 1, extent 2>],
+  // CHECK-SAME: x = #base.operand<1>} in "layers.0" on @compute
   // CHECK-SAME: -> !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
-  %y = sched.compute "aten.op"(%x, %w) {list = [#sched.operand<0>, unit], x = #sched.operand<1>, dtype = bf16,
-      n = #sched.local<1, operand 1, dim 0, offset -1>, size = [4, #sched.local<0, result 0, dim 1, extent 2>]}
+  %y = sched.compute "aten.op"(%x, %w) {list = [#base.operand<0>, unit], x = #base.operand<1>, dtype = bf16,
+      n = #base.local<1, operand 1, dim 0, offset -1>, size = [4, #base.local<0, result 0, dim 1, extent 2>]}
       in "layers.0" on @compute
     : (!sched.tensor<[4 over {0:(1)2}, 8], f32>, !sched.tensor<[24 over {1:(1)6} unit 4, 8], f32>)
     -> !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
@@ -52,21 +52,21 @@ sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak =
   sched.output "s" %s : <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
 }
 
-// CHECK: sched.program @step memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 8> {
-sched.program @step memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 8> {
+// CHECK: sched.program @step role <step> memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 8> {
+sched.program @step role <step> memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 8> {
   %w = sched.parameter ["w"] trainable : <[8], f32>
   %g = sched.input "g" : <[8], f32>
   // CHECK: %[[M:.*]] = sched.state "w.momentum_buffer" of "w" : <[8], f32>
   %m = sched.state "w.momentum_buffer" of "w" : <[8], f32>
-  // CHECK: sched.setting "optimizer.lr" 1.000000e-01 schedule {kind = "linear", steps = 9 : i64} : <[], f64>
-  %r = sched.setting "optimizer.lr" 1.000000e-01 schedule {kind = "linear", steps = 9 : i64} : <[], f64>
+  // CHECK: sched.setting "optimizer.lr" 1.000000e-01 schedule <kind = linear, steps = 9> : <[], f64>
+  %r = sched.setting "optimizer.lr" 1.000000e-01 schedule <kind = linear, steps = 9> : <[], f64>
   // CHECK: sched.setting "step" 1.000000e+00 : <[], f64>
   %n = sched.setting "step" 1.000000e+00 : <[], f64>
   // CHECK: sched.gradient %[[G:.*]] of %[[W:.*]] : <[8], f32> of <[8], f32>
   sched.gradient %g of %w : <[8], f32> of <[8], f32>
   // CHECK: %[[U:.*]]:2 = sched.compute "meshplan.op"({{.*}}) {{.*}} overwrites [0, 2] on @compute
-  %u:2 = sched.compute "meshplan.op"(%w, %g, %m, %r, %n) {a = #sched.operand<0>, b = #sched.operand<1>, c = #sched.operand<2>,
-      d = #sched.operand<3>, e = #sched.operand<4>} overwrites [0, 2] on @compute
+  %u:2 = sched.compute "meshplan.op"(%w, %g, %m, %r, %n) {a = #base.operand<0>, b = #base.operand<1>, c = #base.operand<2>,
+      d = #base.operand<3>, e = #base.operand<4>} overwrites [0, 2] on @compute
     : (!sched.tensor<[8], f32>, !sched.tensor<[8], f32>, !sched.tensor<[8], f32>, !sched.tensor<[], f64>, !sched.tensor<[], f64>)
     -> (!sched.tensor<[8], f32>, !sched.tensor<[8], f32>)
   // CHECK: sched.update %[[U]]#1 to %[[M]] : <[8], f32> to <[8], f32>
@@ -110,8 +110,8 @@ sched.program @buffers {
   sched.output "b" %r#1 : <[4], f32>
 }
 
-// CHECK: sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
-sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
+// CHECK: sched.program @reference role <reference> devices [#base.mesh_axis<"rank" = 1>] {
+sched.program @reference role <reference> devices [#base.mesh_axis<"rank" = 1>] {
 }
 
 // CHECK: sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, host_parameters = 6, host_states = 7, host_peak = 13> {
@@ -120,17 +120,17 @@ sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
   %w = sched.parameter ["w"] trainable host : <[8], f32>
   // CHECK: sched.state "w.master" of "w" copies host : <[8], f32>
   %m = sched.state "w.master" of "w" copies host : <[8], f32>
-  // CHECK: %[[C:.*]] = sched.compute "meshplan.to_device"(%[[W]]) {self = #sched.operand<0>} on @compute :
-  %c = sched.compute "meshplan.to_device"(%w) {self = #sched.operand<0>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
-  // CHECK: sched.compute "meshplan.to_host"(%[[C]]) {self = #sched.operand<0>} on @compute host :
-  %h = sched.compute "meshplan.to_host"(%c) {self = #sched.operand<0>} on @compute host : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  // CHECK: %[[C:.*]] = sched.compute "meshplan.to_device"(%[[W]]) {self = #base.operand<0>} on @compute :
+  %c = sched.compute "meshplan.to_device"(%w) {self = #base.operand<0>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  // CHECK: sched.compute "meshplan.to_host"(%[[C]]) {self = #base.operand<0>} on @compute host :
+  %h = sched.compute "meshplan.to_host"(%c) {self = #base.operand<0>} on @compute host : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
   sched.free %c, %h on @compute : !sched.tensor<[8], f32>, !sched.tensor<[8], f32>
 }
 
-// CHECK: sched.program @eval.accumulate runs 3 before "eval" {
-sched.program @eval.accumulate runs 3 before "eval" {
-  // CHECK: sched.parameter ["w"] trainable init {high = 1.000000e+00 : f64, kind = "uniform", low = -1.000000e+00 : f64} : <[8], f32>
-  %w = sched.parameter ["w"] trainable init {kind = "uniform", low = -1.0 : f64, high = 1.0 : f64} : <[8], f32>
-  // CHECK: sched.parameter ["b"] buffer init {elements = dense<[1, 2]> : tensor<2xi64>, kind = "given"} : <[2], i64>
-  %b = sched.parameter ["b"] buffer init {kind = "given", elements = dense<[1, 2]> : tensor<2xi64>} : <[2], i64>
+// CHECK: sched.program @eval.accumulate role <microbatch> runs 3 before "eval" {
+sched.program @eval.accumulate role <microbatch> runs 3 before "eval" {
+  // CHECK: sched.parameter ["w"] trainable init <kind = uniform, low = -1.000000e+00 : f64, high = 1.000000e+00 : f64> : <[8], f32>
+  %w = sched.parameter ["w"] trainable init <kind = uniform, low = -1.0 : f64, high = 1.0 : f64> : <[8], f32>
+  // CHECK: sched.parameter ["b"] buffer init <kind = given, elements = dense<[1, 2]> : tensor<2xi64>> : <[2], i64>
+  %b = sched.parameter ["b"] buffer init <kind = given, elements = dense<[1, 2]> : tensor<2xi64>> : <[2], i64>
 }

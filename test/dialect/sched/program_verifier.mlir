@@ -9,7 +9,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // P2
   // expected-error@+1 {{is not a step of a program}}
@@ -18,7 +18,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // P3
@@ -28,7 +28,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -40,7 +40,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // P5
   // expected-error@+1 {{#sched.axis<1:(1)2> is not a digit of an axis of the program's ranks}}
@@ -49,8 +49,8 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @forward devices [#sched.mesh_axis<"rank" = 1>] {
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @forward devices [#base.mesh_axis<"rank" = 1>] {
   // P5, own devices
   // expected-error@+1 {{#sched.axis<0:(1)6> is not a digit of an axis of the program's ranks}}
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
@@ -58,7 +58,7 @@ sched.program @forward devices [#sched.mesh_axis<"rank" = 1>] {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -70,7 +70,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -82,7 +82,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
@@ -96,7 +96,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
@@ -110,7 +110,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
@@ -124,7 +124,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   // expected-note@+1 {{made here}}
@@ -136,7 +136,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
@@ -152,7 +152,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
@@ -163,7 +163,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // P5: a partial axis
   // expected-error@+1 {{'sched.input' op has the layout '!sched.tensor<[12], f32, partial = sum {0:(1)4}>', in which #sched.axis<0:(1)4> is not a digit of an axis of the program's ranks}}
@@ -172,7 +172,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // P5: digits of which the outer one fits
   // expected-error@+1 {{#sched.axis<0:(2)2> is not a digit of an axis of the program's ranks}}
@@ -182,15 +182,15 @@ sched.program @forward {
 // -----
 
 // P5 speaks of the ranks of the program, which may have axes that the mesh lacks.
-sched.mesh [#sched.mesh_axis<"tp" = 2>]
-sched.program @forward devices [#sched.mesh_axis<"a" = 2>, #sched.mesh_axis<"b" = 3>] {
+sched.mesh [#base.mesh_axis<"tp" = 2>]
+sched.program @forward devices [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 3>] {
   %x = sched.input "x" : <[12 over {1:(1)3}], f32>
 }
 
 // -----
 
 // P6: numbers start again in each program.
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
@@ -199,7 +199,7 @@ sched.program @forward {
   %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
-sched.program @reference {
+sched.program @reference role <reference> {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error@+1 {{'sched.start' op has sequence number 1, the next one is 0}}
   %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
@@ -209,7 +209,7 @@ sched.program @reference {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
@@ -223,7 +223,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
@@ -236,7 +236,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   // expected-note@+1 {{made here}}
@@ -248,7 +248,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   // expected-note@+1 {{made here}}
@@ -261,7 +261,7 @@ sched.program @forward {
 // -----
 
 // L4: two collectives read the value; the second is still in flight.
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
@@ -278,7 +278,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
@@ -291,7 +291,7 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   // L5: the second of two results
@@ -302,12 +302,12 @@ sched.program @forward {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
-sched.program @step {
+sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-note@+1 {{overwritten here}}
-  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // L6
   // expected-error@+1 {{reads a value that was overwritten}}
@@ -316,25 +316,25 @@ sched.program @step {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
-sched.program @step {
+sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{started here}}
   %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
   // L7
   // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
-  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute
     : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
   %g = sched.wait %t on @compute : !sched.token<<[12], f32>>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @step {
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @step role <step> {
   %x = sched.input "x" : <[], f32>
   // expected-note@+1 {{the first one}}
   sched.output "a" %x loss : <[], f32>
@@ -345,8 +345,8 @@ sched.program @step {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
-sched.program @step {
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
   %v = sched.parameter ["v"] : <[12], f32>
   // expected-note@+1 {{the other one is here}}
@@ -358,29 +358,29 @@ sched.program @step {
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
-sched.program @step {
+sched.program @step role <step> {
   %a = sched.state "a" scratch : <[12], f32, partial = sum {0:(1)6}>
   // expected-note@+1 {{overwritten here}}
   %t = sched.start all_reduce %a over @tp on @communication sequence 0
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
   // L6: a collective overwrites its target
   // expected-error@+1 {{reads a value that was overwritten}}
-  %b = sched.compute "aten.neg.default"(%a) {self = #sched.operand<0>} on @compute
+  %b = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
   %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
 }
 
 // -----
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication
-sched.program @step {
+sched.program @step role <step> {
   %a = sched.state "a" scratch : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" scratch : <[12], f32, partial = sum {0:(1)6}>
   // expected-note@+1 {{started here}}

@@ -1,6 +1,6 @@
 // RUN: meshplan-opt %s -allow-unregistered-dialect -verify-diagnostics
 
-sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // P2: an op of no dialect
   // expected-error@+1 {{'other.op' op is not a step of a program}}

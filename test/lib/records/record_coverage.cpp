@@ -11,6 +11,7 @@
 
 #include "compiler/pipeline/compile.h"
 #include "compiler/sharding/op_record.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -51,8 +52,7 @@ private:
   /// A parameter with more than one name is read by more than one module.
   void findTied(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments())
-      if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
-          names && names.size() > 1)
+      if (auto names = argAttr<attr::Names>(function, argument.getArgNumber()); names && names.size() > 1)
         tied.insert(argument.getLoc());
   }
 
@@ -77,8 +77,8 @@ private:
       return;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-      auto style = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style");
-      addCause(target, style ? style.getValue() : argumentKind(argument), argument.getLoc());
+      auto style = argAttr<attr::Style>(function, argument.getArgNumber());
+      addCause(target, style ? style.getValue() : stringifyArgumentKind(*argumentKind(argument)), argument.getLoc());
       return;
     }
     for (CauseAttr cause : getCauses(value.getLoc()))

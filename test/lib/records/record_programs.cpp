@@ -7,9 +7,9 @@
 // a 2 x 3 mesh, and `name.k.whole` on one rank. An operand that is to be partial
 // is fed as its addends along a new first dim and summed up by the program.
 //
-// Arguments are named `number` or, for one with a plan.range, `number:low:high`, and for one with plan.counted, whose
-// elements are 0, 1, 2, ..., `number:counted`; outputs `number`, with `:unspecified`
-// behind it where the sample says that their values mean nothing.
+// Arguments are named `number` or, for one with a sample.range, `number:low:high`, and for one with sample.counted,
+// whose elements are 0, 1, 2, ..., `number:counted`; outputs `number`, with `:unspecified` behind it where the sample
+// says that their values mean nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,9 @@
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/schedule/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
+#include "dialect/plan/programs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Parser/Parser.h"
@@ -59,7 +61,7 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     auto function = func::FuncOp::create(builder, builder.getUnknownLoc(), name, builder.getFunctionType({}, {}));
     if (whole)
-      function->setAttr("plan.single_rank", builder.getUnitAttr());
+      setRole(function, base::ProgramRole::reference);
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     SmallVector<Attribute> attributes;
@@ -103,14 +105,15 @@ private:
   Attribute describe(func::FuncOp sample, Value operand, size_t number) {
     std::string name = llvm::Twine(number).str();
     auto argument = dyn_cast<BlockArgument>(operand);
-    auto range = argument ? sample.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.range") : ArrayAttr();
-    if (argument && sample.getArgAttr(argument.getArgNumber(), "plan.counted"))
+    auto range = argument ? sample.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "sample.range") : ArrayAttr();
+    if (argument && sample.getArgAttr(argument.getArgNumber(), "sample.counted"))
       name += ":counted";
     if (range)
       for (Attribute bound : range)
         name.append(":").append(boundText(bound));
-    return builder.getDictionaryAttr({builder.getNamedAttr("plan.kind", builder.getStringAttr("input")),
-                                      builder.getNamedAttr("plan.names", builder.getStrArrayAttr({name}))});
+    return builder.getDictionaryAttr(
+        {named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::input)),
+         named<attr::Names>(builder.getStrArrayAttr({name}))});
   }
 
   static std::string boundText(Attribute bound) {
@@ -130,9 +133,8 @@ private:
         output = ReshardOp::create(builder, call.getLoc(), withSharding(result.getType(), sharding.withoutPartial()),
                                    result, StringAttr());
       outputs.push_back(output);
-      StringRef mark = sample.getResultAttr(number, "plan.unspecified") ? ":unspecified" : "";
-      names.push_back(builder.getDictionaryAttr(
-          builder.getNamedAttr("plan.name", builder.getStringAttr(llvm::Twine(number) + mark))));
+      StringRef mark = sample.getResultAttr(number, "sample.unspecified") ? ":unspecified" : "";
+      names.push_back(builder.getDictionaryAttr(named<attr::Name>(builder.getStringAttr(llvm::Twine(number) + mark))));
     }
     func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
     function.setType(builder.getFunctionType(function.getBody().getArgumentTypes(), ValueRange(outputs).getTypes()));

@@ -198,7 +198,8 @@ Files takeOptions(std::vector<std::string> &words) {
 Status run(Files files, const std::vector<std::string> &words) {
   installPoolAllocator();
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(words[0]));
-  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findProgram(artifact.schedule(), "step"));
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program,
+                            findProgram(artifact.schedule(), artifact::ProgramRole::step));
   files.weightsPath = std::filesystem::absolute(words[1]);
   files.result = words[2];
   MESHPLAN_ASSIGN_OR_RETURN(files.weights, openFeed(words[1]));

@@ -4,24 +4,24 @@
 
 // Nothing is changed, and no state is needed.
 // KEPT-NOT: plan.optimizer
-// KEPT-NOT: plan.kind = "state"
+// KEPT-NOT: plan.kind = #plan.kind<state>
 // KEPT-NOT: meshplan.adam
 // KEPT: plan.name = "gradients.w"
 
 // States are laid out as their parameter; the new values take the gradients' place.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
-plan.optimizer "adamw" groups [{lr = 0.5 : f64, beta1 = 0.9 : f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64}]
-  schedule {kind = "cosine", steps = 8 : i64}
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+plan.optimizer adamw groups [{lr = 0.5 : f64, beta1 = 0.9 : f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64}]
+  schedule <kind = cosine, steps = 8>
 // CHECK-NOT: plan.optimizer
 // CHECK: func.func @step(%[[W:arg0]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>>
-// CHECK-SAME: %[[M:arg1]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "state", plan.names = ["w.exp_avg"], plan.of = 0 : i64}
-// CHECK-SAME: %[[V:arg2]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "state", plan.names = ["w.exp_avg_sq"], plan.of = 0 : i64}
-// CHECK-SAME: %[[LR:arg3]]: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["optimizer.lr"], plan.schedule = {kind = "cosine", steps = 8 : i64}, plan.value = 5.000000e-01 : f64}
-// CHECK-SAME: %[[N:arg4]]: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["step"], plan.value = 1.000000e+00 : f64}
+// CHECK-SAME: %[[M:arg1]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg"], plan.of = 0 : i64}
+// CHECK-SAME: %[[V:arg2]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg_sq"], plan.of = 0 : i64}
+// CHECK-SAME: %[[LR:arg3]]: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["optimizer.lr"], plan.schedule = #base.rate_schedule<kind = cosine, steps = 8>, plan.value = 5.000000e-01 : f64}
+// CHECK-SAME: %[[N:arg4]]: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.000000e+00 : f64}
 // CHECK-SAME: -> (tensor<f32> {plan.name = "loss"}, tensor<8x4xf32> {plan.updates = 0 : i64},
 // CHECK-SAME: tensor<8x4xf32> {plan.updates = 1 : i64}, tensor<8x4xf32> {plan.updates = 2 : i64})
-func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "parameter", plan.names = ["w"]})
-    -> (tensor<f32> {plan.name = "loss"}, tensor<8x4xf32> {plan.gradient_of = 0 : i64, plan.name = "gradients.w"}) {
+func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
+    -> (tensor<f32> {plan.name = "loss"}, tensor<8x4xf32> {plan.gradient_of = 0 : i64, plan.name = "gradients.w"}) attributes {plan.role = #base.role<step>} {
   %loss = plan.call "aten.full.default"() {size = [], fill_value = 1.0 : f64} : () -> tensor<f32>
   %g = plan.call "aten.full.default"() {size = [8, 4], fill_value = 1.0 : f64} : () -> tensor<8x4xf32>
   // CHECK: %[[U:.*]]:3 = plan.call "meshplan.adam"(%[[W]], %{{.*}}, %[[M]], %[[V]], %[[LR]], %[[N]])
@@ -35,16 +35,16 @@ func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "
 // -----
 
 // Groups with numbers of their own; without momentum there is no state.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.0 : f64, weight_decay = 0.1 : f64},
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.0 : f64, weight_decay = 0.1 : f64},
                              {lr = 0.25 : f64, momentum = 0.9 : f64, dampening = 0.5 : f64, weight_decay = 0.0 : f64, nesterov = 0.0 : f64}]
 // CHECK: func.func @step(
 // CHECK-SAME: plan.names = ["optimizer.lr"]
 // CHECK-SAME: plan.names = ["optimizer.group1.lr"], plan.value = 2.500000e-01
 // CHECK-SAME: plan.names = ["b.momentum_buffer"]
-func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["a"]},
-                %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.group = 1 : i64, plan.kind = "parameter", plan.names = ["b"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) {
+func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
+                %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.group = 1 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["b"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   // CHECK: plan.call "meshplan.sgd"(%arg0, {{.*}}weight_decay = 1.000000e-01
   // CHECK: plan.call "meshplan.sgd_momentum"(%arg1, {{.*}}dampening = 5.000000e-01 {{.*}}rate = 9.000000e-01
@@ -56,13 +56,13 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"
 // -----
 
 // One sum of squares for each division of parameters, then one for all.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-plan.optimizer "sgd" groups [{lr = 0.5 : f64}] clip 2.0
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.optimizer sgd groups [{lr = 0.5 : f64}] clip 2.0
 // CHECK: func.func @step(
-func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = "parameter", plan.names = ["a"]},
-                %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["b"]},
-                %c: tensor<6xf32, #plan.sharding<[{"tp"}]>> {plan.kind = "parameter", plan.names = ["c"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}, tensor<6xf32> {plan.gradient_of = 2 : i64}) {
+func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
+                %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"]},
+                %c: tensor<6xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["c"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}, tensor<6xf32> {plan.gradient_of = 2 : i64}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   %h = plan.call "aten.full.default"() {size = [6], fill_value = 1.0 : f64} : () -> tensor<6xf32>
   // CHECK: %[[A:.*]] = plan.call "meshplan.square_sum"
@@ -81,10 +81,10 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = "parame
 // -----
 
 // A program without a statement keeps its gradients.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // CHECK: func.func @step({{.*}}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64})
-func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["a"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   return %g : tensor<4xf32>
 }
@@ -93,13 +93,13 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"
 
 // ZeRO-1: the state is flat, the parameter is cut to it, the gradient is reduced to it, and the new parameter is laid
 // out as the old one and written into it. Axes of one rank are none.
-plan.mesh [#plan.mesh_axis<"one" = 1>, #plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"one" = 1>, #base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.data optimizer over [#plan.axis<"one">, #plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
-plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
 // CHECK: func.func @step(%[[W:arg0]]:
-// CHECK-SAME: %[[M:arg[0-9]]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>> {plan.kind = "state", plan.names = ["w.momentum_buffer"], plan.of = 0 : i64}
-func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
-    -> (tensor<8x4xf32> {plan.gradient_of = 0 : i64}) {
+// CHECK-SAME: %[[M:arg[0-9]]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>> {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = 0 : i64}
+func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
+    -> (tensor<8x4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   // CHECK: %[[CUT:.*]] = plan.match %[[G]] to %[[W]] flat [#plan.axis<"dp">] :
   // CHECK: %[[OWN:.*]] = plan.constrain %[[W]] <[{}, {}], flat = {"dp"}> along [#plan.axis<"dp">] as "data dp"
@@ -116,16 +116,16 @@ func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0
 
 // ZeRO-3: the parameter is flat, and all that belongs to it is as it is. Squares of what is divided otherwise are
 // added up apart.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
-plan.optimizer "adam" groups [{lr = 0.5 : f64}] clip 1.0
+plan.optimizer adam groups [{lr = 0.5 : f64}] clip 1.0
 // CHECK: func.func @step(%[[W:arg0]]:
-// CHECK-SAME: #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "state", plan.names = ["w.exp_avg"]
-// CHECK-SAME: #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "state", plan.names = ["w.exp_avg_sq"]
-// CHECK-SAME: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "state", plan.names = ["b.exp_avg"]
-func.func @step(%w: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]},
-                %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["b"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) {
+// CHECK-SAME: #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg"]
+// CHECK-SAME: #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg_sq"]
+// CHECK-SAME: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<state>, plan.names = ["b.exp_avg"]
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+                %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.match %{{.*}} to %[[W]] :
   // CHECK: %[[H:.*]] = plan.match %{{.*}} to %arg1 :
   // CHECK: %[[ONE:.*]] = plan.call "meshplan.square_sum"(%[[G]])
@@ -144,14 +144,14 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.dat
 
 // A master begins as the parameter and is changed in its place; the gradient is converted before it is added up, and
 // states are of the type that the statement says.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, state = f16}
-plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
 // CHECK: func.func @step(%[[W:arg0]]: tensor<4xbf16,
-// CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}]>> {plan.copies, plan.kind = "state", plan.names = ["w.master"], plan.of = 0 : i64}
-// CHECK-SAME: %[[M:arg[0-9]]]: tensor<4xf16, #plan.sharding<[{}]>> {plan.kind = "state", plan.names = ["w.momentum_buffer"], plan.of = 0 : i64}
-func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["w"]})
-    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) {
+// CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}]>> {plan.copies, plan.kind = #plan.kind<state>, plan.names = ["w.master"], plan.of = 0 : i64}
+// CHECK-SAME: %[[M:arg[0-9]]]: tensor<4xf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = 0 : i64}
+func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
+    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   // CHECK: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[G]]) {dtype = f32,
   // CHECK: %[[SUM:.*]] = plan.match %[[WIDE]] to %[[W]] : tensor<4xf32>,
@@ -169,14 +169,14 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter
 
 // Reduced in 16 bits though the master is wide: addends are rounded, added up, and converted then. With ZeRO-2 the
 // master is flat, too.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.precision {master = f32, reduce = bf16}
-plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [{lr = 0.5 : f64}]
 // CHECK: func.func @step(%[[W:arg0]]: tensor<4xbf16,
 // CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.copies,
-func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
-    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) {
+func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
+    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_gradient"(%{{.*}}) {dtype = bf16,
   // CHECK: %[[SUM:.*]] = plan.match %[[ROUNDED]] to %[[W]] flat [#plan.axis<"dp">] : tensor<4xbf16>,
   // CHECK: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[SUM]]) {dtype = f32,
@@ -193,12 +193,12 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, p
 // -----
 
 // One rank shares nothing out: the parameter is changed in its place.
-plan.mesh [#plan.mesh_axis<"dp" = 1>]
+plan.mesh [#base.mesh_axis<"dp" = 1>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
-plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [{lr = 0.5 : f64}]
 // CHECK: func.func @step(%[[W:arg0]]:
-func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   // CHECK: plan.match %{{.*}} to %[[W]] :
   // CHECK: %[[NEW:.*]] = plan.call "meshplan.sgd"(%[[W]],
   // CHECK-NEXT: return %[[NEW]]
@@ -210,14 +210,14 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, pl
 // -----
 
 // A program that draws random numbers has a step already, and there is one of a name.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov = 0.0 : f64}]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov = 0.0 : f64}]
 // CHECK: func.func @step(
-// CHECK-SAME: %[[STEP:arg1]]: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["step"], plan.value = 1.000000e+00 : f64}
+// CHECK-SAME: %[[STEP:arg1]]: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.000000e+00 : f64}
 // CHECK-NOT: plan.names = ["step"]
-func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["a"]},
-                %step: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["step"], plan.value = 1.0 : f64})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
+                %step: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.0 : f64})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   // CHECK: plan.call "meshplan.sgd_momentum"(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %[[STEP]])
   return %g : tensor<4xf32>
@@ -227,15 +227,15 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"
 
 // Squares of gradients of two types are added up in the wider one. A master narrower than the parameter would lose what
 // the parameter has: there is none.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32}
-plan.optimizer "sgd" groups [{lr = 0.5 : f64}] clip 2.0
+plan.optimizer sgd groups [{lr = 0.5 : f64}] clip 2.0
 // CHECK: func.func @step(%[[A:arg0]]: tensor<4xf64{{.*}}, %[[B:arg1]]: tensor<4xbf16
 // CHECK-NOT: "a.master"
 // CHECK-SAME: plan.names = ["b.master"]
-func.func @step(%a: tensor<4xf64, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["a"]},
-                %b: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["b"]})
-    -> (tensor<4xf64> {plan.gradient_of = 0 : i64}, tensor<4xbf16> {plan.gradient_of = 1 : i64}) {
+func.func @step(%a: tensor<4xf64, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
+                %b: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"]})
+    -> (tensor<4xf64> {plan.gradient_of = 0 : i64}, tensor<4xbf16> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf64>
   %h = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
   // CHECK: %[[A2:.*]] = plan.call "meshplan.square_sum"({{.*}} -> tensor<f64>
@@ -251,17 +251,17 @@ func.func @step(%a: tensor<4xf64, #plan.sharding<[{}]>> {plan.kind = "parameter"
 // -----
 
 // A gradient that was widened for a wide parameter is reduced in the narrow type as it was made.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {reduce = bf16}
-plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [{lr = 0.5 : f64}]
 // CHECK: func.func @step(%[[W:arg0]]:
-func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["w"]}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_gradient"(%[[G]])
   // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[ROUNDED]] to %[[W]]
   // CHECK-NEXT: plan.call "aten._to_copy.default"(%[[SUM]]) {dtype = f32
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
-  %wide = plan.call "aten._to_copy.default"(%g) {self = #plan.operand<0>, dtype = f32} backward : (tensor<4xbf16>) -> tensor<4xf32>
+  %wide = plan.call "aten._to_copy.default"(%g) {self = #base.operand<0>, dtype = f32} backward : (tensor<4xbf16>) -> tensor<4xf32>
   %m0 = plan.match %wide to %w : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
   return %m0 : tensor<4xf32>
 }
@@ -269,12 +269,12 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"
 // -----
 
 // The mean over ranks is made behind the sum: of addends that are as many times as large.
-plan.mesh [#plan.mesh_axis<"dp" = 4>]
+plan.mesh [#base.mesh_axis<"dp" = 4>]
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp" {average_after = 4 : i64}
-plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [{lr = 0.5 : f64}]
 // CHECK: func.func @step(%[[W:arg0]]:
-func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   // CHECK-NEXT: %[[LARGE:.*]] = plan.call "aten.mul.Scalar"(%[[G]]) {other = 4.000000e+00
   // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[LARGE]] to %[[W]]
@@ -288,19 +288,19 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, pl
 // -----
 
 // All that the optimizer keeps for the first parameter lies on the host.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients, offload_optimizer}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.precision {master = f32}
-plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
 // CHECK: func.func @step(
-// CHECK-SAME: plan.copies, plan.host, plan.kind = "state", plan.names = ["w.master"]
-// CHECK-SAME: {plan.copies, plan.kind = "state", plan.names = ["b.master"]
-// CHECK-SAME: {plan.host, plan.kind = "state", plan.names = ["w.momentum_buffer"]
-// CHECK-SAME: {plan.kind = "state", plan.names = ["b.momentum_buffer"]
-func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["w"], plan.data = 0},
-                %b: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["b"], plan.data = 1})
-    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}, tensor<4xbf16> {plan.gradient_of = 1 : i64}) {
+// CHECK-SAME: plan.copies, plan.host, plan.kind = #plan.kind<state>, plan.names = ["w.master"]
+// CHECK-SAME: {plan.copies, plan.kind = #plan.kind<state>, plan.names = ["b.master"]
+// CHECK-SAME: {plan.host, plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"]
+// CHECK-SAME: {plan.kind = #plan.kind<state>, plan.names = ["b.momentum_buffer"]
+func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0},
+                %b: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 1})
+    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}, tensor<4xbf16> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
   %m0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>
   %m1 = plan.match %g to %b : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>

@@ -21,7 +21,7 @@
 // CHECK-NEXT: %[[DW:.*]] = plan.match %[[GW]] to %[[W]]
 // CHECK-NEXT: %[[DB:.*]] = plan.match %[[GB]] to %[[B]]
 // CHECK-NEXT: return %[[L]], %[[DW]], %[[DB]]
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %x: tensor<4x8xf32> {plan.names = ["x"]},
@@ -29,9 +29,9 @@ func.func @forward(
     %b: tensor<6xf32> {plan.names = ["up.bias"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "loss"}, tensor<4x6xf32> {plan.name = "logits"}) {
   %y = plan.call "aten.linear.default"(%x, %w, %b)
-      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "up"
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "up"
       : (tensor<4x8xf32>, tensor<6x8xf32>, tensor<6xf32>) -> tensor<4x6xf32>
-  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} in "head" : (tensor<4x6xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #base.operand<0>} in "head" : (tensor<4x6xf32>) -> tensor<f32>
   return %loss, %y : tensor<f32>, tensor<4x6xf32>
 }
 
@@ -44,17 +44,17 @@ func.func @forward(
 // CHECK-NOT: aten.matmul
 // CHECK-NOT: meshplan.weight_gradient
 // CHECK: return
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %x: tensor<4x8xf32> {plan.names = ["x"]},
     %a: tensor<8x8xf32> {plan.names = ["a.weight"], plan.trainable = false},
     %b: tensor<6x8xf32> {plan.names = ["b.weight"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
-  %0 = plan.call "aten.linear.default"(%x, %a) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %0 = plan.call "aten.linear.default"(%x, %a) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.linear.default"(%0, %b) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %1 = plan.call "aten.linear.default"(%0, %b) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
-  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
+  %2 = plan.call "aten.sum.default"(%1) {self = #base.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
   return %2 : tensor<f32>
 }
 
@@ -68,17 +68,17 @@ func.func @forward(
 // CHECK: %[[SUM:.*]] = plan.call "aten.add.Tensor"(%[[SECOND]], %[[FIRST]]){{.*}} in "a" backward
 // CHECK: %[[DW:.*]] = plan.match %[[SUM]] to %[[W]]
 // CHECK: return %{{.*}}, %[[DW]]
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %x: tensor<4x8xf32> {plan.names = ["x"]},
     %w: tensor<8x8xf32> {plan.names = ["a.weight", "b.weight"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "0"}) {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "a"
       : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "b"
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "b"
       : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
-  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
+  %2 = plan.call "aten.sum.default"(%1) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
   return %2 : tensor<f32>
 }
 
@@ -93,13 +93,13 @@ func.func @forward(
 // CHECK-NEXT: %[[V:.*]] = plan.call "aten.reshape.default"(%[[G]]){{.*}} backward
 // CHECK-NEXT: %[[D:.*]] = plan.match %[[V]] to %[[W]]
 // CHECK-NEXT: return %{{.*}}, %[[D]]
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
-  %0 = plan.call "aten.view.default"(%w) {self = #plan.operand<0>, size = [24]} : (tensor<4x6xf32>) -> tensor<24xf32>
+  %0 = plan.call "aten.view.default"(%w) {self = #base.operand<0>, size = [24]} : (tensor<4x6xf32>) -> tensor<24xf32>
   %1 = plan.constrain %0 <[{"tp"}]> along [#plan.axis<"tp">] as "output split 0 over tp" : tensor<24xf32> -> tensor<24xf32>
-  %2 = plan.call "aten.exp.default"(%1) {self = #plan.operand<0>} : (tensor<24xf32>) -> tensor<24xf32>
-  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<24xf32>) -> tensor<f32>
+  %2 = plan.call "aten.exp.default"(%1) {self = #base.operand<0>} : (tensor<24xf32>) -> tensor<24xf32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (tensor<24xf32>) -> tensor<f32>
   return %3 : tensor<f32>
 }
 
@@ -116,16 +116,16 @@ func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = tru
 // CHECK: %[[S:.*]] = plan.call "aten.add.Tensor"(%[[A]], %[[DS]])
 // CHECK: %[[D:.*]] = plan.match %[[S]] to %[[W]]
 // CHECK: return %{{.*}}, %[[D]]
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %x: tensor<4xf32> {plan.names = ["x"]})
     -> (tensor<f32> {plan.name = "0"}) {
   %0 = plan.constrain %w <[{"tp"}]> along [#plan.axis<"tp">] as "input split 0 over tp" : tensor<4xf32> -> tensor<4xf32>
-  %1 = plan.call "aten.add.Tensor"(%0, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "add"
+  %1 = plan.call "aten.add.Tensor"(%0, %x) {self = #base.operand<0>, other = #base.operand<1>} in "add"
       : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #plan.operand<0>, other = #plan.operand<1>} in "mul"
+  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #base.operand<0>, other = #base.operand<1>} in "mul"
       : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %3 : tensor<f32>
 }
 
@@ -138,15 +138,15 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 // CHECK: plan.call "aten.full.default"() {{.*}}size = [1, 1]
 // CHECK-NOT: aten.sin
 // CHECK: return
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 2
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
     %n: tensor<1xi64> {plan.names = ["n"]}, %ids: tensor<4xi64> {plan.names = ["ids"], plan.trainable = true})
     -> (tensor<4xf32> {plan.name = "logits"}, tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.sin.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.view.default"(%w) {self = #plan.operand<0>, size = [1, 4]} : (tensor<4xf32>) -> tensor<1x4xf32>
-  %2 = plan.call "aten.sum.dim_IntList"(%1) {self = #plan.operand<0>, dim = [1], keepdim = true} : (tensor<1x4xf32>) -> tensor<1x1xf32>
+  %0 = plan.call "aten.sin.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.view.default"(%w) {self = #base.operand<0>, size = [1, 4]} : (tensor<4xf32>) -> tensor<1x4xf32>
+  %2 = plan.call "aten.sum.dim_IntList"(%1) {self = #base.operand<0>, dim = [1], keepdim = true} : (tensor<1x4xf32>) -> tensor<1x1xf32>
   return %0, %n, %2 : tensor<4xf32>, tensor<1xi64>, tensor<1x1xf32>
 }
 
@@ -157,16 +157,16 @@ func.func @forward(
 // CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
 // CHECK-NOT: custom.scan{{.*}} backward
 // CHECK: return
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
     %u: tensor<4xf32> {plan.names = ["u"], plan.trainable = false}) -> (tensor<f32> {plan.name = "0"}) {
-  %0 = plan.call "custom.scan.default"(%u) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.detach.default"(%0) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "custom.scan.default"(%u) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.detach.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %3 : tensor<f32>
 }
 
@@ -177,11 +177,11 @@ func.func @forward(
 // CHECK: %[[P:.*]]:2 = plan.call "aten.chunk.default"
 // CHECK: %[[Z:.*]] = plan.call "aten.zeros_like.default"(%[[P]]#0){{.*}} backward
 // CHECK: plan.call "aten.cat.default"(%[[Z]], %{{.*}}){{.*}} backward
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
-  %0:2 = plan.call "aten.chunk.default"(%w) {self = #plan.operand<0>, chunks = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
-  %1 = plan.call "aten.sum.default"(%0#1) {self = #plan.operand<0>} : (tensor<2xf32>) -> tensor<f32>
+  %0:2 = plan.call "aten.chunk.default"(%w) {self = #base.operand<0>, chunks = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %1 = plan.call "aten.sum.default"(%0#1) {self = #base.operand<0>} : (tensor<2xf32>) -> tensor<f32>
   return %1 : tensor<f32>
 }
 
@@ -190,10 +190,10 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 // A loss that is stated at a border.
 // CHECK-LABEL: func.func @step(
 // CHECK: plan.call "aten.full.default"() {{.*}} in "head" backward
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
-  %0 = plan.call "aten.sum.default"(%w) {self = #plan.operand<0>} in "head" : (tensor<4xf32>) -> tensor<f32>
+  %0 = plan.call "aten.sum.default"(%w) {self = #base.operand<0>} in "head" : (tensor<4xf32>) -> tensor<f32>
   %1 = plan.constrain %0 <[]> along [#plan.axis<"tp">] as "output replicate" : tensor<f32> -> tensor<f32>
   return %1 : tensor<f32>
 }
@@ -208,16 +208,16 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[GW]]) {dtype = f32{{.*}} backward
 // CHECK-NEXT: %[[DW:.*]] = plan.match %[[WIDE]] to %[[W]]
 // CHECK-NEXT: return %{{.*}}, %[[DW]]
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(
-    %x: tensor<4x8xbf16> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<6x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<bf16> {plan.name = "loss"}) {
-  %n = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+    %x: tensor<4x8xbf16> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<6x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<bf16> {plan.name = "loss"}) {
+  %n = plan.call "aten._to_copy.default"(%w) {self = #base.operand<0>, dtype = bf16} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
   %g = plan.constrain %n <[{}, {}]> along [#plan.axis<"dp">] as "precision" : tensor<6x8xbf16> -> tensor<6x8xbf16>
-  %y = plan.call "aten.linear.default"(%x, %g) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %y = plan.call "aten.linear.default"(%x, %g) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xbf16>, tensor<6x8xbf16>) -> tensor<4x6xbf16>
-  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} in "head" : (tensor<4x6xbf16>) -> tensor<bf16>
+  %loss = plan.call "aten.sum.default"(%y) {self = #base.operand<0>} in "head" : (tensor<4x6xbf16>) -> tensor<bf16>
   return %loss : tensor<bf16>
 }
 
@@ -226,7 +226,7 @@ func.func @forward(
 // Without a loss the program is a forward program.
 // CHECK-LABEL: func.func @forward
 // CHECK-NOT: func.func
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<4xf32> {plan.name = "0"}) {
   return %w : tensor<4xf32>
 }

@@ -12,15 +12,15 @@
 // CHECK-NEXT: %[[G:.*]] = plan.call "aten.softplus_backward.default"(%[[S]], %[[W]]){{.*}} backward {plan.keeps_addends} :
 // CHECK-NEXT: %[[D:.*]] = plan.match %[[G]] to %[[W]]
 // CHECK-NEXT: return %{{.*}}, %[[D]]
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
-  %s = plan.call "aten.softplus.default"(%w) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
-  %y = plan.call "aten.mul.Tensor"(%x, %s) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
-  %e = plan.call "aten.exp.default"(%y) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %loss = plan.call "aten.sum.default"(%e) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %s = plan.call "aten.softplus.default"(%w) {self = #base.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
+  %y = plan.call "aten.mul.Tensor"(%x, %s) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %e = plan.call "aten.exp.default"(%y) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %loss = plan.call "aten.sum.default"(%e) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
@@ -32,17 +32,17 @@ func.func @forward(
 // CHECK: %[[GW:.*]] = plan.call "meshplan.weight_gradient"({{.*}} -> tensor<6x8xf32>
 // CHECK-NEXT: %[[DW:.*]] = plan.match %[[GW]] to %[[W]]
 // CHECK-NEXT: return %{{.*}}, %[[DW]]
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<6x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
-  %n = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} {plan.precision} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<6x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %n = plan.call "aten._to_copy.default"(%w) {self = #base.operand<0>, dtype = bf16} {plan.precision} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
   %g = plan.constrain %n <[{}, {}]> along [#plan.axis<"dp">] as "precision" : tensor<6x8xbf16> -> tensor<6x8xbf16>
-  %r = plan.call "aten._to_copy.default"(%g) {self = #plan.operand<0>, dtype = f32} {plan.precision} : (tensor<6x8xbf16>) -> tensor<6x8xf32>
-  %y = plan.call "aten.linear.default"(%x, %r) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %r = plan.call "aten._to_copy.default"(%g) {self = #base.operand<0>, dtype = f32} {plan.precision} : (tensor<6x8xbf16>) -> tensor<6x8xf32>
+  %y = plan.call "aten.linear.default"(%x, %r) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
-  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #base.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
@@ -54,16 +54,16 @@ func.func @forward(
 // CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "aten.to.dtype"(%[[GW]]) {dtype = bf16
 // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[ROUNDED]]) {dtype = f32
 // CHECK-NEXT: plan.match %[[WIDE]] to
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<6x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
-  %n = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
-  %r = plan.call "aten._to_copy.default"(%n) {self = #plan.operand<0>, dtype = f32} : (tensor<6x8xbf16>) -> tensor<6x8xf32>
-  %y = plan.call "aten.linear.default"(%x, %r) {input = #plan.operand<0>, weight = #plan.operand<1>}
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<6x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %n = plan.call "aten._to_copy.default"(%w) {self = #base.operand<0>, dtype = bf16} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  %r = plan.call "aten._to_copy.default"(%n) {self = #base.operand<0>, dtype = f32} : (tensor<6x8xbf16>) -> tensor<6x8xf32>
+  %y = plan.call "aten.linear.default"(%x, %r) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
-  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #base.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
@@ -75,13 +75,13 @@ func.func @forward(
 // CHECK-SAME: -> (tensor<f32> {{.*}}, tensor<8xf32> {plan.gradient_of
 // CHECK: %[[D:.*]] = plan.match %{{.*}} to %[[W]] : tensor<8xf32>, tensor<8xbf16> -> tensor<8xf32>
 // CHECK-NEXT: return %{{.*}}, %[[D]]
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(
-    %w: tensor<8xbf16> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
-  %r = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = f32} {plan.precision} : (tensor<8xbf16>) -> tensor<8xf32>
-  %y = plan.call "aten.exp.default"(%r) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
-  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<f32>
+    %w: tensor<8xbf16> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %r = plan.call "aten._to_copy.default"(%w) {self = #base.operand<0>, dtype = f32} {plan.precision} : (tensor<8xbf16>) -> tensor<8xf32>
+  %y = plan.call "aten.exp.default"(%r) {self = #base.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #base.operand<0>} : (tensor<8xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
@@ -96,15 +96,15 @@ func.func @forward(
 // CHECK-NEXT: %[[GS:.*]] = plan.call "vjp.aten.linalg_matrix_exp.default"(%{{.*}}, %[[DE]])
 // CHECK-NEXT: %[[GW:.*]] = plan.call "aten.mul.Tensor"({{.*}}%[[GS]]{{.*}} backward {plan.keeps_addends}
 // CHECK-NEXT: plan.match %{{.*}} to %[[W]]
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
-  %s = plan.call "aten.exp.default"(%w) {self = #plan.operand<0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  %e = plan.call "aten.linalg_matrix_exp.default"(%s) {self = #plan.operand<0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  %y = plan.call "aten.linear.default"(%x, %e) {input = #plan.operand<0>, weight = #plan.operand<1>}
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %s = plan.call "aten.exp.default"(%w) {self = #base.operand<0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %e = plan.call "aten.linalg_matrix_exp.default"(%s) {self = #base.operand<0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = plan.call "aten.linear.default"(%x, %e) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
-  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

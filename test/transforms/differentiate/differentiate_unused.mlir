@@ -3,7 +3,7 @@
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-differentiate | FileCheck %s
 
 // The loss does not reach p, and reaches q through what has no gradient only.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = 0 : i64, plan.name = "gradients.w"})
@@ -13,16 +13,16 @@ func.func @forward(
     %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)},
     %q: tensor<4xf32> {plan.names = ["q"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
     -> (tensor<f32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.floor.default"(%q) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.mul.Tensor"(%w, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %0 = plan.call "aten.floor.default"(%q) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.mul.Tensor"(%w, %0) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.sum.default"(%1) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %2 : tensor<f32>
 }
 
 // -----
 
 // Of what cannot be differentiated the plan asks nothing. No copy is left behind.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 // CHECK-LABEL: func.func @forward(
 // CHECK-LABEL: func.func @step(
@@ -31,9 +31,9 @@ func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
     %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
     -> (tensor<f32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.nextafter.default"(%p, %w) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.detach.default"(%0) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %0 = plan.call "aten.nextafter.default"(%p, %w) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.detach.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %3 : tensor<f32>
 }

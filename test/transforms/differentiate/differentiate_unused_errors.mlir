@@ -5,15 +5,15 @@
 // CHECK: a.plan:3:10: error: the loss depends on parameter 'p', and 'unused' says that it does not
 // CHECK: note: help: write 'freeze p' if it is not to be trained, or take it out of 'unused'
 // CHECK-NOT: error:
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
     %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)},
     %n: tensor<4xf32> {plan.names = ["n"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
     -> (tensor<f32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.mul.Tensor"(%w, %p) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %0 = plan.call "aten.mul.Tensor"(%w, %p) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %1 : tensor<f32>
 }
 
@@ -24,16 +24,16 @@ func.func @forward(
 // CHECK: note: and on 'enc.1'
 // CHECK: note: help: write 'freeze enc.0' if it is not to be trained, or take it out of 'unused'
 // CHECK: b.plan:4:15: error: the loss depends on parameter 'head', and 'unused' says that it does not
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %a: tensor<4xf32> {plan.names = ["enc.0"], plan.trainable = false, plan.unused = loc("b.plan":4:10)},
     %b: tensor<4xf32> {plan.names = ["enc.1"], plan.trainable = false, plan.unused = loc("b.plan":4:10)},
     %h: tensor<4xf32> {plan.names = ["head"], plan.trainable = false, plan.unused = loc("b.plan":4:15)})
     -> (tensor<f32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.mul.Tensor"(%a, %b) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.mul.Tensor"(%0, %h) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %0 = plan.call "aten.mul.Tensor"(%a, %b) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.mul.Tensor"(%0, %h) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.sum.default"(%1) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %2 : tensor<f32>
 }
 
@@ -41,16 +41,16 @@ func.func @forward(
 
 // Also in front of an operator that has no derivative.
 // CHECK: b.plan:5:10: error: the loss depends on parameter 'p', and 'unused' says that it does not
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
     %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("b.plan":5:10)},
     %q: tensor<4xf32> {plan.names = ["q"], plan.trainable = false, plan.unused = loc("b.plan":5:14)})
     -> (tensor<f32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.mul.Tensor"(%w, %p) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.nextafter.default"(%q, %q) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %0 = plan.call "aten.mul.Tensor"(%w, %p) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.nextafter.default"(%q, %q) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %3 : tensor<f32>
 }

@@ -12,17 +12,17 @@
 // CHECK-NEXT: %[[ZQ:.*]] = plan.call "aten.zeros.default"() {dtype = f32, size = [4]} backward : () -> tensor<4xf32>
 // CHECK-NEXT: %[[GQ:.*]] = plan.match %[[ZQ]] to %[[Q]]
 // CHECK-NEXT: return %{{.*}}, %{{.*}}, %[[GP]], %[[GQ]] :
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
     %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = true},
     %q: tensor<4xf32> {plan.names = ["q"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.exp.default"(%q) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.div.Tensor_mode"(%p, %0) {self = #plan.operand<0>, other = #plan.operand<1>, rounding_mode = "floor"}
+  %0 = plan.call "aten.exp.default"(%q) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.div.Tensor_mode"(%p, %0) {self = #base.operand<0>, other = #base.operand<1>, rounding_mode = "floor"}
       : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %3 : tensor<f32>
 }
 
@@ -33,12 +33,12 @@ func.func @forward(
 // CHECK-NOT: aten.zeros
 // CHECK-NOT: aten.add
 // CHECK: return
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.round.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.mul.Tensor"(%w, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %0 = plan.call "aten.round.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.mul.Tensor"(%w, %0) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.sum.default"(%1) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %2 : tensor<f32>
 }
 
@@ -48,10 +48,10 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 // CHECK-LABEL: func.func @step(
 // CHECK: plan.call "aten.zeros.default"
 // CHECK: return
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
-  %0 = plan.call "aten.sign.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %0 = plan.call "aten.sign.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %1 : tensor<f32>
 }

@@ -3,7 +3,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-recompute -o %t 2>&1 | FileCheck %s
 
 // What `a` makes leaves it, and the backward pass reads nothing of `b`; `c` has something.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // CHECK: warning: 'recompute' does nothing for 'a': the backward pass reads nothing that is made inside and stays there
 // CHECK: note: help: take it out of the statement
 plan.recompute "a" keep []
@@ -12,14 +12,14 @@ plan.recompute "a" keep []
 plan.recompute "b" keep []
 plan.recompute "c" keep []
 // CHECK-NOT: warning:
-func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %a = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} in "a" : (tensor<4xf32>) -> tensor<4xf32>
-  %b = plan.call "aten.sin.default"(%a) {self = #plan.operand<0>} in "b" : (tensor<4xf32>) -> tensor<4xf32>
-  %b2 = plan.call "aten.neg.default"(%b) {self = #plan.operand<0>} in "b" : (tensor<4xf32>) -> tensor<4xf32>
-  %c = plan.call "aten.neg.default"(%b2) {self = #plan.operand<0>} in "c" : (tensor<4xf32>) -> tensor<4xf32>
-  %c2 = plan.call "aten.cos.default"(%c) {self = #plan.operand<0>} in "c" : (tensor<4xf32>) -> tensor<4xf32>
-  %g = plan.call "aten.sin.default"(%c) {self = #plan.operand<0>} in "c" backward : (tensor<4xf32>) -> tensor<4xf32>
-  %h = plan.call "aten.mul.Tensor"(%g, %a) {self = #plan.operand<0>, other = #plan.operand<1>} in "a" backward
+func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #base.role<step>} {
+  %a = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} in "a" : (tensor<4xf32>) -> tensor<4xf32>
+  %b = plan.call "aten.sin.default"(%a) {self = #base.operand<0>} in "b" : (tensor<4xf32>) -> tensor<4xf32>
+  %b2 = plan.call "aten.neg.default"(%b) {self = #base.operand<0>} in "b" : (tensor<4xf32>) -> tensor<4xf32>
+  %c = plan.call "aten.neg.default"(%b2) {self = #base.operand<0>} in "c" : (tensor<4xf32>) -> tensor<4xf32>
+  %c2 = plan.call "aten.cos.default"(%c) {self = #base.operand<0>} in "c" : (tensor<4xf32>) -> tensor<4xf32>
+  %g = plan.call "aten.sin.default"(%c) {self = #base.operand<0>} in "c" backward : (tensor<4xf32>) -> tensor<4xf32>
+  %h = plan.call "aten.mul.Tensor"(%g, %a) {self = #base.operand<0>, other = #base.operand<1>} in "a" backward
       : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %h : tensor<4xf32>
 }
@@ -27,13 +27,13 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // Of one statement the modules are counted.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // CHECK: warning: 'recompute' does nothing for 'a' and 1 more
 // CHECK: note: help: take them out of the statement
 plan.recompute "a" keep [] loc("p.plan":1:1)
 plan.recompute "b" keep [] loc("p.plan":1:1)
-func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %a = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} in "a" : (tensor<4xf32>) -> tensor<4xf32>
-  %b = plan.call "aten.sin.default"(%a) {self = #plan.operand<0>} in "b" : (tensor<4xf32>) -> tensor<4xf32>
+func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #base.role<step>} {
+  %a = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} in "a" : (tensor<4xf32>) -> tensor<4xf32>
+  %b = plan.call "aten.sin.default"(%a) {self = #base.operand<0>} in "b" : (tensor<4xf32>) -> tensor<4xf32>
   return %b : tensor<4xf32>
 }

@@ -3,7 +3,7 @@
 
 // ZeRO-3: two units, of two parameters and of one. Each is gathered where its first parameter is needed, once for each
 // pass, and reduced when the last gradient is there.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK: plan.data
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -11,8 +11,8 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gr
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @units(
 // CHECK-SAME: %[[A:arg0]]: {{.*}}, %[[B:arg1]]: {{.*}}, %[[C:arg2]]: {{.*}}, %[[X:arg3]]:
-func.func @units(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0},
-                 %c: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 1}, %x: !whole {plan.kind = "input"}) -> (!whole, !flat, !flat, !flat) {
+func.func @units(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0},
+                 %c: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 1}, %x: !whole {plan.kind = #plan.kind<input>}) -> (!whole, !flat, !flat, !flat) {
   // CHECK-NEXT: %[[WB:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: %[[WA:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[X]], %[[WA]])
@@ -20,17 +20,17 @@ func.func @units(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 
   // CHECK-NEXT: %[[WC:.*]] = plan.all_gather %[[C]] [#plan.axis<"dp">] :
   // CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WC]])
   %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
-  %0 = plan.call "aten.mul.Tensor"(%x, %wa) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %0 = plan.call "aten.mul.Tensor"(%x, %wa) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   %wb = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
-  %1 = plan.call "aten.mul.Tensor"(%0, %wb) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%0, %wb) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   %wc = plan.all_gather %c [#plan.axis<"dp">] : !flat -> !whole
-  %2 = plan.call "aten.mul.Tensor"(%1, %wc) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.mul.Tensor"(%1, %wc) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   // CHECK-NEXT: %[[GC:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %{{.*}}){{.*}} backward
   // CHECK-NEXT: %[[RC:.*]] = plan.reduce_scatter %[[GC]] [#plan.axis<"dp">] :
   // CHECK-NEXT: plan.call "meshplan.sgd"(%[[C]], %[[RC]])
-  %gc = plan.call "aten.mul.Tensor"(%2, %1) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !addend
+  %gc = plan.call "aten.mul.Tensor"(%2, %1) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !addend
   %rc = plan.reduce_scatter %gc [#plan.axis<"dp">] : !addend -> !flat
-  %nc = plan.call "meshplan.sgd"(%c, %rc) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!flat, !flat) -> !flat
+  %nc = plan.call "meshplan.sgd"(%c, %rc) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!flat, !flat) -> !flat
   // CHECK-NEXT: %[[WA2:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 1 :
   // CHECK-NEXT: %[[WB2:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 1 :
   // CHECK-NEXT: %[[GB:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %[[WB2]]){{.*}} backward
@@ -40,13 +40,13 @@ func.func @units(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 
   // CHECK-NEXT: plan.call "meshplan.sgd"(%[[B]], %[[RB]])
   // CHECK-NEXT: plan.call "meshplan.sgd"(%[[A]], %[[RA]])
   %wb2 = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
-  %gb = plan.call "aten.mul.Tensor"(%2, %wb2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !addend
+  %gb = plan.call "aten.mul.Tensor"(%2, %wb2) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !addend
   %rb = plan.reduce_scatter %gb [#plan.axis<"dp">] : !addend -> !flat
-  %nb = plan.call "meshplan.sgd"(%b, %rb) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!flat, !flat) -> !flat
+  %nb = plan.call "meshplan.sgd"(%b, %rb) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!flat, !flat) -> !flat
   %wa2 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
-  %ga = plan.call "aten.mul.Tensor"(%2, %wa2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !addend
+  %ga = plan.call "aten.mul.Tensor"(%2, %wa2) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !addend
   %ra = plan.reduce_scatter %ga [#plan.axis<"dp">] : !addend -> !flat
-  %na = plan.call "meshplan.sgd"(%a, %ra) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!flat, !flat) -> !flat
+  %na = plan.call "meshplan.sgd"(%a, %ra) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!flat, !flat) -> !flat
   return %2, %na, %nb, %nc : !whole, !flat, !flat, !flat
 }
 
@@ -54,13 +54,13 @@ func.func @units(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 
 
 // Parameters that stay whole: units say nothing, and 64 bytes are two gradients. No overlap of gradients makes what
 // reduces them blocking.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp"
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @buckets(
-func.func @buckets(%a: !whole {plan.kind = "parameter", plan.data = 0, plan.unit = 0}, %b: !whole {plan.kind = "parameter", plan.data = 0, plan.unit = 1},
-                   %c: !whole {plan.kind = "parameter", plan.data = 0, plan.unit = 2}, %ga: !addend, %gb: !addend, %gc: !addend)
+func.func @buckets(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 1},
+                   %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 2}, %ga: !addend, %gb: !addend, %gc: !addend)
     -> (!whole {plan.gradient_of = 0 : i64}, !whole {plan.gradient_of = 1 : i64}, !whole {plan.gradient_of = 2 : i64}) {
   // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] bucket 0 blocking :
   // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] bucket 0 blocking :
@@ -74,7 +74,7 @@ func.func @buckets(%a: !whole {plan.kind = "parameter", plan.data = 0, plan.unit
 // -----
 
 // No bucket leaves each alone. Types, axes and statements are kept apart; so is what no statement is about.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.data replicated over [#plan.axis<"dp">] bucket 4096 prefetch 0 as "data dp" {overlap_gradients}
 !w = tensor<8xf32, #plan.sharding<[{}]>>
@@ -88,8 +88,8 @@ plan.data replicated over [#plan.axis<"dp">] bucket 4096 prefetch 0 as "data dp"
 // CHECK-NEXT: plan.all_reduce %[[SIXTH:arg12]] [#plan.axis<"dp">] bucket 0 :
 // CHECK-NOT: bucket
 // CHECK: return
-func.func @apart(%a: !w {plan.kind = "parameter", plan.data = 0}, %b: !w {plan.kind = "parameter", plan.data = 0}, %c: !h {plan.kind = "parameter", plan.data = 1},
-                 %d: !w {plan.kind = "parameter", plan.data = 1}, %e: !w {plan.kind = "parameter", plan.data = 1}, %f: !w {plan.kind = "parameter", plan.data = 1}, %g: !w {plan.kind = "parameter"},
+func.func @apart(%a: !w {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !w {plan.kind = #plan.kind<parameter>, plan.data = 0}, %c: !h {plan.kind = #plan.kind<parameter>, plan.data = 1},
+                 %d: !w {plan.kind = #plan.kind<parameter>, plan.data = 1}, %e: !w {plan.kind = #plan.kind<parameter>, plan.data = 1}, %f: !w {plan.kind = #plan.kind<parameter>, plan.data = 1}, %g: !w {plan.kind = #plan.kind<parameter>},
                  %ga: !gw, %gb: !gw, %gc: !gh, %gd: !gt, %ge: !gw, %gf: !gw, %gg: !gw)
     -> (!w {plan.gradient_of = 0 : i64}, !w {plan.gradient_of = 1 : i64}, !h {plan.gradient_of = 2 : i64}, !w {plan.gradient_of = 3 : i64},
         !w {plan.gradient_of = 4 : i64}, !w {plan.gradient_of = 5 : i64}, !w {plan.gradient_of = 6 : i64}) {
@@ -106,46 +106,46 @@ func.func @apart(%a: !w {plan.kind = "parameter", plan.data = 0}, %b: !w {plan.k
 // -----
 
 // ZeRO-1: new parameters of a unit are gathered in one piece behind the optimizer.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @updates(
-func.func @updates(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !whole {plan.kind = "parameter", plan.data = 0}, %na: !flat, %nb: !flat)
+func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %na: !flat, %nb: !flat)
     -> (!whole {plan.updates = 0 : i64}, !whole {plan.updates = 1 : i64}) {
   // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg0, %[[A]])
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg1, %[[B]])
   %wa = plan.all_gather %na [#plan.axis<"dp">] : !flat -> !whole
-  %0 = plan.call "meshplan.assign"(%a, %wa) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %0 = plan.call "meshplan.assign"(%a, %wa) {self = #base.operand<0>, source = #base.operand<1>} backward : (!whole, !whole) -> !whole
   %wb = plan.all_gather %nb [#plan.axis<"dp">] : !flat -> !whole
-  %1 = plan.call "meshplan.assign"(%b, %wb) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %1 = plan.call "meshplan.assign"(%b, %wb) {self = #base.operand<0>, source = #base.operand<1>} backward : (!whole, !whole) -> !whole
   return %0, %1 : !whole, !whole
 }
 
 // -----
 
 // Between a parameter and its gather it may be converted: the conversion moves with it.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !half = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xbf16, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @converted(
-func.func @converted(%a: !flat {plan.kind = "parameter", plan.data = 0}, %b: !flat {plan.kind = "parameter", plan.data = 0}) {
+func.func @converted(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0}) {
   // CHECK: %[[A:.*]] = plan.call "aten._to_copy.default"(%arg0)
   // CHECK: %[[B:.*]] = plan.call "aten._to_copy.default"(%arg1)
   // CHECK-NEXT: plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 0
   // CHECK-NEXT: plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 0
   // CHECK-NEXT: plan.call "aten.neg.default"
   // CHECK-NEXT: plan.call "aten.neg.default"
-  %0 = plan.call "aten._to_copy.default"(%a) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
+  %0 = plan.call "aten._to_copy.default"(%a) {self = #base.operand<0>, dtype = bf16} : (!flat) -> !half
   %1 = plan.all_gather %0 [#plan.axis<"dp">] : !half -> !whole
-  %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} : (!whole) -> !whole
-  %3 = plan.call "aten._to_copy.default"(%b) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
+  %2 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} : (!whole) -> !whole
+  %3 = plan.call "aten._to_copy.default"(%b) {self = #base.operand<0>, dtype = bf16} : (!flat) -> !half
   %4 = plan.all_gather %3 [#plan.axis<"dp">] : !half -> !whole
-  %5 = plan.call "aten.neg.default"(%4) {self = #plan.operand<0>} : (!whole) -> !whole
+  %5 = plan.call "aten.neg.default"(%4) {self = #base.operand<0>} : (!whole) -> !whole
   return
 }
 
@@ -153,7 +153,7 @@ func.func @converted(%a: !flat {plan.kind = "parameter", plan.data = 0}, %b: !fl
 
 // A gather for a call of the forward pass belongs to that pass also where only backward calls read what the call makes:
 // it is no gather of the same unit for the backward pass.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -163,24 +163,24 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gr
 // CHECK: plan.call "aten.mul.Tensor"({{.*}}) {{.*}} backward
 // CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 1 :
 // CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 1 :
-func.func @passes(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0},
-                  %x: !whole {plan.kind = "input"}) {
+func.func @passes(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0},
+                  %x: !whole {plan.kind = #plan.kind<input>}) {
   %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
-  %0 = plan.call "aten.mul.Tensor"(%x, %wa) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %0 = plan.call "aten.mul.Tensor"(%x, %wa) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   %wb = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
-  %1 = plan.call "aten.mul.Tensor"(%0, %wb) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %2 = plan.call "aten.mul.Tensor"(%1, %x) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%0, %wb) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.mul.Tensor"(%1, %x) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
   %wa2 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
-  %3 = plan.call "aten.mul.Tensor"(%2, %wa2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%2, %wa2) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
   %wb2 = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
-  %4 = plan.call "aten.mul.Tensor"(%3, %wb2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %4 = plan.call "aten.mul.Tensor"(%3, %wb2) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
   return
 }
 
 // -----
 
 // A bucket of no bytes keeps apart what is in one unit: what is gathered, what is reduced and what is new.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {overlap_gradients}
 plan.data optimizer over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {overlap_gradients}
 plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
@@ -194,20 +194,20 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gra
 // CHECK-NEXT: plan.reduce_scatter %arg10 [#plan.axis<"dp">] bucket 0 :
 // CHECK-NEXT: plan.reduce_scatter %arg11 [#plan.axis<"dp">] bucket 0 :
 // CHECK-NEXT: return
-func.func @alone(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0},
-                 %c: !whole {plan.kind = "parameter", plan.data = 1}, %d: !whole {plan.kind = "parameter", plan.data = 1},
-                 %e: !whole {plan.kind = "parameter", plan.data = 2}, %f: !whole {plan.kind = "parameter", plan.data = 2},
+func.func @alone(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0},
+                 %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 1}, %d: !whole {plan.kind = #plan.kind<parameter>, plan.data = 1},
+                 %e: !whole {plan.kind = #plan.kind<parameter>, plan.data = 2}, %f: !whole {plan.kind = #plan.kind<parameter>, plan.data = 2},
                  %ga: !addend, %gb: !addend, %nc: !flat, %nd: !flat, %ge: !addend, %gf: !addend)
     -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !flat {plan.gradient_of = 4 : i64}, !flat {plan.gradient_of = 5 : i64}) {
   %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
   %wb = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
-  %0 = plan.call "aten.mul.Tensor"(%wa, %wb) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %0 = plan.call "aten.mul.Tensor"(%wa, %wb) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   %ra = plan.reduce_scatter %ga [#plan.axis<"dp">] : !addend -> !flat
   %rb = plan.reduce_scatter %gb [#plan.axis<"dp">] : !addend -> !flat
   %wc = plan.all_gather %nc [#plan.axis<"dp">] : !flat -> !whole
-  %1 = plan.call "meshplan.assign"(%c, %wc) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %1 = plan.call "meshplan.assign"(%c, %wc) {self = #base.operand<0>, source = #base.operand<1>} backward : (!whole, !whole) -> !whole
   %wd = plan.all_gather %nd [#plan.axis<"dp">] : !flat -> !whole
-  %2 = plan.call "meshplan.assign"(%d, %wd) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %2 = plan.call "meshplan.assign"(%d, %wd) {self = #base.operand<0>, source = #base.operand<1>} backward : (!whole, !whole) -> !whole
   %re = plan.reduce_scatter %ge [#plan.axis<"dp">] : !addend -> !flat
   %rf = plan.reduce_scatter %gf [#plan.axis<"dp">] : !addend -> !flat
   return %ra, %rb, %re, %rf : !flat, !flat, !flat, !flat
@@ -216,13 +216,13 @@ func.func @alone(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 
 // -----
 
 // A collective whose result two parameters take is one collective: 64 bytes have room for it and the next one.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {overlap_gradients}
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @shared(
-func.func @shared(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !whole {plan.kind = "parameter", plan.data = 0},
-                  %c: !whole {plan.kind = "parameter", plan.data = 0}, %gab: !addend, %gc: !addend)
+func.func @shared(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0},
+                  %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %gab: !addend, %gc: !addend)
     -> (!whole {plan.gradient_of = 0 : i64}, !whole {plan.gradient_of = 1 : i64}, !whole {plan.gradient_of = 2 : i64}) {
   // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] bucket 0 :
@@ -235,15 +235,15 @@ func.func @shared(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !whol
 
 // Hybrid: joining what is scattered moves the reductions of its results behind others of their piece, which they then
 // do not join.
-plan.mesh [#plan.mesh_axis<"pod" = 2>, #plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data pod, dp" {overlap_gradients}
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !part = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod"}, flat = {"dp"}>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod", "dp"}>>
 // CHECK-LABEL: func.func @displaced(
-func.func @displaced(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !whole {plan.kind = "parameter", plan.data = 0},
-                     %c: !whole {plan.kind = "parameter", plan.data = 0}, %ga: !addend, %pb: !part, %gc: !addend)
+func.func @displaced(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0},
+                     %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %ga: !addend, %pb: !part, %gc: !addend)
     -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !part) {
   // CHECK-NEXT: %[[B:.*]] = plan.all_reduce %arg4 [#plan.axis<"pod">] bucket 1 :
   // CHECK-NEXT: %[[A:.*]] = plan.reduce_scatter %arg3 [#plan.axis<"dp">] bucket 0 :
@@ -253,6 +253,6 @@ func.func @displaced(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !w
   %ra = plan.all_reduce %sa [#plan.axis<"pod">] : !part -> !flat
   %rb = plan.all_reduce %pb [#plan.axis<"pod">] : !part -> !flat
   %sc = plan.reduce_scatter %gc [#plan.axis<"dp">] : !addend -> !part
-  %rc = plan.call "meshplan.sgd"(%c, %sc) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!whole, !part) -> !whole
+  %rc = plan.call "meshplan.sgd"(%c, %sc) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!whole, !part) -> !whole
   return %ra, %rb, %sc : !flat, !flat, !part
 }

@@ -3,7 +3,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-group-collectives -o %t 2>&1 | FileCheck %s
 
 // The gradient is added up over dp, and not over tp. Of one rank, and of what is sharded, nothing is said.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"pp" = 1>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"pp" = 1>]
 // CHECK: warning: 'data tp' does nothing: no gradient of its parameters is added up over ranks of these axes
 // CHECK: note: help: name the axes over which samples are divided, or remove the block
 plan.data replicated over [#plan.axis<"tp">] bucket 1024 prefetch 0 as "data tp" {overlap_gradients}
@@ -13,23 +13,23 @@ plan.data replicated over [#plan.axis<"pp">] bucket 1024 prefetch 0 as "data pp"
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
-func.func @step(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !whole {plan.kind = "parameter", plan.data = 1},
-                %c: !whole {plan.kind = "parameter", plan.data = 2}, %g: !addend {plan.kind = "input"}) -> (!whole, !whole, !whole) {
+func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 1},
+                %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 2}, %g: !addend {plan.kind = #plan.kind<input>}) -> (!whole, !whole, !whole) attributes {plan.role = #base.role<step>} {
   %ra = plan.all_reduce %g [#plan.axis<"dp">] : !addend -> !whole
-  %na = plan.call "meshplan.sgd"(%a, %ra) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %na = plan.call "meshplan.sgd"(%a, %ra) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!whole, !whole) -> !whole
   %rb = plan.all_reduce %g [#plan.axis<"dp">] : !addend -> !whole
-  %nb = plan.call "meshplan.sgd"(%b, %rb) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %nb = plan.call "meshplan.sgd"(%b, %rb) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!whole, !whole) -> !whole
   %rc = plan.all_reduce %g [#plan.axis<"dp">] : !addend -> !whole
-  %nc = plan.call "meshplan.sgd"(%c, %rc) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %nc = plan.call "meshplan.sgd"(%c, %rc) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!whole, !whole) -> !whole
   return %na, %nb, %nc : !whole, !whole, !whole
 }
 
 // -----
 
 // A program that trains nothing has no gradients.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-NOT: warning:
 plan.data replicated over [#plan.axis<"dp">] bucket 1024 prefetch 0 as "data dp" {overlap_gradients}
-func.func @forward(%a: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.data = 0}) -> tensor<8xf32, #plan.sharding<[{}]>> {
+func.func @forward(%a: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.data = 0}) -> tensor<8xf32, #plan.sharding<[{}]>> {
   return %a : tensor<8xf32, #plan.sharding<[{}]>>
 }

@@ -7,14 +7,14 @@
 !p = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 !s = tensor<f64, #plan.sharding<[]>>
 !n = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 
 // Those of a piece leave before the first of the next piece is reduced, though each is waited for alone. The count of
 // elements that are no numbers is taken before, too; what reads several gradients stays where it was.
 // CHECK-LABEL: func.func @pieces(
-func.func @pieces(%a: !x {plan.kind = "parameter"}, %b: !x {plan.kind = "parameter"}, %c: !x {plan.kind = "parameter"},
-                  %g: !p, %h: !p, %i: !p, %m: !x {plan.kind = "state", plan.of = 0 : i64, plan.host},
-                  %k: !x {plan.kind = "state", plan.of = 1 : i64, plan.host}, %l: !x {plan.kind = "state", plan.of = 2 : i64, plan.host}, %r: !s)
+func.func @pieces(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind = #plan.kind<parameter>}, %c: !x {plan.kind = #plan.kind<parameter>},
+                  %g: !p, %h: !p, %i: !p, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host},
+                  %k: !x {plan.kind = #plan.kind<state>, plan.of = 1 : i64, plan.host}, %l: !x {plan.kind = #plan.kind<state>, plan.of = 2 : i64, plan.host}, %r: !s)
     -> (!n, !x {plan.updates = 0 : i64}, !x {plan.updates = 6 : i64}, !x {plan.updates = 1 : i64}, !x {plan.updates = 7 : i64},
         !x {plan.updates = 2 : i64}, !x {plan.updates = 8 : i64}) {
   // CHECK-NEXT: %[[G:.*]] = plan.reduce_scatter %arg3 {{.*}} bucket 0
@@ -32,16 +32,16 @@ func.func @pieces(%a: !x {plan.kind = "parameter"}, %b: !x {plan.kind = "paramet
   %0 = plan.reduce_scatter %g [#plan.axis<"dp">] bucket 0 : !p -> !x
   %1 = plan.reduce_scatter %h [#plan.axis<"dp">] bucket 0 : !p -> !x
   %2 = plan.reduce_scatter %i [#plan.axis<"dp">] bucket 1 : !p -> !x
-  %both = plan.call "aten.add.Tensor"(%0, %2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!x, !x) -> !x
-  %3 = plan.call "meshplan.nonfinite_count"(%0) {self = #plan.operand<0>} : (!x) -> !n
-  %4 = plan.call "meshplan.nonfinite_count"(%1) {self = #plan.operand<0>} : (!x) -> !n
-  %5 = plan.call "aten.add.Tensor"(%3, %4) {self = #plan.operand<0>, other = #plan.operand<1>} : (!n, !n) -> !n
-  %6:2 = plan.call "meshplan.sgd_momentum"(%a, %0, %m, %r, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>,
-      momentum = #plan.operand<2>, learning_rate = #plan.operand<3>, step = #plan.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
-  %7:2 = plan.call "meshplan.sgd_momentum"(%b, %1, %k, %r, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>,
-      momentum = #plan.operand<2>, learning_rate = #plan.operand<3>, step = #plan.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
-  %8:2 = plan.call "meshplan.sgd_momentum"(%c, %2, %l, %r, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>,
-      momentum = #plan.operand<2>, learning_rate = #plan.operand<3>, step = #plan.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
+  %both = plan.call "aten.add.Tensor"(%0, %2) {self = #base.operand<0>, other = #base.operand<1>} : (!x, !x) -> !x
+  %3 = plan.call "meshplan.nonfinite_count"(%0) {self = #base.operand<0>} : (!x) -> !n
+  %4 = plan.call "meshplan.nonfinite_count"(%1) {self = #base.operand<0>} : (!x) -> !n
+  %5 = plan.call "aten.add.Tensor"(%3, %4) {self = #base.operand<0>, other = #base.operand<1>} : (!n, !n) -> !n
+  %6:2 = plan.call "meshplan.sgd_momentum"(%a, %0, %m, %r, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>,
+      momentum = #base.operand<2>, learning_rate = #base.operand<3>, step = #base.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
+  %7:2 = plan.call "meshplan.sgd_momentum"(%b, %1, %k, %r, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>,
+      momentum = #base.operand<2>, learning_rate = #base.operand<3>, step = #base.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
+  %8:2 = plan.call "meshplan.sgd_momentum"(%c, %2, %l, %r, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>,
+      momentum = #base.operand<2>, learning_rate = #base.operand<3>, step = #base.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
   return %5, %6#0, %6#1, %7#0, %7#1, %8#0, %8#1 : !n, !x, !x, !x, !x, !x, !x
 }
 
@@ -49,52 +49,52 @@ func.func @pieces(%a: !x {plan.kind = "parameter"}, %b: !x {plan.kind = "paramet
 // that no ranks have to add up leaves where it is made.
 !pods = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @converted(
-func.func @converted(%a: !x {plan.kind = "parameter"}, %b: !x {plan.kind = "parameter"}, %g: !pods, %v: !x,
-                     %m: !x {plan.kind = "state", plan.of = 0 : i64, plan.host}, %k: !x {plan.kind = "state", plan.of = 1 : i64, plan.host}, %r: !s)
+func.func @converted(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind = #plan.kind<parameter>}, %g: !pods, %v: !x,
+                     %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %k: !x {plan.kind = #plan.kind<state>, plan.of = 1 : i64, plan.host}, %r: !s)
     -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 4 : i64}, !x {plan.updates = 1 : i64}, !x {plan.updates = 5 : i64}) {
   // CHECK-NEXT: plan.reduce_scatter %arg2
-  // CHECK-NEXT: %[[W:.*]] = plan.call "aten._to_copy.default"({{.*}} #plan.operand<0>} backward :
+  // CHECK-NEXT: %[[W:.*]] = plan.call "aten._to_copy.default"({{.*}} #base.operand<0>} backward :
   // CHECK-NEXT: %[[OWN:.*]] = plan.call "aten.neg.default"(%arg3)
   // CHECK-NEXT: %[[HOST_OWN:.*]] = plan.call "meshplan.to_host"(%[[OWN]])
   // CHECK: %[[HOST_W:.*]] = plan.call "meshplan.to_host"(%[[W]])
   // CHECK-NEXT: plan.call "meshplan.sgd_momentum"(%{{.*}}, %[[HOST_W]], %arg4
   // CHECK: plan.call "meshplan.sgd_momentum"(%{{.*}}, %[[HOST_OWN]], %arg5
   %0 = plan.reduce_scatter %g [#plan.axis<"dp">] : !pods -> !half
-  %1 = plan.call "aten._to_copy.default"(%0) {self = #plan.operand<0>, dtype = f32} backward : (!half) -> !x
-  %2 = plan.call "aten.neg.default"(%v) {self = #plan.operand<0>} backward : (!x) -> !x
-  %3:2 = plan.call "meshplan.sgd_momentum"(%a, %1, %m, %r, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>,
-      momentum = #plan.operand<2>, learning_rate = #plan.operand<3>, step = #plan.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
-  %4:2 = plan.call "meshplan.sgd_momentum"(%b, %2, %k, %r, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>,
-      momentum = #plan.operand<2>, learning_rate = #plan.operand<3>, step = #plan.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
+  %1 = plan.call "aten._to_copy.default"(%0) {self = #base.operand<0>, dtype = f32} backward : (!half) -> !x
+  %2 = plan.call "aten.neg.default"(%v) {self = #base.operand<0>} backward : (!x) -> !x
+  %3:2 = plan.call "meshplan.sgd_momentum"(%a, %1, %m, %r, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>,
+      momentum = #base.operand<2>, learning_rate = #base.operand<3>, step = #base.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
+  %4:2 = plan.call "meshplan.sgd_momentum"(%b, %2, %k, %r, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>,
+      momentum = #base.operand<2>, learning_rate = #base.operand<3>, step = #base.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
   return %3#0, %3#1, %4#0, %4#1 : !x, !x, !x, !x
 }
 
 // Adam has two states, and its numbers (rate, step, factor of the norm) are read where they are.
 // CHECK-LABEL: func.func @adam(
-func.func @adam(%w: !x {plan.kind = "parameter", plan.host}, %g: !p, %m: !x {plan.kind = "state", plan.of = 0 : i64, plan.host},
-                %v: !x {plan.kind = "state", plan.of = 0 : i64, plan.host}, %r: !s, %f: !s)
+func.func @adam(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !p, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host},
+                %v: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %r: !s, %f: !s)
     -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}, !x {plan.updates = 3 : i64}) {
   // CHECK-NEXT: %[[G:.*]] = plan.reduce_scatter %arg1
   // CHECK-NEXT: %[[HOST:.*]] = plan.call "meshplan.to_host"(%[[G]])
   // CHECK-NEXT: %[[NEW:.*]]:3 = plan.call "meshplan.adam"(%arg0, %[[HOST]], %arg2, %arg3, %arg4, %arg4, %arg5) {{.*}} {plan.host}
   // CHECK-NEXT: return %[[NEW]]#0, %[[NEW]]#1, %[[NEW]]#2
   %0 = plan.reduce_scatter %g [#plan.axis<"dp">] : !p -> !x
-  %1:3 = plan.call "meshplan.adam"(%w, %0, %m, %v, %r, %r, %f) {parameter = #plan.operand<0>, gradient = #plan.operand<1>, average = #plan.operand<2>,
-      square_average = #plan.operand<3>, learning_rate = #plan.operand<4>, step = #plan.operand<5>, factor = #plan.operand<6>}
+  %1:3 = plan.call "meshplan.adam"(%w, %0, %m, %v, %r, %r, %f) {parameter = #base.operand<0>, gradient = #base.operand<1>, average = #base.operand<2>,
+      square_average = #base.operand<3>, learning_rate = #base.operand<4>, step = #base.operand<5>, factor = #base.operand<6>}
       : (!x, !x, !x, !x, !s, !s, !s) -> (!x, !x, !x)
   return %1#0, %1#1, %1#2 : !x, !x, !x
 }
 
 // An optimizer that keeps nothing changes the parameter where that lies.
 // CHECK-LABEL: func.func @keeps_nothing(
-func.func @keeps_nothing(%w: !x {plan.kind = "parameter", plan.host}, %v: !x {plan.kind = "parameter"}, %g: !x, %r: !s)
+func.func @keeps_nothing(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %v: !x {plan.kind = #plan.kind<parameter>}, %g: !x, %r: !s)
     -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 1 : i64}) {
   // CHECK-NEXT: %[[G:.*]] = plan.call "meshplan.to_host"(%arg2)
   // CHECK-NEXT: plan.call "meshplan.sgd"(%arg0, %[[G]], %arg3) {{.*}} {plan.host}
-  // CHECK-NEXT: plan.call "meshplan.sgd"(%arg1, %arg2, %arg3) {{.*}} #plan.operand<0>} :
+  // CHECK-NEXT: plan.call "meshplan.sgd"(%arg1, %arg2, %arg3) {{.*}} #base.operand<0>} :
   // CHECK-NEXT: return
-  %0 = plan.call "meshplan.sgd"(%w, %g, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>, learning_rate = #plan.operand<2>} : (!x, !x, !s) -> !x
-  %1 = plan.call "meshplan.sgd"(%v, %g, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>, learning_rate = #plan.operand<2>} : (!x, !x, !s) -> !x
+  %0 = plan.call "meshplan.sgd"(%w, %g, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>, learning_rate = #base.operand<2>} : (!x, !x, !s) -> !x
+  %1 = plan.call "meshplan.sgd"(%v, %g, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>, learning_rate = #base.operand<2>} : (!x, !x, !s) -> !x
   return %0, %1 : !x, !x
 }
 
@@ -103,27 +103,18 @@ func.func @keeps_nothing(%w: !x {plan.kind = "parameter", plan.host}, %v: !x {pl
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 // A pass over microbatches changes its accumulators on the device, from copies of the parameters.
 // CHECK-LABEL: func.func @accumulate(
-func.func @accumulate(%w: !flat {plan.kind = "parameter", plan.host}, %sum: !addend {plan.kind = "accumulator"})
+func.func @accumulate(%w: !flat {plan.kind = #plan.kind<parameter>, plan.host}, %sum: !addend {plan.kind = #plan.kind<accumulator>})
     -> (!addend {plan.updates = 1 : i64}) attributes {plan.runs = 3 : i64} {
   // CHECK-NEXT: %[[W:.*]] = plan.call "meshplan.to_device"(%arg0)
   // CHECK-NEXT: %[[WHOLE:.*]] = plan.all_gather %[[W]]
   // CHECK-NEXT: %[[G:.*]] = plan.call "aten.cos.default"(%[[WHOLE]])
-  // CHECK-NEXT: %[[S:.*]] = plan.call "meshplan.accumulate"(%arg1, %[[G]]) {addend = #plan.operand<1>, self = #plan.operand<0>} backward :
+  // CHECK-NEXT: %[[S:.*]] = plan.call "meshplan.accumulate"(%arg1, %[[G]]) {addend = #base.operand<1>, self = #base.operand<0>} backward :
   // CHECK-NEXT: return %[[S]]
   %0 = plan.all_gather %w [#plan.axis<"dp">] : !flat -> !whole
-  %1 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} : (!whole) -> !addend
-  %2 = plan.call "meshplan.accumulate"(%sum, %1) {self = #plan.operand<0>, addend = #plan.operand<1>} backward : (!addend, !addend) -> !addend
+  %1 = plan.call "aten.cos.default"(%0) {self = #base.operand<0>} : (!whole) -> !addend
+  %2 = plan.call "meshplan.accumulate"(%sum, %1) {self = #base.operand<0>, addend = #base.operand<1>} backward : (!addend, !addend) -> !addend
   return %2 : !addend
-}
-
-// What one rank computes for comparison has its parameters where it computes.
-// CHECK-LABEL: func.func @reference(
-func.func @reference(%w: !whole {plan.kind = "parameter", plan.host}) -> !whole attributes {plan.single_rank} {
-  // CHECK-NEXT: plan.call "aten.cos.default"(%arg0)
-  // CHECK-NEXT: return
-  %0 = plan.call "aten.cos.default"(%w) {self = #plan.operand<0>} : (!whole) -> !whole
-  return %0 : !whole
 }

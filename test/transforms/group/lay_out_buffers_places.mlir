@@ -4,75 +4,68 @@
 
 // A storage holds parameters of one unit and one element type; what no unit names is a unit of its own. Only blocks that
 // say so have storages, and each says for itself who is told of them.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp on a" {contiguous_parameters}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp on b"
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp on c" {contiguous_parameters, register_buffers}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !half = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: %arg0: {{[^%]*}}plan.storage = {name = "parameters from a", position = 0 : i64}
-// CHECK-SAME: %arg1: {{[^%]*}}plan.storage = {name = "parameters from a_half", position = 0 : i64}
-// CHECK-SAME: %arg2: {{[^%]*}}plan.storage = {name = "parameters from a", position = 1 : i64}
-// CHECK-SAME: %arg3: {{[^%]*}}plan.storage = {name = "parameters from a_unit", position = 0 : i64}
+// CHECK-SAME: %arg0: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a", position = 0>
+// CHECK-SAME: %arg1: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a_half", position = 0>
+// CHECK-SAME: %arg2: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a", position = 1>
+// CHECK-SAME: %arg3: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a_unit", position = 0>
 // CHECK-SAME: %arg4: {{[^%]*}}plan.names = ["b"]}
-// CHECK-SAME: %arg5: {{[^%]*}}plan.storage = {name = "parameters from c", position = 0 : i64, registered}
-// CHECK-SAME: %arg6: {{[^%]*}}plan.storage = {name = "parameters from a_half", position = 1 : i64}
-// CHECK-SAME: %arg7: {{[^%]*}}plan.kind = "state"{{[^%]*}}plan.of = 0 : i64}
+// CHECK-SAME: %arg5: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from c", position = 0, registered = true>
+// CHECK-SAME: %arg6: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a_half", position = 1>
+// CHECK-SAME: %arg7: {{[^%]*}}plan.kind = #plan.kind<state>{{[^%]*}}plan.of = 0 : i64}
 // CHECK-SAME: %arg8: {{[^%]*}}plan.names = ["free"]})
-func.func @step(%a: !flat {plan.kind = "parameter", plan.names = ["a"], plan.data = 0},
-                %h: !half {plan.kind = "parameter", plan.names = ["a_half"], plan.data = 0},
-                %a2: !flat {plan.kind = "parameter", plan.names = ["a2"], plan.data = 0},
-                %u: !flat {plan.kind = "parameter", plan.names = ["a_unit"], plan.data = 0, plan.unit = 0},
-                %b: !flat {plan.kind = "parameter", plan.data = 1, plan.names = ["b"]},
-                %c: !flat {plan.kind = "parameter", plan.names = ["c"], plan.data = 2},
-                %h2: !half {plan.kind = "parameter", plan.names = ["a_half2"], plan.data = 0},
-                %m: !flat {plan.kind = "state", plan.of = 0 : i64},
-                %free: !flat {plan.kind = "parameter", plan.names = ["free"]}) -> !flat {
+func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
+                %h: !half {plan.kind = #plan.kind<parameter>, plan.names = ["a_half"], plan.data = 0},
+                %a2: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a2"], plan.data = 0},
+                %u: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a_unit"], plan.data = 0, plan.unit = 0},
+                %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 1, plan.names = ["b"]},
+                %c: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 2},
+                %h2: !half {plan.kind = #plan.kind<parameter>, plan.names = ["a_half2"], plan.data = 0},
+                %m: !flat {plan.kind = #plan.kind<state>, plan.of = 0 : i64},
+                %free: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["free"]}) -> !flat attributes {plan.role = #base.role<step>} {
   return %a : !flat
 }
 
 // -----
 
 // Without a step the order is that of the arguments.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @forward(
-// CHECK-SAME: %arg0: {{[^%]*}}plan.storage = {name = "parameters from a", position = 0 : i64}
-// CHECK-SAME: %arg1: {{[^%]*}}plan.storage = {name = "parameters from a", position = 1 : i64}
-func.func @forward(%a: !flat {plan.kind = "parameter", plan.names = ["a"], plan.data = 0},
-                   %b: !flat {plan.kind = "parameter", plan.names = ["b"], plan.data = 0}) -> (!whole, !whole) {
+// CHECK-SAME: %arg0: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a", position = 0>
+// CHECK-SAME: %arg1: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a", position = 1>
+func.func @forward(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
+                   %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}) -> (!whole, !whole) {
   %0 = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
   %1 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
   return %1, %0 : !whole, !whole
-}
-// What one rank computes for comparison has no ranks to share with.
-// CHECK-LABEL: func.func @reference(
-// CHECK-NOT: plan.storage
-// CHECK: return
-func.func @reference(%a: !whole {plan.kind = "parameter", plan.names = ["a"], plan.data = 0}) -> !whole attributes {plan.single_rank} {
-  return %a : !whole
 }
 
 // -----
 
 // Gradients that are reduced alone lie alone, those of one piece together. A parameter with two gradients has two
 // places, and two storages of one name do not become one.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: plan.names = ["a.gradient"], plan.scratch, plan.storage = {name = "gradients from a", position = 0 : i64}
-// CHECK-SAME: plan.names = ["b.gradient"], plan.scratch, plan.storage = {name = "gradients from b", position = 0 : i64}
-// CHECK-SAME: plan.names = ["a.gradient.2"], plan.scratch, plan.storage = {name = "gradients from b", position = 1 : i64}
-// CHECK-SAME: plan.names = ["b.gradient.2"], plan.scratch, plan.storage = {name = "gradients from b, again", position = 0 : i64}
-func.func @step(%a: !whole {plan.kind = "parameter", plan.names = ["a"], plan.data = 0},
-                %b: !whole {plan.kind = "parameter", plan.names = ["b"], plan.data = 0}, %x: !addend, %y: !addend)
-    -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}) {
+// CHECK-SAME: plan.names = ["a.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients from a", position = 0>
+// CHECK-SAME: plan.names = ["b.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients from b", position = 0>
+// CHECK-SAME: plan.names = ["a.gradient.2"], plan.scratch, plan.storage = #plan.storage<name = "gradients from b", position = 1>
+// CHECK-SAME: plan.names = ["b.gradient.2"], plan.scratch, plan.storage = #plan.storage<name = "gradients from b, again", position = 0>
+func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
+                %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %x: !addend, %y: !addend)
+    -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
   // CHECK: plan.reduce_scatter %arg2 [#plan.axis<"dp">] : {{.*}} into %arg4 :
   // CHECK-NEXT: plan.reduce_scatter %arg2 [#plan.axis<"dp">] bucket 0 : {{.*}} into %arg5 :
   // CHECK-NEXT: plan.reduce_scatter %arg3 [#plan.axis<"dp">] bucket 0 : {{.*}} into %arg6 :
@@ -87,7 +80,7 @@ func.func @step(%a: !whole {plan.kind = "parameter", plan.names = ["a"], plan.da
 // -----
 
 // An accumulator of the same name is there already: the place has another.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -95,8 +88,8 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %arg1: {{[^%]*}}plan.names = ["a.gradient"]}
 // CHECK-SAME: %arg2: {{[^%]*}}plan.names = ["a.gradient.2"], plan.scratch
-func.func @step(%a: !whole {plan.kind = "parameter", plan.names = ["a"], plan.data = 0},
-                %x: !addend {plan.kind = "accumulator", plan.names = ["a.gradient"]}) -> (!flat {plan.gradient_of = 0 : i64}) {
+func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
+                %x: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"]}) -> (!flat {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   %0 = plan.reduce_scatter %x [#plan.axis<"dp">] : !addend -> !flat
   return %0 : !flat
 }
@@ -104,14 +97,14 @@ func.func @step(%a: !whole {plan.kind = "parameter", plan.names = ["a"], plan.da
 // -----
 
 // What else reads a new parameter, or converts it, keeps the gather from the old one's place.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !half = tensor<8xbf16, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @updates(
-func.func @updates(%a: !whole {plan.kind = "parameter", plan.names = ["a"], plan.data = 0},
-                   %b: !half {plan.kind = "parameter", plan.names = ["b"], plan.data = 0}, %na: !flat, %nb: !flat)
+func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
+                   %b: !half {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %na: !flat, %nb: !flat)
     -> (!whole {plan.updates = 0 : i64}, !half {plan.updates = 1 : i64}, !whole) {
   // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] : {{.*}} -> tensor<8xf32, #plan.sharding<[{}]>>{{$}}
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg0, %[[A]])
@@ -119,9 +112,9 @@ func.func @updates(%a: !whole {plan.kind = "parameter", plan.names = ["a"], plan
   // CHECK-NEXT: %[[N:.*]] = plan.call "aten._to_copy.default"(%[[B]])
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg1, %[[N]])
   %wa = plan.all_gather %na [#plan.axis<"dp">] : !flat -> !whole
-  %0 = plan.call "meshplan.assign"(%a, %wa) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %0 = plan.call "meshplan.assign"(%a, %wa) {self = #base.operand<0>, source = #base.operand<1>} backward : (!whole, !whole) -> !whole
   %wb = plan.all_gather %nb [#plan.axis<"dp">] : !flat -> !whole
-  %narrow = plan.call "aten._to_copy.default"(%wb) {self = #plan.operand<0>, dtype = bf16} backward : (!whole) -> !half
-  %1 = plan.call "meshplan.assign"(%b, %narrow) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!half, !half) -> !half
+  %narrow = plan.call "aten._to_copy.default"(%wb) {self = #base.operand<0>, dtype = bf16} backward : (!whole) -> !half
+  %1 = plan.call "meshplan.assign"(%b, %narrow) {self = #base.operand<0>, source = #base.operand<1>} backward : (!half, !half) -> !half
   return %0, %1, %wa : !whole, !half, !whole
 }

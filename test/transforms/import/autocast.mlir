@@ -7,20 +7,20 @@
 // CHECK-NOT: plan.precision
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: -> (tensor<2x8xf32>, tensor<2x8xbf16>)
-// CHECK-NEXT: %[[X:.*]] = plan.call "aten.to.dtype"(%arg0) {dtype = bf16, self = #plan.operand<0>} in "a" : (tensor<2x8xf32>) -> tensor<2x8xbf16>
-// CHECK-NEXT: %[[W:.*]] = plan.call "aten.to.dtype"(%arg1) {dtype = bf16, self = #plan.operand<0>} in "a" : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+// CHECK-NEXT: %[[X:.*]] = plan.call "aten.to.dtype"(%arg0) {dtype = bf16, self = #base.operand<0>} in "a" : (tensor<2x8xf32>) -> tensor<2x8xbf16>
+// CHECK-NEXT: %[[W:.*]] = plan.call "aten.to.dtype"(%arg1) {dtype = bf16, self = #base.operand<0>} in "a" : (tensor<8x8xf32>) -> tensor<8x8xbf16>
 // CHECK-NEXT: %[[A:.*]] = plan.call "aten.linear.default"(%[[X]], %[[W]]) {{.*}} -> tensor<2x8xbf16>
 // CHECK-NEXT: %[[B:.*]] = plan.call "aten.linear.default"(%[[X]], %[[W]]) {{.*}} -> tensor<2x8xbf16>
 // CHECK-NEXT: %[[G:.*]] = plan.call "aten.gelu.default"(%[[A]]) {{.*}} -> tensor<2x8xbf16>
 // CHECK-NEXT: %[[R:.*]] = plan.call "aten.add.Tensor"(%arg0, %[[G]]) {{.*}} : (tensor<2x8xf32>, tensor<2x8xbf16>) -> tensor<2x8xf32>
 // CHECK-NEXT: return %[[R]], %[[B]]
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {compute = bf16}
-func.func @forward(%x: tensor<2x8xf32>, %w: tensor<8x8xf32> {plan.kind = "parameter"}) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
-  %a = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a" : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
-  %b = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "b" : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
-  %g = plan.call "aten.gelu.default"(%a) {self = #plan.operand<0>} : (tensor<2x8xf32>) -> tensor<2x8xf32>
-  %r = plan.call "aten.add.Tensor"(%x, %g) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+func.func @forward(%x: tensor<2x8xf32>, %w: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>}) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
+  %a = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "a" : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  %b = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "b" : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  %g = plan.call "aten.gelu.default"(%a) {self = #base.operand<0>} : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %r = plan.call "aten.add.Tensor"(%x, %g) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
   return %r, %b : tensor<2x8xf32>, tensor<2x8xf32>
 }
 
@@ -39,15 +39,15 @@ func.func @forward(%x: tensor<2x8xf32>, %w: tensor<8x8xf32> {plan.kind = "parame
 // CHECK-NEXT: %[[U:.*]] = plan.call "aten.view.default"(%[[N]]) {{.*}} in "m.c"
 // CHECK-NEXT: plan.call "aten.mm.default"(%[[U]], %[[T]])
 // CHECK-NEXT: return
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {compute = bf16, master = f32}
-func.func @forward(%x: tensor<2x2x8xf32>, %w: tensor<8x8xf32> {plan.kind = "parameter"}) {
-  %h = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} in "m.a" : (tensor<2x2x8xf32>) -> tensor<2x2x8xf32>
-  %t = plan.call "aten.t.default"(%w) {self = #plan.operand<0>} in "m.b" : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  %v = plan.call "aten.view.default"(%h) {self = #plan.operand<0>, size = [4, 8]} in "m.b" : (tensor<2x2x8xf32>) -> tensor<4x8xf32>
-  %a = plan.call "aten.mm.default"(%v, %t) {self = #plan.operand<0>, mat2 = #plan.operand<1>} in "m.b" : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
-  %u = plan.call "aten.view.default"(%h) {self = #plan.operand<0>, size = [4, 8]} in "m.c" : (tensor<2x2x8xf32>) -> tensor<4x8xf32>
-  %b = plan.call "aten.mm.default"(%u, %t) {self = #plan.operand<0>, mat2 = #plan.operand<1>} in "m.c" : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+func.func @forward(%x: tensor<2x2x8xf32>, %w: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>}) {
+  %h = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} in "m.a" : (tensor<2x2x8xf32>) -> tensor<2x2x8xf32>
+  %t = plan.call "aten.t.default"(%w) {self = #base.operand<0>} in "m.b" : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %v = plan.call "aten.view.default"(%h) {self = #base.operand<0>, size = [4, 8]} in "m.b" : (tensor<2x2x8xf32>) -> tensor<4x8xf32>
+  %a = plan.call "aten.mm.default"(%v, %t) {self = #base.operand<0>, mat2 = #base.operand<1>} in "m.b" : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %u = plan.call "aten.view.default"(%h) {self = #base.operand<0>, size = [4, 8]} in "m.c" : (tensor<2x2x8xf32>) -> tensor<4x8xf32>
+  %b = plan.call "aten.mm.default"(%u, %t) {self = #base.operand<0>, mat2 = #base.operand<1>} in "m.c" : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   return
 }
 
@@ -68,15 +68,15 @@ func.func @forward(%x: tensor<2x2x8xf32>, %w: tensor<8x8xf32> {plan.kind = "para
 // CUDA-NEXT: plan.call "aten.relu.default"(%[[NORM]]) {{.*}} -> tensor<4x4xf32>
 // CHECK-NEXT: %[[LOGS:.*]] = plan.call "aten._log_softmax.default"(%[[WIDE]]) {{.*}} -> tensor<4x4xf32>
 // CHECK-NEXT: plan.call "aten.nll_loss_forward.default"(%[[LOGS]], %arg3) {{.*}} -> (tensor<f32>, tensor<f32>)
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {compute = bf16}
 func.func @forward(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>, %scale: tensor<4xf32>, %t: tensor<4xi64>) {
-  %h = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
-  %s = plan.call "aten.softmax.int"(%h) {self = #plan.operand<0>, dim = -1} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %n = plan.call "aten.layer_norm.default"(%h, %scale) {input = #plan.operand<0>, normalized_shape = [4], weight = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
-  %r = plan.call "aten.relu.default"(%n) {self = #plan.operand<0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %logs = plan.call "aten._log_softmax.default"(%h) {self = #plan.operand<0>, dim = 1, half_to_float = false} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %loss:2 = plan.call "aten.nll_loss_forward.default"(%logs, %t) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 1} : (tensor<4x4xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<f32>)
+  %h = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %s = plan.call "aten.softmax.int"(%h) {self = #base.operand<0>, dim = -1} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %n = plan.call "aten.layer_norm.default"(%h, %scale) {input = #base.operand<0>, normalized_shape = [4], weight = #base.operand<1>} : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %r = plan.call "aten.relu.default"(%n) {self = #base.operand<0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %logs = plan.call "aten._log_softmax.default"(%h) {self = #base.operand<0>, dim = 1, half_to_float = false} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %loss:2 = plan.call "aten.nll_loss_forward.default"(%logs, %t) {self = #base.operand<0>, target = #base.operand<1>, reduction = 1} : (tensor<4x4xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<f32>)
   return
 }
 
@@ -93,15 +93,15 @@ func.func @forward(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>, %scale: tensor<4xf3
 // CHECK-NEXT: plan.call "aten.mm.default"(%[[H]], %[[H]]) {{.*}} -> tensor<4x4xf16>
 // CHECK-NEXT: plan.call "aten.add.Tensor"(%arg1, %arg1) {{.*}} -> tensor<4x4xf64>
 // CHECK-NEXT: return
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {compute = f16}
 func.func @forward(%x: tensor<4x4xf32>, %d: tensor<4x4xf64>, %i: tensor<4xi64>) {
-  %h = plan.call "aten.mm.default"(%x, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %a = plan.call "aten.index_add.default"(%x, %i, %h) {self = #plan.operand<0>, dim = 0, index = #plan.operand<1>, source = #plan.operand<2>} : (tensor<4x4xf32>, tensor<4xi64>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %own = plan.call "aten.to.dtype"(%h) {self = #plan.operand<0>, dtype = f32} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %m = plan.call "aten.mul.Tensor"(%own, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %p = plan.call "aten.mm.default"(%own, %own) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %s = plan.call "aten.add.Tensor"(%d, %d) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
+  %h = plan.call "aten.mm.default"(%x, %x) {self = #base.operand<0>, mat2 = #base.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = plan.call "aten.index_add.default"(%x, %i, %h) {self = #base.operand<0>, dim = 0, index = #base.operand<1>, source = #base.operand<2>} : (tensor<4x4xf32>, tensor<4xi64>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %own = plan.call "aten.to.dtype"(%h) {self = #base.operand<0>, dtype = f32} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %m = plan.call "aten.mul.Tensor"(%own, %x) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %p = plan.call "aten.mm.default"(%own, %own) {self = #base.operand<0>, mat2 = #base.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = plan.call "aten.add.Tensor"(%d, %d) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
   return
 }
 
@@ -111,10 +111,10 @@ func.func @forward(%x: tensor<4x4xf32>, %d: tensor<4x4xf64>, %i: tensor<4xi64>) 
 // CHECK-LABEL: func.func @forward
 // CHECK-NEXT: plan.call "aten.mm.default"(%arg0, %arg0)
 // CHECK-NEXT: return
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {compute = f32}
 func.func @forward(%x: tensor<4x4xf32>) {
-  %h = plan.call "aten.mm.default"(%x, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %h = plan.call "aten.mm.default"(%x, %x) {self = #base.operand<0>, mat2 = #base.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
 
@@ -127,12 +127,12 @@ func.func @forward(%x: tensor<4x4xf32>) {
 // CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten.to.dtype"(%[[A]]) {dtype = bf16
 // CHECK-NEXT: %[[X:.*]] = plan.call "aten.to.dtype"(%arg2) {dtype = bf16
 // CHECK-NEXT: plan.call "aten.matmul.default"(%[[NARROW]], %[[X]]) {{.*}} -> tensor<4x4xbf16>
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {compute = bf16}
-func.func @forward(%f: tensor<4x1xf32> {plan.kind = "buffer"}, %i: tensor<1x4xi64> {plan.kind = "input"}, %x: tensor<4x4xf32> {plan.kind = "input"}) {
-  %p = plan.call "aten.to.dtype"(%i) {self = #plan.operand<0>, dtype = f32} : (tensor<1x4xi64>) -> tensor<1x4xf32>
-  %a = plan.call "aten.matmul.default"(%f, %p) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x1xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
-  %b = plan.call "aten.matmul.default"(%a, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+func.func @forward(%f: tensor<4x1xf32> {plan.kind = #plan.kind<buffer>}, %i: tensor<1x4xi64> {plan.kind = #plan.kind<input>}, %x: tensor<4x4xf32> {plan.kind = #plan.kind<input>}) {
+  %p = plan.call "aten.to.dtype"(%i) {self = #base.operand<0>, dtype = f32} : (tensor<1x4xi64>) -> tensor<1x4xf32>
+  %a = plan.call "aten.matmul.default"(%f, %p) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x1xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  %b = plan.call "aten.matmul.default"(%a, %x) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
 
@@ -141,20 +141,20 @@ func.func @forward(%f: tensor<4x1xf32> {plan.kind = "buffer"}, %i: tensor<1x4xi6
 // A region of the model without autocast, on every device or on one: its calls run in the types of their operands.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[H:.*]] = plan.call "aten.mm.default"{{.*}} -> tensor<4x4xbf16>
-// CHECK-NEXT: plan.call "aten.mm.default"(%[[H]]) {mat2 = #plan.operand<0>, self = #plan.operand<0>} : (tensor<4x4xbf16>) -> tensor<4x4xbf16>
+// CHECK-NEXT: plan.call "aten.mm.default"(%[[H]]) {mat2 = #base.operand<0>, self = #base.operand<0>} : (tensor<4x4xbf16>) -> tensor<4x4xbf16>
 // CHECK-NEXT: %[[F:.*]] = plan.call "aten.to.dtype"(%[[H]]) {{.*}} -> tensor<4x4xf32>
 // CHECK-NEXT: plan.call "aten.mm.default"(%[[F]], %arg0) {{.*}} -> tensor<4x4xf32>
 // CPU: plan.call "aten.mm.default"{{.*}} -> tensor<4x4xbf16>
 // CUDA-NEXT: plan.call "aten.mm.default"(%[[F]], %arg0) {{.*}} -> tensor<4x4xf32>
 // CHECK-NOT: autocast_off
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {compute = bf16}
 func.func @forward(%x: tensor<4x4xf32>) {
-  %h = plan.call "aten.mm.default"(%x, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %a = plan.call "aten.mm.default"(%h) {self = #plan.operand<0>, mat2 = #plan.operand<0>} {plan.autocast_off = "*"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %f = plan.call "aten.to.dtype"(%h) {self = #plan.operand<0>, dtype = f32} {plan.autocast_off = "*"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %b = plan.call "aten.mm.default"(%f, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} {plan.autocast_off = "*"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %c = plan.call "aten.mm.default"(%f, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} {plan.autocast_off = "cuda"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %h = plan.call "aten.mm.default"(%x, %x) {self = #base.operand<0>, mat2 = #base.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = plan.call "aten.mm.default"(%h) {self = #base.operand<0>, mat2 = #base.operand<0>} {plan.autocast_off = "*"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %f = plan.call "aten.to.dtype"(%h) {self = #base.operand<0>, dtype = f32} {plan.autocast_off = "*"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = plan.call "aten.mm.default"(%f, %x) {self = #base.operand<0>, mat2 = #base.operand<1>} {plan.autocast_off = "*"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %c = plan.call "aten.mm.default"(%f, %x) {self = #base.operand<0>, mat2 = #base.operand<1>} {plan.autocast_off = "cuda"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
 
@@ -162,17 +162,17 @@ func.func @forward(%x: tensor<4x4xf32>) {
 
 // A number that bf16 cannot hold becomes the lowest one that it can, where an operator makes elements of it.
 // CHECK-LABEL: func.func @forward
-// CHECK: plan.call "aten.clamp.default"({{.*}}) {max = 4.000000e+00 : f64, min = -3.3895313892515355E+38 : f64, self = #plan.operand<0>} : {{.*}} -> tensor<4x4xbf16>
+// CHECK: plan.call "aten.clamp.default"({{.*}}) {max = 4.000000e+00 : f64, min = -3.3895313892515355E+38 : f64, self = #base.operand<0>} : {{.*}} -> tensor<4x4xbf16>
 // CHECK-NEXT: plan.call "aten.masked_fill.Scalar"({{.*}}) {{.*}}value = 0xFFF0000000000000 : f64{{.*}} -> tensor<4x4xbf16>
 // CHECK-NEXT: plan.call "aten.mul.Scalar"({{.*}}) {other = -3.4028234663852886E+38 : f64
 // CHECK-NEXT: plan.call "aten.clamp.default"(%arg0) {min = -3.4028234663852886E+38 : f64
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {compute = bf16}
-func.func @forward(%x: tensor<4x4xf32> {plan.kind = "input"}, %m: tensor<4x4xi1> {plan.kind = "input"}) {
-  %h = plan.call "aten.mm.default"(%x, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  %a = plan.call "aten.clamp.default"(%h) {self = #plan.operand<0>, min = -3.4028234663852886E+38 : f64, max = 4.0 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %b = plan.call "aten.masked_fill.Scalar"(%h, %m) {self = #plan.operand<0>, mask = #plan.operand<1>, value = 0xFFF0000000000000 : f64} : (tensor<4x4xf32>, tensor<4x4xi1>) -> tensor<4x4xf32>
-  %c = plan.call "aten.mul.Scalar"(%h) {self = #plan.operand<0>, other = -3.4028234663852886E+38 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %d = plan.call "aten.clamp.default"(%x) {self = #plan.operand<0>, min = -3.4028234663852886E+38 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+func.func @forward(%x: tensor<4x4xf32> {plan.kind = #plan.kind<input>}, %m: tensor<4x4xi1> {plan.kind = #plan.kind<input>}) {
+  %h = plan.call "aten.mm.default"(%x, %x) {self = #base.operand<0>, mat2 = #base.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = plan.call "aten.clamp.default"(%h) {self = #base.operand<0>, min = -3.4028234663852886E+38 : f64, max = 4.0 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = plan.call "aten.masked_fill.Scalar"(%h, %m) {self = #base.operand<0>, mask = #base.operand<1>, value = 0xFFF0000000000000 : f64} : (tensor<4x4xf32>, tensor<4x4xi1>) -> tensor<4x4xf32>
+  %c = plan.call "aten.mul.Scalar"(%h) {self = #base.operand<0>, other = -3.4028234663852886E+38 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = plan.call "aten.clamp.default"(%x) {self = #base.operand<0>, min = -3.4028234663852886E+38 : f64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }

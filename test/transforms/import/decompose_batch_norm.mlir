@@ -25,7 +25,7 @@
 // CHECK-NEXT: %[[B:.*]] = plan.call "aten.add.Tensor"(%[[G]], %[[F]])
 // CHECK-NEXT: return %[[Y]], %[[A]], %[[B]]
 func.func @forward(%x: tensor<2x4x8xbf16>, %mean: tensor<4xf32>, %var: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>) {
-  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %w, %mean, %var) {input = #plan.operand<0>, weight = #plan.operand<1>, running_mean = #plan.operand<2>, running_var = #plan.operand<3>, training = true, momentum = 0.25 : f64, eps = 0.001 : f64} in "norm"
+  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %w, %mean, %var) {input = #base.operand<0>, weight = #base.operand<1>, running_mean = #base.operand<2>, running_var = #base.operand<3>, training = true, momentum = 0.25 : f64, eps = 0.001 : f64} in "norm"
       : (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   return %0#0, %0#3, %0#4 : tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>
 }
@@ -39,7 +39,7 @@ func.func @forward(%x: tensor<2x4x8xbf16>, %mean: tensor<4xf32>, %var: tensor<4x
 // CHECK-NEXT: plan.call "aten.sub.Tensor"(%arg0, %[[M]])
 // CHECK: return %{{.*}}, %arg1
 func.func @evaluation(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>) {
-  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %mean, %var) {input = #plan.operand<0>, running_mean = #plan.operand<1>, running_var = #plan.operand<2>, training = false, momentum = 0.1 : f64, eps = 0.001 : f64}
+  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %mean, %var) {input = #base.operand<0>, running_mean = #base.operand<1>, running_var = #base.operand<2>, training = false, momentum = 0.1 : f64, eps = 0.001 : f64}
       : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4xf32>, tensor<0xf32>, tensor<0xf32>, tensor<4xf32>, tensor<4xf32>)
   return %0#0, %0#3 : tensor<2x4xf32>, tensor<4xf32>
 }
@@ -55,9 +55,9 @@ func.func @evaluation(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4x
 // CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 1 : i64}
 // CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 2 : i64}
 func.func @twice(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) {
-  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %mean, %var) {input = #plan.operand<0>, running_mean = #plan.operand<1>, running_var = #plan.operand<2>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
+  %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %mean, %var) {input = #base.operand<0>, running_mean = #base.operand<1>, running_var = #base.operand<2>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
       : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  %1:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%0#0, %0#3, %0#4) {input = #plan.operand<0>, running_mean = #plan.operand<1>, running_var = #plan.operand<2>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
+  %1:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%0#0, %0#3, %0#4) {input = #base.operand<0>, running_mean = #base.operand<1>, running_var = #base.operand<2>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
       : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   return %1#0, %1#3, %1#4 : tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>
 }
@@ -74,9 +74,9 @@ func.func @twice(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4xf32>)
 // CHECK-NOT: plan.in_evaluation
 // CHECK: return
 func.func @untracked(%x: tensor<2x4xf32>, %y: tensor<2x4x3x3xbf16>, %w: tensor<4xbf16>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<2x4x3x3xbf16>) {
-  %0:3 = plan.call "aten._native_batch_norm_legit.no_stats"(%x) {input = #plan.operand<0>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
+  %0:3 = plan.call "aten._native_batch_norm_legit.no_stats"(%x) {input = #base.operand<0>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
       : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>)
-  %1 = plan.call "aten.batch_norm.default"(%y, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
+  %1 = plan.call "aten.batch_norm.default"(%y, %w) {input = #base.operand<0>, weight = #base.operand<1>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
       : (tensor<2x4x3x3xbf16>, tensor<4xbf16>) -> tensor<2x4x3x3xbf16>
   return %0#0, %0#2, %1 : tensor<2x4xf32>, tensor<4xf32>, tensor<2x4x3x3xbf16>
 }

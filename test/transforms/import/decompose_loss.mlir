@@ -5,18 +5,18 @@
 
 // The mean over the targets that count.
 // CHECK-LABEL: func.func @mean
-// CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0) {input = #plan.operand<0>} in "loss" : (tensor<6x10xf32>) -> tensor<6xf32>
-// CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]]) {input = #plan.operand<0>, max = #plan.operand<1>} in "loss"
-// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1) {input = #plan.operand<0>, target = #plan.operand<1>} in "loss"
+// CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0) {input = #base.operand<0>} in "loss" : (tensor<6x10xf32>) -> tensor<6xf32>
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]]) {input = #base.operand<0>, max = #base.operand<1>} in "loss"
+// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1) {input = #base.operand<0>, target = #base.operand<1>} in "loss"
 // CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[MAX]], %[[SUM]], %[[PICKED]], %arg1)
-// CHECK-SAME: {classes = {{[0-9]+}} : i64, ignore_index = -100 : i64, max = #plan.operand<0>, picked = #plan.operand<2>, sum_exp = #plan.operand<1>, target = #plan.operand<3>}
-// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {self = #plan.operand<0>} in "loss" : (tensor<6xf32>) -> tensor<f32>
-// CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1) {dtype = f32, ignore_index = -100 : i64, target = #plan.operand<0>} in "loss"
-// CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]]) {other = #plan.operand<1>, self = #plan.operand<0>} in "loss"
+// CHECK-SAME: {classes = {{[0-9]+}} : i64, ignore_index = -100 : i64, max = #base.operand<0>, picked = #base.operand<2>, sum_exp = #base.operand<1>, target = #base.operand<3>}
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {self = #base.operand<0>} in "loss" : (tensor<6xf32>) -> tensor<f32>
+// CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1) {dtype = f32, ignore_index = -100 : i64, target = #base.operand<0>} in "loss"
+// CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]]) {other = #base.operand<1>, self = #base.operand<0>} in "loss"
 // CHECK-NEXT: return %[[MEAN]]
 func.func @mean(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>} in "loss"
+      {self = #base.operand<0>, target = #base.operand<1>} in "loss"
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
   return %loss : tensor<f32>
 }
@@ -28,7 +28,7 @@ func.func @mean(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
 // CHECK-NEXT: return %[[TOTAL]]
 func.func @sum(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 2 : i64, ignore_index = 0 : i64}
+      {self = #base.operand<0>, target = #base.operand<1>, reduction = 2 : i64, ignore_index = 0 : i64}
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
   return %loss : tensor<f32>
 }
@@ -39,7 +39,7 @@ func.func @sum(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
 // CHECK-NEXT: return %[[LOSSES]]
 func.func @none(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<6xf32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+      {self = #base.operand<0>, target = #base.operand<1>, reduction = 0 : i64}
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<6xf32>
   return %loss : tensor<6xf32>
 }
@@ -54,7 +54,7 @@ func.func @none(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<6xf32> {
 // CHECK-NEXT: %[[LOSS:.*]] = plan.call "aten.to.dtype"(%[[MEAN]]) {dtype = bf16, {{.*}}-> tensor<bf16>
 // CHECK-NEXT: return %[[LOSS]]
 func.func @narrow(%x: tensor<6x10xbf16>, %t: tensor<6xi64>) -> tensor<bf16> {
-  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #base.operand<0>, target = #base.operand<1>}
       : (tensor<6x10xbf16>, tensor<6xi64>) -> tensor<bf16>
   return %loss : tensor<bf16>
 }
@@ -71,7 +71,7 @@ func.func @narrow(%x: tensor<6x10xbf16>, %t: tensor<6xi64>) -> tensor<bf16> {
 // CHECK-NEXT: return %[[ALL]]
 func.func @positions(%x: tensor<2x10x3x4xf32>, %t: tensor<2x3x4xi64>) -> tensor<2x3x4xf32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+      {self = #base.operand<0>, target = #base.operand<1>, reduction = 0 : i64}
       : (tensor<2x10x3x4xf32>, tensor<2x3x4xi64>) -> tensor<2x3x4xf32>
   return %loss : tensor<2x3x4xf32>
 }
@@ -82,22 +82,22 @@ func.func @positions(%x: tensor<2x10x3x4xf32>, %t: tensor<2x3x4xi64>) -> tensor<
 // CHECK: %[[MEAN:.*]] = plan.call "aten.div.Tensor"
 // CHECK-NEXT: return %[[MEAN]]
 func.func @mean_of_positions(%x: tensor<2x10x3xf32>, %t: tensor<2x3xi64>) -> tensor<f32> {
-  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #base.operand<0>, target = #base.operand<1>}
       : (tensor<2x10x3xf32>, tensor<2x3xi64>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
 // Logarithms of probabilities are picked as they are.
 // CHECK-LABEL: func.func @log_probabilities
-// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1) {input = #plan.operand<0>, target = #plan.operand<1>}
-// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[PICKED]], %arg1) {classes = 10 : i64, ignore_index = 3 : i64, picked = #plan.operand<0>, target = #plan.operand<1>}
+// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1) {input = #base.operand<0>, target = #base.operand<1>}
+// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[PICKED]], %arg1) {classes = 10 : i64, ignore_index = 3 : i64, picked = #base.operand<0>, target = #base.operand<1>}
 // CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]])
 // CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1) {dtype = f32, ignore_index = 3 : i64
 // CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]])
 // CHECK-NEXT: return %[[MEAN]]
 func.func @log_probabilities(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   %loss = plan.call "aten.nll_loss_nd.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, ignore_index = 3 : i64}
+      {self = #base.operand<0>, target = #base.operand<1>, ignore_index = 3 : i64}
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
   return %loss : tensor<f32>
 }
@@ -110,7 +110,7 @@ func.func @log_probabilities(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<
 // CHECK-NEXT: return %[[ALL]]
 func.func @log_probabilities_of_positions(%x: tensor<2x10x3x4xf32>, %t: tensor<2x3x4xi64>) -> tensor<2x3x4xf32> {
   %loss = plan.call "aten.nll_loss2d.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+      {self = #base.operand<0>, target = #base.operand<1>, reduction = 0 : i64}
       : (tensor<2x10x3x4xf32>, tensor<2x3x4xi64>) -> tensor<2x3x4xf32>
   return %loss : tensor<2x3x4xf32>
 }
@@ -121,7 +121,7 @@ func.func @log_probabilities_of_positions(%x: tensor<2x10x3x4xf32>, %t: tensor<2
 // CHECK-NEXT: return %[[MEAN]]
 func.func @total_weight_unread(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   %loss:2 = plan.call "aten.nll_loss_forward.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 1 : i64, ignore_index = -100 : i64}
+      {self = #base.operand<0>, target = #base.operand<1>, reduction = 1 : i64, ignore_index = -100 : i64}
       : (tensor<6x10xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<f32>)
   return %loss#0 : tensor<f32>
 }
@@ -130,26 +130,26 @@ func.func @total_weight_unread(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tenso
 // CHECK-NEXT: "aten.nll_loss_forward.default"
 func.func @total_weight_read(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   %loss:2 = plan.call "aten.nll_loss_forward.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 1 : i64, ignore_index = -100 : i64}
+      {self = #base.operand<0>, target = #base.operand<1>, reduction = 1 : i64, ignore_index = -100 : i64}
       : (tensor<6x10xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<f32>)
   return %loss#1 : tensor<f32>
 }
 
 // Weights of classes: each target has one, and the mean divides by their sum.
 // CHECK-LABEL: func.func @weighted
-// CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %arg1) {ignore_index = -100 : i64, target = #plan.operand<1>, weight = #plan.operand<0>} in "loss" : (tensor<10xf32>, tensor<6xi64>) -> tensor<6xf32>
+// CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %arg1) {ignore_index = -100 : i64, target = #base.operand<1>, weight = #base.operand<0>} in "loss" : (tensor<10xf32>, tensor<6xi64>) -> tensor<6xf32>
 // CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0)
 // CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]])
 // CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1)
 // CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[MAX]], %[[SUM]], %[[WEIGHTS]], %[[PICKED]], %arg1)
-// CHECK-SAME: {classes = 10 : i64, ignore_index = -100 : i64, max = #plan.operand<0>, picked = #plan.operand<3>, sum_exp = #plan.operand<1>, target = #plan.operand<4>, weight = #plan.operand<2>}
-// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {self = #plan.operand<0>}
-// CHECK-NEXT: %[[COUNT:.*]] = plan.call "aten.sum.default"(%[[WEIGHTS]]) {self = #plan.operand<0>}
+// CHECK-SAME: {classes = 10 : i64, ignore_index = -100 : i64, max = #base.operand<0>, picked = #base.operand<3>, sum_exp = #base.operand<1>, target = #base.operand<4>, weight = #base.operand<2>}
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {self = #base.operand<0>}
+// CHECK-NEXT: %[[COUNT:.*]] = plan.call "aten.sum.default"(%[[WEIGHTS]]) {self = #base.operand<0>}
 // CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]])
 // CHECK-NEXT: return %[[MEAN]]
 func.func @weighted(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t, %w)
-      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>} in "loss"
+      {self = #base.operand<0>, target = #base.operand<1>, weight = #base.operand<2>} in "loss"
       : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
@@ -163,7 +163,7 @@ func.func @weighted(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>)
 // CHECK-NEXT: return %[[TOTAL]]
 func.func @weighted_log_probabilities(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>) -> tensor<f32> {
   %loss = plan.call "aten.nll_loss_nd.default"(%x, %t, %w)
-      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>, reduction = 2 : i64,
+      {self = #base.operand<0>, target = #base.operand<1>, weight = #base.operand<2>, reduction = 2 : i64,
        ignore_index = 3 : i64}
       : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf32>) -> tensor<f32>
   return %loss : tensor<f32>
@@ -173,17 +173,17 @@ func.func @weighted_log_probabilities(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %
 // CHECK-LABEL: func.func @smoothed
 // CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0)
 // CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]])
-// CHECK-NEXT: %[[LOGS:.*]] = plan.call "meshplan.row_sum_log_softmax"(%arg0, %[[MAX]], %[[SUM]]) {input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>} in "loss" : (tensor<6x10xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+// CHECK-NEXT: %[[LOGS:.*]] = plan.call "meshplan.row_sum_log_softmax"(%arg0, %[[MAX]], %[[SUM]]) {input = #base.operand<0>, max = #base.operand<1>, sum_exp = #base.operand<2>} in "loss" : (tensor<6x10xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
 // CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1)
 // CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[MAX]], %[[SUM]], %[[LOGS]], %[[PICKED]], %arg1)
-// CHECK-SAME: {classes = 10 : i64, ignore_index = -100 : i64, label_smoothing = 1.000000e-01 : f64, max = #plan.operand<0>, picked = #plan.operand<3>, row_sum = #plan.operand<2>, sum_exp = #plan.operand<1>, target = #plan.operand<4>}
+// CHECK-SAME: {classes = 10 : i64, ignore_index = -100 : i64, label_smoothing = 1.000000e-01 : f64, max = #base.operand<0>, picked = #base.operand<3>, row_sum = #base.operand<2>, sum_exp = #base.operand<1>, target = #base.operand<4>}
 // CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]])
 // CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1)
 // CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]])
 // CHECK-NEXT: return %[[MEAN]]
 func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, label_smoothing = 0.1 : f64} in "loss"
+      {self = #base.operand<0>, target = #base.operand<1>, label_smoothing = 0.1 : f64} in "loss"
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
   return %loss : tensor<f32>
 }
@@ -192,7 +192,7 @@ func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
 // CHECK-LABEL: func.func @smoothed_weighted_positions
 // CHECK: %[[TARGETS:.*]] = plan.call "aten.reshape.default"(%arg1) {{.*}} -> tensor<6xi64>
 // CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %[[TARGETS]]) {{.*}} -> tensor<6xbf16>
-// CHECK: %[[LOGS:.*]] = plan.call "meshplan.row_sum_log_softmax"({{.*}}, %arg2) {{.*}}weight = #plan.operand<3>} : (tensor<6x10xbf16>, tensor<6xbf16>, tensor<6xf32>, tensor<10xbf16>) -> tensor<6xf32>
+// CHECK: %[[LOGS:.*]] = plan.call "meshplan.row_sum_log_softmax"({{.*}}, %arg2) {{.*}}weight = #base.operand<3>} : (tensor<6x10xbf16>, tensor<6xbf16>, tensor<6xf32>, tensor<10xbf16>) -> tensor<6xf32>
 // CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"({{.*}}, %[[LOGS]], %[[WEIGHTS]], {{.*}}label_smoothing = 2.000000e-01 : f64
 // CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {dtype = f32, {{.*}}-> tensor<f32>
 // CHECK-NEXT: %[[COUNT:.*]] = plan.call "aten.sum.default"(%[[WEIGHTS]]) {dtype = f32, {{.*}}-> tensor<f32>
@@ -201,7 +201,7 @@ func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
 // CHECK-NEXT: return %[[LOSS]]
 func.func @smoothed_weighted_positions(%x: tensor<2x10x3xbf16>, %t: tensor<2x3xi64>, %w: tensor<10xbf16>) -> tensor<bf16> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t, %w)
-      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>, label_smoothing = 0.2 : f64}
+      {self = #base.operand<0>, target = #base.operand<1>, weight = #base.operand<2>, label_smoothing = 0.2 : f64}
       : (tensor<2x10x3xbf16>, tensor<2x3xi64>, tensor<10xbf16>) -> tensor<bf16>
   return %loss : tensor<bf16>
 }
@@ -212,10 +212,10 @@ func.func @smoothed_weighted_positions(%x: tensor<2x10x3xbf16>, %t: tensor<2x3xi
 // CHECK-NEXT: "aten.nll_loss_nd.default"
 func.func @other_weights(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf64>, %v: tensor<9xf32>) -> (tensor<f32>, tensor<f32>) {
   %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t, %w)
-      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
+      {self = #base.operand<0>, target = #base.operand<1>, weight = #base.operand<2>}
       : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf64>) -> tensor<f32>
   %1 = plan.call "aten.nll_loss_nd.default"(%x, %t, %v)
-      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
+      {self = #base.operand<0>, target = #base.operand<1>, weight = #base.operand<2>}
       : (tensor<6x10xf32>, tensor<6xi64>, tensor<9xf32>) -> tensor<f32>
   return %0, %1 : tensor<f32>, tensor<f32>
 }
@@ -224,7 +224,7 @@ func.func @other_weights(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10x
 // CHECK-LABEL: func.func @probabilities
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 func.func @probabilities(%x: tensor<6x10xf32>, %t: tensor<6x10xf32>) -> tensor<f32> {
-  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #base.operand<0>, target = #base.operand<1>}
       : (tensor<6x10xf32>, tensor<6x10xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
@@ -234,9 +234,9 @@ func.func @probabilities(%x: tensor<6x10xf32>, %t: tensor<6x10xf32>) -> tensor<f
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 func.func @other_types(%x: tensor<6x10xi64>, %t: tensor<6xi64>, %y: tensor<6x10xf32>, %u: tensor<6xf32>) -> (tensor<f32>, tensor<f32>) {
-  %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+  %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #base.operand<0>, target = #base.operand<1>}
       : (tensor<6x10xi64>, tensor<6xi64>) -> tensor<f32>
-  %1 = plan.call "aten.cross_entropy_loss.default"(%y, %u) {self = #plan.operand<0>, target = #plan.operand<1>}
+  %1 = plan.call "aten.cross_entropy_loss.default"(%y, %u) {self = #base.operand<0>, target = #base.operand<1>}
       : (tensor<6x10xf32>, tensor<6xf32>) -> tensor<f32>
   return %0, %1 : tensor<f32>, tensor<f32>
 }
@@ -245,21 +245,21 @@ func.func @other_types(%x: tensor<6x10xi64>, %t: tensor<6xi64>, %y: tensor<6x10x
 // CHECK-LABEL: func.func @other_rows
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 func.func @other_rows(%x: tensor<6x10x4xf32>, %t: tensor<4x6xi64>) -> tensor<f32> {
-  %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+  %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #base.operand<0>, target = #base.operand<1>}
       : (tensor<6x10x4xf32>, tensor<4x6xi64>) -> tensor<f32>
   return %0 : tensor<f32>
 }
 
 // Of one sample without a dim for samples.
 // CHECK-LABEL: func.func @one_sample
-// CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #plan.operand<0>, shape = [1, 10]}
-// CHECK-NEXT: %[[TARGET:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #plan.operand<0>, shape = [1]}
+// CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #base.operand<0>, shape = [1, 10]}
+// CHECK-NEXT: %[[TARGET:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #base.operand<0>, shape = [1]}
 // CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%[[ROW]], %[[TARGET]])
 // CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[PICKED]], %[[TARGET]])
-// CHECK-NEXT: %[[LOSS:.*]] = plan.call "aten.reshape.default"(%[[LOSSES]]) {self = #plan.operand<0>, shape = []}
+// CHECK-NEXT: %[[LOSS:.*]] = plan.call "aten.reshape.default"(%[[LOSSES]]) {self = #base.operand<0>, shape = []}
 // CHECK-NEXT: return %[[LOSS]]
 func.func @one_sample(%x: tensor<10xf32>, %t: tensor<i64>) -> tensor<f32> {
   %loss = plan.call "aten.nll_loss_nd.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64} : (tensor<10xf32>, tensor<i64>) -> tensor<f32>
+      {self = #base.operand<0>, target = #base.operand<1>, reduction = 0 : i64} : (tensor<10xf32>, tensor<i64>) -> tensor<f32>
   return %loss : tensor<f32>
 }

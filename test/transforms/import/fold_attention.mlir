@@ -6,7 +6,7 @@
 // Without a mask; the default scale is that of 16 features. The module stays.
 // CHECK-LABEL: func.func @plain
 // CHECK-NEXT: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg1, %arg2)
-// CHECK-SAME: {key = #plan.operand<1>, query = #plan.operand<0>, scale = 2.500000e-01 : f64, value = #plan.operand<2>} in "model.attention"
+// CHECK-SAME: {key = #base.operand<1>, query = #base.operand<0>, scale = 2.500000e-01 : f64, value = #base.operand<2>} in "model.attention"
 // CHECK-SAME: -> (tensor<2x4x8x16xf32>, tensor<2x4x8xf32>)
 // CHECK-NEXT: return %[[OUT]]#0
 func.func @plain(
@@ -14,7 +14,7 @@ func.func @plain(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in "model.attention"
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>} in "model.attention"
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -30,7 +30,7 @@ func.func @options(
     %k: tensor<2x4x8x16xf64>,
     %v: tensor<2x4x8x16xf64>) -> tensor<2x4x8x16xf64> {
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>,
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>,
        is_causal = true, dropout_p = 0.1 : f64, scale = 0.125 : f64}
       : (tensor<2x4x8x16xf64>, tensor<2x4x8x16xf64>, tensor<2x4x8x16xf64>) -> tensor<2x4x8x16xf64>
   return %out : tensor<2x4x8x16xf64>
@@ -49,7 +49,7 @@ func.func @three_dims(
     %k: tensor<4x8x16xf32>,
     %v: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
   return %out : tensor<4x8x16xf32>
 }
@@ -62,7 +62,7 @@ func.func @two_dims(
     %k: tensor<8x16xf32>,
     %v: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
   return %out : tensor<8x16xf32>
 }
@@ -75,7 +75,7 @@ func.func @broadcast_heads(
     %k: tensor<2x1x8x16xf32>,
     %v: tensor<2x1x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x8x16xf32>, tensor<2x1x8x16xf32>, tensor<2x1x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -88,7 +88,7 @@ func.func @broadcast_batch(
     %k: tensor<1x4x8x16xf32>,
     %v: tensor<1x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -101,22 +101,22 @@ func.func @repeat_kv(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x2x8x16xf32>,
     %v: tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.unsqueeze.default"(%k) {self = #plan.operand<0>, dim = 2 : i64}
+  %0 = plan.call "aten.unsqueeze.default"(%k) {self = #base.operand<0>, dim = 2 : i64}
       : (tensor<2x2x8x16xf32>) -> tensor<2x2x1x8x16xf32>
   %1 = plan.call "aten.expand.default"(%0)
-      {self = #plan.operand<0>, size = [2 : i64, 2 : i64, 2 : i64, 8 : i64, 16 : i64]}
+      {self = #base.operand<0>, size = [2 : i64, 2 : i64, 2 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x2x1x8x16xf32>) -> tensor<2x2x2x8x16xf32>
-  %2 = plan.call "aten.reshape.default"(%1) {self = #plan.operand<0>, shape = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
+  %2 = plan.call "aten.reshape.default"(%1) {self = #base.operand<0>, shape = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
-  %3 = plan.call "aten.unsqueeze.default"(%v) {self = #plan.operand<0>, dim = 2 : i64}
+  %3 = plan.call "aten.unsqueeze.default"(%v) {self = #base.operand<0>, dim = 2 : i64}
       : (tensor<2x2x8x16xf32>) -> tensor<2x2x1x8x16xf32>
   %4 = plan.call "aten.expand.default"(%3)
-      {self = #plan.operand<0>, size = [2 : i64, 2 : i64, 2 : i64, 8 : i64, 16 : i64]}
+      {self = #base.operand<0>, size = [2 : i64, 2 : i64, 2 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x2x1x8x16xf32>) -> tensor<2x2x2x8x16xf32>
-  %5 = plan.call "aten.reshape.default"(%4) {self = #plan.operand<0>, shape = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
+  %5 = plan.call "aten.reshape.default"(%4) {self = #base.operand<0>, shape = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %2, %5)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -129,20 +129,20 @@ func.func @decomposed(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x2x8x16xf32>,
     %v: tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.unsqueeze.default"(%k) {self = #plan.operand<0>, dim = 2 : i64}
+  %0 = plan.call "aten.unsqueeze.default"(%k) {self = #base.operand<0>, dim = 2 : i64}
       : (tensor<2x2x8x16xf32>) -> tensor<2x2x1x8x16xf32>
   %1 = plan.call "aten.expand.default"(%0)
-      {self = #plan.operand<0>, size = [2 : i64, 2 : i64, 2 : i64, 8 : i64, 16 : i64]}
+      {self = #base.operand<0>, size = [2 : i64, 2 : i64, 2 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x2x1x8x16xf32>) -> tensor<2x2x2x8x16xf32>
-  %2 = plan.call "aten.clone.default"(%1) {self = #plan.operand<0>}
+  %2 = plan.call "aten.clone.default"(%1) {self = #base.operand<0>}
       : (tensor<2x2x2x8x16xf32>) -> tensor<2x2x2x8x16xf32>
   %3 = plan.call "aten._unsafe_view.default"(%2)
-      {self = #plan.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
+      {self = #base.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
-  %4 = plan.call "aten.repeat_interleave.self_int"(%v) {self = #plan.operand<0>, repeats = 2 : i64, dim = 1 : i64}
+  %4 = plan.call "aten.repeat_interleave.self_int"(%v) {self = #base.operand<0>, repeats = 2 : i64, dim = 1 : i64}
       : (tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %3, %4)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -156,26 +156,26 @@ func.func @heads_last(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x8x2x16xf32>,
     %v: tensor<2x8x2x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.unsqueeze.default"(%k) {self = #plan.operand<0>, dim = 3 : i64}
+  %0 = plan.call "aten.unsqueeze.default"(%k) {self = #base.operand<0>, dim = 3 : i64}
       : (tensor<2x8x2x16xf32>) -> tensor<2x8x2x1x16xf32>
   %1 = plan.call "aten.expand.default"(%0)
-      {self = #plan.operand<0>, size = [2 : i64, 8 : i64, 2 : i64, 2 : i64, 16 : i64]}
+      {self = #base.operand<0>, size = [2 : i64, 8 : i64, 2 : i64, 2 : i64, 16 : i64]}
       : (tensor<2x8x2x1x16xf32>) -> tensor<2x8x2x2x16xf32>
-  %2 = plan.call "aten.reshape.default"(%1) {self = #plan.operand<0>, shape = [2 : i64, 8 : i64, 4 : i64, 16 : i64]}
+  %2 = plan.call "aten.reshape.default"(%1) {self = #base.operand<0>, shape = [2 : i64, 8 : i64, 4 : i64, 16 : i64]}
       : (tensor<2x8x2x2x16xf32>) -> tensor<2x8x4x16xf32>
-  %3 = plan.call "aten.permute.default"(%2) {self = #plan.operand<0>, dims = [0 : i64, 2 : i64, 1 : i64, 3 : i64]}
+  %3 = plan.call "aten.permute.default"(%2) {self = #base.operand<0>, dims = [0 : i64, 2 : i64, 1 : i64, 3 : i64]}
       : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
-  %4 = plan.call "aten.unsqueeze.default"(%v) {self = #plan.operand<0>, dim = 3 : i64}
+  %4 = plan.call "aten.unsqueeze.default"(%v) {self = #base.operand<0>, dim = 3 : i64}
       : (tensor<2x8x2x16xf32>) -> tensor<2x8x2x1x16xf32>
   %5 = plan.call "aten.expand.default"(%4)
-      {self = #plan.operand<0>, size = [2 : i64, 8 : i64, 2 : i64, 2 : i64, 16 : i64]}
+      {self = #base.operand<0>, size = [2 : i64, 8 : i64, 2 : i64, 2 : i64, 16 : i64]}
       : (tensor<2x8x2x1x16xf32>) -> tensor<2x8x2x2x16xf32>
-  %6 = plan.call "aten.reshape.default"(%5) {self = #plan.operand<0>, shape = [2 : i64, 8 : i64, 4 : i64, 16 : i64]}
+  %6 = plan.call "aten.reshape.default"(%5) {self = #base.operand<0>, shape = [2 : i64, 8 : i64, 4 : i64, 16 : i64]}
       : (tensor<2x8x2x2x16xf32>) -> tensor<2x8x4x16xf32>
-  %7 = plan.call "aten.permute.default"(%6) {self = #plan.operand<0>, dims = [0 : i64, 2 : i64, 1 : i64, 3 : i64]}
+  %7 = plan.call "aten.permute.default"(%6) {self = #base.operand<0>, dims = [0 : i64, 2 : i64, 1 : i64, 3 : i64]}
       : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %3, %7)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -187,12 +187,12 @@ func.func @one_group(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x1x8x16xf32>,
     %v: tensor<2x1x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.expand.default"(%k) {self = #plan.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
+  %0 = plan.call "aten.expand.default"(%k) {self = #base.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x1x8x16xf32>) -> tensor<2x4x8x16xf32>
-  %1 = plan.call "aten.expand.default"(%v) {self = #plan.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
+  %1 = plan.call "aten.expand.default"(%v) {self = #base.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x1x8x16xf32>) -> tensor<2x4x8x16xf32>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %0, %1)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -205,12 +205,12 @@ func.func @grouped_by_the_op(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x1x8x16xf32>,
     %v: tensor<2x1x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.expand.default"(%k) {self = #plan.operand<0>, size = [2 : i64, 2 : i64, 8 : i64, 16 : i64]}
+  %0 = plan.call "aten.expand.default"(%k) {self = #base.operand<0>, size = [2 : i64, 2 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x1x8x16xf32>) -> tensor<2x2x8x16xf32>
-  %1 = plan.call "aten.expand.default"(%v) {self = #plan.operand<0>, size = [2 : i64, 2 : i64, 8 : i64, 16 : i64]}
+  %1 = plan.call "aten.expand.default"(%v) {self = #base.operand<0>, size = [2 : i64, 2 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x1x8x16xf32>) -> tensor<2x2x8x16xf32>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %0, %1)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, enable_gqa = true}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, enable_gqa = true}
       : (tensor<2x4x8x16xf32>, tensor<2x2x8x16xf32>, tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -224,12 +224,12 @@ func.func @tiled(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x2x8x16xf32>,
     %v: tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.repeat.default"(%k) {self = #plan.operand<0>, repeats = [1 : i64, 2 : i64, 1 : i64, 1 : i64]}
+  %0 = plan.call "aten.repeat.default"(%k) {self = #base.operand<0>, repeats = [1 : i64, 2 : i64, 1 : i64, 1 : i64]}
       : (tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
-  %1 = plan.call "aten.repeat.default"(%v) {self = #plan.operand<0>, repeats = [1 : i64, 2 : i64, 1 : i64, 1 : i64]}
+  %1 = plan.call "aten.repeat.default"(%v) {self = #base.operand<0>, repeats = [1 : i64, 2 : i64, 1 : i64, 1 : i64]}
       : (tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %0, %1)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -242,10 +242,10 @@ func.func @values_not_repeated(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x2x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.repeat_interleave.self_int"(%k) {self = #plan.operand<0>, repeats = 2 : i64, dim = 1 : i64}
+  %0 = plan.call "aten.repeat_interleave.self_int"(%k) {self = #base.operand<0>, repeats = 2 : i64, dim = 1 : i64}
       : (tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %0, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }

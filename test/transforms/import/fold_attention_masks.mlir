@@ -13,12 +13,12 @@ func.func @causal(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %mask = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %mask = plan.call "aten.le.Tensor"(%key, %query) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %mask)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -31,13 +31,13 @@ func.func @triangle(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %0 = plan.call "aten.ones.default"() {size = [8 : i64, 8 : i64], dtype = i1} : () -> tensor<8x8xi1>
-  %1 = plan.call "aten.tril.default"(%0) {self = #plan.operand<0>} : (tensor<8x8xi1>) -> tensor<8x8xi1>
-  %2 = plan.call "aten.logical_not.default"(%1) {self = #plan.operand<0>} : (tensor<8x8xi1>) -> tensor<8x8xi1>
-  %3 = plan.call "aten.bitwise_not.default"(%2) {self = #plan.operand<0>} : (tensor<8x8xi1>) -> tensor<8x8xi1>
-  %4 = plan.call "aten.expand.default"(%3) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 8 : i64, 8 : i64]}
+  %1 = plan.call "aten.tril.default"(%0) {self = #base.operand<0>} : (tensor<8x8xi1>) -> tensor<8x8xi1>
+  %2 = plan.call "aten.logical_not.default"(%1) {self = #base.operand<0>} : (tensor<8x8xi1>) -> tensor<8x8xi1>
+  %3 = plan.call "aten.bitwise_not.default"(%2) {self = #base.operand<0>} : (tensor<8x8xi1>) -> tensor<8x8xi1>
+  %4 = plan.call "aten.expand.default"(%3) {self = #base.operand<0>, size = [2 : i64, 1 : i64, 8 : i64, 8 : i64]}
       : (tensor<8x8xi1>) -> tensor<2x1x8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %4)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -50,14 +50,14 @@ func.func @everything_seen(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %0 = plan.call "aten.sub.Tensor"(%query, %key) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.sub.Tensor"(%query, %key) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8x1xi64>, tensor<8xi64>) -> tensor<8x8xi64>
-  %mask = plan.call "aten.lt.Scalar"(%0) {self = #plan.operand<0>, other = 8 : i64}
+  %mask = plan.call "aten.lt.Scalar"(%0) {self = #base.operand<0>, other = 8 : i64}
       : (tensor<8x8xi64>) -> tensor<8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %mask)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -71,18 +71,18 @@ func.func @sliding(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
-  %1 = plan.call "aten.sub.Tensor"(%query) {self = #plan.operand<0>, other = 4 : i64}
+  %1 = plan.call "aten.sub.Tensor"(%query) {self = #base.operand<0>, other = 4 : i64}
       : (tensor<8x1xi64>) -> tensor<8x1xi64>
-  %2 = plan.call "aten.gt.Tensor"(%key, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %2 = plan.call "aten.gt.Tensor"(%key, %1) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
-  %mask = plan.call "aten.__and__.Tensor"(%2, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %mask = plan.call "aten.__and__.Tensor"(%2, %0) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8x8xi1>, tensor<8x8xi1>) -> tensor<8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %mask)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -90,32 +90,32 @@ func.func @sliding(
 // A padding mask is looked up by batch and key; its boolean form becomes the key mask.
 // CHECK-LABEL: func.func @padded
 // CHECK-NEXT: %[[SEEN:.*]] = plan.call "aten.to.dtype"(%arg0)
-// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[SEEN]]) {causal = true, key = #plan.operand<1>, key_mask = #plan.operand<3>
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[SEEN]]) {causal = true, key = #base.operand<1>, key_mask = #base.operand<3>
 func.func @padded(
     %seen: tensor<2x8xi64>,
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.to.dtype"(%seen) {self = #plan.operand<0>, dtype = i1} : (tensor<2x8xi64>) -> tensor<2x8xi1>
+  %0 = plan.call "aten.to.dtype"(%seen) {self = #base.operand<0>, dtype = i1} : (tensor<2x8xi64>) -> tensor<2x8xi1>
   %1 = plan.call "aten.arange.default"() {end = 2 : i64} : () -> tensor<2xi64>
-  %2 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 1 : i64]}
+  %2 = plan.call "aten.view.default"(%1) {self = #base.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 1 : i64]}
       : (tensor<2xi64>) -> tensor<2x1x1x1xi64>
   %3 = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %4 = plan.call "aten.view.default"(%3) {self = #plan.operand<0>, size = [1 : i64, 1 : i64, 1 : i64, 8 : i64]}
+  %4 = plan.call "aten.view.default"(%3) {self = #base.operand<0>, size = [1 : i64, 1 : i64, 1 : i64, 8 : i64]}
       : (tensor<8xi64>) -> tensor<1x1x1x8xi64>
-  %5 = plan.call "aten.view.default"(%3) {self = #plan.operand<0>, size = [1 : i64, 1 : i64, 8 : i64, 1 : i64]}
+  %5 = plan.call "aten.view.default"(%3) {self = #base.operand<0>, size = [1 : i64, 1 : i64, 8 : i64, 1 : i64]}
       : (tensor<8xi64>) -> tensor<1x1x8x1xi64>
   %6 = plan.call "aten.index.Tensor"(%0, %2, %4)
-      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]}
       : (tensor<2x8xi1>, tensor<2x1x1x1xi64>, tensor<1x1x1x8xi64>) -> tensor<2x1x1x8xi1>
-  %7 = plan.call "aten.le.Tensor"(%4, %5) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %7 = plan.call "aten.le.Tensor"(%4, %5) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<1x1x1x8xi64>, tensor<1x1x8x1xi64>) -> tensor<1x1x8x8xi1>
-  %8 = plan.call "aten.bitwise_and.Tensor"(%7, %6) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %8 = plan.call "aten.bitwise_and.Tensor"(%7, %6) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<1x1x8x8xi1>, tensor<2x1x1x8xi1>) -> tensor<2x1x8x8xi1>
-  %9 = plan.call "aten.expand.default"(%8) {self = #plan.operand<0>, size = [2 : i64, -1 : i64, 8 : i64, 8 : i64]}
+  %9 = plan.call "aten.expand.default"(%8) {self = #base.operand<0>, size = [2 : i64, -1 : i64, 8 : i64, 8 : i64]}
       : (tensor<2x1x8x8xi1>) -> tensor<2x1x8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %9)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -123,21 +123,21 @@ func.func @padded(
 // Without causal order, as in BERT; made boolean after it is laid out.
 // CHECK-LABEL: func.func @padding_only
 // CHECK: %[[SEEN:.*]] = plan.call "aten.gt.Scalar"
-// CHECK-NEXT: %[[FLAT:.*]] = plan.call "aten.reshape.default"(%[[SEEN]]) {self = #plan.operand<0>, shape = [2, 8]} : (tensor<2x1x1x8xi1>) -> tensor<2x8xi1>
-// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[FLAT]]) {key = #plan.operand<1>, key_mask = #plan.operand<3>
+// CHECK-NEXT: %[[FLAT:.*]] = plan.call "aten.reshape.default"(%[[SEEN]]) {self = #base.operand<0>, shape = [2, 8]} : (tensor<2x1x1x8xi1>) -> tensor<2x8xi1>
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[FLAT]]) {key = #base.operand<1>, key_mask = #base.operand<3>
 func.func @padding_only(
     %seen: tensor<2x8xi64>,
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.view.default"(%seen) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 8 : i64]}
+  %0 = plan.call "aten.view.default"(%seen) {self = #base.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 8 : i64]}
       : (tensor<2x8xi64>) -> tensor<2x1x1x8xi64>
-  %1 = plan.call "aten.gt.Scalar"(%0) {self = #plan.operand<0>, other = 0 : i64}
+  %1 = plan.call "aten.gt.Scalar"(%0) {self = #base.operand<0>, other = 0 : i64}
       : (tensor<2x1x1x8xi64>) -> tensor<2x1x1x8xi1>
-  %2 = plan.call "aten.expand.default"(%1) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 8 : i64, 8 : i64]}
+  %2 = plan.call "aten.expand.default"(%1) {self = #base.operand<0>, size = [2 : i64, 1 : i64, 8 : i64, 8 : i64]}
       : (tensor<2x1x1x8xi1>) -> tensor<2x1x8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -146,16 +146,16 @@ func.func @padding_only(
 // CHECK-LABEL: func.func @keys_only
 // CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg0) {{.*}}shape = [1, 8]
 // CHECK-NEXT: %[[ALL:.*]] = plan.call "aten.expand.default"(%[[ROW]]) {{.*}}size = [2, 8]
-// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[ALL]]) {key = #plan.operand<1>, key_mask = #plan.operand<3>
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[ALL]]) {key = #base.operand<1>, key_mask = #base.operand<3>
 func.func @keys_only(
     %seen: tensor<8xi1>,
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.expand.default"(%seen) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 8 : i64, 8 : i64]}
+  %0 = plan.call "aten.expand.default"(%seen) {self = #base.operand<0>, size = [2 : i64, 1 : i64, 8 : i64, 8 : i64]}
       : (tensor<8xi1>) -> tensor<2x1x8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %0)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -171,16 +171,16 @@ func.func @two_paddings(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
-  %1 = plan.call "aten.__and__.Tensor"(%0, %seen) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.__and__.Tensor"(%0, %seen) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8x8xi1>, tensor<2x1x1x8xi1>) -> tensor<2x1x8x8xi1>
-  %2 = plan.call "aten.__and__.Tensor"(%1, %used) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %2 = plan.call "aten.__and__.Tensor"(%1, %used) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x1x8x8xi1>, tensor<2x1x1x8xi1>) -> tensor<2x1x8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -194,43 +194,43 @@ func.func @one_sequence(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %0 = plan.call "aten.arange.default"() {end = 2 : i64} : () -> tensor<2xi64>
-  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 1 : i64]}
+  %1 = plan.call "aten.view.default"(%0) {self = #base.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 1 : i64]}
       : (tensor<2xi64>) -> tensor<2x1x1x1xi64>
   %2 = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %3 = plan.call "aten.view.default"(%2) {self = #plan.operand<0>, size = [1 : i64, 1 : i64, 1 : i64, 8 : i64]}
+  %3 = plan.call "aten.view.default"(%2) {self = #base.operand<0>, size = [1 : i64, 1 : i64, 1 : i64, 8 : i64]}
       : (tensor<8xi64>) -> tensor<1x1x1x8xi64>
-  %4 = plan.call "aten.view.default"(%2) {self = #plan.operand<0>, size = [1 : i64, 1 : i64, 8 : i64, 1 : i64]}
+  %4 = plan.call "aten.view.default"(%2) {self = #base.operand<0>, size = [1 : i64, 1 : i64, 8 : i64, 1 : i64]}
       : (tensor<8xi64>) -> tensor<1x1x8x1xi64>
   %5 = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %6 = plan.call "aten.unsqueeze.default"(%5) {self = #plan.operand<0>, dim = 0 : i64}
+  %6 = plan.call "aten.unsqueeze.default"(%5) {self = #base.operand<0>, dim = 0 : i64}
       : (tensor<8xi64>) -> tensor<1x8xi64>
-  %7 = plan.call "aten.expand.default"(%6) {self = #plan.operand<0>, size = [2 : i64, -1 : i64]}
+  %7 = plan.call "aten.expand.default"(%6) {self = #base.operand<0>, size = [2 : i64, -1 : i64]}
       : (tensor<1x8xi64>) -> tensor<2x8xi64>
-  %8 = plan.call "aten.slice.Tensor"(%7) {self = #plan.operand<0>, dim = 1 : i64, start = 0 : i64, end = 1 : i64}
+  %8 = plan.call "aten.slice.Tensor"(%7) {self = #base.operand<0>, dim = 1 : i64, start = 0 : i64, end = 1 : i64}
       : (tensor<2x8xi64>) -> tensor<2x1xi64>
-  %9 = plan.call "aten.sub.Tensor"(%8) {self = #plan.operand<0>, other = 1 : i64}
+  %9 = plan.call "aten.sub.Tensor"(%8) {self = #base.operand<0>, other = 1 : i64}
       : (tensor<2x1xi64>) -> tensor<2x1xi64>
   %10 = plan.call "aten.diff.default"(%7, %9)
-      {self = #plan.operand<0>, n = 1 : i64, dim = -1 : i64, prepend = #plan.operand<1>}
+      {self = #base.operand<0>, n = 1 : i64, dim = -1 : i64, prepend = #base.operand<1>}
       : (tensor<2x8xi64>, tensor<2x1xi64>) -> tensor<2x8xi64>
-  %11 = plan.call "aten.ne.Scalar"(%10) {self = #plan.operand<0>, other = 1 : i64}
+  %11 = plan.call "aten.ne.Scalar"(%10) {self = #base.operand<0>, other = 1 : i64}
       : (tensor<2x8xi64>) -> tensor<2x8xi1>
-  %12 = plan.call "aten.cumsum.default"(%11) {self = #plan.operand<0>, dim = -1 : i64}
+  %12 = plan.call "aten.cumsum.default"(%11) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x8xi1>) -> tensor<2x8xi64>
   %13 = plan.call "aten.index.Tensor"(%12, %1, %4)
-      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]}
       : (tensor<2x8xi64>, tensor<2x1x1x1xi64>, tensor<1x1x8x1xi64>) -> tensor<2x1x8x1xi64>
   %14 = plan.call "aten.index.Tensor"(%12, %1, %3)
-      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]}
       : (tensor<2x8xi64>, tensor<2x1x1x1xi64>, tensor<1x1x1x8xi64>) -> tensor<2x1x1x8xi64>
-  %15 = plan.call "aten.eq.Tensor"(%13, %14) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %15 = plan.call "aten.eq.Tensor"(%13, %14) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x1x8x1xi64>, tensor<2x1x1x8xi64>) -> tensor<2x1x8x8xi1>
-  %16 = plan.call "aten.le.Tensor"(%3, %4) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %16 = plan.call "aten.le.Tensor"(%3, %4) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<1x1x1x8xi64>, tensor<1x1x8x1xi64>) -> tensor<1x1x8x8xi1>
-  %17 = plan.call "aten.__and__.Tensor"(%15, %16) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %17 = plan.call "aten.__and__.Tensor"(%15, %16) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x1x8x8xi1>, tensor<1x1x8x8xi1>) -> tensor<2x1x8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %17)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -238,27 +238,27 @@ func.func @one_sequence(
 // Segments that come from an input cannot be proven to be one: the part that says so stays, the causal part folds.
 // CHECK-LABEL: func.func @packed_sequences
 // CHECK: %[[SAME:.*]] = plan.call "aten.eq.Tensor"
-// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[SAME]]) {causal = true, key = #plan.operand<1>, mask = #plan.operand<3>
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[SAME]]) {causal = true, key = #base.operand<1>, mask = #base.operand<3>
 func.func @packed_sequences(
     %segment: tensor<2x8xi64>,
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.view.default"(%segment) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 8 : i64, 1 : i64]}
+  %0 = plan.call "aten.view.default"(%segment) {self = #base.operand<0>, size = [2 : i64, 1 : i64, 8 : i64, 1 : i64]}
       : (tensor<2x8xi64>) -> tensor<2x1x8x1xi64>
-  %1 = plan.call "aten.view.default"(%segment) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 8 : i64]}
+  %1 = plan.call "aten.view.default"(%segment) {self = #base.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 8 : i64]}
       : (tensor<2x8xi64>) -> tensor<2x1x1x8xi64>
-  %2 = plan.call "aten.eq.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %2 = plan.call "aten.eq.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x1x8x1xi64>, tensor<2x1x1x8xi64>) -> tensor<2x1x8x8xi1>
   %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %3 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %3 = plan.call "aten.le.Tensor"(%key, %query) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
-  %4 = plan.call "aten.__and__.Tensor"(%2, %3) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %4 = plan.call "aten.__and__.Tensor"(%2, %3) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x1x8x8xi1>, tensor<8x8xi1>) -> tensor<2x1x8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %4)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -266,21 +266,21 @@ func.func @packed_sequences(
 // A disjunction is no property; all of the mask stays.
 // CHECK-LABEL: func.func @union
 // CHECK: %[[MASK:.*]] = plan.call "aten.__or__.Tensor"
-// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[MASK]]) {key = #plan.operand<1>, mask = #plan.operand<3>
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[MASK]]) {key = #base.operand<1>, mask = #base.operand<3>
 func.func @union(
     %seen: tensor<2x1x1x8xi1>,
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
-  %1 = plan.call "aten.__or__.Tensor"(%0, %seen) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.__or__.Tensor"(%0, %seen) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8x8xi1>, tensor<2x1x1x8xi1>) -> tensor<2x1x8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %1)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -289,32 +289,32 @@ func.func @union(
 // CHECK-LABEL: func.func @strictly_before
 // CHECK: %[[MASK:.*]] = plan.call "aten.lt.Tensor"
 // CHECK: %[[FOUR:.*]] = plan.call "aten.reshape.default"(%[[MASK]]) {{.*}}shape = [1, 1, 8, 8]
-// CHECK: "meshplan.attention"(%arg0, %arg1, %arg2, %[[FOUR]]) {key = #plan.operand<1>, mask = #plan.operand<3>
+// CHECK: "meshplan.attention"(%arg0, %arg1, %arg2, %[[FOUR]]) {key = #base.operand<1>, mask = #base.operand<3>
 func.func @strictly_before(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %0 = plan.call "aten.lt.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.lt.Tensor"(%key, %query) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %0)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
 
 // A mask that is an input stays.
 // CHECK-LABEL: func.func @opaque
-// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %arg0) {key = #plan.operand<1>, mask = #plan.operand<3>
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %arg0) {key = #base.operand<1>, mask = #base.operand<3>
 func.func @opaque(
     %mask: tensor<2x1x8x8xi1>,
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %mask)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -328,8 +328,8 @@ func.func @mask_and_flag(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %mask)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>,
-       attn_mask = #plan.operand<3>, is_causal = true}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>,
+       attn_mask = #base.operand<3>, is_causal = true}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
@@ -346,10 +346,10 @@ func.func @two_layers(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %first = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %seen)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x1x8xi1>) -> tensor<2x4x8x16xf32>
   %out = plan.call "aten.scaled_dot_product_attention.default"(%first, %k, %v, %seen)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, attn_mask = #base.operand<3>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x1x8xi1>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }

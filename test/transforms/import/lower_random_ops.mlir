@@ -4,17 +4,17 @@
 // Operators are numbered in their order; seed and step are arguments behind all others.
 // CHECK-LABEL: func.func @dropout(
 // CHECK-SAME: %[[X:arg0]]: tensor<4x6xf32>,
-// CHECK-SAME: %[[SEED:arg1]]: tensor<f64> {plan.kind = "setting", plan.names = ["seed"], plan.value = 0.000000e+00 : f64},
-// CHECK-SAME: %[[STEP:arg2]]: tensor<f64> {plan.kind = "setting", plan.names = ["step"], plan.value = 1.000000e+00 : f64})
-// CHECK-NEXT: %[[A:.*]] = plan.call "meshplan.dropout"(%[[X]], %[[SEED]], %[[STEP]]) {input = #plan.operand<0>, number = 0 : i64, p = 5.000000e-01 : f64, seed = #plan.operand<1>, step = #plan.operand<2>} in "a"
+// CHECK-SAME: %[[SEED:arg1]]: tensor<f64> {plan.kind = #plan.kind<setting>, plan.names = ["seed"], plan.value = 0.000000e+00 : f64},
+// CHECK-SAME: %[[STEP:arg2]]: tensor<f64> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.000000e+00 : f64})
+// CHECK-NEXT: %[[A:.*]] = plan.call "meshplan.dropout"(%[[X]], %[[SEED]], %[[STEP]]) {input = #base.operand<0>, number = 0 : i64, p = 5.000000e-01 : f64, seed = #base.operand<1>, step = #base.operand<2>} in "a"
 // CHECK-NEXT: %[[B:.*]] = plan.call "meshplan.dropout"(%[[A]], %[[SEED]], %[[STEP]])
 // CHECK-SAME: number = 1 : i64, p = 2.500000e-01 : f64
 // CHECK-SAME: in "b"
 // CHECK-NEXT: return %[[B]]
 func.func @dropout(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
-  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "a"
+  %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.5 : f64, train = true} in "a"
       : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %1:2 = plan.call "aten.native_dropout.default"(%0) {input = #plan.operand<0>, p = 0.25 : f64, train = true} in "b"
+  %1:2 = plan.call "aten.native_dropout.default"(%0) {input = #base.operand<0>, p = 0.25 : f64, train = true} in "b"
       : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi1>)
   return %1#0 : tensor<4x6xf32>
 }
@@ -23,13 +23,13 @@ func.func @dropout(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
 
 // A mask that is read is that of what is kept: the same words, with all their digits.
 // CHECK-LABEL: func.func @mask
-// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = f64, number = 0 : i64, seed = #plan.operand<0>, size = [4, 6], step = #plan.operand<1>}
-// CHECK: %[[M:.*]] = plan.call "aten.ge.Scalar"(%[[U]]) {other = 2.500000e-01 : f64, self = #plan.operand<0>}
+// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = f64, number = 0 : i64, seed = #base.operand<0>, size = [4, 6], step = #base.operand<1>}
+// CHECK: %[[M:.*]] = plan.call "aten.ge.Scalar"(%[[U]]) {other = 2.500000e-01 : f64, self = #base.operand<0>}
 // CHECK: %[[D:.*]] = plan.call "meshplan.dropout"(%arg0, %arg1, %arg2)
 // CHECK-SAME: number = 0 : i64
 // CHECK: return %[[D]], %[[M]]
 func.func @mask(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi1>) {
-  %0:2 = plan.call "aten.native_dropout.default"(%x) {input = #plan.operand<0>, p = 0.25 : f64, train = true}
+  %0:2 = plan.call "aten.native_dropout.default"(%x) {input = #base.operand<0>, p = 0.25 : f64, train = true}
       : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi1>)
   return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xi1>
 }
@@ -42,7 +42,7 @@ func.func @mask(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi1>) {
 // CHECK: %[[KEPT:.*]] = plan.call "meshplan.dropout"(%[[ONES]], %arg1, %arg2)
 // CHECK: plan.call "aten.mul.Tensor"(%arg0, %[[KEPT]])
 func.func @features(%x: tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32> {
-  %0 = plan.call "aten.feature_dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
+  %0 = plan.call "aten.feature_dropout.default"(%x) {input = #base.operand<0>, p = 0.5 : f64, train = true}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
   return %0 : tensor<2x4x8x8xf32>
 }
@@ -62,7 +62,7 @@ func.func @features(%x: tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32> {
 // CHECK: %[[S:.*]] = plan.call "aten.mul.Tensor"(%arg0, %[[F]])
 // CHECK: plan.call "aten.add.Tensor"(%[[S]], %[[B]])
 func.func @alpha(%x: tensor<2x4xbf16>) -> tensor<2x4xbf16> {
-  %0 = plan.call "aten.alpha_dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
+  %0 = plan.call "aten.alpha_dropout.default"(%x) {input = #base.operand<0>, p = 0.5 : f64, train = true}
       : (tensor<2x4xbf16>) -> tensor<2x4xbf16>
   return %0 : tensor<2x4xbf16>
 }
@@ -72,7 +72,7 @@ func.func @alpha(%x: tensor<2x4xbf16>) -> tensor<2x4xbf16> {
 // CHECK-LABEL: func.func @alpha_of_all
 // CHECK-NEXT: plan.call "aten.mul.Scalar"(%arg0) {other = 0.000000e+00
 func.func @alpha_of_all(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
-  %0 = plan.call "aten.feature_alpha_dropout.default"(%x) {input = #plan.operand<0>, p = 1.0 : f64, train = true}
+  %0 = plan.call "aten.feature_alpha_dropout.default"(%x) {input = #base.operand<0>, p = 1.0 : f64, train = true}
       : (tensor<2x4xf32>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
@@ -95,9 +95,9 @@ func.func @alpha_of_all(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 // CHECK: plan.call "aten.sub.Tensor"(%arg2, %[[W]]) {{.*}} : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
 func.func @bernoulli(%x: tensor<4xi64>, %p: tensor<4xf64>, %q: tensor<1xf32>)
     -> (tensor<4xi64>, tensor<4xf64>, tensor<4xi64>) {
-  %0 = plan.call "aten.bernoulli.p"(%x) {self = #plan.operand<0>, p = 0.25 : f64} : (tensor<4xi64>) -> tensor<4xi64>
-  %1 = plan.call "aten.bernoulli.default"(%p) {self = #plan.operand<0>} : (tensor<4xf64>) -> tensor<4xf64>
-  %2 = plan.call "aten.bernoulli.Tensor"(%x, %q) {self = #plan.operand<0>, p = #plan.operand<1>}
+  %0 = plan.call "aten.bernoulli.p"(%x) {self = #base.operand<0>, p = 0.25 : f64} : (tensor<4xi64>) -> tensor<4xi64>
+  %1 = plan.call "aten.bernoulli.default"(%p) {self = #base.operand<0>} : (tensor<4xf64>) -> tensor<4xf64>
+  %2 = plan.call "aten.bernoulli.Tensor"(%x, %q) {self = #base.operand<0>, p = #base.operand<1>}
       : (tensor<4xi64>, tensor<1xf32>) -> tensor<4xi64>
   return %0, %1, %2 : tensor<4xi64>, tensor<4xf64>, tensor<4xi64>
 }
@@ -105,11 +105,11 @@ func.func @bernoulli(%x: tensor<4xi64>, %p: tensor<4xf64>, %q: tensor<1xf32>)
 // -----
 
 // CHECK-LABEL: func.func @uniform
-// CHECK-NEXT: plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = bf16, number = 0 : i64, seed = #plan.operand<0>, size = [4], step = #plan.operand<1>}
+// CHECK-NEXT: plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = bf16, number = 0 : i64, seed = #base.operand<0>, size = [4], step = #base.operand<1>}
 // CHECK-NEXT: plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = f32, number = 1 : i64
 // CHECK-NEXT: return
 func.func @uniform(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<2x3xf32>) {
-  %0 = plan.call "aten.rand_like.default"(%x) {self = #plan.operand<0>} : (tensor<4xbf16>) -> tensor<4xbf16>
+  %0 = plan.call "aten.rand_like.default"(%x) {self = #base.operand<0>} : (tensor<4xbf16>) -> tensor<4xbf16>
   %1 = plan.call "aten.rand.default"() {size = [2, 3]} : () -> tensor<2x3xf32>
   return %0, %1 : tensor<4xbf16>, tensor<2x3xf32>
 }
@@ -132,8 +132,8 @@ func.func @uniform(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<2x3xf32>) {
 // CHECK: %[[P:.*]] = plan.call "aten.mul.Tensor"(%[[D]], %[[O]])
 // CHECK: plan.call "aten.add.Scalar"(%[[P]]) {other = 5.000000e-01
 func.func @normal(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<4xbf16>) {
-  %0 = plan.call "aten.normal_functional.default"(%x) {self = #plan.operand<0>, mean = 1.0 : f64, std = 2.0 : f64} : (tensor<4xbf16>) -> tensor<4xbf16>
-  %1 = plan.call "aten.normal.float_Tensor"(%x) {mean = 0.5 : f64, std = #plan.operand<0>} : (tensor<4xbf16>) -> tensor<4xbf16>
+  %0 = plan.call "aten.normal_functional.default"(%x) {self = #base.operand<0>, mean = 1.0 : f64, std = 2.0 : f64} : (tensor<4xbf16>) -> tensor<4xbf16>
+  %1 = plan.call "aten.normal.float_Tensor"(%x) {mean = 0.5 : f64, std = #base.operand<0>} : (tensor<4xbf16>) -> tensor<4xbf16>
   return %0, %1 : tensor<4xbf16>, tensor<4xbf16>
 }
 
@@ -148,8 +148,8 @@ func.func @normal(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<4xbf16>) {
 // CHECK: plan.call "aten.clamp_min.default"({{.*}}) {min = 6.103515{{.*}}E-5
 // CHECK: plan.call "aten.to.dtype"{{.*}} {dtype = f16
 func.func @exponential(%x: tensor<4xf32>, %y: tensor<4xf16>) -> (tensor<4xf32>, tensor<4xf16>) {
-  %0 = plan.call "aten.exponential.default"(%x) {self = #plan.operand<0>, lambd = 2.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.exponential.default"(%y) {self = #plan.operand<0>} : (tensor<4xf16>) -> tensor<4xf16>
+  %0 = plan.call "aten.exponential.default"(%x) {self = #base.operand<0>, lambd = 2.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.exponential.default"(%y) {self = #base.operand<0>} : (tensor<4xf16>) -> tensor<4xf16>
   return %0, %1 : tensor<4xf32>, tensor<4xf16>
 }
 
@@ -173,14 +173,14 @@ func.func @integers() -> (tensor<4xi64>, tensor<4xi64>) {
 
 // Attention is told where its numbers come from; one that drops nothing is not.
 // CHECK-LABEL: func.func @attention(
-// CHECK: %[[A:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg0, %arg0, %arg1, %arg2) {dropout = 1.000000e-01 : f64, key = #plan.operand<1>, number = 0 : i64, query = #plan.operand<0>, scale = 5.000000e-01 : f64, seed = #plan.operand<3>, step = #plan.operand<4>, value = #plan.operand<2>} in "attn"
+// CHECK: %[[A:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg0, %arg0, %arg1, %arg2) {dropout = 1.000000e-01 : f64, key = #base.operand<1>, number = 0 : i64, query = #base.operand<0>, scale = 5.000000e-01 : f64, seed = #base.operand<3>, step = #base.operand<4>, value = #base.operand<2>} in "attn"
 // CHECK: plan.call "meshplan.attention"(%[[A]]#0, %[[A]]#0, %[[A]]#0) {key
 func.func @attention(%x: tensor<2x4x8x4xf32>) -> tensor<2x4x8x4xf32> {
-  %0:2 = plan.call "meshplan.attention"(%x, %x, %x) {query = #plan.operand<0>, key = #plan.operand<1>,
-      value = #plan.operand<2>, scale = 0.5 : f64, dropout = 0.1 : f64} in "attn"
+  %0:2 = plan.call "meshplan.attention"(%x, %x, %x) {query = #base.operand<0>, key = #base.operand<1>,
+      value = #base.operand<2>, scale = 0.5 : f64, dropout = 0.1 : f64} in "attn"
       : (tensor<2x4x8x4xf32>, tensor<2x4x8x4xf32>, tensor<2x4x8x4xf32>) -> (tensor<2x4x8x4xf32>, tensor<2x4x8xf32>)
-  %1:2 = plan.call "meshplan.attention"(%0#0, %0#0, %0#0) {query = #plan.operand<0>, key = #plan.operand<1>,
-      value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+  %1:2 = plan.call "meshplan.attention"(%0#0, %0#0, %0#0) {query = #base.operand<0>, key = #base.operand<1>,
+      value = #base.operand<2>, scale = 0.5 : f64} in "attn"
       : (tensor<2x4x8x4xf32>, tensor<2x4x8x4xf32>, tensor<2x4x8x4xf32>) -> (tensor<2x4x8x4xf32>, tensor<2x4x8xf32>)
   return %1#0 : tensor<2x4x8x4xf32>
 }
@@ -194,8 +194,8 @@ func.func @attention(%x: tensor<2x4x8x4xf32>) -> tensor<2x4x8x4xf32> {
 // CHECK-NEXT: plan.call "meshplan.dropout"(%[[N]], %arg1, %arg2)
 // CHECK-SAME: number = 0 : i64
 func.func @others(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = plan.call "aten.rrelu.default"(%x) {self = #plan.operand<0>, training = true} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.dropout.default"(%0) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
+  %0 = plan.call "aten.rrelu.default"(%x) {self = #base.operand<0>, training = true} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.dropout.default"(%0) {input = #base.operand<0>, p = 0.5 : f64, train = true}
       : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
@@ -205,7 +205,7 @@ func.func @others(%x: tensor<4xf32>) -> tensor<4xf32> {
 // Without random numbers there are no settings.
 // CHECK-LABEL: func.func @none(%arg0: tensor<4xf32>) -> tensor<4xf32>
 func.func @none(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = false}
+  %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.5 : f64, train = false}
       : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

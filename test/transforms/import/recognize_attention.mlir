@@ -6,7 +6,7 @@
 // Scaled, capped, masked.
 // CHECK-LABEL: func.func @capped
 // CHECK-NEXT: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg1, %arg2, %arg3)
-// CHECK-SAME: {key = #plan.operand<1>, mask = #plan.operand<3>, query = #plan.operand<0>, scale = 2.500000e-01 : f64, softcap = 5.000000e+01 : f64, value = #plan.operand<2>}
+// CHECK-SAME: {key = #base.operand<1>, mask = #base.operand<3>, query = #base.operand<0>, scale = 2.500000e-01 : f64, softcap = 5.000000e+01 : f64, value = #base.operand<2>}
 // CHECK-SAME: -> (tensor<2x4x8x6xf32>, tensor<2x4x8xf32>)
 // CHECK-NEXT: return %[[OUT]]#0
 func.func @capped(
@@ -14,22 +14,22 @@ func.func @capped(
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x6xf32>,
     %mask: tensor<2x1x8x8xf32>) -> tensor<2x4x8x6xf32> {
-  %0 = plan.call "aten.transpose.int"(%k) {self = #plan.operand<0>, dim0 = 2 : i64, dim1 = 3 : i64}
+  %0 = plan.call "aten.transpose.int"(%k) {self = #base.operand<0>, dim0 = 2 : i64, dim1 = 3 : i64}
       : (tensor<2x4x8x16xf32>) -> tensor<2x4x16x8xf32>
-  %1 = plan.call "aten.matmul.default"(%q, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.matmul.default"(%q, %0) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
-  %2 = plan.call "aten.mul.Tensor"(%1) {self = #plan.operand<0>, other = 0.25 : f64}
+  %2 = plan.call "aten.mul.Tensor"(%1) {self = #base.operand<0>, other = 0.25 : f64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %3 = plan.call "aten.div.Tensor"(%2) {self = #plan.operand<0>, other = 50.0 : f64}
+  %3 = plan.call "aten.div.Tensor"(%2) {self = #base.operand<0>, other = 50.0 : f64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %4 = plan.call "aten.tanh.default"(%3) {self = #plan.operand<0>} : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %5 = plan.call "aten.mul.Tensor"(%4) {self = #plan.operand<0>, other = 50.0 : f64}
+  %4 = plan.call "aten.tanh.default"(%3) {self = #base.operand<0>} : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %5 = plan.call "aten.mul.Tensor"(%4) {self = #base.operand<0>, other = 50.0 : f64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %6 = plan.call "aten.add.Tensor"(%5, %mask) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %6 = plan.call "aten.add.Tensor"(%5, %mask) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x1x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %7 = plan.call "aten.softmax.int"(%6) {self = #plan.operand<0>, dim = -1 : i64, dtype = f32}
+  %7 = plan.call "aten.softmax.int"(%6) {self = #base.operand<0>, dim = -1 : i64, dtype = f32}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %8 = plan.call "aten.matmul.default"(%7, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %8 = plan.call "aten.matmul.default"(%7, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x8x6xf32>
   return %8 : tensor<2x4x8x6xf32>
 }
@@ -50,34 +50,34 @@ func.func @merged_heads(
     %v: tensor<2x8x4x16xf32>,
     %bias: tensor<8x1x8xf32>,
     %mask: tensor<2x1x8x8xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.transpose.int"(%q) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %0 = plan.call "aten.transpose.int"(%q) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
-  %1 = plan.call "aten.transpose.int"(%k) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %1 = plan.call "aten.transpose.int"(%k) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
-  %2 = plan.call "aten.transpose.int"(%v) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %2 = plan.call "aten.transpose.int"(%v) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
-  %3 = plan.call "aten.reshape.default"(%0) {self = #plan.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
+  %3 = plan.call "aten.reshape.default"(%0) {self = #base.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
       : (tensor<2x4x8x16xf32>) -> tensor<8x8x16xf32>
-  %4 = plan.call "aten.reshape.default"(%1) {self = #plan.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
+  %4 = plan.call "aten.reshape.default"(%1) {self = #base.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
       : (tensor<2x4x8x16xf32>) -> tensor<8x8x16xf32>
-  %5 = plan.call "aten.transpose.int"(%4) {self = #plan.operand<0>, dim0 = -1 : i64, dim1 = -2 : i64}
+  %5 = plan.call "aten.transpose.int"(%4) {self = #base.operand<0>, dim0 = -1 : i64, dim1 = -2 : i64}
       : (tensor<8x8x16xf32>) -> tensor<8x16x8xf32>
-  %6 = plan.call "aten.reshape.default"(%2) {self = #plan.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
+  %6 = plan.call "aten.reshape.default"(%2) {self = #base.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
       : (tensor<2x4x8x16xf32>) -> tensor<8x8x16xf32>
   %7 = plan.call "aten.baddbmm.default"(%bias, %3, %5)
-      {self = #plan.operand<0>, batch1 = #plan.operand<1>, batch2 = #plan.operand<2>, beta = 1.0 : f64, alpha = 0.5 : f64}
+      {self = #base.operand<0>, batch1 = #base.operand<1>, batch2 = #base.operand<2>, beta = 1.0 : f64, alpha = 0.5 : f64}
       : (tensor<8x1x8xf32>, tensor<8x8x16xf32>, tensor<8x16x8xf32>) -> tensor<8x8x8xf32>
-  %8 = plan.call "aten.view.default"(%7) {self = #plan.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, -1 : i64]}
+  %8 = plan.call "aten.view.default"(%7) {self = #base.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, -1 : i64]}
       : (tensor<8x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %9 = plan.call "aten.add.Tensor"(%8, %mask) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %9 = plan.call "aten.add.Tensor"(%8, %mask) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x1x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %10 = plan.call "aten.softmax.int"(%9) {self = #plan.operand<0>, dim = -1 : i64}
+  %10 = plan.call "aten.softmax.int"(%9) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %11 = plan.call "aten.view.default"(%10) {self = #plan.operand<0>, size = [8 : i64, 8 : i64, -1 : i64]}
+  %11 = plan.call "aten.view.default"(%10) {self = #base.operand<0>, size = [8 : i64, 8 : i64, -1 : i64]}
       : (tensor<2x4x8x8xf32>) -> tensor<8x8x8xf32>
-  %12 = plan.call "aten.bmm.default"(%11, %6) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %12 = plan.call "aten.bmm.default"(%11, %6) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<8x8x8xf32>, tensor<8x8x16xf32>) -> tensor<8x8x16xf32>
-  %13 = plan.call "aten.view.default"(%12) {self = #plan.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
+  %13 = plan.call "aten.view.default"(%12) {self = #base.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
       : (tensor<8x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %13 : tensor<2x4x8x16xf32>
 }
@@ -88,26 +88,26 @@ func.func @merged_heads(
 // CHECK-NEXT: %[[MASK:.*]] = plan.call "aten.masked_fill.Scalar"(%[[ZEROS]], %arg3) {{.*}}value = 0xFFF0000000000000
 // CHECK-NEXT: %[[K:.*]] = plan.call "aten.transpose.int"(%arg1)
 // CHECK-NEXT: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %[[K]], %arg2, %[[MASK]])
-// CHECK-NEXT: plan.call "aten.view.default"(%[[OUT]]#0) {self = #plan.operand<0>, size = [64, 16]}
+// CHECK-NEXT: plan.call "aten.view.default"(%[[OUT]]#0) {self = #base.operand<0>, size = [64, 16]}
 func.func @filled(
     %q: tensor<2x4x8x16xbf16>,
     %k: tensor<2x4x16x8xbf16>,
     %v: tensor<2x4x8x16xbf16>,
     %hidden: tensor<8x8xi1>) -> tensor<64x16xbf16> {
-  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xbf16>, tensor<2x4x16x8xbf16>) -> tensor<2x4x8x8xbf16>
-  %1 = plan.call "aten.to.dtype"(%0) {self = #plan.operand<0>, dtype = f32}
+  %1 = plan.call "aten.to.dtype"(%0) {self = #base.operand<0>, dtype = f32}
       : (tensor<2x4x8x8xbf16>) -> tensor<2x4x8x8xf32>
   %2 = plan.call "aten.masked_fill.Scalar"(%1, %hidden)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = 0xFFF0000000000000 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = 0xFFF0000000000000 : f64}
       : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
-  %3 = plan.call "aten._softmax.default"(%2) {self = #plan.operand<0>, dim = 3 : i64, half_to_float = false}
+  %3 = plan.call "aten._softmax.default"(%2) {self = #base.operand<0>, dim = 3 : i64, half_to_float = false}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %4 = plan.call "aten.to.dtype"(%3) {self = #plan.operand<0>, dtype = bf16}
+  %4 = plan.call "aten.to.dtype"(%3) {self = #base.operand<0>, dtype = bf16}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xbf16>
-  %5 = plan.call "aten.matmul.default"(%4, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %5 = plan.call "aten.matmul.default"(%4, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xbf16>, tensor<2x4x8x16xbf16>) -> tensor<2x4x8x16xbf16>
-  %6 = plan.call "aten.view.default"(%5) {self = #plan.operand<0>, size = [64 : i64, 16 : i64]}
+  %6 = plan.call "aten.view.default"(%5) {self = #base.operand<0>, size = [64 : i64, 16 : i64]}
       : (tensor<2x4x8x16xbf16>) -> tensor<64x16xbf16>
   return %6 : tensor<64x16xbf16>
 }
@@ -123,19 +123,19 @@ func.func @kept(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
-    %bias: tensor<1x4x8x8xf32> {plan.kind = "parameter"},
+    %bias: tensor<1x4x8x8xf32> {plan.kind = #plan.kind<parameter>},
     %seen: tensor<1x1x8x8xi1>) -> tensor<2x4x8x16xf32> {
   %lowest = plan.call "aten.full.default"() {size = [], fill_value = -3.4028234663852886e+38 : f64} : () -> tensor<f32>
-  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
-  %1 = plan.call "aten.add.Tensor"(%bias, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.add.Tensor"(%bias, %0) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<1x4x8x8xf32>, tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
   %2 = plan.call "aten.where.self"(%seen, %1, %lowest)
-      {condition = #plan.operand<0>, self = #plan.operand<1>, other = #plan.operand<2>}
+      {condition = #base.operand<0>, self = #base.operand<1>, other = #base.operand<2>}
       : (tensor<1x1x8x8xi1>, tensor<2x4x8x8xf32>, tensor<f32>) -> tensor<2x4x8x8xf32>
-  %3 = plan.call "aten.softmax.int"(%2) {self = #plan.operand<0>, dim = -1 : i64}
+  %3 = plan.call "aten.softmax.int"(%2) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %4 : tensor<2x4x8x16xf32>
 }
@@ -147,11 +147,11 @@ func.func @read_elsewhere(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>) -> (tensor<2x4x8x16xf32>, tensor<2x4x8x8xf32>) {
-  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
-  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+  %1 = plan.call "aten.softmax.int"(%0) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %2 = plan.call "aten.matmul.default"(%1, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %2 = plan.call "aten.matmul.default"(%1, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %2, %1 : tensor<2x4x8x16xf32>, tensor<2x4x8x8xf32>
 }
@@ -164,14 +164,14 @@ func.func @filled_with_a_score(
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
     %hidden: tensor<8x8xi1>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %1 = plan.call "aten.masked_fill.Scalar"(%0, %hidden)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -10000.0 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -10000.0 : f64}
       : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
-  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = -1 : i64}
+  %2 = plan.call "aten.softmax.int"(%1) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %3 = plan.call "aten.matmul.default"(%2, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %3 = plan.call "aten.matmul.default"(%2, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %3 : tensor<2x4x8x16xf32>
 }
@@ -184,15 +184,15 @@ func.func @scaled_bias(
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
     %bias: tensor<8x8xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
-  %1 = plan.call "aten.add.Tensor"(%0, %bias) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.add.Tensor"(%0, %bias) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<8x8xf32>) -> tensor<2x4x8x8xf32>
-  %2 = plan.call "aten.mul.Tensor"(%1) {self = #plan.operand<0>, other = 0.25 : f64}
+  %2 = plan.call "aten.mul.Tensor"(%1) {self = #base.operand<0>, other = 0.25 : f64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %3 = plan.call "aten.softmax.int"(%2) {self = #plan.operand<0>, dim = -1 : i64}
+  %3 = plan.call "aten.softmax.int"(%2) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %4 : tensor<2x4x8x16xf32>
 }
@@ -205,19 +205,19 @@ func.func @dropped(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
-  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+  %1 = plan.call "aten.softmax.int"(%0) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %2 = plan.call "aten.dropout.default"(%1) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+  %2 = plan.call "aten.dropout.default"(%1) {input = #base.operand<0>, p = 0.1 : f64, train = true}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %3 = plan.call "aten.matmul.default"(%2, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %3 = plan.call "aten.matmul.default"(%2, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
-  %4 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+  %4 = plan.call "aten.softmax.int"(%0) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %5:2 = plan.call "aten.native_dropout.default"(%4) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
+  %5:2 = plan.call "aten.native_dropout.default"(%4) {input = #base.operand<0>, p = 0.5 : f64, train = true}
       : (tensor<2x4x8x8xf32>) -> (tensor<2x4x8x8xf32>, tensor<2x4x8x8xi1>)
-  %6 = plan.call "aten.matmul.default"(%5#0, %3) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %6 = plan.call "aten.matmul.default"(%5#0, %3) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %6 : tensor<2x4x8x16xf32>
 }
@@ -229,25 +229,25 @@ func.func @others(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>) -> (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x8xi1>) {
-  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
-  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+  %1 = plan.call "aten.softmax.int"(%0) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %2 = plan.call "aten.dropout.default"(%1) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+  %2 = plan.call "aten.dropout.default"(%1) {input = #base.operand<0>, p = 0.1 : f64, train = true}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %again = plan.call "aten.dropout.default"(%2) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+  %again = plan.call "aten.dropout.default"(%2) {input = #base.operand<0>, p = 0.1 : f64, train = true}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %3 = plan.call "aten.matmul.default"(%again, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %3 = plan.call "aten.matmul.default"(%again, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
-  %4 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 2 : i64}
+  %4 = plan.call "aten.softmax.int"(%0) {self = #base.operand<0>, dim = 2 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %5 = plan.call "aten.matmul.default"(%4, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %5 = plan.call "aten.matmul.default"(%4, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
-  %6 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+  %6 = plan.call "aten.softmax.int"(%0) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %7:2 = plan.call "aten.native_dropout.default"(%6) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+  %7:2 = plan.call "aten.native_dropout.default"(%6) {input = #base.operand<0>, p = 0.1 : f64, train = true}
       : (tensor<2x4x8x8xf32>) -> (tensor<2x4x8x8xf32>, tensor<2x4x8x8xi1>)
-  %8 = plan.call "aten.matmul.default"(%7#0, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %8 = plan.call "aten.matmul.default"(%7#0, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %3, %5, %8, %7#1 : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x8xi1>
 }
@@ -262,15 +262,15 @@ func.func @scaled_sum(
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x6xf32>,
     %mask: tensor<2x1x8x8xf32>) -> tensor<2x4x8x6xf32> {
-  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
-  %1 = plan.call "aten.add.Tensor"(%mask, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.add.Tensor"(%mask, %0) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x1x8x8xf32>, tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %2 = plan.call "aten.mul.Tensor"(%1) {self = #plan.operand<0>, other = 0.25 : f64}
+  %2 = plan.call "aten.mul.Tensor"(%1) {self = #base.operand<0>, other = 0.25 : f64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %3 = plan.call "aten.softmax.int"(%2) {self = #plan.operand<0>, dim = -1 : i64}
+  %3 = plan.call "aten.softmax.int"(%2) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x8x6xf32>
   return %4 : tensor<2x4x8x6xf32>
 }
@@ -290,28 +290,28 @@ func.func @merged_softmax(
     %q: tensor<7x4x24xf32>,
     %k: tensor<7x4x24xf32>,
     %v: tensor<7x4x24xf32>) -> tensor<24x7x4xf32> {
-  %0 = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
+  %0 = plan.call "aten.view.default"(%q) {self = #base.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
       : (tensor<7x4x24xf32>) -> tensor<7x24x4xf32>
-  %1 = plan.call "aten.transpose.int"(%0) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
+  %1 = plan.call "aten.transpose.int"(%0) {self = #base.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
       : (tensor<7x24x4xf32>) -> tensor<24x7x4xf32>
-  %2 = plan.call "aten.mul.Tensor"(%1) {self = #plan.operand<0>, other = 0.5 : f64}
+  %2 = plan.call "aten.mul.Tensor"(%1) {self = #base.operand<0>, other = 0.5 : f64}
       : (tensor<24x7x4xf32>) -> tensor<24x7x4xf32>
-  %3 = plan.call "aten.view.default"(%k) {self = #plan.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
+  %3 = plan.call "aten.view.default"(%k) {self = #base.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
       : (tensor<7x4x24xf32>) -> tensor<7x24x4xf32>
-  %4 = plan.call "aten.permute.default"(%3) {self = #plan.operand<0>, dims = [1 : i64, 2 : i64, 0 : i64]}
+  %4 = plan.call "aten.permute.default"(%3) {self = #base.operand<0>, dims = [1 : i64, 2 : i64, 0 : i64]}
       : (tensor<7x24x4xf32>) -> tensor<24x4x7xf32>
-  %5 = plan.call "aten.div.Tensor"(%4) {self = #plan.operand<0>, other = 2.0 : f64}
+  %5 = plan.call "aten.div.Tensor"(%4) {self = #base.operand<0>, other = 2.0 : f64}
       : (tensor<24x4x7xf32>) -> tensor<24x4x7xf32>
-  %6 = plan.call "aten.view.default"(%v) {self = #plan.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
+  %6 = plan.call "aten.view.default"(%v) {self = #base.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
       : (tensor<7x4x24xf32>) -> tensor<7x24x4xf32>
-  %7 = plan.call "aten.transpose.int"(%6) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
+  %7 = plan.call "aten.transpose.int"(%6) {self = #base.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
       : (tensor<7x24x4xf32>) -> tensor<24x7x4xf32>
-  %8 = plan.call "aten.bmm.default"(%2, %5) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %8 = plan.call "aten.bmm.default"(%2, %5) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<24x7x4xf32>, tensor<24x4x7xf32>) -> tensor<24x7x7xf32>
-  %9 = plan.call "aten.softmax.int"(%8) {self = #plan.operand<0>, dim = -1 : i64}
+  %9 = plan.call "aten.softmax.int"(%8) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<24x7x7xf32>) -> tensor<24x7x7xf32>
-  %10 = plan.call "aten.mean.dim"(%9) {self = #plan.operand<0>, dim = [0 : i64]} : (tensor<24x7x7xf32>) -> tensor<7x7xf32>
-  %11 = plan.call "aten.bmm.default"(%9, %7) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %10 = plan.call "aten.mean.dim"(%9) {self = #base.operand<0>, dim = [0 : i64]} : (tensor<24x7x7xf32>) -> tensor<7x7xf32>
+  %11 = plan.call "aten.bmm.default"(%9, %7) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<24x7x7xf32>, tensor<24x7x4xf32>) -> tensor<24x7x4xf32>
   return %11 : tensor<24x7x4xf32>
 }

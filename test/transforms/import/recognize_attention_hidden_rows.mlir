@@ -5,22 +5,22 @@
 
 // Rows that are all padding have even shares, and no gradient.
 // CHECK-LABEL: func.func @padded
-// CHECK: %[[ROWS:.*]] = plan.call "aten.all.dim"(%arg3) {dim = -1 : i64, keepdim = true, self = #plan.operand<0>} : (tensor<2x1x8x8xi1>) -> tensor<2x1x8x1xi1>
-// CHECK-NEXT: %[[Q:.*]] = plan.call "aten.masked_fill.Scalar"(%arg0, %[[ROWS]]) {mask = #plan.operand<1>, self = #plan.operand<0>, value = 0.000000e+00 : f64}
+// CHECK: %[[ROWS:.*]] = plan.call "aten.all.dim"(%arg3) {dim = -1 : i64, keepdim = true, self = #base.operand<0>} : (tensor<2x1x8x8xi1>) -> tensor<2x1x8x1xi1>
+// CHECK-NEXT: %[[Q:.*]] = plan.call "aten.masked_fill.Scalar"(%arg0, %[[ROWS]]) {mask = #base.operand<1>, self = #base.operand<0>, value = 0.000000e+00 : f64}
 // CHECK: plan.call "meshplan.attention"(%[[Q]], %{{.*}}, %arg2, %{{.*}}) {{.*}}mask =
 func.func @padded(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
     %hidden: tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %s = plan.call "aten.masked_fill.Scalar"(%p, %hidden)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<2x4x8x8xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }
@@ -35,14 +35,14 @@ func.func @hidden_keys(
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
     %hidden: tensor<2x1x1x8xi1>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %s = plan.call "aten.masked_fill.Scalar"(%p, %hidden)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<2x4x8x8xf32>, tensor<2x1x1x8xi1>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }
@@ -58,22 +58,22 @@ func.func @two_fills(
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
     %hidden: tensor<2x1x1x8xi1>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %i = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %row = plan.call "aten.unsqueeze.default"(%i) {self = #plan.operand<0>, dim = 1 : i64}
+  %row = plan.call "aten.unsqueeze.default"(%i) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
   %a = plan.call "aten.masked_fill.Scalar"(%p, %hidden)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<2x4x8x8xf32>, tensor<2x1x1x8xi1>) -> tensor<2x4x8x8xf32>
   %s = plan.call "aten.masked_fill.Scalar"(%a, %later)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = 0xFFF0000000000000 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = 0xFFF0000000000000 : f64}
       : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }
@@ -89,16 +89,16 @@ func.func @merged(
     %k: tensor<8x16x8xf32>,
     %values: tensor<2x4x8x16xf32>,
     %hidden: tensor<8x8x8xi1>) -> tensor<8x8x16xf32> {
-  %v = plan.call "aten.reshape.default"(%values) {self = #plan.operand<0>, shape = [8 : i64, 8 : i64, 16 : i64]}
+  %v = plan.call "aten.reshape.default"(%values) {self = #base.operand<0>, shape = [8 : i64, 8 : i64, 16 : i64]}
       : (tensor<2x4x8x16xf32>) -> tensor<8x8x16xf32>
-  %p = plan.call "aten.bmm.default"(%q, %k) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %p = plan.call "aten.bmm.default"(%q, %k) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<8x8x16xf32>, tensor<8x16x8xf32>) -> tensor<8x8x8xf32>
   %s = plan.call "aten.masked_fill.Scalar"(%p, %hidden)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<8x8x8xf32>, tensor<8x8x8xi1>) -> tensor<8x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<8x8x8xf32>) -> tensor<8x8x8xf32>
-  %o = plan.call "aten.bmm.default"(%w, %v) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %o = plan.call "aten.bmm.default"(%w, %v) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<8x8x8xf32>, tensor<8x8x16xf32>) -> tensor<8x8x16xf32>
   return %o : tensor<8x8x16xf32>
 }
@@ -111,19 +111,19 @@ func.func @causal(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %i = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %row = plan.call "aten.unsqueeze.default"(%i) {self = #plan.operand<0>, dim = 1 : i64}
+  %row = plan.call "aten.unsqueeze.default"(%i) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
   %s = plan.call "aten.masked_fill.Scalar"(%p, %later)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }
@@ -137,14 +137,14 @@ func.func @infinite(
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
     %hidden: tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %s = plan.call "aten.masked_fill.Scalar"(%p, %hidden)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = 0xFFF0000000000000 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = 0xFFF0000000000000 : f64}
       : (tensor<2x4x8x8xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }
@@ -160,18 +160,18 @@ func.func @beside_a_bias(
     %x: tensor<2x4x8x3xf32>,
     %y: tensor<2x4x3x8xf32>,
     %hidden: tensor<2x1x8x8xi1>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
-  %b = plan.call "aten.matmul.default"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %b = plan.call "aten.matmul.default"(%x, %y) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x8x8xf32>
-  %a = plan.call "aten.add.Tensor"(%p, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %a = plan.call "aten.add.Tensor"(%p, %b) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
   %s = plan.call "aten.masked_fill.Scalar"(%a, %hidden)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<2x4x8x8xf32>, tensor<2x1x8x8xi1>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }
@@ -186,21 +186,21 @@ func.func @beside_a_mask(
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
     %mask: tensor<2x1x1x8xf32>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %i = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %row = plan.call "aten.unsqueeze.default"(%i) {self = #plan.operand<0>, dim = 1 : i64}
+  %row = plan.call "aten.unsqueeze.default"(%i) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
   %a = plan.call "aten.masked_fill.Scalar"(%p, %later)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
-  %s = plan.call "aten.add.Tensor"(%a, %mask) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %s = plan.call "aten.add.Tensor"(%a, %mask) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x1x1x8xf32>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }
@@ -213,25 +213,25 @@ func.func @beside_a_causal_mask(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %i = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %row = plan.call "aten.unsqueeze.default"(%i) {self = #plan.operand<0>, dim = 1 : i64}
+  %row = plan.call "aten.unsqueeze.default"(%i) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
   %none = plan.call "aten.zeros.default"() {size = [8 : i64, 8 : i64], dtype = f32} : () -> tensor<8x8xf32>
   %mask = plan.call "aten.masked_fill.Scalar"(%none, %later)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<8x8xf32>, tensor<8x8xi1>) -> tensor<8x8xf32>
   %a = plan.call "aten.masked_fill.Scalar"(%p, %later)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
-  %s = plan.call "aten.add.Tensor"(%a, %mask) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %s = plan.call "aten.add.Tensor"(%a, %mask) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<8x8xf32>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }
@@ -245,25 +245,25 @@ func.func @beside_a_padded_mask(
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
     %padding: tensor<8x8xi1>) -> tensor<2x4x8x16xf32> {
-  %p = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %p = plan.call "aten.matmul.default"(%q, %k) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %i = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
-  %row = plan.call "aten.unsqueeze.default"(%i) {self = #plan.operand<0>, dim = 1 : i64}
+  %row = plan.call "aten.unsqueeze.default"(%i) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<8xi64>) -> tensor<8x1xi64>
-  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %later = plan.call "aten.gt.Tensor"(%i, %row) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
   %none = plan.call "aten.zeros.default"() {size = [8 : i64, 8 : i64], dtype = f32} : () -> tensor<8x8xf32>
   %mask = plan.call "aten.masked_fill.Scalar"(%none, %padding)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<8x8xf32>, tensor<8x8xi1>) -> tensor<8x8xf32>
   %a = plan.call "aten.masked_fill.Scalar"(%p, %later)
-      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      {self = #base.operand<0>, mask = #base.operand<1>, value = -3.4028234663852886e+38 : f64}
       : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
-  %s = plan.call "aten.add.Tensor"(%a, %mask) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %s = plan.call "aten.add.Tensor"(%a, %mask) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<8x8xf32>) -> tensor<2x4x8x8xf32>
-  %w = plan.call "aten.softmax.int"(%s) {self = #plan.operand<0>, dim = -1 : i64}
+  %w = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-  %o = plan.call "aten.matmul.default"(%w, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %o = plan.call "aten.matmul.default"(%w, %v) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %o : tensor<2x4x8x16xf32>
 }

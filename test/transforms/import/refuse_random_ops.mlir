@@ -9,15 +9,15 @@ func.func @dropout(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-note @below {{in 'layers.0'}}
   // expected-note @below {{and 1 more}}
   // expected-note @below {{help: export the model in evaluation mode, after 'model.eval()'}}
-  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "layers.0"
+  %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.5 : f64, train = true} in "layers.0"
       : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{in 'layers.1'}}
-  %1 = plan.call "aten.dropout.default"(%0) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "layers.1"
+  %1 = plan.call "aten.dropout.default"(%0) {input = #base.operand<0>, p = 0.5 : f64, train = true} in "layers.1"
       : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{in 'layers.2'}}
-  %2 = plan.call "aten.dropout.default"(%1) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "layers.2"
+  %2 = plan.call "aten.dropout.default"(%1) {input = #base.operand<0>, p = 0.5 : f64, train = true} in "layers.2"
       : (tensor<4xf32>) -> tensor<4xf32>
-  %3 = plan.call "aten.dropout.default"(%2) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "layers.3"
+  %3 = plan.call "aten.dropout.default"(%2) {input = #base.operand<0>, p = 0.5 : f64, train = true} in "layers.3"
       : (tensor<4xf32>) -> tensor<4xf32>
   return %3 : tensor<4xf32>
 }
@@ -26,7 +26,7 @@ func.func @dropout(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // What is switched off draws nothing.
 func.func @evaluation(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = false} in "layers.0"
+  %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.5 : f64, train = false} in "layers.0"
       : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

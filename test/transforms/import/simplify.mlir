@@ -7,11 +7,11 @@
 // CHECK-LABEL: func.func @conversions
 // CHECK-NEXT: return %arg0 : tensor<4x8xf32>
 func.func @conversions(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.to.dtype"(%x) {self = #plan.operand<0>, dtype = f32} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten._to_copy.default"(%0) {self = #plan.operand<0>, dtype = f32}
+  %0 = plan.call "aten.to.dtype"(%x) {self = #base.operand<0>, dtype = f32} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten._to_copy.default"(%0) {self = #base.operand<0>, dtype = f32}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = plan.call "aten.alias.default"(%1) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %3 = plan.call "aten.lift_fresh_copy.default"(%2) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.alias.default"(%1) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = plan.call "aten.lift_fresh_copy.default"(%2) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %3 : tensor<4x8xf32>
 }
 
@@ -19,7 +19,7 @@ func.func @conversions(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK-LABEL: func.func @real_conversion
 // CHECK-NEXT: "aten.to.dtype"
 func.func @real_conversion(%x: tensor<4x8xf32>) -> tensor<4x8xbf16> {
-  %0 = plan.call "aten.to.dtype"(%x) {self = #plan.operand<0>, dtype = bf16} : (tensor<4x8xf32>) -> tensor<4x8xbf16>
+  %0 = plan.call "aten.to.dtype"(%x) {self = #base.operand<0>, dtype = bf16} : (tensor<4x8xf32>) -> tensor<4x8xbf16>
   return %0 : tensor<4x8xbf16>
 }
 
@@ -30,10 +30,10 @@ func.func @real_conversion(%x: tensor<4x8xf32>) -> tensor<4x8xbf16> {
 // CHECK-NEXT: %[[V:.*]] = plan.call "aten.view.default"(%[[C]])
 // CHECK-NEXT: return %[[V]]
 func.func @copies(%x: tensor<4x8xf32>) -> tensor<32xf32> {
-  %0 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
-  %1 = plan.call "aten.clone.default"(%0) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
-  %2 = plan.call "aten.contiguous.default"(%1) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
-  %3 = plan.call "aten.view.default"(%2) {self = #plan.operand<0>, size = [32 : i64]}
+  %0 = plan.call "aten.t.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = plan.call "aten.clone.default"(%0) {self = #base.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = plan.call "aten.contiguous.default"(%1) {self = #base.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = plan.call "aten.view.default"(%2) {self = #base.operand<0>, size = [32 : i64]}
       : (tensor<8x4xf32>) -> tensor<32xf32>
   return %3 : tensor<32xf32>
 }
@@ -42,9 +42,9 @@ func.func @copies(%x: tensor<4x8xf32>) -> tensor<32xf32> {
 // CHECK-LABEL: func.func @idle_dropout
 // CHECK-NEXT: return %arg0 : tensor<4x8xf32>
 func.func @idle_dropout(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1 : f64, train = false}
+  %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.1 : f64, train = false}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.dropout.default"(%0) {input = #plan.operand<0>, p = 0.0 : f64, train = true}
+  %1 = plan.call "aten.dropout.default"(%0) {input = #base.operand<0>, p = 0.0 : f64, train = true}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
@@ -58,17 +58,17 @@ func.func @random(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x8x16xf32>,
     %v: tensor<2x4x8x16xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) {
-  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+  %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.1 : f64, train = true}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+  %1 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.1 : f64, train = true}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %out1:2 = plan.call "meshplan.attention"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>,
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>,
        scale = 0.25 : f64, dropout = 0.1 : f64}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>)
       -> (tensor<2x4x8x16xf32>, tensor<2x4x8xf32>)
   %out2:2 = plan.call "meshplan.attention"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>,
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>,
        scale = 0.25 : f64, dropout = 0.1 : f64}
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>)
       -> (tensor<2x4x8x16xf32>, tensor<2x4x8xf32>)
@@ -77,13 +77,13 @@ func.func @random(
 
 // The same call of the same module is made once; of another module it stays, as a plan may lay it out otherwise.
 // CHECK-LABEL: func.func @repeated
-// CHECK-NEXT: %[[A:.*]] = plan.call "aten.relu.default"(%arg0) {self = #plan.operand<0>} :
-// CHECK-NEXT: %[[B:.*]] = plan.call "aten.relu.default"(%arg0) {self = #plan.operand<0>} in "up"
+// CHECK-NEXT: %[[A:.*]] = plan.call "aten.relu.default"(%arg0) {self = #base.operand<0>} :
+// CHECK-NEXT: %[[B:.*]] = plan.call "aten.relu.default"(%arg0) {self = #base.operand<0>} in "up"
 // CHECK-NEXT: return %[[A]], %[[A]], %[[B]]
 func.func @repeated(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
-  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} in "up" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} in "up" : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0, %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
@@ -91,8 +91,8 @@ func.func @repeated(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, t
 // CHECK-LABEL: func.func @unread
 // CHECK-NEXT: return
 func.func @unread(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %x : tensor<4x8xf32>
 }
 
@@ -104,17 +104,17 @@ func.func @unread(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK-NEXT: return %[[D]], %[[Z]], %[[D]]
 func.func @detached(
     
-    %x: tensor<4x8xf32> {plan.kind = "input"},
-    %w: tensor<4x8xf32> {plan.kind = "parameter"},
-    %frozen: tensor<4x8xf32> {plan.kind = "parameter", plan.trainable = false})
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>},
+    %w: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>},
+    %frozen: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.trainable = false})
     -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
-  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.detach.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = plan.call "aten.mul.Tensor"(%x, %frozen) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.detach.default"(%0) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.mul.Tensor"(%x, %frozen) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %3 = plan.call "aten.detach.default"(%2) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %4 = plan.call "aten.detach.default"(%1) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = plan.call "aten.detach.default"(%2) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = plan.call "aten.detach.default"(%1) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
@@ -123,8 +123,8 @@ func.func @detached(
 // CHECK-NEXT: %[[D:.*]] = plan.call "aten.detach.default"(%arg0)
 // CHECK-NEXT: return %[[D]]
 func.func @detached_unused(
-    %w: tensor<4xf32> {plan.kind = "parameter", plan.trainable = false, plan.unused = loc("a.plan":3:10)}) -> tensor<4xf32> {
-  %0 = plan.call "aten.detach.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.trainable = false, plan.unused = loc("a.plan":3:10)}) -> tensor<4xf32> {
+  %0 = plan.call "aten.detach.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -132,34 +132,34 @@ func.func @detached_unused(
 // CHECK-LABEL: func.func @unread_operands
 // CHECK: plan.call "aten.ones.default"() {dtype = i1, size = [{{.*}}]}
 func.func @unread_operands(%x: tensor<4x6xf32>) -> tensor<4xi1> {
-  %0 = plan.call "aten.new_ones.default"(%x) {self = #plan.operand<0>, size = array<i64: 4>, dtype = i1}
+  %0 = plan.call "aten.new_ones.default"(%x) {self = #base.operand<0>, size = array<i64: 4>, dtype = i1}
       : (tensor<4x6xf32>) -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }
 
 // Of tensors that are broadcast together each is expanded by itself, if at all.
 // CHECK-LABEL: func.func @broadcast
-// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%arg1) {self = #plan.operand<0>, size = [4, 6]} : (tensor<6xf32>) -> tensor<4x6xf32>
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%arg1) {self = #base.operand<0>, size = [4, 6]} : (tensor<6xf32>) -> tensor<4x6xf32>
 // CHECK-NEXT: return %arg0, %[[WIDE]]
 func.func @broadcast(%x: tensor<4x6xf32>, %y: tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
-  %0:2 = plan.call "aten.broadcast_tensors.default"(%x, %y) {tensors = [#plan.operand<0>, #plan.operand<1>]}
+  %0:2 = plan.call "aten.broadcast_tensors.default"(%x, %y) {tensors = [#base.operand<0>, #base.operand<1>]}
       : (tensor<4x6xf32>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)
   return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xf32>
 }
 
 // An operator of several names gets the one with a record; what only gives a shape is not read.
 // CHECK-LABEL: func.func @other_names
-// CHECK-NEXT: %[[TURNED:.*]] = plan.call "aten.transpose.int"(%arg0) {dim0 = 0 : i64, dim1 = 1 : i64, self = #plan.operand<0>}
-// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%arg1) {self = #plan.operand<0>, size = [6, 4]}
+// CHECK-NEXT: %[[TURNED:.*]] = plan.call "aten.transpose.int"(%arg0) {dim0 = 0 : i64, dim1 = 1 : i64, self = #base.operand<0>}
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%arg1) {self = #base.operand<0>, size = [6, 4]}
 // CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "aten.mul.Tensor"(%[[TURNED]], %[[WIDE]])
 // CHECK-NEXT: return %[[PRODUCT]]
 func.func @other_names(%x: tensor<4x6xf32>, %y: tensor<6x1xf32>) -> tensor<6x4xf32> {
-  %0 = plan.call "aten.swapdims.default"(%x) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
+  %0 = plan.call "aten.swapdims.default"(%x) {self = #base.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
       : (tensor<4x6xf32>) -> tensor<6x4xf32>
-  %1 = plan.call "aten.expand_as.default"(%y, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.expand_as.default"(%y, %0) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<6x1xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
-  %2 = plan.call "aten.positive.default"(%1) {self = #plan.operand<0>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
-  %3 = plan.call "aten.multiply.Tensor"(%0, %2) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %2 = plan.call "aten.positive.default"(%1) {self = #base.operand<0>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %3 = plan.call "aten.multiply.Tensor"(%0, %2) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
   return %3 : tensor<6x4xf32>
 }
@@ -168,8 +168,8 @@ func.func @other_names(%x: tensor<4x6xf32>, %y: tensor<6x1xf32>) -> tensor<6x4xf
 // CHECK-LABEL: func.func @states
 // CHECK-NEXT: "aten.lstm.input"{{.*}} -> (tensor<4x5x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>)
 func.func @states(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf32>, %h: tensor<8x2xf32>) -> tensor<4x5x2xf32> {
-  %0:3 = plan.call "aten.lstm.input"(%x, %s, %s, %w, %h) {input = #plan.operand<0>,
-      hx = [#plan.operand<1>, #plan.operand<2>], params = [#plan.operand<3>, #plan.operand<4>], has_biases = false,
+  %0:3 = plan.call "aten.lstm.input"(%x, %s, %s, %w, %h) {input = #base.operand<0>,
+      hx = [#base.operand<1>, #base.operand<2>], params = [#base.operand<3>, #base.operand<4>], has_biases = false,
       num_layers = 1 : i64, dropout = 0.0 : f64, train = false, bidirectional = false, batch_first = true}
       : (tensor<4x5x3xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<8x3xf32>, tensor<8x2xf32>)
       -> (tensor<4x5x2xf32>, tensor<1x1x4x2xf32>, tensor<1x1x4x2xf32>)
@@ -183,10 +183,10 @@ func.func @states(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf
 // CHECK-NEXT: %[[X:.*]] = plan.call "aten.contiguous.default"(%arg0)
 // CHECK-NEXT: return %[[C]], %[[C]], %[[X]]
 func.func @contiguous(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x8xf32>) {
-  %0 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
-  %1 = plan.call "aten.contiguous.default"(%0) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
-  %2 = plan.call "aten.contiguous.default"(%0) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
-  %3 = plan.call "aten.contiguous.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = plan.call "aten.t.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = plan.call "aten.contiguous.default"(%0) {self = #base.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = plan.call "aten.contiguous.default"(%0) {self = #base.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = plan.call "aten.contiguous.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %2, %3 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x8xf32>
 }
 
@@ -194,9 +194,9 @@ func.func @contiguous(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>,
 // CHECK-LABEL: func.func @detached_arguments
 // CHECK-NEXT: %[[D:.*]] = plan.call "aten.detach.default"(%arg0)
 // CHECK-NEXT: return %[[D]], %arg1
-func.func @detached_arguments(%x: tensor<4xf32>, %b: tensor<4xf32> {plan.kind = "buffer"}) -> (tensor<4xf32>, tensor<4xf32>) {
-  %0 = plan.call "aten.detach.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.detach.default"(%b) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @detached_arguments(%x: tensor<4xf32>, %b: tensor<4xf32> {plan.kind = #plan.kind<buffer>}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = plan.call "aten.detach.default"(%x) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.detach.default"(%b) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -204,7 +204,7 @@ func.func @detached_arguments(%x: tensor<4xf32>, %b: tensor<4xf32> {plan.kind = 
 // CHECK-LABEL: func.func @broadcast_number
 // CHECK-NEXT: "aten.broadcast_tensors.default"(%arg0)
 func.func @broadcast_number(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
-  %0:2 = plan.call "aten.broadcast_tensors.default"(%x) {tensors = [#plan.operand<0>, 2.0]}
+  %0:2 = plan.call "aten.broadcast_tensors.default"(%x) {tensors = [#base.operand<0>, 2.0]}
       : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)
   return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xf32>
 }
@@ -214,8 +214,8 @@ func.func @broadcast_number(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6
 // CHECK-NEXT: %[[S:.*]]:3 = plan.call "aten.lstm.input"
 // CHECK-NEXT: return %[[S]]#1
 func.func @right_states(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf32>, %h: tensor<8x2xf32>) -> tensor<1x4x2xf32> {
-  %0:3 = plan.call "aten.lstm.input"(%x, %s, %s, %w, %h) {input = #plan.operand<0>,
-      hx = [#plan.operand<1>, #plan.operand<2>], params = [#plan.operand<3>, #plan.operand<4>], has_biases = false,
+  %0:3 = plan.call "aten.lstm.input"(%x, %s, %s, %w, %h) {input = #base.operand<0>,
+      hx = [#base.operand<1>, #base.operand<2>], params = [#base.operand<3>, #base.operand<4>], has_biases = false,
       num_layers = 1 : i64, dropout = 0.0 : f64, train = false, bidirectional = false, batch_first = true}
       : (tensor<4x5x3xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<8x3xf32>, tensor<8x2xf32>)
       -> (tensor<4x5x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>)

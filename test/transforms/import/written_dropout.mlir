@@ -10,17 +10,17 @@
 // CHECK-NEXT: %[[S:.*]] = plan.call "aten.sum.default"(%[[W]])
 // CHECK-NEXT: return %[[S]]
 plan.loss 0
-func.func @forward(%x: tensor<4x6x3xbf16> {plan.kind = "input"}) -> tensor<f32> {
+func.func @forward(%x: tensor<4x6x3xbf16> {plan.kind = #plan.kind<input>}) -> tensor<f32> {
   %0 = plan.call "aten.new_empty.default"() {size = [4, 6, 1]} : () -> tensor<4x6x1xbf16>
-  %1 = plan.call "aten.bernoulli.p"(%0) {self = #plan.operand<0>, p = 0.8 : f64} : (tensor<4x6x1xbf16>) -> tensor<4x6x1xbf16>
-  %2 = plan.call "aten.div.Scalar"(%1) {self = #plan.operand<0>, other = 0.8 : f64} : (tensor<4x6x1xbf16>) -> tensor<4x6x1xbf16>
-  %3 = plan.call "aten.mul.Tensor"(%2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x6x1xbf16>, tensor<4x6x3xbf16>) -> tensor<4x6x3xbf16>
-  %4 = plan.call "aten.relu.default"(%3) {self = #plan.operand<0>} : (tensor<4x6x3xbf16>) -> tensor<4x6x3xbf16>
+  %1 = plan.call "aten.bernoulli.p"(%0) {self = #base.operand<0>, p = 0.8 : f64} : (tensor<4x6x1xbf16>) -> tensor<4x6x1xbf16>
+  %2 = plan.call "aten.div.Scalar"(%1) {self = #base.operand<0>, other = 0.8 : f64} : (tensor<4x6x1xbf16>) -> tensor<4x6x1xbf16>
+  %3 = plan.call "aten.mul.Tensor"(%2, %x) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x6x1xbf16>, tensor<4x6x3xbf16>) -> tensor<4x6x3xbf16>
+  %4 = plan.call "aten.relu.default"(%3) {self = #base.operand<0>} : (tensor<4x6x3xbf16>) -> tensor<4x6x3xbf16>
   %5 = plan.call "aten.new_empty.default"() {size = [4, 1, 1]} : () -> tensor<4x1x1xf32>
-  %6 = plan.call "aten.bernoulli.p"(%5) {self = #plan.operand<0>, p = 0.25 : f64} : (tensor<4x1x1xf32>) -> tensor<4x1x1xf32>
-  %7 = plan.call "aten.div.Tensor"(%6) {self = #plan.operand<0>, other = 0.25 : f64} : (tensor<4x1x1xf32>) -> tensor<4x1x1xf32>
-  %8 = plan.call "aten.mul.Tensor"(%4, %7) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x6x3xbf16>, tensor<4x1x1xf32>) -> tensor<4x6x3xf32>
-  %9 = plan.call "aten.sum.default"(%8) {self = #plan.operand<0>} : (tensor<4x6x3xf32>) -> tensor<f32>
+  %6 = plan.call "aten.bernoulli.p"(%5) {self = #base.operand<0>, p = 0.25 : f64} : (tensor<4x1x1xf32>) -> tensor<4x1x1xf32>
+  %7 = plan.call "aten.div.Tensor"(%6) {self = #base.operand<0>, other = 0.25 : f64} : (tensor<4x1x1xf32>) -> tensor<4x1x1xf32>
+  %8 = plan.call "aten.mul.Tensor"(%4, %7) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x6x3xbf16>, tensor<4x1x1xf32>) -> tensor<4x6x3xf32>
+  %9 = plan.call "aten.sum.default"(%8) {self = #base.operand<0>} : (tensor<4x6x3xf32>) -> tensor<f32>
   return %9 : tensor<f32>
 }
 
@@ -31,16 +31,16 @@ func.func @forward(%x: tensor<4x6x3xbf16> {plan.kind = "input"}) -> tensor<f32> 
 // CHECK-NEXT: %[[S:.*]] = plan.call "aten.sum.default"(%arg0)
 // CHECK-NEXT: return %[[S]]
 plan.loss 0
-func.func @forward(%x: tensor<4x6xf32> {plan.kind = "input"}) -> tensor<f32> {
-  %0 = plan.call "aten.empty_like.default"(%x) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %1 = plan.call "aten.bernoulli.p"(%0) {self = #plan.operand<0>, p = 0.7 : f64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %2 = plan.call "aten.add.Scalar"(%1) {self = #plan.operand<0>, other = -1 : i64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %3 = plan.call "aten.mul.Scalar"(%2) {self = #plan.operand<0>, other = 1.513640227123543 : f64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %4 = plan.call "aten.add.Scalar"(%3) {self = #plan.operand<0>, other = 0.4540920681370629 : f64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %5 = plan.call "aten.mul.Scalar"(%1) {self = #plan.operand<0>, other = 0.8609526162463561 : f64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %6 = plan.call "aten.mul.Tensor"(%x, %5) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-  %7 = plan.call "aten.add.Tensor"(%6, %4) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-  %8 = plan.call "aten.sum.default"(%7) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
+func.func @forward(%x: tensor<4x6xf32> {plan.kind = #plan.kind<input>}) -> tensor<f32> {
+  %0 = plan.call "aten.empty_like.default"(%x) {self = #base.operand<0>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = plan.call "aten.bernoulli.p"(%0) {self = #base.operand<0>, p = 0.7 : f64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %2 = plan.call "aten.add.Scalar"(%1) {self = #base.operand<0>, other = -1 : i64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %3 = plan.call "aten.mul.Scalar"(%2) {self = #base.operand<0>, other = 1.513640227123543 : f64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %4 = plan.call "aten.add.Scalar"(%3) {self = #base.operand<0>, other = 0.4540920681370629 : f64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %5 = plan.call "aten.mul.Scalar"(%1) {self = #base.operand<0>, other = 0.8609526162463561 : f64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %6 = plan.call "aten.mul.Tensor"(%x, %5) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %7 = plan.call "aten.add.Tensor"(%6, %4) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %8 = plan.call "aten.sum.default"(%7) {self = #base.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
   return %8 : tensor<f32>
 }
 
@@ -58,14 +58,14 @@ func.func @forward(%x: tensor<4x6xf32> {plan.kind = "input"}) -> tensor<f32> {
 // SAID-NEXT: help: if it does, write them as a dropout, or evaluate with 'meshplan-run forward' and a plan of the model that is exported after 'model.eval()'
 // SAID-NOT: warning
 plan.loss 0
-func.func @forward(%x: tensor<4xf32> {plan.kind = "input"}) -> (tensor<f32>, tensor<4xf32>) {
-  %0 = plan.call "aten.empty_like.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.bernoulli.p"(%0) {self = #plan.operand<0>, p = 0.7 : f64} : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.div.Scalar"(%1) {self = #plan.operand<0>, other = 0.7 : f64} : (tensor<4xf32>) -> tensor<4xf32>
-  %3 = plan.call "aten.mul.Tensor"(%x, %2) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %4 = plan.call "aten.bernoulli.p"(%0) {self = #plan.operand<0>, p = 0.7 : f64} in "mixer" : (tensor<4xf32>) -> tensor<4xf32> loc("hide")
-  %5 = plan.call "aten.mul.Tensor"(%3, %4) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %6 = plan.call "aten.sum.default"(%5) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>}) -> (tensor<f32>, tensor<4xf32>) {
+  %0 = plan.call "aten.empty_like.default"(%x) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.bernoulli.p"(%0) {self = #base.operand<0>, p = 0.7 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.div.Scalar"(%1) {self = #base.operand<0>, other = 0.7 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = plan.call "aten.mul.Tensor"(%x, %2) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %4 = plan.call "aten.bernoulli.p"(%0) {self = #base.operand<0>, p = 0.7 : f64} in "mixer" : (tensor<4xf32>) -> tensor<4xf32> loc("hide")
+  %5 = plan.call "aten.mul.Tensor"(%3, %4) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %6 = plan.call "aten.sum.default"(%5) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %6, %2 : tensor<f32>, tensor<4xf32>
 }
 
@@ -74,9 +74,9 @@ func.func @forward(%x: tensor<4xf32> {plan.kind = "input"}) -> (tensor<f32>, ten
 // In evaluation mode PyTorch draws them too.
 module attributes {plan.is_evaluated} {
   plan.loss 0
-  func.func @forward(%x: tensor<4xf32> {plan.kind = "input"}) -> tensor<f32> {
-    %0 = plan.call "aten.rand_like.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-    %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>}) -> tensor<f32> {
+    %0 = plan.call "aten.rand_like.default"(%x) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
     return %1 : tensor<f32>
   }
 }

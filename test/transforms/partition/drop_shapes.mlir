@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-drop-shapes --plan-localize-calls | FileCheck %s
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
 !flat = tensor<160x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 !table = tensor<160x8xf32, #plan.sharding<[{}, {}]>>
@@ -14,13 +14,13 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
 // The table is not gathered for its shape; what a rank holds of divided rows follows from the result.
 // CHECK-LABEL: func.func @tables(
 // CHECK-NOT: plan.reshard
-// CHECK: plan.call "meshplan.embedding_gradient"(%arg2, %arg3) {gradient = #plan.operand<0>, indices = #plan.operand<1>, padding_idx = 3 : i64, rows = 160 : i64}
-// CHECK: plan.call "meshplan.embedding_gradient"(%arg2, %arg3) {gradient = #plan.operand<0>, indices = #plan.operand<1>, offset = #plan.local<0, result 0, dim 0, offset 1>, rows = #plan.local<0, result 0, dim 0, extent 1>}
+// CHECK: plan.call "meshplan.embedding_gradient"(%arg2, %arg3) {gradient = #base.operand<0>, indices = #base.operand<1>, padding_idx = 3 : i64, rows = 160 : i64}
+// CHECK: plan.call "meshplan.embedding_gradient"(%arg2, %arg3) {gradient = #base.operand<0>, indices = #base.operand<1>, offset = #base.local<0, result 0, dim 0, offset 1>, rows = #base.local<0, result 0, dim 0, extent 1>}
 func.func @tables(%w: !flat, %d: !rows, %g: !gradient, %i: !indices) -> (!sum, !rowSum) {
   %0 = plan.reshard %w : !flat -> !table
-  %1 = plan.call "meshplan.embedding_gradient"(%g, %i, %0) {gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>, padding_idx = 3} backward
+  %1 = plan.call "meshplan.embedding_gradient"(%g, %i, %0) {gradient = #base.operand<0>, indices = #base.operand<1>, weight = #base.operand<2>, padding_idx = 3} backward
       : (!gradient, !indices, !table) -> !sum
-  %2 = plan.call "meshplan.embedding_gradient"(%g, %i, %d) {gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>} backward
+  %2 = plan.call "meshplan.embedding_gradient"(%g, %i, %d) {gradient = #base.operand<0>, indices = #base.operand<1>, weight = #base.operand<2>} backward
       : (!gradient, !indices, !rows) -> !rowSum
   return %1, %2 : !sum, !rowSum
 }

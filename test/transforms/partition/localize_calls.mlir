@@ -1,28 +1,28 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-localize-calls | FileCheck %s
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // Literal sizes become those of a rank where the dim is divided.
 // CHECK-LABEL: func.func @view
 func.func @view(%0: tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>)
     -> tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>> {
-  // CHECK: shape = [2, 6, #plan.local<0, result 0, dim 2, extent 1>, 2]
-  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 2, 6, -1, 2>}
+  // CHECK: shape = [2, 6, #base.local<0, result 0, dim 2, extent 1>, 2]
+  %1 = plan.call "aten.view.default"(%0) {self = #base.operand<0>, size = array<i64: 2, 6, -1, 2>}
       : (tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>) -> tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>>
   return %1 : tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // A divided vocabulary takes another kernel, which knows the first row of the rank.
 // CHECK-LABEL: func.func @embedding
 func.func @embedding(%w: tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>)
     -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>> {
-  // CHECK: plan.call "meshplan.embedding"{{.*}}offset = #plan.local<0, operand 0, dim 0, offset 1>
-  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+  // CHECK: plan.call "meshplan.embedding"{{.*}}offset = #base.local<0, operand 0, dim 0, offset 1>
+  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #base.operand<0>, indices = #base.operand<1>}
       : (tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, tensor<4xi64, #plan.sharding<[{}]>>)
       -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   return %1 : tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
@@ -30,13 +30,13 @@ func.func @embedding(%w: tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, %i: ten
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // A product over a divided dim is an addend; a type that says otherwise is caught whoever wrote it.
 func.func @forgotten_sum(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
                          %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4x6xf32, #plan.sharding<[{}, {}]>> {
   // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
-  %1 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %1 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
   return %1 : tensor<4x6xf32, #plan.sharding<[{}, {}]>>
@@ -44,12 +44,12 @@ func.func @forgotten_sum(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @disagreement(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
                         %y: tensor<4x8xf32, #plan.sharding<[{}, {}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>> {
   // expected-error @below {{operand 1 divides factor}}
-  %1 = plan.call "aten.add.Tensor"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.add.Tensor"(%x, %y) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<4x8xf32, #plan.sharding<[{}, {}]>>)
       -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
   return %1 : tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
@@ -57,38 +57,38 @@ func.func @disagreement(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @whole_factor(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>> {
   // expected-error @below {{operand 0 divides a factor that must be whole}}
-  %1 = plan.call "aten.softmax.int"(%x) {self = #plan.operand<0>, dim = 1}
+  %1 = plan.call "aten.softmax.int"(%x) {self = #base.operand<0>, dim = 1}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
   return %1 : tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // The exponential of a sum is not the sum of exponentials.
 func.func @not_linear(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>)
     -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
   // expected-error @below {{takes an operand that is partial over "tp", in which it is not linear}}
-  %1 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>}
+  %1 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return %1 : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // A whole operand beside an addend would be counted on every rank.
 func.func @addend_beside_whole(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>,
                                %y: tensor<4xf32, #plan.sharding<[{}]>>)
     -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
   // expected-error @below {{takes an operand that is partial over "tp", in which it is not linear}}
-  %1 = plan.call "aten.cat.default"(%x, %y) {tensors = [#plan.operand<0>, #plan.operand<1>]}
+  %1 = plan.call "aten.cat.default"(%x, %y) {tensors = [#base.operand<0>, #base.operand<1>]}
       : (tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>, tensor<4xf32, #plan.sharding<[{}]>>)
       -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return %1 : tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
@@ -96,50 +96,37 @@ func.func @addend_beside_whole(%x: tensor<4xf32, #plan.sharding<[{}], partial = 
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 12>]
+plan.mesh [#base.mesh_axis<"tp" = 12>]
 
 // 12 shards of 3 columns are no heads of 4.
 func.func @cut_within_a_head(%x: tensor<6x36xf32, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>> {
   // expected-error @below {{operand 0 is divided where its factors cannot be}}
-  %1 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = array<i64: 6, 9, 4>}
+  %1 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = array<i64: 6, 9, 4>}
       : (tensor<6x36xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>>
   return %1 : tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @undecided(%x: tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) -> tensor<4xf32, #plan.sharding<[{"tp", ?}]>> {
   // expected-error @below {{operand 0 has no decided sharding}}
-  %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+  %1 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) -> tensor<4xf32, #plan.sharding<[{"tp", ?}]>>
   return %1 : tensor<4xf32, #plan.sharding<[{"tp", ?}]>>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-
-// The reference runs on one rank: it has no shardings, and its sizes stay as they are.
-// CHECK-LABEL: func.func @reference
-func.func @reference(%x: tensor<2x8xf32>) -> tensor<2x4x2xf32> attributes {plan.single_rank} {
-  // CHECK: size = array<i64: 2, -1, 2>
-  %1 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = array<i64: 2, -1, 2>}
-      : (tensor<2x8xf32>) -> tensor<2x4x2xf32>
-  return %1 : tensor<2x4x2xf32>
-}
-
-// -----
-
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // A maximum of products is not their sum.
 func.func @other_reduction(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
     -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>> {
   // expected-error @below {{result is a max of its parts, where its operands and contractions make it a sum}}
-  %1 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %1 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
   return %1 : tensor<4x6xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
@@ -147,41 +134,41 @@ func.func @other_reduction(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @sum_of_maxima(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
   // expected-error @below {{result is a sum of its parts, where its operands and contractions make it a max}}
-  %1 = plan.call "aten.amax.default"(%x) {self = #plan.operand<0>, dim = [1]}
+  %1 = plan.call "aten.amax.default"(%x) {self = #base.operand<0>, dim = [1]}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return %1 : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // A view keeps how its operand is made of its parts.
 func.func @view_of_minima(%x: tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>)
     -> (tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>, tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>) {
-  %0 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>}
+  %0 = plan.call "aten.t.default"(%x) {self = #base.operand<0>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>) -> tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>
   // expected-error @below {{result is a max of its parts, where its operands and contractions make it a min}}
-  %1 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>}
+  %1 = plan.call "aten.t.default"(%x) {self = #base.operand<0>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>) -> tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
   return %0, %1 : tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>, tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
 // Addends over dp come in, and the contraction makes others over tp: all of both, and nothing else.
 // CHECK-LABEL: func.func @addends_of_two_axes
 func.func @addends_of_two_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>,
                                %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
   // CHECK: plan.call "aten.mm.default"
-  %0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"dp", "tp"}>>
   return
@@ -189,12 +176,12 @@ func.func @addends_of_two_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], 
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
 func.func @lost_addends(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>,
                         %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
   // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
-  %0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   return
@@ -202,12 +189,12 @@ func.func @lost_addends(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
 // As many axes, but others.
 func.func @other_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
   // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
-  %0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"dp"}>>
   return
@@ -215,91 +202,91 @@ func.func @other_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: ten
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // Addends of nothing: no operand has them and nothing is contracted.
 func.func @addends_of_nothing(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // The result is read as the operands are; the first that differs is named.
 func.func @result_disagrees(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) {
   // expected-error @below {{result 0 divides factor 0 otherwise than another tensor of the call}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // Halves of 12 are not two heads of 4 and one.
 func.func @other_unit(%x: tensor<12xf32, #plan.sharding<[{"tp"}]>>) {
   // expected-error @below {{result 0 divides factor 0 otherwise than another tensor of the call}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<12xf32, #plan.sharding<[{"tp"}]>>) -> tensor<12xf32, #plan.sharding<[{"tp", unit 4}]>>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @undecided_result(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
   // expected-error @below {{result 0 has no decided sharding}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{"tp"}]>>) -> tensor<4xf32>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // An operator without a record runs on whole tensors.
 // CHECK-LABEL: func.func @unknown
 func.func @unknown(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // CHECK: plan.call "custom.op.default"
-  %0 = plan.call "custom.op.default"(%x) {self = #plan.operand<0>}
+  %0 = plan.call "custom.op.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<4xf32, #plan.sharding<[{}]>>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @unknown_divided(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
   // expected-error @below {{operand 0 divides a factor that must be whole}}
-  %0 = plan.call "custom.op.default"(%x) {self = #plan.operand<0>}
+  %0 = plan.call "custom.op.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{"tp"}]>>) -> tensor<4xf32, #plan.sharding<[{}]>>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // What is contracted whole leaves no addends.
 // CHECK-LABEL: func.func @whole_contraction
 func.func @whole_contraction(%x: tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) {
   // CHECK: plan.call "aten.amax.default"
-  %0 = plan.call "aten.amax.default"(%x) {self = #plan.operand<0>, dim = [1]}
+  %0 = plan.call "aten.amax.default"(%x) {self = #base.operand<0>, dim = [1]}
       : (tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 
 // What knows no places runs on the elements of the rank, whatever their dims; a sum of all is an addend.
@@ -307,63 +294,63 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>]
 func.func @flat(%x: !flat) {
   // CHECK: plan.call "aten.neg.default"
   // CHECK: plan.call "meshplan.square_sum"
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!flat) -> !flat
-  %1 = plan.call "meshplan.square_sum"(%0) {self = #plan.operand<0>} : (!flat) -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!flat) -> !flat
+  %1 = plan.call "meshplan.square_sum"(%0) {self = #base.operand<0>} : (!flat) -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 
 func.func @flat_rows(%x: !flat) {
   // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
-  %0 = plan.call "aten.softmax.int"(%x) {self = #plan.operand<0>, dim = 1} : (!flat) -> !flat
+  %0 = plan.call "aten.softmax.int"(%x) {self = #base.operand<0>, dim = 1} : (!flat) -> !flat
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
 
 // Half of the elements are not all of them.
 func.func @flat_made_whole(%x: !flat) {
   // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!flat) -> !whole
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!flat) -> !whole
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
 
 func.func @flat_beside_whole(%x: !flat, %y: !whole) {
   // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
-  %0 = plan.call "aten.add.Tensor"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>} : (!flat, !whole) -> !flat
+  %0 = plan.call "aten.add.Tensor"(%x, %y) {self = #base.operand<0>, other = #base.operand<1>} : (!flat, !whole) -> !flat
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
 
 // Only a slice keeps a part of a whole tensor.
 func.func @made_flat(%x: !whole) {
   // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!whole) -> !flat
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!whole) -> !flat
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 !sum = tensor<8xf32, #plan.sharding<[{"tp"}]>>
 !parts = tensor<8xf32, #plan.sharding<[{"dp", "tp"}]>>
@@ -376,23 +363,23 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis
 // CHECK: name = "parts", {{.*}}summed = false
 // CHECK: name = "time", {{.*}}summed = true
 func.func @note_nonfinite(%0: !addend, %1: !sum, %2: !parts, %3: !time) {
-  %4 = plan.call "meshplan.note_nonfinite"(%0) {self = #plan.operand<0>, name = "addend"} : (!addend) -> !addend
-  %5 = plan.call "meshplan.note_nonfinite"(%1) {self = #plan.operand<0>, name = "sum"} : (!sum) -> !sum
-  %6 = plan.call "meshplan.note_nonfinite"(%2) {self = #plan.operand<0>, name = "parts"} : (!parts) -> !parts
-  %7 = plan.call "meshplan.note_nonfinite"(%3) {self = #plan.operand<0>, name = "time"} : (!time) -> !time
+  %4 = plan.call "meshplan.note_nonfinite"(%0) {self = #base.operand<0>, name = "addend"} : (!addend) -> !addend
+  %5 = plan.call "meshplan.note_nonfinite"(%1) {self = #base.operand<0>, name = "sum"} : (!sum) -> !sum
+  %6 = plan.call "meshplan.note_nonfinite"(%2) {self = #base.operand<0>, name = "parts"} : (!parts) -> !parts
+  %7 = plan.call "meshplan.note_nonfinite"(%3) {self = #base.operand<0>, name = "time"} : (!time) -> !time
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !wide = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 !narrow = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
 
 // Only on the way to a parameter may addends be rounded.
 func.func @rounded(%0: !wide) {
-  %1 = plan.call "aten.to.dtype"(%0) {self = #plan.operand<0>, dtype = bf16} backward {plan.keeps_addends} : (!wide) -> !narrow
+  %1 = plan.call "aten.to.dtype"(%0) {self = #base.operand<0>, dtype = bf16} backward {plan.keeps_addends} : (!wide) -> !narrow
   // expected-error@below {{takes an operand that is partial over "dp", in which it is not linear}}
-  %2 = plan.call "aten.to.dtype"(%0) {self = #plan.operand<0>, dtype = bf16} backward : (!wide) -> !narrow
+  %2 = plan.call "aten.to.dtype"(%0) {self = #base.operand<0>, dtype = bf16} backward : (!wide) -> !narrow
   return
 }

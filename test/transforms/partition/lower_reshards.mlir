@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-lower-reshards | FileCheck %s
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 
 // CHECK-LABEL: func.func @reduce
 func.func @reduce(%0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>)

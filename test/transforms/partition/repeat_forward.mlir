@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-repeat-forward | FileCheck %s
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 !divided = tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
 !other = tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
@@ -19,10 +19,10 @@ plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // CHECK-NEXT: plan.call "aten.exp.default"(%[[TWO]]){{.*}} backward
 func.func @again(%x: !divided) {
   %0 = plan.reshard %x because "colwise tp" : !divided -> !whole
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
-  %2 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} backward : (!divided) -> !divided
-  %3 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %4 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.sin.default"(%x) {self = #base.operand<0>} backward : (!divided) -> !divided
+  %3 = plan.call "aten.cos.default"(%0) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %4 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} backward : (!whole) -> !whole
   return
 }
 
@@ -33,10 +33,10 @@ func.func @again(%x: !divided) {
 // CHECK: return
 func.func @once(%x: !divided) {
   %0 = plan.reshard %x : !divided -> !whole
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
-  %2 = plan.call "aten.sin.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.sin.default"(%1) {self = #base.operand<0>} backward : (!whole) -> !whole
   %3 = plan.reshard %x : !divided -> !whole
-  %4 = plan.call "aten.sin.default"(%3) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %4 = plan.call "aten.sin.default"(%3) {self = #base.operand<0>} backward : (!whole) -> !whole
   return
 }
 
@@ -49,12 +49,12 @@ func.func @cheap(%a: !addends, %x: !divided, %w: !whole) {
   %0 = plan.reshard %a : !addends -> !whole
   %1 = plan.reshard %x : !divided -> !other
   %2 = plan.reshard %w : !whole -> !divided
-  %3 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
-  %4 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} : (!other) -> !other
-  %5 = plan.call "aten.neg.default"(%2) {self = #plan.operand<0>} : (!divided) -> !divided
-  %6 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %7 = plan.call "aten.cos.default"(%1) {self = #plan.operand<0>} backward : (!other) -> !other
-  %8 = plan.call "aten.cos.default"(%2) {self = #plan.operand<0>} backward : (!divided) -> !divided
+  %3 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  %4 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} : (!other) -> !other
+  %5 = plan.call "aten.neg.default"(%2) {self = #base.operand<0>} : (!divided) -> !divided
+  %6 = plan.call "aten.cos.default"(%0) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %7 = plan.call "aten.cos.default"(%1) {self = #base.operand<0>} backward : (!other) -> !other
+  %8 = plan.call "aten.cos.default"(%2) {self = #base.operand<0>} backward : (!divided) -> !divided
   return
 }
 
@@ -65,9 +65,9 @@ func.func @cheap(%a: !addends, %x: !divided, %w: !whole) {
 // CHECK: return
 func.func @readers(%x: !divided) -> !whole {
   %0 = plan.reshard %x : !divided -> !whole
-  %1 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %1 = plan.call "aten.cos.default"(%0) {self = #base.operand<0>} backward : (!whole) -> !whole
   %2 = plan.reshard %0 : !whole -> !other
-  %3 = plan.call "aten.cos.default"(%2) {self = #plan.operand<0>} backward : (!other) -> !other
+  %3 = plan.call "aten.cos.default"(%2) {self = #base.operand<0>} backward : (!other) -> !other
   %4 = plan.reshard %x : !divided -> !whole
   return %4 : !whole
 }
@@ -91,12 +91,12 @@ func.func @readers(%x: !divided) -> !whole {
 func.func @parameters(%w: !flat {plan.data = 0 : i64}, %k: !flat {plan.data = 0 : i64, plan.keep}, %h: !flat {plan.data = 0 : i64, plan.keep}) {
   %0 = plan.reshard %w : !flat -> !whole
   %1 = plan.reshard %k : !flat -> !whole
-  %2 = plan.call "aten._to_copy.default"(%h) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
+  %2 = plan.call "aten._to_copy.default"(%h) {self = #base.operand<0>, dtype = bf16} : (!flat) -> !half
   %3 = plan.reshard %2 : !half -> !wholeHalf
-  %4 = plan.call "aten.add.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %5 = plan.call "aten.neg.default"(%3) {self = #plan.operand<0>} : (!wholeHalf) -> !wholeHalf
-  %6 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
-  %7 = plan.call "aten.sin.default"(%3) {self = #plan.operand<0>} backward : (!wholeHalf) -> !wholeHalf
+  %4 = plan.call "aten.add.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %5 = plan.call "aten.neg.default"(%3) {self = #base.operand<0>} : (!wholeHalf) -> !wholeHalf
+  %6 = plan.call "aten.mul.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
+  %7 = plan.call "aten.sin.default"(%3) {self = #base.operand<0>} backward : (!wholeHalf) -> !wholeHalf
   return
 }
 
@@ -115,13 +115,13 @@ func.func @parameters(%w: !flat {plan.data = 0 : i64}, %k: !flat {plan.data = 0 
 // CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[AGAIN]], %[[X]]){{.*}} backward
 // CHECK-NEXT: plan.call "aten.sub.Tensor"(%[[AGAIN]], %[[X]]){{.*}} backward
 func.func @converted(%w: !flat, %x: !whole) {
-  %0 = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
+  %0 = plan.call "aten._to_copy.default"(%w) {self = #base.operand<0>, dtype = bf16} : (!flat) -> !half
   %1 = plan.reshard %0 : !half -> !wholeHalf
-  %2 = plan.call "aten._to_copy.default"(%1) {self = #plan.operand<0>, dtype = f32} : (!wholeHalf) -> !whole
-  %3 = plan.call "aten.add.Tensor"(%2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %4 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %5 = plan.call "aten.mul.Tensor"(%2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
-  %6 = plan.call "aten.sub.Tensor"(%2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %2 = plan.call "aten._to_copy.default"(%1) {self = #base.operand<0>, dtype = f32} : (!wholeHalf) -> !whole
+  %3 = plan.call "aten.add.Tensor"(%2, %x) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %4 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %5 = plan.call "aten.mul.Tensor"(%2, %x) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
+  %6 = plan.call "aten.sub.Tensor"(%2, %x) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
   return
 }
 
@@ -131,11 +131,11 @@ func.func @converted(%w: !flat, %x: !whole) {
 // CHECK-NOT: plan.reshard
 // CHECK: return
 func.func @activation(%a: !divided, %b: !divided) {
-  %x = plan.call "aten.mul.Tensor"(%a, %b) {self = #plan.operand<0>, other = #plan.operand<1>} : (!divided, !divided) -> !divided
+  %x = plan.call "aten.mul.Tensor"(%a, %b) {self = #base.operand<0>, other = #base.operand<1>} : (!divided, !divided) -> !divided
   %0 = plan.reshard %x : !divided -> !whole
-  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
-  %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %3 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %1 = plan.call "aten.softmax.int"(%0) {self = #base.operand<0>, dim = 1} : (!whole) -> !whole
+  %2 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %3 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} backward : (!whole) -> !whole
   return
 }
 
@@ -156,15 +156,15 @@ func.func @activation(%a: !divided, %b: !divided) {
 // CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[UP]]){{.*}} backward
 // CHECK-NEXT: plan.call "aten.silu_backward.default"(%{{.*}}, %[[GATE]]){{.*}} backward
 func.func @gated(%x: !whole, %w: !weight, %g: !whole) {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %1 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %2 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
-  %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %4 = plan.call "aten.linear.default"(%3, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %5 = plan.call "meshplan.weight_gradient"(%g, %3) {left = #plan.operand<0>, right = #plan.operand<1>} backward : (!whole, !whole) -> !weight
-  %6 = plan.call "aten.mul.Tensor"(%g, %2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
-  %7 = plan.call "aten.mul.Tensor"(%g, %1) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
-  %8 = plan.call "aten.silu_backward.default"(%7, %0) {grad_output = #plan.operand<0>, self = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %2 = plan.call "aten.silu.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %4 = plan.call "aten.linear.default"(%3, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %5 = plan.call "meshplan.weight_gradient"(%g, %3) {left = #base.operand<0>, right = #base.operand<1>} backward : (!whole, !whole) -> !weight
+  %6 = plan.call "aten.mul.Tensor"(%g, %2) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
+  %7 = plan.call "aten.mul.Tensor"(%g, %1) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
+  %8 = plan.call "aten.silu_backward.default"(%7, %0) {grad_output = #base.operand<0>, self = #base.operand<1>} backward : (!whole, !whole) -> !whole
   return
 }
 
@@ -176,14 +176,14 @@ func.func @gated(%x: !whole, %w: !weight, %g: !whole) {
 // CHECK-NOT: aten.tanh.default{{.*}} backward
 // CHECK: return
 func.func @held(%x: !whole, %w: !weight) -> !whole {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %1 = plan.call "aten.add.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %2 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (!whole) -> !whole
-  %3 = plan.call "aten.tanh.default"(%x) {self = #plan.operand<0>} {plan.keep} : (!whole) -> !whole
-  %4 = plan.call "aten.linear.default"(%3, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %5 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %6 = plan.call "aten.neg.default"(%2) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %7 = plan.call "aten.neg.default"(%3) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.add.Tensor"(%x, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} : (!whole) -> !whole
+  %3 = plan.call "aten.tanh.default"(%x) {self = #base.operand<0>} {plan.kept} : (!whole) -> !whole
+  %4 = plan.call "aten.linear.default"(%3, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %5 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %6 = plan.call "aten.neg.default"(%2) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %7 = plan.call "aten.neg.default"(%3) {self = #base.operand<0>} backward : (!whole) -> !whole
   return %2 : !whole
 }
 
@@ -192,10 +192,10 @@ func.func @held(%x: !whole, %w: !weight) -> !whole {
 // CHECK-NOT: aten.silu.default{{.*}} backward
 // CHECK: return
 func.func @earlier(%x: !whole, %w: !weight) {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
-  %2 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %3 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.silu.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %3 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} backward : (!whole) -> !whole
   return
 }
 
@@ -213,13 +213,13 @@ func.func @earlier(%x: !whole, %w: !weight) {
 // CHECK-NEXT: return
 !turned = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
 func.func @moves(%x: !whole, %w: !weight) {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %1 = plan.call "aten.layer_norm.default"(%0) {input = #plan.operand<0>, normalized_shape = [8]} : (!whole) -> !whole
-  %2 = plan.call "aten.linear.default"(%1, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %3 = plan.call "aten.transpose.int"(%1) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (!whole) -> !turned
-  %4 = plan.call "aten.transpose.int"(%0) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (!whole) -> !turned
-  %5 = plan.call "aten.neg.default"(%3) {self = #plan.operand<0>} backward : (!turned) -> !turned
-  %6 = plan.call "aten.neg.default"(%4) {self = #plan.operand<0>} backward : (!turned) -> !turned
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.layer_norm.default"(%0) {input = #base.operand<0>, normalized_shape = [8]} : (!whole) -> !whole
+  %2 = plan.call "aten.linear.default"(%1, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %3 = plan.call "aten.transpose.int"(%1) {self = #base.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (!whole) -> !turned
+  %4 = plan.call "aten.transpose.int"(%0) {self = #base.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (!whole) -> !turned
+  %5 = plan.call "aten.neg.default"(%3) {self = #base.operand<0>} backward : (!turned) -> !turned
+  %6 = plan.call "aten.neg.default"(%4) {self = #base.operand<0>} backward : (!turned) -> !turned
   return
 }
 
@@ -236,14 +236,14 @@ func.func @moves(%x: !whole, %w: !weight) {
 // CHECK-NEXT: return
 func.func @gathered(%x: !whole, %a: !flat, %b: !flat) {
   %0 = plan.reshard %a : !flat -> !whole
-  %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   %2 = plan.reshard %b : !flat -> !whole
-  %3 = plan.call "aten.mul.Tensor"(%x, %2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %4 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
-  %5 = plan.call "aten.softmax.int"(%3) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
-  %6 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %7 = plan.call "aten.neg.default"(%3) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %8 = plan.call "aten.neg.default"(%2) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%x, %2) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %4 = plan.call "aten.softmax.int"(%1) {self = #base.operand<0>, dim = 1} : (!whole) -> !whole
+  %5 = plan.call "aten.softmax.int"(%3) {self = #base.operand<0>, dim = 1} : (!whole) -> !whole
+  %6 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %7 = plan.call "aten.neg.default"(%3) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %8 = plan.call "aten.neg.default"(%2) {self = #base.operand<0>} backward : (!whole) -> !whole
   return
 }
 
@@ -256,13 +256,13 @@ func.func @gathered(%x: !whole, %a: !flat, %b: !flat) {
 // CHECK-NEXT: %[[GATHERED:.*]] = plan.reshard %[[AGAIN]]
 // CHECK-NEXT: plan.call "aten.neg.default"(%[[GATHERED]])
 func.func @sunk(%x: !divided, %y: !divided) {
-  %0 = plan.call "aten.linear.default"(%x, %y) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!divided, !divided) -> !divided
-  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!divided) -> !divided
+  %0 = plan.call "aten.linear.default"(%x, %y) {input = #base.operand<0>, weight = #base.operand<1>} : (!divided, !divided) -> !divided
+  %1 = plan.call "aten.silu.default"(%0) {self = #base.operand<0>} : (!divided) -> !divided
   %2 = plan.reshard %1 : !divided -> !whole
-  %3 = plan.call "aten.linear.default"(%1, %x) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!divided, !divided) -> !divided
-  %4 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} backward : (!divided) -> !divided
-  %5 = plan.call "aten.neg.default"(%2) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %6 = plan.call "aten.silu_backward.default"(%5, %0) {grad_output = #plan.operand<0>, self = #plan.operand<1>} backward : (!whole, !divided) -> !divided
+  %3 = plan.call "aten.linear.default"(%1, %x) {input = #base.operand<0>, weight = #base.operand<1>} : (!divided, !divided) -> !divided
+  %4 = plan.call "aten.sin.default"(%x) {self = #base.operand<0>} backward : (!divided) -> !divided
+  %5 = plan.call "aten.neg.default"(%2) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %6 = plan.call "aten.silu_backward.default"(%5, %0) {grad_output = #base.operand<0>, self = #base.operand<1>} backward : (!whole, !divided) -> !divided
   return
 }
 
@@ -279,20 +279,20 @@ func.func @sunk(%x: !divided, %y: !divided) {
 !mask = tensor<4x8xi1, #plan.sharding<[{}, {}]>>
 !rounded = tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
 func.func @way(%i: !indices, %x: !whole) {
-  %0 = plan.call "aten.sub.Tensor"(%i, %i) {self = #plan.operand<0>, other = #plan.operand<1>} : (!indices, !indices) -> !indices
-  %1 = plan.call "aten.eq.Scalar"(%0) {self = #plan.operand<0>, other = 0 : i64} : (!indices) -> !mask
-  %2 = plan.call "aten.where.self"(%1, %x, %x) {condition = #plan.operand<0>, self = #plan.operand<1>, other = #plan.operand<2>} : (!mask, !whole, !whole) -> !whole
-  %3 = plan.call "aten.logical_not.default"(%1) {self = #plan.operand<0>} backward : (!mask) -> !mask
+  %0 = plan.call "aten.sub.Tensor"(%i, %i) {self = #base.operand<0>, other = #base.operand<1>} : (!indices, !indices) -> !indices
+  %1 = plan.call "aten.eq.Scalar"(%0) {self = #base.operand<0>, other = 0 : i64} : (!indices) -> !mask
+  %2 = plan.call "aten.where.self"(%1, %x, %x) {condition = #base.operand<0>, self = #base.operand<1>, other = #base.operand<2>} : (!mask, !whole, !whole) -> !whole
+  %3 = plan.call "aten.logical_not.default"(%1) {self = #base.operand<0>} backward : (!mask) -> !mask
   return
 }
 func.func @round(%x: !whole, %w: !weight) {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
-  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
-  %2 = plan.call "aten._to_copy.default"(%1) {self = #plan.operand<0>, dtype = bf16} : (!whole) -> !rounded
-  %3 = plan.call "aten.tanh.default"(%2) {self = #plan.operand<0>} : (!rounded) -> !rounded
-  %4 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %5 = plan.call "aten.exp.default"(%2) {self = #plan.operand<0>} backward : (!rounded) -> !rounded
-  %6 = plan.call "aten.silu_backward.default"(%4, %0) {grad_output = #plan.operand<0>, self = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.silu.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten._to_copy.default"(%1) {self = #base.operand<0>, dtype = bf16} : (!whole) -> !rounded
+  %3 = plan.call "aten.tanh.default"(%2) {self = #base.operand<0>} : (!rounded) -> !rounded
+  %4 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %5 = plan.call "aten.exp.default"(%2) {self = #base.operand<0>} backward : (!rounded) -> !rounded
+  %6 = plan.call "aten.silu_backward.default"(%4, %0) {grad_output = #base.operand<0>, self = #base.operand<1>} backward : (!whole, !whole) -> !whole
   return
 }
 
@@ -303,11 +303,11 @@ func.func @round(%x: !whole, %w: !weight) {
 // CHECK-NOT: plan.reshard
 // CHECK: return
 func.func @alone(%a: !divided) {
-  %x = plan.call "aten.softmax.int"(%a) {self = #plan.operand<0>, dim = 1} : (!divided) -> !divided
+  %x = plan.call "aten.softmax.int"(%a) {self = #base.operand<0>, dim = 1} : (!divided) -> !divided
   %0 = plan.reshard %x : !divided -> !whole
-  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
-  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
-  %3 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %1 = plan.call "aten.silu.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.softmax.int"(%1) {self = #base.operand<0>, dim = 1} : (!whole) -> !whole
+  %3 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} backward : (!whole) -> !whole
   return
 }
 
@@ -317,13 +317,13 @@ func.func @alone(%a: !divided) {
 // CHECK-NEXT: plan.reshard
 // CHECK-NEXT: plan.call "aten.neg.default"{{.*}} backward
 func.func @late(%x: !whole, %a: !divided) {
-  %y = plan.call "aten.softmax.int"(%a) {self = #plan.operand<0>, dim = 1} : (!divided) -> !divided
+  %y = plan.call "aten.softmax.int"(%a) {self = #base.operand<0>, dim = 1} : (!divided) -> !divided
   %0 = plan.reshard %y : !divided -> !whole
-  %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
-  %3 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
-  %4 = plan.call "aten.softmax.int"(%3) {self = #plan.operand<0>, dim = 1} backward : (!whole) -> !whole
-  %5 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.softmax.int"(%1) {self = #base.operand<0>, dim = 1} : (!whole) -> !whole
+  %3 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} backward : (!whole) -> !whole
+  %4 = plan.call "aten.softmax.int"(%3) {self = #base.operand<0>, dim = 1} backward : (!whole) -> !whole
+  %5 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} backward : (!whole) -> !whole
   return
 }
 
@@ -335,12 +335,12 @@ func.func @late(%x: !whole, %a: !divided) {
 // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[AGAIN]]){{.*}} backward
 // CHECK-NEXT: plan.call "aten.neg.default"(%[[WIDE]])
 func.func @widened(%x: !divided, %a: !divided16) {
-  %y = plan.call "aten.softmax.int"(%a) {self = #plan.operand<0>, dim = 1} : (!divided16) -> !divided16
+  %y = plan.call "aten.softmax.int"(%a) {self = #base.operand<0>, dim = 1} : (!divided16) -> !divided16
   %0 = plan.reshard %y : !divided16 -> !rounded
-  %1 = plan.call "aten._to_copy.default"(%0) {self = #plan.operand<0>, dtype = f32} : (!rounded) -> !whole
-  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
-  %3 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} backward : (!divided) -> !divided
-  %4 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %1 = plan.call "aten._to_copy.default"(%0) {self = #base.operand<0>, dtype = f32} : (!rounded) -> !whole
+  %2 = plan.call "aten.softmax.int"(%1) {self = #base.operand<0>, dim = 1} : (!whole) -> !whole
+  %3 = plan.call "aten.sin.default"(%x) {self = #base.operand<0>} backward : (!divided) -> !divided
+  %4 = plan.call "aten.neg.default"(%1) {self = #base.operand<0>} backward : (!whole) -> !whole
   return
 }
 

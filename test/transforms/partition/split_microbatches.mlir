@@ -8,17 +8,17 @@
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>]
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+// CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 
-// CHECK: func.func @count0(%arg0: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = "input"},
-// CHECK-SAME: %arg1: tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.kind = "accumulator", plan.names = ["microbatches.sum0"]},
-// CHECK-SAME: %arg2: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["microbatch"], plan.value = 0.000000e+00 : f64})
+// CHECK: func.func @count0(%arg0: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<input>},
+// CHECK-SAME: %arg1: tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"]},
+// CHECK-SAME: %arg2: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["microbatch"], plan.value = 0.000000e+00 : f64})
 // CHECK-SAME: -> (tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.updates = 1 : i64})
 // CHECK-SAME: plan.runs = 3
 // CHECK: %[[X:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %arg2) {count = 3 : i64, dim = 0 : i64, {{.*}} -> tensor<4x4xf32, #plan.sharding<[{"dp"}, {}]>>
 // CHECK-NEXT: %[[N:.*]] = plan.call "aten.sum.default"(%[[X]]) {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
-// CHECK-NEXT: %[[S:.*]] = plan.call "meshplan.accumulate"(%arg1, %[[N]]) {addend = #plan.operand<1>, self = #plan.operand<0>} backward
+// CHECK-NEXT: %[[S:.*]] = plan.call "meshplan.accumulate"(%arg1, %[[N]]) {addend = #base.operand<1>, self = #base.operand<0>} backward
 // CHECK-NEXT: return %[[S]]
 
 // CHECK: func.func @accumulate({{.*}} -> ({{.*}}plan.updates{{.*}}plan.updates{{.*}}) {{.*}}plan.runs = 2
@@ -35,17 +35,17 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
 // CHECK: plan.all_reduce %{{.*}} [#plan.axis<"dp">]
 // CHECK: plan.call "aten.div.Tensor"
 // CHECK: return
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}, !number {plan.name = "gradient"}) {
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}, !number {plan.name = "gradient"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
   %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
-  %l = plan.call "meshplan.square_sum"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %l = plan.call "meshplan.square_sum"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %l1 = plan.all_reduce %l [#plan.axis<"microbatch">] : !addend -> !ranks
   %l2 = plan.all_reduce %l1 [#plan.axis<"dp">] : !ranks -> !number
-  %loss = plan.call "aten.div.Tensor"(%l2, %n2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!number, !number) -> !number
-  %g = plan.call "aten.mul.Tensor"(%0, %n2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !number) -> !part
-  %g0 = plan.call "aten.sum.default"(%g) {self = #plan.operand<0>} : (!part) -> !addend
+  %loss = plan.call "aten.div.Tensor"(%l2, %n2) {self = #base.operand<0>, other = #base.operand<1>} : (!number, !number) -> !number
+  %g = plan.call "aten.mul.Tensor"(%0, %n2) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !number) -> !part
+  %g0 = plan.call "aten.sum.default"(%g) {self = #base.operand<0>} : (!part) -> !addend
   %g1 = plan.all_reduce %g0 [#plan.axis<"microbatch">] : !addend -> !ranks
   %g2 = plan.all_reduce %g1 [#plan.axis<"dp">] : !ranks -> !number
   return %loss, %g2 : !number, !number
@@ -59,13 +59,13 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 // CHECK: func.func @accumulate
 // CHECK: %[[X:.*]] = plan.slice %arg0 [#plan.axis<"dp">] dim 0 : {{.*}} -> tensor<12xf32, #plan.sharding<[{"dp"}]>>
 // CHECK: plan.call "meshplan.take_microbatch"(%[[X]], %{{.*}}) {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
-func.func @step(%x: !whole {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+func.func @step(%x: !whole {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"dp">, #plan.axis<"microbatch">] dim 0 : !whole -> !part
-  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
   %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
   return %n2 : !number
@@ -80,15 +80,15 @@ func.func @step(%x: !whole {plan.kind = "input"}) -> (!number {plan.name = "loss
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 // CHECK: func.func @step(
-// CHECK: plan.call "aten.arange.start_step"() {end = #plan.local<1, result 0, dim 0, offset 6, extent 2, microbatch 2>,
-// CHECK-SAME: start = #plan.local<1, result 0, dim 0, offset 6, microbatch 2>, step = 2 : i64} : () -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+// CHECK: plan.call "aten.arange.start_step"() {end = #base.local<1, result 0, dim 0, offset 6, extent 2, microbatch 2>,
+// CHECK-SAME: start = #base.local<1, result 0, dim 0, offset 6, microbatch 2>, step = 2 : i64} : () -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %1 = plan.call "aten.arange.start_step"() {start = #plan.local<1, result 0, dim 0, offset 2>, end = #plan.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
-  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !part) -> !part
-  %n = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (!part) -> !addend
+  %1 = plan.call "aten.arange.start_step"() {start = #base.local<1, result 0, dim 0, offset 2>, end = #base.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !part) -> !part
+  %n = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
   %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
   return %n2 : !number
@@ -105,23 +105,23 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 // CHECK: func.func @step(
 // CHECK: plan.call "meshplan.take_microbatch"(%arg0, %{{.*}}) {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
 // CHECK: %[[OWN:.*]] = plan.call "meshplan.take_microbatch"(%arg1, %{{.*}}) {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK-NEXT: plan.slice %[[OWN]] [#plan.axis<"dp">] dim 0 : {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
-// CHECK: plan.call "aten.arange.start_step"() {end = #plan.local<1, result 0, dim 0, offset 2, extent 2, microbatch 4>,
-// CHECK-SAME: start = #plan.local<1, result 0, dim 0, offset 2, microbatch 4>, step = 2 : i64} : () -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK: plan.call "aten.arange.start_step"() {end = #base.local<1, result 0, dim 0, offset 2, extent 2, microbatch 4>,
+// CHECK-SAME: start = #base.local<1, result 0, dim 0, offset 2, microbatch 4>, step = 2 : i64} : () -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
 // CHECK: plan.all_gather %{{.*}} [#plan.axis<"dp">] dim 0 : {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
-func.func @step(%x: !batch {plan.kind = "input"}, %w: !whole {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %w: !whole {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %1 = plan.slice %w [#plan.axis<"microbatch">, #plan.axis<"dp">] dim 0 : !whole -> !part
-  %2 = plan.call "aten.arange.start_step"() {start = #plan.local<1, result 0, dim 0, offset 2>, end = #plan.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
-  %3 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !part) -> !part
-  %4 = plan.call "aten.mul.Tensor"(%3, %2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !part) -> !part
+  %2 = plan.call "aten.arange.start_step"() {start = #base.local<1, result 0, dim 0, offset 2>, end = #base.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
+  %3 = plan.call "aten.mul.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !part) -> !part
+  %4 = plan.call "aten.mul.Tensor"(%3, %2) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !part) -> !part
   %5 = plan.all_gather %4 [#plan.axis<"dp">] dim 0 : !part -> !run
   %6 = plan.slice %5 [#plan.axis<"dp">] dim 0 : !run -> !part
-  %n = plan.call "aten.sum.default"(%6) {self = #plan.operand<0>} : (!part) -> !addend
+  %n = plan.call "aten.sum.default"(%6) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
   %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
   return %n2 : !number
@@ -137,8 +137,8 @@ func.func @step(%x: !batch {plan.kind = "input"}, %w: !whole {plan.kind = "input
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>]
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+// CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 // CHECK: func.func @accumulate({{.*}}plan.runs = 2
 // CHECK: %[[X:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %{{.*}}) {count = 3 : i64, dim = 0 : i64, {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
 // CHECK-NEXT: %[[W:.*]] = plan.all_gather %[[X]]
@@ -150,12 +150,12 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
 // CHECK: %[[B:.*]] = plan.call "meshplan.accumulate"
 // CHECK: plan.all_reduce %[[B]] [#plan.axis<"dp">]
 // CHECK-NOT: plan.leave_microbatch
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.enter_microbatch %x dim 0 of 3 : !batch -> !part
   %1 = plan.all_gather %0 [#plan.axis<"dp">] dim 0 : !part -> !whole
-  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 0} : (!whole) -> !whole
+  %2 = plan.call "aten.softmax.int"(%1) {self = #base.operand<0>, dim = 0} : (!whole) -> !whole
   %3 = plan.slice %2 [#plan.axis<"dp">] dim 0 : !whole -> !part
-  %s = plan.call "aten.sum.default"(%3) {self = #plan.operand<0>} : (!part) -> !ranks
+  %s = plan.call "aten.sum.default"(%3) {self = #base.operand<0>} : (!part) -> !ranks
   %l = plan.leave_microbatch %s as "microbatches 3 mean" : !ranks -> !addend
   %n = plan.all_reduce %l [#plan.axis<"microbatch">] : !addend -> !ranks
   %n1 = plan.all_reduce %n [#plan.axis<"dp">] : !ranks -> !number

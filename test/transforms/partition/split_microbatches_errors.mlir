@@ -5,15 +5,15 @@
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+plan.mesh [#base.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   // expected-error@below {{microbatches would have to be put together: operator 'aten.softmax.int' reads samples of several}}
   // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
-  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 0} : (!batch) -> !batch
+  %2 = plan.call "aten.softmax.int"(%1) {self = #base.operand<0>, dim = 0} : (!batch) -> !batch
   %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %n = plan.call "aten.sum.default"(%3) {self = #plan.operand<0>} : (!part) -> !addend
+  %n = plan.call "aten.sum.default"(%3) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
   return %n1 : !number
 }
@@ -24,15 +24,15 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+plan.mesh [#base.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   // expected-error@below {{microbatches would have to be put together: the derivative of 'aten.cumsum.default' in 'layer' has no rule by sample}}
   // expected-note@below {{help: leave 'microbatches 3' out, or write the module with other operators}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
-  %2 = plan.call "vjp.aten.cumsum.default"(%1, %1) {self = #plan.operand<0>, dim = 0, gradients = [#plan.operand<1>], of = "self"} in "layer" : (!batch, !batch) -> !batch
+  %2 = plan.call "vjp.aten.cumsum.default"(%1, %1) {self = #base.operand<0>, dim = 0, gradients = [#base.operand<1>], of = "self"} in "layer" : (!batch, !batch) -> !batch
   %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %n = plan.call "aten.sum.default"(%3) {self = #plan.operand<0>} : (!part) -> !addend
+  %n = plan.call "aten.sum.default"(%3) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
   return %n1 : !number
 }
@@ -43,12 +43,12 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !other = tensor<12xf32, #plan.sharding<[{"microbatch", unit 6}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+plan.mesh [#base.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   // expected-error@below {{'aten.relu.default' in the root module has a dim of 12, made of 2 pieces of 6 elements, which microbatches cannot share equally}}
   // expected-note@below {{help: leave 'microbatches 3' out, or write a number that divides 2}}
-  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (!batch) -> !other
-  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!other) -> !addend
+  %0 = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (!batch) -> !other
+  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!other) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
   return %n1 : !number
 }
@@ -59,10 +59,10 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
 !largest = tensor<f32, #plan.sharding<[], partial = max {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+plan.mesh [#base.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %n = plan.call "aten.max.default"(%0) {self = #plan.operand<0>} : (!part) -> !largest
+  %n = plan.call "aten.max.default"(%0) {self = #base.operand<0>} : (!part) -> !largest
   // expected-error@below {{microbatches are added up, and 'aten.max.default' in the root module is the max of all of them}}
   // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !largest -> !number
@@ -75,12 +75,12 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch", "tp"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp"}>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
-func.func @step() -> (!ranks {plan.name = "loss"}) {
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 3>]
+func.func @step() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   // expected-error@below {{operator 'aten.arange.start_step' counts samples, and divides microbatches over ranks}}
   // expected-note@below {{help: leave 'microbatches 3' out, or gather in front of it what divides the samples of a rank further}}
-  %0 = plan.call "aten.arange.start_step"() {start = #plan.local<1, result 0, dim 0, offset 2>, end = #plan.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
-  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %0 = plan.call "aten.arange.start_step"() {start = #base.local<1, result 0, dim 0, offset 2>, end = #base.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
+  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
   return %n1 : !ranks
 }
@@ -92,15 +92,15 @@ func.func @step() -> (!ranks {plan.name = "loss"}) {
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+plan.mesh [#base.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   // expected-error@below {{microbatches would have to be put together: operator 'aten.cumsum.default' in 'model.norm' reads samples of several}}
   // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
-  %2 = plan.call "aten.cumsum.default"(%1) {self = #plan.operand<0>, dim = 0} in "model.norm" : (!batch) -> !batch
+  %2 = plan.call "aten.cumsum.default"(%1) {self = #base.operand<0>, dim = 0} in "model.norm" : (!batch) -> !batch
   %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %n = plan.call "aten.sum.default"(%3) {self = #plan.operand<0>} : (!part) -> !addend
+  %n = plan.call "aten.sum.default"(%3) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
   return %n1 : !number
 }
@@ -111,10 +111,10 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}, !batch {plan.name = "hidden"}) {
+plan.mesh [#base.mesh_axis<"microbatch" = 2>]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}, !batch {plan.name = "hidden"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
   // expected-error@below {{microbatches would have to be put together: an output reads samples of several}}
   // expected-note@below {{help: leave 'microbatches 2' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
@@ -129,12 +129,12 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !parts = tensor<12xf32, #plan.sharding<[{"microbatch", parts [6, 6]}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+plan.mesh [#base.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   // expected-error@below {{'aten.relu.default' in the root module has a dim of 12, in which values of several batches lie one behind the other: a microbatch would be elements of each, which is not implemented}}
   // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
-  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (!batch) -> !parts
-  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!parts) -> !addend
+  %0 = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (!batch) -> !parts
+  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!parts) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
   return %n1 : !number
 }
@@ -146,10 +146,10 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
 !least = tensor<f32, #plan.sharding<[], partial = min {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 4>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+plan.mesh [#base.mesh_axis<"microbatch" = 4>]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %n = plan.call "aten.min.default"(%0) {self = #plan.operand<0>} : (!part) -> !least
+  %n = plan.call "aten.min.default"(%0) {self = #base.operand<0>} : (!part) -> !least
   // expected-error@below {{microbatches are added up, and 'aten.min.default' in the root module is the min of all of them}}
   // expected-note@below {{help: leave 'microbatches 4' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !least -> !number

@@ -9,12 +9,12 @@
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
 // CHECK: plan.mesh []
-plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 
 // CHECK-LABEL: func.func @count0(
-// CHECK-SAME: %[[X:arg0]]: tensor<8x4xf32, #plan.sharding<[{}, {}]>> {plan.kind = "input"}
+// CHECK-SAME: %[[X:arg0]]: tensor<8x4xf32, #plan.sharding<[{}, {}]>> {plan.kind = #plan.kind<input>}
 // CHECK-SAME: %[[SUM:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
-// CHECK-SAME: %[[NUMBER:arg2]]: {{[^%]*}}plan.kind = "setting"
+// CHECK-SAME: %[[NUMBER:arg2]]: {{[^%]*}}plan.kind = #plan.kind<setting>
 // CHECK-SAME: plan.runs = 2
 // CHECK-NEXT: %[[P:.*]] = plan.call "meshplan.take_microbatch"(%[[X]], %[[NUMBER]])
 // CHECK-SAME: -> tensor<4x4xf32, #plan.sharding<[{}, {}]>>
@@ -24,10 +24,10 @@ plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
 
 // What the first pass made is read, and not made again.
 // CHECK-LABEL: func.func @count1(
-// CHECK-SAME: %[[X:arg0]]: {{[^%]*}}plan.kind = "input"
+// CHECK-SAME: %[[X:arg0]]: {{[^%]*}}plan.kind = #plan.kind<input>
 // CHECK-SAME: %[[READY:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
 // CHECK-SAME: %[[SUM:arg2]]: {{[^%]*}}plan.names = ["microbatches.sum1"]
-// CHECK-SAME: {plan.updates = 2 : i64}) attributes {plan.runs = 2
+// CHECK-SAME: {plan.updates = 2 : i64}) attributes {plan.role = #base.role<microbatch>, plan.runs = 2
 // CHECK-NEXT: %[[P:.*]] = plan.call "meshplan.take_microbatch"
 // CHECK-NOT: aten.sum.default
 // CHECK: %[[C:.*]] = plan.call "aten.sub.Tensor"(%[[P]], %[[READY]])
@@ -53,16 +53,16 @@ plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
 // CHECK: plan.call "aten.div.Tensor"
 // CHECK: %[[R:.*]] = plan.call "meshplan.accumulate"
 // CHECK: return %[[R]], %[[R]] :
-func.func @step(%x: !batch {plan.kind = "input"}, %unread: !number {plan.kind = "input", plan.names = ["unread"]})
-    -> (!number {plan.name = "loss"}) {
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %unread: !number {plan.kind = #plan.kind<input>, plan.names = ["unread"]})
+    -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %sum = plan.all_reduce %1 [#plan.axis<"microbatch">] : !addend -> !number
-  %2 = plan.call "aten.sub.Tensor"(%0, %sum) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !number) -> !part
-  %3 = plan.call "meshplan.square_sum"(%2) {self = #plan.operand<0>} : (!part) -> !addend
+  %2 = plan.call "aten.sub.Tensor"(%0, %sum) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !number) -> !part
+  %3 = plan.call "meshplan.square_sum"(%2) {self = #base.operand<0>} : (!part) -> !addend
   %squares = plan.all_reduce %3 [#plan.axis<"microbatch">] : !addend -> !number
-  %4 = plan.call "aten.div.Tensor"(%2, %squares) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !number) -> !part
-  %5 = plan.call "aten.sum.default"(%4) {self = #plan.operand<0>} : (!part) -> !addend
+  %4 = plan.call "aten.div.Tensor"(%2, %squares) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !number) -> !part
+  %5 = plan.call "aten.sum.default"(%4) {self = #base.operand<0>} : (!part) -> !addend
   %loss = plan.all_reduce %5 [#plan.axis<"microbatch">] : !addend -> !number
   return %loss : !number
 }
@@ -75,15 +75,15 @@ func.func @step(%x: !batch {plan.kind = "input"}, %unread: !number {plan.kind = 
 !joined = tensor<3x24xf32, #plan.sharding<[{}, {"dp", "microbatch", unit 2}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 // CHECK-LABEL: func.func @accumulate(
 // CHECK: plan.call "meshplan.take_microbatch"(%arg0, %{{.*}}) {count = 3 : i64, dim = 1 : i64, {{.*}} -> tensor<3x4x2xf32, #plan.sharding<[{}, {"dp"}, {}]>>
 // CHECK-NEXT: plan.call "aten.view.default"({{.*}} -> tensor<3x8xf32, #plan.sharding<[{}, {"dp"}]>>
 // CHECK-NEXT: plan.call "aten.sum.default"({{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!ranks {plan.name = "loss"}) {
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 1 : !batch -> !part
-  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [3, -1]} : (!part) -> !joined
-  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (!joined) -> !addend
+  %1 = plan.call "aten.view.default"(%0) {self = #base.operand<0>, size = [3, -1]} : (!part) -> !joined
+  %2 = plan.call "aten.sum.default"(%1) {self = #base.operand<0>} : (!joined) -> !addend
   %3 = plan.all_reduce %2 [#plan.axis<"microbatch">] : !addend -> !ranks
   return %3 : !ranks
 }
@@ -98,37 +98,37 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!ranks {plan.name = "loss"
 !addend = tensor<4xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
 !row = tensor<4xf32, #plan.sharding<[{}]>>
 !wide = tensor<4xf64, #plan.sharding<[{}]>>
-plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-LABEL: func.func @accumulate(
-// CHECK-SAME: {plan.data = 1 : i64, plan.kind = "accumulator", plan.names = ["microbatches.sum0"], plan.unit = 3 : i64}
-// CHECK-SAME: {plan.data = 2 : i64, plan.kind = "accumulator", plan.names = ["microbatches.sum1"]}
-// CHECK-SAME: {plan.kind = "accumulator", plan.names = ["microbatches.sum2"]}
-// CHECK-SAME: {plan.kind = "accumulator", plan.names = ["microbatches.sum3"]}
+// CHECK-SAME: {plan.data = 1 : i64, plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"], plan.unit = 3 : i64}
+// CHECK-SAME: {plan.data = 2 : i64, plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum1"]}
+// CHECK-SAME: {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum2"]}
+// CHECK-SAME: {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum3"]}
 // A step may change nothing; a pass always adds.
 // CHECK-NOT: plan.guard
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: plan.guard
-func.func @step(%x: !batch {plan.kind = "input"}, %a: !row {plan.kind = "parameter", plan.data = 1, plan.unit = 3},
-                %b: !row {plan.kind = "parameter", plan.data = 2}, %m: !wide {plan.kind = "state", plan.of = 2 : i64, plan.copies},
-                %c: !row {plan.kind = "parameter"})
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %a: !row {plan.kind = #plan.kind<parameter>, plan.data = 1, plan.unit = 3},
+                %b: !row {plan.kind = #plan.kind<parameter>, plan.data = 2}, %m: !wide {plan.kind = #plan.kind<state>, plan.of = 2 : i64, plan.copies},
+                %c: !row {plan.kind = #plan.kind<parameter>})
     -> (!row {plan.updates = 1 : i64}, !wide {plan.updates = 3 : i64}, !row {plan.updates = 4 : i64}, !row {plan.name = "sum"})
-    attributes {plan.guard = {}} {
+    attributes {plan.role = #base.role<step>, plan.guard = #base.guard<stops = false>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  %ga = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [0]} : (!part) -> !addend
+  %ga = plan.call "aten.sum.dim_IntList"(%0) {self = #base.operand<0>, dim = [0]} : (!part) -> !addend
   %a1 = plan.all_reduce %ga [#plan.axis<"microbatch">] : !addend -> !row
-  %a2 = plan.call "aten.neg.default"(%a1) {self = #plan.operand<0>} backward : (!row) -> !row
-  %na = plan.call "meshplan.sgd"(%a, %a2) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!row, !row) -> !row
-  %b0 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (!part) -> !part
-  %gb = plan.call "aten.sum.dim_IntList"(%b0) {self = #plan.operand<0>, dim = [0]} : (!part) -> !addend
+  %a2 = plan.call "aten.neg.default"(%a1) {self = #base.operand<0>} backward : (!row) -> !row
+  %na = plan.call "meshplan.sgd"(%a, %a2) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!row, !row) -> !row
+  %b0 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} : (!part) -> !part
+  %gb = plan.call "aten.sum.dim_IntList"(%b0) {self = #base.operand<0>, dim = [0]} : (!part) -> !addend
   %b1 = plan.all_reduce %gb [#plan.axis<"microbatch">] : !addend -> !row
-  %b2 = plan.call "aten._to_copy.default"(%b1) {self = #plan.operand<0>, dtype = f64} backward : (!row) -> !wide
-  %nb = plan.call "meshplan.sgd"(%m, %b2) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!wide, !wide) -> !wide
-  %c0 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} : (!part) -> !part
-  %gc = plan.call "aten.sum.dim_IntList"(%c0) {self = #plan.operand<0>, dim = [0]} : (!part) -> !addend
+  %b2 = plan.call "aten._to_copy.default"(%b1) {self = #base.operand<0>, dtype = f64} backward : (!row) -> !wide
+  %nb = plan.call "meshplan.sgd"(%m, %b2) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!wide, !wide) -> !wide
+  %c0 = plan.call "aten.cos.default"(%0) {self = #base.operand<0>} : (!part) -> !part
+  %gc = plan.call "aten.sum.dim_IntList"(%c0) {self = #base.operand<0>, dim = [0]} : (!part) -> !addend
   %c1 = plan.all_reduce %gc [#plan.axis<"microbatch">] : !addend -> !row
-  %nc = plan.call "meshplan.sgd"(%c, %c1) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!row, !row) -> !row
-  %d0 = plan.call "aten.sin.default"(%0) {self = #plan.operand<0>} : (!part) -> !part
-  %gd = plan.call "aten.sum.dim_IntList"(%d0) {self = #plan.operand<0>, dim = [0]} : (!part) -> !addend
+  %nc = plan.call "meshplan.sgd"(%c, %c1) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!row, !row) -> !row
+  %d0 = plan.call "aten.sin.default"(%0) {self = #base.operand<0>} : (!part) -> !part
+  %gd = plan.call "aten.sum.dim_IntList"(%d0) {self = #base.operand<0>, dim = [0]} : (!part) -> !addend
   %d1 = plan.all_reduce %gd [#plan.axis<"microbatch">] : !addend -> !row
   return %na, %nb, %nc, %d1 : !row, !wide, !row, !row
 }
@@ -137,22 +137,22 @@ func.func @step(%x: !batch {plan.kind = "input"}, %a: !row {plan.kind = "paramet
 
 // Time that no step divides stays, and so does a step without time.
 !x = tensor<4xf32, #plan.sharding<[{}]>>
-// CHECK: plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
-plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+// CHECK: plan.mesh [#base.mesh_axis<"microbatch" = 2>]
+plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-NOT: func.func @accumulate
 // CHECK: func.func @forward(
-func.func @forward(%x: !x {plan.kind = "input"}) -> !x {
+func.func @forward(%x: !x {plan.kind = #plan.kind<input>}) -> !x {
   return %x : !x
 }
 
 // -----
 
 !x = tensor<4xf32, #plan.sharding<[{}]>>
-// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>]
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-NOT: func.func @accumulate
-// CHECK: func.func @step({{.*}}) -> tensor<4xf32, #plan.sharding<[{}]>> {
+// CHECK: func.func @step({{.*}}) -> tensor<4xf32, #plan.sharding<[{}]>> attributes {plan.role = #base.role<step>} {
 // CHECK-NEXT: return
-func.func @step(%x: !x {plan.kind = "input"}) -> !x {
+func.func @step(%x: !x {plan.kind = #plan.kind<input>}) -> !x attributes {plan.role = #base.role<step>} {
   return %x : !x
 }

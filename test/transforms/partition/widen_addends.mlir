@@ -3,7 +3,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-widen-addends --plan-localize-calls -o /dev/null
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // The product writes float32, the sum is rounded once.
 // CHECK-LABEL: func.func @linear
@@ -11,9 +11,9 @@ func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor
     -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>> {
   // CHECK: %[[ADDEND:.*]] = plan.call "meshplan.linear_f32"(%arg0, %arg1) {{.*}} in "mlp" {{.*}} -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   // CHECK-NEXT: %[[WIDE:.*]] = plan.all_reduce %[[ADDEND]] {{.*}} -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
-  // CHECK-NEXT: %[[SUM:.*]] = plan.call "aten._to_copy.default"(%[[WIDE]]) {dtype = bf16, self = #plan.operand<0>} in "mlp" {{.*}} -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
+  // CHECK-NEXT: %[[SUM:.*]] = plan.call "aten._to_copy.default"(%[[WIDE]]) {dtype = bf16, self = #base.operand<0>} in "mlp" {{.*}} -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
   // CHECK-NEXT: return %[[SUM]]
-  %1 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp"
+  %1 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp"
       : (tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>)
       -> tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
@@ -25,23 +25,23 @@ func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // A bias is added before the sum is rounded, as in a product on one rank.
 // CHECK-LABEL: func.func @bias
 func.func @bias(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf16, #plan.sharding<[{"tp"}, {}]>>,
                 %b: tensor<6xf16, #plan.sharding<[{}]>>) -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>> {
-  // CHECK: %[[ADDEND:.*]] = plan.call "meshplan.matmul_f32"(%arg0, %arg1) {other = #plan.operand<1>, self = #plan.operand<0>}
+  // CHECK: %[[ADDEND:.*]] = plan.call "meshplan.matmul_f32"(%arg0, %arg1) {other = #base.operand<1>, self = #base.operand<0>}
   // CHECK: %[[WIDE:.*]] = plan.reduce_scatter %[[ADDEND]] {{.*}} -> tensor<4x6xf32, #plan.sharding<[{"tp"}, {}]>>
   // CHECK: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%arg2) {dtype = f32, {{.*}} -> tensor<6xf32, #plan.sharding<[{}]>>
   // CHECK: %[[BOTH:.*]] = plan.call "aten.add.Tensor"(%[[WIDE]], %[[BIAS]]) {{.*}} -> tensor<4x6xf32, #plan.sharding<[{"tp"}, {}]>>
   // CHECK: plan.call "aten._to_copy.default"(%[[BOTH]]) {dtype = f16, {{.*}} -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
-  %1 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %1 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf16, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   %2 = plan.reduce_scatter %1 [#plan.axis<"tp">] dim 0 : tensor<4x6xf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
       -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
-  %3 = plan.call "aten.add.Tensor"(%2, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %3 = plan.call "aten.add.Tensor"(%2, %b) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>, tensor<6xf16, #plan.sharding<[{}]>>)
       -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
   return %3 : tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
@@ -51,7 +51,7 @@ func.func @bias(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // A residual of the sum's own size is added in the model's type.
 // CHECK-LABEL: func.func @residual
@@ -59,12 +59,12 @@ func.func @residual(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tens
                     %r: tensor<4x6xbf16, #plan.sharding<[{}, {}]>>) -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>> {
   // CHECK: %[[SUM:.*]] = plan.call "aten._to_copy.default"({{.*}} -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
   // CHECK-NEXT: plan.call "aten.add.Tensor"(%[[SUM]], %arg2)
-  %1 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %1 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>)
       -> tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
       -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
-  %3 = plan.call "aten.add.Tensor"(%2, %r) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %3 = plan.call "aten.add.Tensor"(%2, %r) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x6xbf16, #plan.sharding<[{}, {}]>>, tensor<4x6xbf16, #plan.sharding<[{}, {}]>>)
       -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
   return %3 : tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
@@ -74,17 +74,17 @@ func.func @residual(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tens
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // Rows of a divided table, and what is made of each alone, are zero on all ranks but one: nothing is lost in 16 bits.
 // CHECK-LABEL: func.func @lookup
 // CHECK-NOT: f32
 func.func @lookup(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>,
                   %s: tensor<bf16, #plan.sharding<[]>>) -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>> {
-  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #base.operand<0>, indices = #base.operand<1>}
       : (tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, tensor<4xi64, #plan.sharding<[{}]>>)
       -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
-  %2 = plan.call "aten.mul.Tensor"(%1, %s) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %2 = plan.call "aten.mul.Tensor"(%1, %s) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>, tensor<bf16, #plan.sharding<[]>>)
       -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   %3 = plan.all_reduce %2 [#plan.axis<"tp">] : tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
@@ -96,22 +96,22 @@ func.func @lookup(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tenso
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // Two such addends together are no longer of one rank.
 // CHECK-LABEL: func.func @lookups
 func.func @lookups(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>,
                    %j: tensor<4xi64, #plan.sharding<[{}]>>) -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>> {
-  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #base.operand<0>, indices = #base.operand<1>}
       : (tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, tensor<4xi64, #plan.sharding<[{}]>>)
       -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
-  %2 = plan.call "aten.embedding.default"(%w, %j) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+  %2 = plan.call "aten.embedding.default"(%w, %j) {weight = #base.operand<0>, indices = #base.operand<1>}
       : (tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, tensor<4xi64, #plan.sharding<[{}]>>)
       -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   // CHECK-COUNT-2: plan.call "aten._to_copy.default"({{.*}} -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   // CHECK: plan.call "aten.add.Tensor"({{.*}} -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   // CHECK: plan.call "aten._to_copy.default"({{.*}} -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
-  %3 = plan.call "aten.add.Tensor"(%1, %2) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %3 = plan.call "aten.add.Tensor"(%1, %2) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>, tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>)
       -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   %4 = plan.all_reduce %3 [#plan.axis<"tp">] : tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
@@ -123,7 +123,7 @@ func.func @lookups(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tens
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
 // Wide until nothing is left to be added; a dtype among the arguments follows, and an operand is converted once.
 // CHECK-LABEL: func.func @two_axes
@@ -134,15 +134,15 @@ func.func @two_axes(%x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {"tp"}]>>) -> t
   // CHECK-NEXT: plan.all_reduce {{.*}} -> tensor<1xf32, #plan.sharding<[{}]>>
   // CHECK-NEXT: plan.call "aten._to_copy.default"({{.*}} -> tensor<1xbf16, #plan.sharding<[{}]>>
   // CHECK-NEXT: plan.call "aten.view.default"({{.*}} -> tensor<bf16, #plan.sharding<[]>>
-  %1 = plan.call "aten.sum.default"(%x) {self = #plan.operand<0>, dtype = bf16}
+  %1 = plan.call "aten.sum.default"(%x) {self = #base.operand<0>, dtype = bf16}
       : (tensor<4x8xbf16, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<bf16, #plan.sharding<[], partial = sum {"dp", "tp"}>>
-  %2 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = [1]}
+  %2 = plan.call "aten.view.default"(%1) {self = #base.operand<0>, size = [1]}
       : (tensor<bf16, #plan.sharding<[], partial = sum {"dp", "tp"}>>) -> tensor<1xbf16, #plan.sharding<[{}], partial = sum {"dp", "tp"}>>
   %3 = plan.all_reduce %2 [#plan.axis<"tp">] : tensor<1xbf16, #plan.sharding<[{}], partial = sum {"dp", "tp"}>>
       -> tensor<1xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
   %4 = plan.all_reduce %3 [#plan.axis<"dp">] : tensor<1xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
       -> tensor<1xbf16, #plan.sharding<[{}]>>
-  %5 = plan.call "aten.view.default"(%4) {self = #plan.operand<0>, size = []}
+  %5 = plan.call "aten.view.default"(%4) {self = #base.operand<0>, size = []}
       : (tensor<1xbf16, #plan.sharding<[{}]>>) -> tensor<bf16, #plan.sharding<[]>>
   return %5 : tensor<bf16, #plan.sharding<[]>>
 }
@@ -151,7 +151,7 @@ func.func @two_axes(%x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {"tp"}]>>) -> t
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // An operator that writes the type that it reads has its operands converted, once for all readers.
 // CHECK-LABEL: func.func @converted
@@ -160,13 +160,13 @@ func.func @converted(%x: tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, %
   // CHECK-COUNT-2: plan.call "aten._to_copy.default"({{.*}} {dtype = f32,
   // CHECK-NEXT: plan.call "aten.conv1d.default"({{.*}} -> tensor<2x6x6xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
   // CHECK-NEXT: plan.call "aten.conv1d.default"({{.*}} -> tensor<2x6x6xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
-  %1 = plan.call "aten.conv1d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %1 = plan.call "aten.conv1d.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<6x4x3xbf16, #plan.sharding<[{}, {"tp"}, {}]>>)
       -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
-  %2 = plan.call "aten.conv1d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %2 = plan.call "aten.conv1d.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<6x4x3xbf16, #plan.sharding<[{}, {"tp"}, {}]>>)
       -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
-  %3 = plan.call "aten.add.Tensor"(%1, %2) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %3 = plan.call "aten.add.Tensor"(%1, %2) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>, tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>)
       -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
   %4 = plan.all_reduce %3 [#plan.axis<"tp">] : tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
@@ -178,7 +178,7 @@ func.func @converted(%x: tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, %
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // Addends that the plan wants in 16 bits are rounded and added up there, and what makes them stays wide.
 // CHECK-LABEL: func.func @rounded
@@ -187,9 +187,9 @@ func.func @rounded(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor
   // CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "meshplan.round_gradient"(%[[WIDE]]) {{.*}} -> tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>
   // CHECK-NEXT: plan.all_reduce %[[ROUNDED]] [#plan.axis<"tp">] : tensor<4xbf16,
   // CHECK-NOT: _to_copy
-  %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1], dtype = bf16}
+  %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #base.operand<0>, dim = [1], dtype = bf16}
       : (tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>
-  %1 = plan.call "meshplan.round_gradient"(%0) {self = #plan.operand<0>, dtype = bf16}
+  %1 = plan.call "meshplan.round_gradient"(%0) {self = #base.operand<0>, dtype = bf16}
       : (tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>) -> tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>
   %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<4xbf16, #plan.sharding<[{}]>>
   return %2 : tensor<4xbf16, #plan.sharding<[{}]>>
@@ -199,7 +199,7 @@ func.func @rounded(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // What was to be converted to float32 is so already.
 // CHECK-LABEL: func.func @converted_to_itself
@@ -207,9 +207,9 @@ func.func @converted_to_itself(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>
   // CHECK: %[[WIDE:.*]] = plan.call "aten.sum.dim_IntList"(%arg0) {{.*}} -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   // CHECK-NEXT: plan.all_reduce %[[WIDE]]
   // CHECK-NEXT: return
-  %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1], dtype = bf16}
+  %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #base.operand<0>, dim = [1], dtype = bf16}
       : (tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>
-  %1 = plan.call "aten._to_copy.default"(%0) {self = #plan.operand<0>, dtype = f32}
+  %1 = plan.call "aten._to_copy.default"(%0) {self = #base.operand<0>, dtype = f32}
       : (tensor<4xbf16, #plan.sharding<[{}], partial = sum {"tp"}>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<4xf32, #plan.sharding<[{}]>>
   return %2 : tensor<4xf32, #plan.sharding<[{}]>>
@@ -219,7 +219,7 @@ func.func @converted_to_itself(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>
 // -----
 
 module attributes {plan.wide_activations} {
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 
 // What microbatches have for themselves is added up in float32, whether ranks add to it or not.
 // CHECK-LABEL: func.func @microbatches
@@ -227,7 +227,7 @@ func.func @microbatches(%x: tensor<4xbf16, #plan.sharding<[{"dp"}]>>, %y: tensor
     -> (tensor<bf16, #plan.sharding<[]>>, tensor<bf16, #plan.sharding<[]>>) {
   // CHECK: %[[S:.*]] = plan.call "aten.sum.default"({{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
   // CHECK-NEXT: plan.leave_microbatch %[[S]] {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
-  %0 = plan.call "aten.sum.default"(%x) {self = #plan.operand<0>} : (tensor<4xbf16, #plan.sharding<[{"dp"}]>>) -> tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>>
+  %0 = plan.call "aten.sum.default"(%x) {self = #base.operand<0>} : (tensor<4xbf16, #plan.sharding<[{"dp"}]>>) -> tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>>
   %1 = plan.leave_microbatch %0 as "microbatches 3 mean" : tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>> -> tensor<bf16, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
   %2 = plan.all_reduce %1 [#plan.axis<"microbatch">] : tensor<bf16, #plan.sharding<[], partial = sum {"dp", "microbatch"}>> -> tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>>
   %d = plan.all_reduce %2 [#plan.axis<"dp">] : tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>> -> tensor<bf16, #plan.sharding<[]>>
@@ -236,7 +236,7 @@ func.func @microbatches(%x: tensor<4xbf16, #plan.sharding<[{"dp"}]>>, %y: tensor
   // CHECK-NEXT: %[[L:.*]] = plan.leave_microbatch %[[W]] {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
   // CHECK-NEXT: %[[A:.*]] = plan.all_reduce %[[L]] {{.*}} -> tensor<f32, #plan.sharding<[]>>
   // CHECK-NEXT: plan.call "aten._to_copy.default"(%[[A]]) {dtype = bf16
-  %3 = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<4xbf16, #plan.sharding<[{}]>>) -> tensor<bf16, #plan.sharding<[]>>
+  %3 = plan.call "aten.sum.default"(%y) {self = #base.operand<0>} : (tensor<4xbf16, #plan.sharding<[{}]>>) -> tensor<bf16, #plan.sharding<[]>>
   %4 = plan.leave_microbatch %3 as "microbatches 3 mean" : tensor<bf16, #plan.sharding<[]>> -> tensor<bf16, #plan.sharding<[], partial = sum {"microbatch"}>>
   %5 = plan.all_reduce %4 [#plan.axis<"microbatch">] : tensor<bf16, #plan.sharding<[], partial = sum {"microbatch"}>> -> tensor<bf16, #plan.sharding<[]>>
   return %d, %5 : tensor<bf16, #plan.sharding<[]>>, tensor<bf16, #plan.sharding<[]>>

@@ -2,7 +2,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-place-borders | FileCheck %s
 
 // What is read outside is constrained there, and nowhere inside.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "mlp" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
 // CHECK-LABEL: @output
 // CHECK: %[[Y:.*]] = plan.call "aten.neg.default"
@@ -10,35 +10,35 @@ plan.border "mlp" is_input false index 0 #plan.sharding<[]> exact false along [#
 // CHECK: %[[STATED:.*]] = plan.constrain %[[INSIDE]] <[{}, {}]> along [#plan.axis<"tp">] as "output replicate"
 // CHECK: plan.call "aten.abs.default"(%[[STATED]])
 // CHECK-NOT: plan.border
-func.func @output(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "mlp.up" : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} in "mlp.down" : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = plan.call "aten.abs.default"(%1) {self = #plan.operand<0>} in "mlp_norm" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+func.func @output(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "mlp.up" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} in "mlp.down" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.abs.default"(%1) {self = #base.operand<0>} in "mlp_norm" : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %2 : tensor<4x8xf32>
 }
 
 // -----
 
 // What becomes the content of a buffer is no output of a module: forward() gives it to nobody.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "norm" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
 // CHECK-LABEL: @update
 // CHECK: %[[STATISTICS:.*]] = plan.call "aten.mean.dim"
 // CHECK: %[[Y:.*]] = plan.call "aten.neg.default"
 // CHECK: %[[STATED:.*]] = plan.constrain %[[Y]] <[{}, {}]> along [#plan.axis<"tp">] as "output replicate"
 // CHECK: return %[[STATED]], %[[STATISTICS]]
-func.func @update(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-                  %mean: tensor<8xf32> {plan.kind = "buffer", plan.names = ["norm.running_mean"]})
+func.func @update(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                  %mean: tensor<8xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["norm.running_mean"]})
     -> (tensor<4x8xf32> {plan.name = "0"}, tensor<8xf32> {plan.updates = 1 : i64}) {
-  %0 = plan.call "aten.mean.dim"(%x) {self = #plan.operand<0>, dim = [0]} in "norm" : (tensor<4x8xf32>) -> tensor<8xf32>
-  %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = plan.call "aten.mean.dim"(%x) {self = #base.operand<0>, dim = [0]} in "norm" : (tensor<4x8xf32>) -> tensor<8xf32>
+  %1 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %0 : tensor<4x8xf32>, tensor<8xf32>
 }
 
 // -----
 
 // Inputs count in the order in which the module reads them; every use inside is constrained.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "mlp" is_input true index 1 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "input 1 split 1 over tp"
 // CHECK-LABEL: @input
 // CHECK-SAME: %[[X:arg0]]
@@ -48,20 +48,20 @@ plan.border "mlp" is_input true index 1 #plan.sharding<[{}, {"tp"}]> exact false
 // CHECK: %[[SECOND:.*]] = plan.constrain %[[X]] <[{}, {"tp"}]>
 // CHECK: plan.call "aten.mul.Tensor"(%{{.*}}, %[[SECOND]])
 // CHECK: plan.call "aten.neg.default"(%[[X]])
-func.func @input(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-                 %y: tensor<4x8xf32> {plan.kind = "input", plan.names = ["y"]}) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
-  %0 = plan.call "aten.add.Tensor"(%y, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp"
+func.func @input(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                 %y: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["y"]}) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = plan.call "aten.add.Tensor"(%y, %x) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
       : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.mul.Tensor"(%0, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp"
+  %1 = plan.call "aten.mul.Tensor"(%0, %x) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
       : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "head" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "head" : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
 // -----
 
 // The border has the last word where a style speaks, too.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.border "norm" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
 // CHECK-LABEL: @behind_a_style
@@ -69,39 +69,39 @@ plan.border "norm" is_input false index 0 #plan.sharding<[]> exact false along [
 // CHECK: %[[STYLE:.*]] = plan.constrain %[[Y]] <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence tp"
 // CHECK: %[[BORDER:.*]] = plan.constrain %[[STYLE]] <[{}, {}, {}]> along [#plan.axis<"tp">] as "output replicate"
 // CHECK: return %[[BORDER]]
-func.func @behind_a_style(%x: tensor<4x6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x6x8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
+func.func @behind_a_style(%x: tensor<4x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x6x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<4x6x8xf32>) -> tensor<4x6x8xf32>
   return %0 : tensor<4x6x8xf32>
 }
 
 // -----
 
 // Outputs of the root module are those of the function.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.border "" is_input false index 1 #plan.sharding<[{"dp"}, {"tp"}]> exact true along [#plan.axis<"dp">, #plan.axis<"tp">] as "output logits"
 // CHECK-LABEL: @function
 // CHECK: %[[Y:.*]] = plan.call "aten.neg.default"
 // CHECK: %[[STATED:.*]] = plan.constrain %[[Y]] <[{"dp"}, {"tp"}]>
 // CHECK: %[[Z:.*]] = plan.call "aten.exp.default"(%[[Y]])
 // CHECK: return %[[Z]], %[[STATED]]
-func.func @function(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+func.func @function(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %0 : tensor<4x8xf32>, tensor<4x8xf32>
 }
 
 // -----
 
 // Weights and constants are no inputs of a module, wherever they stand among the operands.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "embed" is_input true index 0 #plan.sharding<[{"tp"}]> exact true along [#plan.axis<"tp">] as "input [rows over tp]"
 // CHECK-LABEL: @inputs_behind_weights
 // CHECK: %[[IDS:.*]] = plan.constrain %arg1 <[{"tp"}]>
 // CHECK: plan.call "aten.embedding.default"(%arg0, %[[IDS]])
 func.func @inputs_behind_weights(
-    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight"]},
-    %ids: tensor<4xi64> {plan.kind = "input", plan.names = ["ids"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.embedding.default"(%w, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+    %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["embed.weight"]},
+    %ids: tensor<4xi64> {plan.kind = #plan.kind<input>, plan.names = ["ids"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.embedding.default"(%w, %ids) {weight = #base.operand<0>, indices = #base.operand<1>} in "embed"
       : (tensor<16x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
@@ -109,12 +109,12 @@ func.func @inputs_behind_weights(
 // -----
 
 // An axis of one rank divides nothing.
-plan.mesh [#plan.mesh_axis<"dp" = 1>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 1>, #base.mesh_axis<"tp" = 2>]
 plan.border "" is_input false index 0 #plan.sharding<[{"dp"}, {"tp"}]> exact true along [#plan.axis<"dp">, #plan.axis<"tp">] as "output y"
 // CHECK-LABEL: @axis_of_one
 // CHECK: plan.constrain %{{.*}} <[{}, {"tp"}]>
-func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
 
@@ -122,7 +122,7 @@ func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["
 
 // What the styles of inner modules say of an input makes no other input of it: both readers of x are constrained, and y
 // is the next one. The border is crossed before a style says how the module in it reads. What the module computes itself is none, though a style inside divides it.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "mlp.gate" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "mlp.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
@@ -142,20 +142,20 @@ plan.border "mlp" is_input true index 1 #plan.sharding<[{}, {"tp"}]> exact false
 // CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[Y]])
 // CHECK-NOT: plan.constrain
 func.func @inputs_of_styled_modules(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %y: tensor<4x8xf32> {plan.kind = "input", plan.names = ["y"]},
-    %g: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["mlp.gate.weight"]},
-    %u: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["mlp.up.weight"]},
-    %d: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["mlp.down.weight"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %g) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.gate"
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %y: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["y"]},
+    %g: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.gate.weight"]},
+    %u: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up.weight"]},
+    %d: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %g) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.gate"
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
-  %1 = plan.call "aten.linear.default"(%x, %u) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.up"
+  %1 = plan.call "aten.linear.default"(%x, %u) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.up"
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
-  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp"
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
       : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
-  %3 = plan.call "aten.linear.default"(%2, %d) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.down"
+  %3 = plan.call "aten.linear.default"(%2, %d) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.down"
       : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
-  %4 = plan.call "aten.add.Tensor"(%3, %y) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp"
+  %4 = plan.call "aten.add.Tensor"(%3, %y) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
       : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %4 : tensor<4x8xf32>
 }
@@ -163,7 +163,7 @@ func.func @inputs_of_styled_modules(
 // -----
 
 // What one module of a block hands to the next is no output of the block, however many statements lie between them.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "block.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 plan.border "block.down" is_input true index 0 #plan.sharding<[{"tp"}]> exact false along [#plan.axis<"tp">] as "input split 0 over tp"
 plan.border "block" is_input false index 0 #plan.sharding<[{"tp"}]> exact false along [#plan.axis<"tp">] as "output split 0 over tp"
@@ -175,10 +175,10 @@ plan.border "block" is_input false index 0 #plan.sharding<[{"tp"}]> exact false 
 // CHECK: %[[OUTPUT:.*]] = plan.constrain %[[Y]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "output split 0 over tp"
 // CHECK: return %[[OUTPUT]]
 func.func @output_behind_borders(
-    %x: tensor<4x16xf32> {plan.kind = "input", plan.names = ["x"]},
-    %d: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["block.down.weight"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "block.act" : (tensor<4x16xf32>) -> tensor<4x16xf32>
-  %1 = plan.call "aten.linear.default"(%0, %d) {input = #plan.operand<0>, weight = #plan.operand<1>} in "block.down"
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %d: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["block.down.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "block.act" : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.linear.default"(%0, %d) {input = #base.operand<0>, weight = #base.operand<1>} in "block.down"
       : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
@@ -187,7 +187,7 @@ func.func @output_behind_borders(
 
 // Of two borders that a value crosses at once the outer one comes first on the way in and last on the way out, in
 // whatever order they are stated.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "a" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "outer input"
 plan.border "a" is_input false index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "outer output"
 plan.border "a.b" is_input false index 0 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "inner output"
@@ -199,8 +199,8 @@ plan.border "a.b" is_input true index 0 #plan.sharding<[{}, {"tp"}]> exact false
 // CHECK: %[[LEAVES:.*]] = plan.constrain %[[Y]] {{.*}} as "inner output"
 // CHECK: %[[OUT:.*]] = plan.constrain %[[LEAVES]] {{.*}} as "outer output"
 // CHECK: return %[[OUT]]
-func.func @nested(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "a.b" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+func.func @nested(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "a.b" : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
 
@@ -208,44 +208,38 @@ func.func @nested(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]})
 
 // A constant is no input, wherever it stands; a dim without a name may have any extent; what runs on one rank has no
 // layouts.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "shift" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "input [rows over tp, _]" {names = ["rows", ""], extents = array<i64: 4, 0>}
 // CHECK-LABEL: @constants_are_no_inputs
 // CHECK: %[[C:.*]] = plan.constant "c"
 // CHECK: %[[X:.*]] = plan.constrain %arg0 <[{"tp"}, {}]>
 // CHECK: plan.call "aten.add.Tensor"(%[[C]], %[[X]])
-func.func @constants_are_no_inputs(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
+func.func @constants_are_no_inputs(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x8xf32> {
   %c = plan.constant "c" dense<1.0> : tensor<4x8xf32> : tensor<4x8xf32>
-  %0 = plan.call "aten.add.Tensor"(%c, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "shift"
+  %0 = plan.call "aten.add.Tensor"(%c, %x) {self = #base.operand<0>, other = #base.operand<1>} in "shift"
       : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  return %0 : tensor<4x8xf32>
-}
-// CHECK-LABEL: @reference
-// CHECK-NOT: plan.constrain
-func.func @reference(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> attributes {plan.single_rank} {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "shift" : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
 
 // -----
 
 // Columns that are heads further on are dealt by heads: of three the first rank has two.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "q" is_input false index 0 #plan.sharding<[{}, {}, {"tp"}]> exact false along [#plan.axis<"tp">] as "output split 2 over tp"
 // CHECK-LABEL: @heads
 // CHECK: plan.constrain %{{.*}} <[{}, {}, {"tp", unit 4}]> along [#plan.axis<"tp">] as "output split 2 over tp"
 func.func @heads(
-    %x: tensor<1x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %k: tensor<1x3x6x4xf32> {plan.kind = "input", plan.names = ["k"]},
-    %w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<1x3x6x4xf32> {
-  %q = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+    %x: tensor<1x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %k: tensor<1x3x6x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["k"]},
+    %w: tensor<12x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q.weight"]}) -> tensor<1x3x6x4xf32> {
+  %q = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "q"
       : (tensor<1x6x8xf32>, tensor<12x8xf32>) -> tensor<1x6x12xf32>
-  %h = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = array<i64: 1, 6, 3, 4>} in "attn"
+  %h = plan.call "aten.view.default"(%q) {self = #base.operand<0>, size = array<i64: 1, 6, 3, 4>} in "attn"
       : (tensor<1x6x12xf32>) -> tensor<1x6x3x4xf32>
-  %t = plan.call "aten.transpose.int"(%h) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "attn"
+  %t = plan.call "aten.transpose.int"(%h) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "attn"
       : (tensor<1x6x3x4xf32>) -> tensor<1x3x6x4xf32>
   %out:2 = plan.call "meshplan.attention"(%t, %k, %k)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, scale = 0.5 : f64} in "attn"
       : (tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>) -> (tensor<1x3x6x4xf32>, tensor<1x3x6xf32>)
   return %out#0 : tensor<1x3x6x4xf32>
 }
@@ -253,7 +247,7 @@ func.func @heads(
 // -----
 
 // Outputs count as the function returns them, also one that it returns twice, of which the statement means one.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "" is_input false index 1 #plan.sharding<[{}, {"tp"}]> exact true along [#plan.axis<"tp">] as "output b"
 plan.border "" is_input false index 2 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "output c"
 // CHECK-LABEL: @returned_twice
@@ -262,17 +256,17 @@ plan.border "" is_input false index 2 #plan.sharding<[{"tp"}, {}]> exact true al
 // CHECK-NEXT: %[[A:.*]] = plan.call "aten.abs.default"(%[[N]])
 // CHECK-NEXT: %[[C:.*]] = plan.constrain %[[A]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "output c"
 // CHECK-NEXT: return %[[N]], %[[B]], %[[C]]
-func.func @returned_twice(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]})
+func.func @returned_twice(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]})
     -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.abs.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.abs.default"(%0) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0, %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
 // -----
 
 // A module that is called twice has its borders twice, also where one call reads what the other made.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "block" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
 // CHECK-LABEL: @twice
 // CHECK: %[[FIRST:.*]] = plan.call "aten.neg.default"(%arg0)
@@ -280,9 +274,9 @@ plan.border "block" is_input false index 0 #plan.sharding<[]> exact false along 
 // CHECK: %[[SECOND:.*]] = plan.call "aten.neg.default"(%[[STATED]])
 // CHECK: %[[AGAIN:.*]] = plan.constrain %[[SECOND]] <[{}, {}]>
 // CHECK: return %[[AGAIN]]
-func.func @twice(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "block.act" : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} in "block.act" {plan.runs = {block = 1 : i64, "block.act" = 1 : i64}}
+func.func @twice(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "block.act" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} in "block.act" {plan.module_runs = {block = 1 : i64, "block.act" = 1 : i64}}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
@@ -290,7 +284,7 @@ func.func @twice(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) 
 // -----
 
 // What another module's style says of its input is not what comes first: the output is stated for all that read it.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "b" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.border "a" is_input false index 0 #plan.sharding<[{}, {}, {}]> exact true along [#plan.axis<"tp">] as "output [_, _, _]"
 
@@ -300,18 +294,18 @@ plan.border "a" is_input false index 0 #plan.sharding<[{}, {}, {}]> exact true a
 // CHECK: plan.call "aten.sin.default"(%[[OUT]])
 // CHECK: %[[B:.*]] = plan.constrain %[[OUT]] <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence tp"
 // CHECK: plan.call "aten.cos.default"(%[[B]])
-func.func @output_read_by_styles(%x: tensor<2x4x8xf32> {plan.kind = "input", plan.names = ["x"]})
+func.func @output_read_by_styles(%x: tensor<2x4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]})
     -> (tensor<2x4x8xf32>, tensor<2x4x8xf32>) {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "a" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
-  %1 = plan.call "aten.sin.default"(%0) {self = #plan.operand<0>} in "c" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
-  %2 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} in "b" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "a" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %1 = plan.call "aten.sin.default"(%0) {self = #base.operand<0>} in "c" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %2 = plan.call "aten.cos.default"(%0) {self = #base.operand<0>} in "b" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return %1, %2 : tensor<2x4x8xf32>, tensor<2x4x8xf32>
 }
 
 // -----
 
 // What a module inside states of its output comes first; a module whose path only begins alike is another one.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "m.1.last" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.style "m.10" sequence [#plan.axis<"tp">] as "sequence of another"
 plan.border "m.1" is_input false index 0 #plan.sharding<[{}, {}, {}]> exact true along [#plan.axis<"tp">] as "output [_, _, _]"
@@ -322,9 +316,9 @@ plan.border "m.1" is_input false index 0 #plan.sharding<[{}, {}, {}]> exact true
 // CHECK-NEXT: %[[OUT:.*]] = plan.constrain %[[INNER]] <[{}, {}, {}]> along [#plan.axis<"tp">] as "output [_, _, _]"
 // CHECK: %[[NEXT:.*]] = plan.constrain %[[OUT]] <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence of another"
 // CHECK: plan.call "aten.cos.default"(%[[NEXT]])
-func.func @inner_statements_first(%x: tensor<2x4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<2x4x8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "m.1.first" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
-  %1 = plan.call "aten.sin.default"(%0) {self = #plan.operand<0>} in "m.1.last" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
-  %2 = plan.call "aten.cos.default"(%1) {self = #plan.operand<0>} in "m.10" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+func.func @inner_statements_first(%x: tensor<2x4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<2x4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "m.1.first" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %1 = plan.call "aten.sin.default"(%0) {self = #base.operand<0>} in "m.1.last" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %2 = plan.call "aten.cos.default"(%1) {self = #base.operand<0>} in "m.10" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return %2 : tensor<2x4x8xf32>
 }

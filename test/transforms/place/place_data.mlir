@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-data --verify-diagnostics | FileCheck %s
 
-plan.mesh [#plan.mesh_axis<"pod" = 2>, #plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"one" = 1>, #plan.mesh_axis<"tp" = 3>]
+plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 2>, #base.mesh_axis<"one" = 1>, #base.mesh_axis<"tp" = 3>]
 plan.data parameters over [#plan.axis<"pod">, #plan.axis<"dp">, #plan.axis<"one">] prefetch 0 as "data pod, dp, one"
 plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp"
 plan.data parameters over [#plan.axis<"one">] prefetch 0 as "data one"
@@ -19,14 +19,9 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data
                    %2: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 1}, %3: tensor<12xf32, #plan.sharding<[{"tp"}]>> {plan.data = 2},
                    %4: tensor<4xf32, #plan.sharding<[{"dp"}]>>) { return }
 
-// One rank has no one to share with.
-// CHECK-LABEL: func.func @reference(
-// CHECK-SAME: %arg0: tensor<12x8xf32> {plan.data = 0 : i64}
-func.func @reference(%0: tensor<12x8xf32> {plan.data = 0}) attributes {plan.single_rank} { return }
-
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'data dp' divides parameter 'w' over axis 'dp', which its style divides it over already}}
 // expected-note @below {{help: give its style other axes, or write 'data dp on PATHS' with the paths of other parameters}}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
@@ -36,7 +31,7 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"dp"}, {}]>> {plan.data
 // -----
 
 // States would be divided twice, too.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'data dp, tp' divides parameter 'w' over axis 'tp', which its style divides it over already}}
 // expected-note @below {{help: shard over what is left: 'shard ... over dp'}}
 plan.data optimizer over [#plan.axis<"dp">, #plan.axis<"tp">] prefetch 0 as "data dp, tp"
@@ -46,13 +41,13 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data
 // -----
 
 // What stays whole divides nothing.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.data replicated over [#plan.axis<"tp">] prefetch 0 as "data tp"
 func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {offload_parameters, offload_optimizer}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {offload_optimizer}
 // Parameters of the first statement lie on the host.
@@ -62,7 +57,3 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {offload_op
 // CHECK-SAME: %arg2: tensor<8xf32, #plan.sharding<[{}]>>)
 func.func @offloaded(%0: tensor<8xf32, #plan.sharding<[{}]>> {plan.data = 0}, %1: tensor<8xf32, #plan.sharding<[{}]>> {plan.data = 1},
                    %2: tensor<8xf32, #plan.sharding<[{}]>>) { return }
-
-// CHECK-LABEL: func.func @alone(
-// CHECK-SAME: %arg0: tensor<8xf32> {plan.data = 0 : i64}
-func.func @alone(%0: tensor<8xf32> {plan.data = 0}) attributes {plan.single_rank} { return }

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-precision | FileCheck %s
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {storage = f32}
 
 !flat = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
@@ -9,20 +9,20 @@ plan.precision {storage = f32}
 
 // Parameters are stored in the type and converted once, before they are gathered; other arguments and integers are not.
 // CHECK-LABEL: func.func @storage(
-// CHECK-SAME: %[[W:arg0]]: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"}
-// CHECK-SAME: %[[B:arg1]]: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"}
+// CHECK-SAME: %[[W:arg0]]: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<parameter>}
+// CHECK-SAME: %[[B:arg1]]: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>}
 // CHECK-SAME: %arg2: tensor<8xi64
-// CHECK-SAME: %arg3: tensor<8xbf16, #plan.sharding<[{}]>> {plan.kind = "buffer"}
-// CHECK-SAME: %arg4: tensor<8xbf16, #plan.sharding<[{}]>> {plan.kind = "input"}
-func.func @storage(%w: !flat {plan.kind = "parameter"}, %b: !whole {plan.kind = "parameter"}, %i: tensor<8xi64, #plan.sharding<[{}]>> {plan.kind = "parameter"},
-                   %c: !whole {plan.kind = "buffer"}, %x: !whole {plan.kind = "input"}) {
-  // CHECK-DAG: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[W]]) {dtype = bf16, self = #plan.operand<0>} {plan.precision} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xbf16>
-  // CHECK-DAG: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%[[B]]) {dtype = bf16, self = #plan.operand<0>} {plan.precision} : (tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xbf16>
+// CHECK-SAME: %arg3: tensor<8xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<buffer>}
+// CHECK-SAME: %arg4: tensor<8xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<input>}
+func.func @storage(%w: !flat {plan.kind = #plan.kind<parameter>}, %b: !whole {plan.kind = #plan.kind<parameter>}, %i: tensor<8xi64, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>},
+                   %c: !whole {plan.kind = #plan.kind<buffer>}, %x: !whole {plan.kind = #plan.kind<input>}) {
+  // CHECK-DAG: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[W]]) {dtype = bf16, self = #base.operand<0>} {plan.precision} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xbf16>
+  // CHECK-DAG: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%[[B]]) {dtype = bf16, self = #base.operand<0>} {plan.precision} : (tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xbf16>
   // CHECK: plan.call "aten.add.Tensor"(%[[NARROW]], %[[BIAS]])
   // CHECK: plan.call "aten.mul.Tensor"(%[[NARROW]], %arg4)
   // CHECK-NOT: _to_copy
-  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #plan.operand<0>, other = #plan.operand<1>} : (!flat, !whole) -> tensor<8xbf16>
-  %1 = plan.call "aten.mul.Tensor"(%w, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (!flat, !whole) -> tensor<8xbf16>
+  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #base.operand<0>, other = #base.operand<1>} : (!flat, !whole) -> tensor<8xbf16>
+  %1 = plan.call "aten.mul.Tensor"(%w, %x) {self = #base.operand<0>, other = #base.operand<1>} : (!flat, !whole) -> tensor<8xbf16>
   return
 }
 
@@ -33,44 +33,37 @@ func.func @storage(%w: !flat {plan.kind = "parameter"}, %b: !whole {plan.kind = 
 // CHECK-NEXT: plan.call "aten.exp.default"(%[[NARROW]])
 // CHECK-NEXT: plan.call "aten.neg.default"(%[[NARROW]])
 // CHECK-NEXT: return
-func.func @late(%w: !flat {plan.kind = "parameter"}, %x: !whole {plan.kind = "input"}, %unread: !flat {plan.kind = "parameter"}) {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!whole) -> !whole
-  %1 = plan.call "aten.exp.default"(%w) {self = #plan.operand<0>} : (!flat) -> tensor<8xbf16>
-  %2 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} : (!flat) -> tensor<8xbf16>
-  return
-}
-
-// One rank computes as the archive does.
-// CHECK-LABEL: func.func @reference(
-// CHECK-SAME: %arg0: tensor<8xbf16> {plan.kind = "parameter"}
-func.func @reference(%w: tensor<8xbf16> {plan.kind = "parameter"}) attributes {plan.single_rank} {
+func.func @late(%w: !flat {plan.kind = #plan.kind<parameter>}, %x: !whole {plan.kind = #plan.kind<input>}, %unread: !flat {plan.kind = #plan.kind<parameter>}) {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!whole) -> !whole
+  %1 = plan.call "aten.exp.default"(%w) {self = #base.operand<0>} : (!flat) -> tensor<8xbf16>
+  %2 = plan.call "aten.neg.default"(%w) {self = #base.operand<0>} : (!flat) -> tensor<8xbf16>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.precision {gather = f32, storage = f64}
 
 // What is gathered in another type is whole in that type first; what is not gathered has no such type.
 // CHECK-LABEL: func.func @gather(
 // CHECK-SAME: %[[W:arg0]]: tensor<8xf64, #plan.sharding<[{"tp"}], flat = {"dp"}>>
 // CHECK-SAME: %[[B:arg1]]: tensor<8xf64, #plan.sharding<[{"tp"}]>>
-func.func @gather(%w: tensor<8xbf16, #plan.sharding<[{"tp"}], flat = {"dp"}>> {plan.kind = "parameter"},
-                  %b: tensor<8xbf16, #plan.sharding<[{"tp"}]>> {plan.kind = "parameter"}) {
+func.func @gather(%w: tensor<8xbf16, #plan.sharding<[{"tp"}], flat = {"dp"}>> {plan.kind = #plan.kind<parameter>},
+                  %b: tensor<8xbf16, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.kind<parameter>}) {
   // CHECK-DAG: %[[FLAT:.*]] = plan.call "aten._to_copy.default"(%[[W]]) {dtype = f32,{{.*}} -> tensor<8xf32>
   // CHECK-DAG: %[[WHOLE:.*]] = plan.constrain %[[FLAT]] <[{}]> along [#plan.axis<"dp">] as "precision" : tensor<8xf32> -> tensor<8xf32>
   // CHECK-DAG: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[WHOLE]]) {dtype = bf16,{{.*}} -> tensor<8xbf16>
   // CHECK-DAG: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%[[B]]) {dtype = bf16,{{.*}} -> tensor<8xbf16>
   // CHECK: plan.call "aten.add.Tensor"(%[[NARROW]], %[[BIAS]])
-  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xbf16, #plan.sharding<[{"tp"}], flat = {"dp"}>>, tensor<8xbf16, #plan.sharding<[{"tp"}]>>) -> tensor<8xbf16>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, reduce = f32, state = bf16, storage = bf16}
 
 // What a statement says of the optimizer, and the type that parameters have anyway, changes nothing here.
@@ -78,11 +71,11 @@ plan.precision {master = f32, reduce = f32, state = bf16, storage = bf16}
 // CHECK-SAME: %arg0: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 // CHECK-NOT: plan.call
 // CHECK: return
-func.func @same(%w: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"}) { return }
+func.func @same(%w: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<parameter>}) { return }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, storage = bf16}
 
 // What is stored in less than it is read in is gathered as it is stored, and made wide behind.
@@ -91,14 +84,14 @@ plan.precision {master = f32, storage = bf16}
 // CHECK-NEXT: %[[WHOLE:.*]] = plan.constrain %[[W]] <[{}]> along [#plan.axis<"dp">] as "precision" : {{.*}} -> tensor<8xbf16>
 // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[WHOLE]]) {dtype = f32
 // CHECK-NEXT: plan.call "aten.neg.default"(%[[WIDE]])
-func.func @narrow(%w: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"}) {
-  %0 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xf32>
+func.func @narrow(%w: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<parameter>}) {
+  %0 = plan.call "aten.neg.default"(%w) {self = #base.operand<0>} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xf32>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 1>]
+plan.mesh [#base.mesh_axis<"dp" = 1>]
 plan.precision {gather = bf16}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp on b"
@@ -108,16 +101,16 @@ plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp on b"
 // CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "aten._to_copy.default"(%arg0) {dtype = bf16
 // CHECK-NEXT: %[[READ:.*]] = plan.call "aten._to_copy.default"(%[[ROUNDED]]) {dtype = f32
 // CHECK-NEXT: plan.call "aten.add.Tensor"(%[[READ]], %arg1)
-func.func @one_rank(%w: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.data = 0},
-                    %b: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.data = 1}) {
-  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+func.func @one_rank(%w: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.data = 0},
+                    %b: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.data = 1}) {
+  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8xf32, #plan.sharding<[{}]>>, tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xf32>
   return
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {gather = bf16, storage = bf16}
 
 // What autocast rounds to the type in which a parameter is gathered, or stored, reads it as it is. Others read it widened.
@@ -131,12 +124,12 @@ plan.precision {gather = bf16, storage = bf16}
 // CHECK-DAG: plan.call "aten.exp.default"(%[[B]])
 // CHECK-NOT: plan.call
 // CHECK: return
-func.func @autocast(%w: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"},
-                    %b: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"}) {
-  %0 = plan.call "aten.to.dtype"(%w) {self = #plan.operand<0>, dtype = bf16} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xbf16>
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (tensor<8xbf16>) -> tensor<8xbf16>
-  %2 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xf32>
-  %3 = plan.call "aten.to.dtype"(%b) {self = #plan.operand<0>, dtype = bf16} : (tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xbf16>
-  %4 = plan.call "aten.exp.default"(%3) {self = #plan.operand<0>} : (tensor<8xbf16>) -> tensor<8xbf16>
+func.func @autocast(%w: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<parameter>},
+                    %b: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>}) {
+  %0 = plan.call "aten.to.dtype"(%w) {self = #base.operand<0>, dtype = bf16} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xbf16>
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (tensor<8xbf16>) -> tensor<8xbf16>
+  %2 = plan.call "aten.neg.default"(%w) {self = #base.operand<0>} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xf32>
+  %3 = plan.call "aten.to.dtype"(%b) {self = #base.operand<0>, dtype = bf16} : (tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xbf16>
+  %4 = plan.call "aten.exp.default"(%3) {self = #base.operand<0>} : (tensor<8xbf16>) -> tensor<8xbf16>
   return
 }

@@ -1,84 +1,84 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles
 
-plan.mesh [#plan.mesh_axis<"tp" = 17>]
+plan.mesh [#base.mesh_axis<"tp" = 17>]
 // expected-error @below {{dim 0 of 'up.weight' has size 16, fewer than tp = 17}}
 // expected-note @below {{help: tp can be at most 16}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<4x16xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'norm' cannot be colwise tp: none of its parameters has output features}}
 // expected-note @below {{help: use 'replicate', or 'sequence' for a normalisation}}
 plan.style "norm" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["norm.weight"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["norm.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #base.operand<0>, other = #base.operand<1>} in "norm"
       : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'norm' cannot be sequence tp: no result of it has a dim 1}}
 // expected-note @below {{help: 'sequence tp dim n' names another dim}}
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
-func.func @forward(%x: tensor<8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
+func.func @forward(%x: tensor<8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 6>]
+plan.mesh [#base.mesh_axis<"tp" = 6>]
 // expected-error @below {{dim 1 of the output of 'norm' has size 5, fewer than tp = 6}}
 // expected-note @below {{help: tp can be at most 5}}
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
-func.func @forward(%x: tensor<4x5x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x5x8xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<4x5x8xf32>) -> tensor<4x5x8xf32>
+func.func @forward(%x: tensor<4x5x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x5x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<4x5x8xf32>) -> tensor<4x5x8xf32>
   return %0 : tensor<4x5x8xf32>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{'rowwise tp' of 'embed' splits dim 0 over tp}}
 plan.style "embed" rowwise [#plan.axis<"tp">] as "rowwise tp"
 // expected-error @below {{parameter 'embed.weight' is placed in two ways: 'rowwise tp' of 'head' splits dim 1 over tp}}
 // expected-note @below {{help: modules that share a parameter need one placement}}
 plan.style "head" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %ids: tensor<4xi64> {plan.kind = "input", plan.names = ["ids"]},
-    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight", "head.weight"]}) -> tensor<4x16xf32> {
-  %0 = plan.call "aten.embedding.default"(%w, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+    %ids: tensor<4xi64> {plan.kind = #plan.kind<input>, plan.names = ["ids"]},
+    %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["embed.weight", "head.weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.embedding.default"(%w, %ids) {weight = #base.operand<0>, indices = #base.operand<1>} in "embed"
       : (tensor<16x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "head"
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "head"
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{parameter 'up.weight' is placed in two ways: 'weight: split 1 over tp' and 'colwise tp'}}
 // expected-note @below {{help: 'parameter' places what no style of the module divides; take one of the two away}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
     // expected-note @below {{the other statement is here}}
-    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"], plan.style = "weight: split 1 over tp",
+    %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"], plan.style = "weight: split 1 over tp",
                           plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> tensor<4x16xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
 }
@@ -86,28 +86,28 @@ func.func @forward(
 // -----
 
 // A single output feature is one all the same.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 0 of 'score.weight' has size 1, fewer than tp = 2}}
 // expected-note @below {{help: use 'replicate'}}
 plan.style "score" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
-    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<1x8xf32> {plan.kind = "parameter", plan.names = ["score.weight"]}) -> tensor<6x1xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "score"
+    %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<1x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["score.weight"]}) -> tensor<6x1xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "score"
       : (tensor<6x8xf32>, tensor<1x8xf32>) -> tensor<6x1xf32>
   return %0 : tensor<6x1xf32>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'grouped' cannot be rowwise tp: 'aten.conv2d.default' has 4 groups, and no style divides the input features of groups}}
 // expected-note @below {{help: 'colwise' divides whole groups, with what they read and make; or use 'replicate'}}
 plan.style "grouped" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %x: tensor<2x8x5x5xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<8x2x3x3xf32> {plan.kind = "parameter", plan.names = ["grouped.weight"]}) -> tensor<2x8x3x3xf32> {
-  %0 = plan.call "aten.conv2d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 4 : i64}
+    %x: tensor<2x8x5x5xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<8x2x3x3xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["grouped.weight"]}) -> tensor<2x8x3x3xf32> {
+  %0 = plan.call "aten.conv2d.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>, groups = 4 : i64}
       in "grouped" : (tensor<2x8x5x5xf32>, tensor<8x2x3x3xf32>) -> tensor<2x8x3x3xf32>
   return %0 : tensor<2x8x3x3xf32>
 }
@@ -115,32 +115,32 @@ func.func @forward(
 // -----
 
 // What activations make for each element is added to a weight: it may be one, or a table that they are added to.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'up' cannot be rowwise tp: which dim of 'up.weight' holds input features is not known behind 'aten.add.Tensor'}}
 // expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over tp }'}}
 plan.style "up" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %x: tensor<3x4x6xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<4x6xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<3x4xf32> {
-  %0 = plan.call "aten.add.Tensor"(%w, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "up"
+    %x: tensor<3x4x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<4x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"]}) -> tensor<3x4xf32> {
+  %0 = plan.call "aten.add.Tensor"(%w, %x) {self = #base.operand<0>, other = #base.operand<1>} in "up"
       : (tensor<4x6xf32>, tensor<3x4x6xf32>) -> tensor<3x4x6xf32>
-  %1 = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [2]} in "up" : (tensor<3x4x6xf32>) -> tensor<3x4xf32>
+  %1 = plan.call "aten.sum.dim_IntList"(%0) {self = #base.operand<0>, dim = [2]} in "up" : (tensor<3x4x6xf32>) -> tensor<3x4xf32>
   return %1 : tensor<3x4xf32>
 }
 
 // -----
 
 // The style of the root is for its own operators, not for those of the modules in it.
-plan.mesh [#plan.mesh_axis<"tp" = 17>]
+plan.mesh [#base.mesh_axis<"tp" = 17>]
 // expected-error @below {{dim 0 of 'weight' has size 16, fewer than tp = 17}}
 // expected-note @below {{help: tp can be at most 16}}
 plan.style "" colwise [#plan.axis<"tp">] as "colwise tp"
-func.func @forward(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-                   %u: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
-                   %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["weight"]}) -> tensor<4x16xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %u) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+func.func @forward(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                   %u: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"]},
+                   %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %u) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
       : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
@@ -148,7 +148,7 @@ func.func @forward(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}
 // -----
 
 // Statements that are wrong are told of in one run.
-plan.mesh [#plan.mesh_axis<"tp" = 17>]
+plan.mesh [#base.mesh_axis<"tp" = 17>]
 // expected-error @below {{dim 0 of 'up.weight' has size 16, fewer than tp = 17}}
 // expected-note @below {{help: tp can be at most 16}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
@@ -156,12 +156,12 @@ plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 // expected-note @below {{help: tp can be at most 16}}
 plan.style "down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
-    %v: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["down.weight"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"]},
+    %v: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["down.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
-  %1 = plan.call "aten.linear.default"(%0, %v) {input = #plan.operand<0>, weight = #plan.operand<1>} in "down"
+  %1 = plan.call "aten.linear.default"(%0, %v) {input = #base.operand<0>, weight = #base.operand<1>} in "down"
       : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
@@ -169,17 +169,17 @@ func.func @forward(
 // -----
 
 // Parts that do not add up to the dim, of a weight that the model takes apart: its own are named,
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not made of 3 equal shares}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 3, k 1, v 1)'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
 func.func @forward(
-    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<40x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x24xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+    %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<40x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["qkv.weight"]}) -> tensor<6x24xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "qkv"
       : (tensor<6x8xf32>, tensor<40x8xf32>) -> tensor<6x40xf32>
   %1:3 = plan.call "aten.split_with_sizes.default"(%0)
-      {self = #plan.operand<0>, split_sizes = array<i64: 24, 8, 8>, dim = 1 : i64} in "attn"
+      {self = #base.operand<0>, split_sizes = array<i64: 24, 8, 8>, dim = 1 : i64} in "attn"
       : (tensor<6x40xf32>) -> (tensor<6x24xf32>, tensor<6x8xf32>, tensor<6x8xf32>)
   return %1#0 : tensor<6x24xf32>
 }
@@ -187,14 +187,14 @@ func.func @forward(
 // -----
 
 // if there are any.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not made of 3 equal shares}}
 // expected-note @below {{help: the sizes in 'parts' add up to a number that divides it}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
 func.func @forward(
-    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<40x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x40xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+    %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<40x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["qkv.weight"]}) -> tensor<6x40xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "qkv"
       : (tensor<6x8xf32>, tensor<40x8xf32>) -> tensor<6x40xf32>
   return %0 : tensor<6x40xf32>
 }
@@ -202,14 +202,14 @@ func.func @forward(
 // -----
 
 // A part of one channel cannot be given to two ranks.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{a part of dim 0 of 'conv.weight' has size 1, fewer than tp = 2}}
 // expected-note @below {{help: use 'replicate'}}
 plan.style "conv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
 func.func @forward(
-    %x: tensor<2x4x5x5xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<3x4x3x3xf32> {plan.kind = "parameter", plan.names = ["conv.weight"]}) -> tensor<2x3x3x3xf32> {
-  %0 = plan.call "aten.conv2d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "conv"
+    %x: tensor<2x4x5x5xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<3x4x3x3xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["conv.weight"]}) -> tensor<2x3x3x3xf32> {
+  %0 = plan.call "aten.conv2d.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "conv"
       : (tensor<2x4x5x5xf32>, tensor<3x4x3x3xf32>) -> tensor<2x3x3x3xf32>
   return %0 : tensor<2x3x3x3xf32>
 }
@@ -217,19 +217,19 @@ func.func @forward(
 // -----
 
 // The parts of a layout that the plan states do not add up, or are too small.
-plan.mesh [#plan.mesh_axis<"tp" = 4>]
+plan.mesh [#base.mesh_axis<"tp" = 4>]
 func.func @forward(
-    %x: tensor<2x4xf32> {plan.kind = "input", plan.names = ["x"]},
+    %x: tensor<2x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
     // expected-error @below {{dim 0 of 'd.weight' has size 12, which is not made of 5 equal shares}}
     // expected-note @below {{help: the sizes in 'parts' add up to a number that divides it}}
-    %w: tensor<12x4xf32> {plan.kind = "parameter", plan.names = ["d.weight"], plan.style = "weight: split 0 over tp",
+    %w: tensor<12x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["d.weight"], plan.style = "weight: split 0 over tp",
                           plan.parts = array<i64: 3, 2>, plan.sharding = #plan.sharding<[{"tp"}, {}]>},
     // expected-error @below {{a part of dim 0 of 'e.weight' has size 3, fewer than tp = 4}}
     // expected-note @below {{help: tp can be at most 3}}
-    %v: tensor<12x4xf32> {plan.kind = "parameter", plan.names = ["e.weight"], plan.style = "weight: split 0 over tp",
+    %v: tensor<12x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["e.weight"], plan.style = "weight: split 0 over tp",
                           plan.parts = array<i64: 3, 1>, plan.sharding = #plan.sharding<[{"tp"}, {}]>})
     -> tensor<2x12xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "d"
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "d"
       : (tensor<2x4xf32>, tensor<12x4xf32>) -> tensor<2x12xf32>
   return %0 : tensor<2x12xf32>
 }
@@ -237,21 +237,21 @@ func.func @forward(
 // -----
 
 // A layout that the plan states for a parameter itself.
-plan.mesh [#plan.mesh_axis<"tp" = 4>]
+plan.mesh [#base.mesh_axis<"tp" = 4>]
 func.func @forward(
-    %x: tensor<2x4xf32> {plan.kind = "input", plan.names = ["x"]},
+    %x: tensor<2x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
     // expected-error @below {{dim 0 of 'd.weight' has size 3, fewer than tp = 4}}
     // expected-note @below {{help: tp can be at most 3}}
-    %w: tensor<3x4xf32> {plan.kind = "parameter", plan.names = ["d.weight"], plan.style = "weight: split 0 over tp",
+    %w: tensor<3x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["d.weight"], plan.style = "weight: split 0 over tp",
                          plan.sharding = #plan.sharding<[{"tp"}, {}]>}) -> tensor<2x3xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "d"
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "d"
       : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'aux' cannot be colwise tp: nothing that the model returns is computed in it}}
 // expected-note @below {{help: use 'replicate'}}
 plan.style "aux" colwise [#plan.axis<"tp">] as "colwise tp"
@@ -259,25 +259,25 @@ plan.style "aux" colwise [#plan.axis<"tp">] as "colwise tp"
 // expected-note @below {{help: use 'replicate'}}
 plan.style "aux" sequence [#plan.axis<"tp">] as "sequence tp"
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["aux.weight"]}) -> tensor<4x8xf32> {
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["aux.weight"]}) -> tensor<4x8xf32> {
   return %x : tensor<4x8xf32>
 }
 
 // -----
 
 // Behind what mixes the dims of a weight nothing says which is which, and its bias alone is not divided.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'m' cannot be colwise (dp, tp): which dim of 'm.weight' holds output features is not known behind 'aten.linalg_inv.default'}}
 // expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over (dp, tp) }'}}
 plan.style "m" colwise [#plan.axis<"dp">, #plan.axis<"tp">] as "colwise (dp, tp)"
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["m.weight"]},
-    %b: tensor<8xf32> {plan.kind = "parameter", plan.names = ["m.bias"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.linalg_inv.default"(%w) {A = #plan.operand<0>} in "m" : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["m.weight"]},
+    %b: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["m.bias"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linalg_inv.default"(%w) {A = #base.operand<0>} in "m" : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = plan.call "aten.linear.default"(%x, %0, %b)
-      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "m"
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "m"
       : (tensor<4x8xf32>, tensor<8x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
@@ -285,16 +285,16 @@ func.func @forward(
 // -----
 
 // A part of this contraction is no addend of the result.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'m' cannot be rowwise tp: 'aten.addmm.default' needs the input features of 'm.weight' whole}}
 // expected-note @below {{help: use 'replicate'}}
 plan.style "m" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %w: tensor<8x6xf32> {plan.kind = "parameter", plan.names = ["m.weight"]},
-    %b: tensor<6xf32> {plan.kind = "parameter", plan.names = ["m.bias"]}) -> tensor<4x6xf32> {
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<8x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["m.weight"]},
+    %b: tensor<6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["m.bias"]}) -> tensor<4x6xf32> {
   %0 = plan.call "aten.addmm.default"(%b, %x, %w)
-      {self = #plan.operand<0>, mat1 = #plan.operand<1>, mat2 = #plan.operand<2>, beta = 5.0e-01 : f64} in "m"
+      {self = #base.operand<0>, mat1 = #base.operand<1>, mat2 = #base.operand<2>, beta = 5.0e-01 : f64} in "m"
       : (tensor<6xf32>, tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
   return %0 : tensor<4x6xf32>
 }
@@ -302,7 +302,7 @@ func.func @forward(
 // -----
 
 // The style of a parameter, not of a module.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'lists.0' cannot be rowwise tp: nothing that the model returns is computed from it}}
 // expected-note @below {{help: use 'replicate'}}
 plan.style "lists.0" rowwise [#plan.axis<"tp">] as "rowwise tp"
@@ -310,10 +310,10 @@ plan.style "lists.0" rowwise [#plan.axis<"tp">] as "rowwise tp"
 // expected-note @below {{help: use 'replicate'}}
 plan.style "lists.user-id" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %u: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["lists.0"]},
-    %w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["lists.user-id"]}) -> tensor<4x8xf32> {
-  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>}
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %u: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["lists.0"]},
+    %w: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["lists.user-id"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }

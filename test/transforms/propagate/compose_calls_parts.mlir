@@ -10,10 +10,10 @@
 // CHECK: plan.call "aten.sum.default"(%[[G]]){{.*}} partial = sum {"tp"}>>
 !parts = tensor<4x70xf32, #plan.sharding<[{}, {"tp", parts [30, 40]}]>>
 !whole = tensor<4x1xi64, #plan.sharding<[{}, {}]>>
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @gather(%x: !parts {plan.kind = "input", plan.names = ["x"]},
-                  %i: !whole {plan.kind = "input", plan.names = ["i"]}) -> (tensor<f32> {plan.name = "0"}) {
-  %0 = plan.call "aten.gather.default"(%x, %i) {self = #plan.operand<0>, dim = 1, index = #plan.operand<1>} : (!parts, !whole) -> tensor<4x1xf32>
-  %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (tensor<4x1xf32>) -> tensor<f32>
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @gather(%x: !parts {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                  %i: !whole {plan.kind = #plan.kind<input>, plan.names = ["i"]}) -> (tensor<f32> {plan.name = "0"}) {
+  %0 = plan.call "aten.gather.default"(%x, %i) {self = #base.operand<0>, dim = 1, index = #base.operand<1>} : (!parts, !whole) -> tensor<4x1xf32>
+  %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4x1xf32>) -> tensor<f32>
   return %1 : tensor<f32>
 }

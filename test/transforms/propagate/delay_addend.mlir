@@ -12,17 +12,17 @@
 // CHECK: %[[ALL:.*]] = plan.call "aten.add.Tensor"(%[[SUM]], %[[W]])
 // CHECK-NOT: plan.reshard
 // CHECK: return %[[ALL]]
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @step(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
-    %a: tensor<8x6xf32> {plan.kind = "parameter", plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
-    %b: tensor<8x6xf32> {plan.kind = "parameter", plan.names = ["b"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
-    %y: tensor<4x6xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}) {
-  %p = plan.call "aten.matmul.default"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  %w = plan.call "aten.sin.default"(%y) {self = #plan.operand<0>} backward : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %0 = plan.call "aten.add.Tensor"(%p, %w) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-  %q = plan.call "aten.matmul.default"(%x, %b) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  %1 = plan.call "aten.add.Tensor"(%0, %q) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %a: tensor<8x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %b: tensor<8x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %y: tensor<4x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}) attributes {plan.role = #base.role<step>} {
+  %p = plan.call "aten.matmul.default"(%x, %a) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %w = plan.call "aten.sin.default"(%y) {self = #base.operand<0>} backward : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %0 = plan.call "aten.add.Tensor"(%p, %w) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %q = plan.call "aten.matmul.default"(%x, %b) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %q) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %1 : tensor<4x6xf32>
 }
 
@@ -36,18 +36,18 @@ func.func @step(
 // CHECK: plan.call "aten.add.Tensor"
 // CHECK-NOT: plan.reshard
 // CHECK: return
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @step(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
-    %a: tensor<8x6xf32> {plan.kind = "parameter", plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
-    %y: tensor<4x6xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}) {
-  %w = plan.call "aten.sin.default"(%y) {self = #plan.operand<0>} backward : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %p = plan.call "aten.matmul.default"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  %0 = plan.call "aten.add.Tensor"(%w, %p) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-  %v = plan.call "aten.cos.default"(%y) {self = #plan.operand<0>} backward : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %1 = plan.call "aten.add.Tensor"(%0, %v) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-  %q = plan.call "aten.matmul.default"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  %2 = plan.call "aten.add.Tensor"(%1, %q) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %a: tensor<8x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %y: tensor<4x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}) attributes {plan.role = #base.role<step>} {
+  %w = plan.call "aten.sin.default"(%y) {self = #base.operand<0>} backward : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %p = plan.call "aten.matmul.default"(%x, %a) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %0 = plan.call "aten.add.Tensor"(%w, %p) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %v = plan.call "aten.cos.default"(%y) {self = #base.operand<0>} backward : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %v) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %q = plan.call "aten.matmul.default"(%x, %a) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %2 = plan.call "aten.add.Tensor"(%1, %q) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %2 : tensor<4x6xf32>
 }
 
@@ -60,16 +60,16 @@ func.func @step(
 // CHECK: plan.call "aten.sin.default"
 // CHECK: plan.reshard
 // CHECK: plan.call "aten.add.Tensor"
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @step(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
-    %a: tensor<8x6xf32> {plan.kind = "parameter", plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
-    %y: tensor<4x6xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}, tensor<4x6xf32> {plan.name = "1"}) {
-  %p = plan.call "aten.matmul.default"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  %0 = plan.call "aten.add.Tensor"(%p, %y) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-  %s = plan.call "aten.sin.default"(%0) {self = #plan.operand<0>} backward : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %q = plan.call "aten.matmul.default"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  %1 = plan.call "aten.add.Tensor"(%0, %q) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %a: tensor<8x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %y: tensor<4x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}, tensor<4x6xf32> {plan.name = "1"}) attributes {plan.role = #base.role<step>} {
+  %p = plan.call "aten.matmul.default"(%x, %a) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %0 = plan.call "aten.add.Tensor"(%p, %y) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %s = plan.call "aten.sin.default"(%0) {self = #base.operand<0>} backward : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %q = plan.call "aten.matmul.default"(%x, %a) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %q) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %1, %s : tensor<4x6xf32>, tensor<4x6xf32>
 }
 
@@ -79,17 +79,17 @@ func.func @step(
 // CHECK-LABEL: func.func @step(
 // CHECK: plan.call "aten.add.Tensor"({{.*}} : (tensor<4x6xbf16, {{.*}}>, tensor<4x6xbf16, {{.*}}>) -> tensor<4x6xbf16,
 // CHECK: plan.call "aten.add.Tensor"({{.*}} : (tensor<4x6xbf16, {{.*}}>, tensor<4x6xf32, {{.*}}>) -> tensor<4x6xf32,
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @step(
-    %x: tensor<4x8xbf16> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
-    %a: tensor<8x6xbf16> {plan.kind = "parameter", plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
-    %z: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
-    %b: tensor<8x6xf32> {plan.kind = "parameter", plan.names = ["b"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
-    %y: tensor<4x6xbf16> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}) {
-  %p = plan.call "aten.matmul.default"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xbf16>, tensor<8x6xbf16>) -> tensor<4x6xbf16>
-  %w = plan.call "aten.sin.default"(%y) {self = #plan.operand<0>} backward : (tensor<4x6xbf16>) -> tensor<4x6xbf16>
-  %0 = plan.call "aten.add.Tensor"(%p, %w) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xbf16>, tensor<4x6xbf16>) -> tensor<4x6xbf16>
-  %q = plan.call "aten.matmul.default"(%z, %b) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  %1 = plan.call "aten.add.Tensor"(%0, %q) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xbf16>, tensor<4x6xf32>) -> tensor<4x6xf32>
+    %x: tensor<4x8xbf16> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %a: tensor<8x6xbf16> {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %z: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %b: tensor<8x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %y: tensor<4x6xbf16> {plan.kind = #plan.kind<input>, plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}) attributes {plan.role = #base.role<step>} {
+  %p = plan.call "aten.matmul.default"(%x, %a) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xbf16>, tensor<8x6xbf16>) -> tensor<4x6xbf16>
+  %w = plan.call "aten.sin.default"(%y) {self = #base.operand<0>} backward : (tensor<4x6xbf16>) -> tensor<4x6xbf16>
+  %0 = plan.call "aten.add.Tensor"(%p, %w) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xbf16>, tensor<4x6xbf16>) -> tensor<4x6xbf16>
+  %q = plan.call "aten.matmul.default"(%z, %b) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %q) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x6xbf16>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %1 : tensor<4x6xf32>
 }

@@ -25,34 +25,34 @@
 // CHECK-DAG: plan.all_reduce {{.*}} tensor<8xf32,
 // CHECK-DAG: plan.all_reduce {{.*}} tensor<f32,
 // CHECK: return
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 plan.style "embed" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
-    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %e: tensor<8xf32> {plan.kind = "parameter", plan.names = ["embed.weight"], plan.trainable = true},
-    %n: tensor<8xf32> {plan.kind = "parameter", plan.names = ["norm.weight"], plan.trainable = true},
-    %wu: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"], plan.trainable = true},
-    %wd: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["down.weight"], plan.trainable = true},
-    %bd: tensor<8xf32> {plan.kind = "parameter", plan.names = ["down.bias"], plan.trainable = true})
+    %x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %e: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["embed.weight"], plan.trainable = true},
+    %n: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["norm.weight"], plan.trainable = true},
+    %wu: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"], plan.trainable = true},
+    %wd: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["down.weight"], plan.trainable = true},
+    %bd: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["down.bias"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "loss"}) {
-  %h = plan.call "aten.mul.Tensor"(%x, %e) {self = #plan.operand<0>, other = #plan.operand<1>} in "embed"
+  %h = plan.call "aten.mul.Tensor"(%x, %e) {self = #base.operand<0>, other = #base.operand<1>} in "embed"
       : (tensor<2x6x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
-  %0 = plan.call "aten.rms_norm.default"(%h, %n) {input = #plan.operand<0>, normalized_shape = [8], weight = #plan.operand<1>} in "norm"
+  %0 = plan.call "aten.rms_norm.default"(%h, %n) {input = #base.operand<0>, normalized_shape = [8], weight = #base.operand<1>} in "norm"
       : (tensor<2x6x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
-  %u = plan.call "aten.linear.default"(%0, %wu) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+  %u = plan.call "aten.linear.default"(%0, %wu) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
       : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
-  %s = plan.call "aten.silu.default"(%u) {self = #plan.operand<0>} in "mlp" : (tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %s = plan.call "aten.silu.default"(%u) {self = #base.operand<0>} in "mlp" : (tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
   %d = plan.call "aten.linear.default"(%s, %wd, %bd)
-      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "down"
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "down"
       : (tensor<2x6x8xf32>, tensor<8x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
-  %h2 = plan.call "aten.add.Tensor"(%h, %d) {self = #plan.operand<0>, other = #plan.operand<1>} in "layer"
+  %h2 = plan.call "aten.add.Tensor"(%h, %d) {self = #base.operand<0>, other = #base.operand<1>} in "layer"
       : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
-  %p = plan.call "aten.mul.Tensor"(%h2, %h2) {self = #plan.operand<0>, other = #plan.operand<1>} in "head"
+  %p = plan.call "aten.mul.Tensor"(%h2, %h2) {self = #base.operand<0>, other = #base.operand<1>} in "head"
       : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
-  %loss = plan.call "aten.sum.default"(%p) {self = #plan.operand<0>} in "head" : (tensor<2x6x8xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%p) {self = #base.operand<0>} in "head" : (tensor<2x6x8xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

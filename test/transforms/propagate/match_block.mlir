@@ -64,7 +64,7 @@
 // SP-DAG: plan.all_reduce %[[W2]] [#plan.axis<"tp">] because "sequence tp"
 // SP-DAG: plan.all_reduce {{.*}} tensor<f32,
 // SP: return
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "k" colwise [#plan.axis<"tp">] as "colwise tp"
@@ -75,47 +75,47 @@ plan.style "down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 //SP plan.style "norm1" sequence [#plan.axis<"tp">] as "sequence tp"
 //SP plan.style "norm2" sequence [#plan.axis<"tp">] as "sequence tp"
 func.func @forward(
-    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %e: tensor<8xf32> {plan.kind = "parameter", plan.names = ["embed.weight"], plan.trainable = true},
-    %n1: tensor<8xf32> {plan.kind = "parameter", plan.names = ["norm1.weight"], plan.trainable = true},
-    %wq: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"], plan.trainable = true},
-    %wk: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["k.weight"], plan.trainable = true},
-    %wo: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["o.weight"], plan.trainable = true},
-    %n2: tensor<8xf32> {plan.kind = "parameter", plan.names = ["norm2.weight"], plan.trainable = true},
-    %wu: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"], plan.trainable = true},
-    %wd: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["down.weight"], plan.trainable = true})
+    %x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %e: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["embed.weight"], plan.trainable = true},
+    %n1: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["norm1.weight"], plan.trainable = true},
+    %wq: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q.weight"], plan.trainable = true},
+    %wk: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["k.weight"], plan.trainable = true},
+    %wo: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["o.weight"], plan.trainable = true},
+    %n2: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["norm2.weight"], plan.trainable = true},
+    %wu: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"], plan.trainable = true},
+    %wd: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["down.weight"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "loss"}) {
-  %h = plan.call "aten.mul.Tensor"(%x, %e) {self = #plan.operand<0>, other = #plan.operand<1>} in "embed"
+  %h = plan.call "aten.mul.Tensor"(%x, %e) {self = #base.operand<0>, other = #base.operand<1>} in "embed"
       : (tensor<2x6x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
-  %0 = plan.call "aten.rms_norm.default"(%h, %n1) {input = #plan.operand<0>, normalized_shape = [8], weight = #plan.operand<1>} in "norm1"
+  %0 = plan.call "aten.rms_norm.default"(%h, %n1) {input = #base.operand<0>, normalized_shape = [8], weight = #base.operand<1>} in "norm1"
       : (tensor<2x6x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
-  %q = plan.call "aten.linear.default"(%0, %wq) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+  %q = plan.call "aten.linear.default"(%0, %wq) {input = #base.operand<0>, weight = #base.operand<1>} in "q"
       : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
-  %k = plan.call "aten.linear.default"(%0, %wk) {input = #plan.operand<0>, weight = #plan.operand<1>} in "k"
+  %k = plan.call "aten.linear.default"(%0, %wk) {input = #base.operand<0>, weight = #base.operand<1>} in "k"
       : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
-  %q1 = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = [2, 6, 2, 4]} in "attn" : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
-  %q2 = plan.call "aten.transpose.int"(%q1) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn" : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
-  %k1 = plan.call "aten.view.default"(%k) {self = #plan.operand<0>, size = [2, 6, 2, 4]} in "attn" : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
-  %k2 = plan.call "aten.transpose.int"(%k1) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn" : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
-  %a0:2 = plan.call "meshplan.attention"(%q2, %k2, %k2) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in "attn"
+  %q1 = plan.call "aten.view.default"(%q) {self = #base.operand<0>, size = [2, 6, 2, 4]} in "attn" : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
+  %q2 = plan.call "aten.transpose.int"(%q1) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn" : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
+  %k1 = plan.call "aten.view.default"(%k) {self = #base.operand<0>, size = [2, 6, 2, 4]} in "attn" : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
+  %k2 = plan.call "aten.transpose.int"(%k1) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn" : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
+  %a0:2 = plan.call "meshplan.attention"(%q2, %k2, %k2) {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>} in "attn"
       : (tensor<2x2x6x4xf32>, tensor<2x2x6x4xf32>, tensor<2x2x6x4xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)
-  %a1 = plan.call "aten.transpose.int"(%a0#0) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn" : (tensor<2x2x6x4xf32>) -> tensor<2x6x2x4xf32>
-  %a2 = plan.call "aten.reshape.default"(%a1) {self = #plan.operand<0>, shape = [2, 6, 8]} in "attn" : (tensor<2x6x2x4xf32>) -> tensor<2x6x8xf32>
-  %o = plan.call "aten.linear.default"(%a2, %wo) {input = #plan.operand<0>, weight = #plan.operand<1>} in "o"
+  %a1 = plan.call "aten.transpose.int"(%a0#0) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn" : (tensor<2x2x6x4xf32>) -> tensor<2x6x2x4xf32>
+  %a2 = plan.call "aten.reshape.default"(%a1) {self = #base.operand<0>, shape = [2, 6, 8]} in "attn" : (tensor<2x6x2x4xf32>) -> tensor<2x6x8xf32>
+  %o = plan.call "aten.linear.default"(%a2, %wo) {input = #base.operand<0>, weight = #base.operand<1>} in "o"
       : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
-  %h1 = plan.call "aten.add.Tensor"(%h, %o) {self = #plan.operand<0>, other = #plan.operand<1>} in "layer"
+  %h1 = plan.call "aten.add.Tensor"(%h, %o) {self = #base.operand<0>, other = #base.operand<1>} in "layer"
       : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
-  %1 = plan.call "aten.rms_norm.default"(%h1, %n2) {input = #plan.operand<0>, normalized_shape = [8], weight = #plan.operand<1>} in "norm2"
+  %1 = plan.call "aten.rms_norm.default"(%h1, %n2) {input = #base.operand<0>, normalized_shape = [8], weight = #base.operand<1>} in "norm2"
       : (tensor<2x6x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
-  %u = plan.call "aten.linear.default"(%1, %wu) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+  %u = plan.call "aten.linear.default"(%1, %wu) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
       : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
-  %s = plan.call "aten.silu.default"(%u) {self = #plan.operand<0>} in "mlp" : (tensor<2x6x16xf32>) -> tensor<2x6x16xf32>
-  %d = plan.call "aten.linear.default"(%s, %wd) {input = #plan.operand<0>, weight = #plan.operand<1>} in "down"
+  %s = plan.call "aten.silu.default"(%u) {self = #base.operand<0>} in "mlp" : (tensor<2x6x16xf32>) -> tensor<2x6x16xf32>
+  %d = plan.call "aten.linear.default"(%s, %wd) {input = #base.operand<0>, weight = #base.operand<1>} in "down"
       : (tensor<2x6x16xf32>, tensor<8x16xf32>) -> tensor<2x6x8xf32>
-  %h2 = plan.call "aten.add.Tensor"(%h1, %d) {self = #plan.operand<0>, other = #plan.operand<1>} in "layer"
+  %h2 = plan.call "aten.add.Tensor"(%h1, %d) {self = #base.operand<0>, other = #base.operand<1>} in "layer"
       : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
-  %p = plan.call "aten.mul.Tensor"(%h2, %h2) {self = #plan.operand<0>, other = #plan.operand<1>} in "head"
+  %p = plan.call "aten.mul.Tensor"(%h2, %h2) {self = #base.operand<0>, other = #base.operand<1>} in "head"
       : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
-  %loss = plan.call "aten.sum.default"(%p) {self = #plan.operand<0>} in "head" : (tensor<2x6x8xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%p) {self = #base.operand<0>} in "head" : (tensor<2x6x8xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

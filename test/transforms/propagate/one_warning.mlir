@@ -5,12 +5,12 @@
 // CHECK: warning: nothing in the plan asks for this reshard: 'meshplan.attention' in 'attn' needs [4, 2, 8, 4], and gets [4, 2, 8 over tp, 4]
 // CHECK-NOT: warning:
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @forward(
-    %x: tensor<4x2x8x4xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {}, {"tp"}, {}]>},
-    %q: tensor<4x2x8x4xf32> {plan.kind = "input", plan.names = ["q"]}) -> tensor<4x2x8x4xf32> {
+    %x: tensor<4x2x8x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {}, {"tp"}, {}]>},
+    %q: tensor<4x2x8x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["q"]}) -> tensor<4x2x8x4xf32> {
   %0:2 = plan.call "meshplan.attention"(%q, %x, %x)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, scale = 0.5 : f64} in "attn"
       : (tensor<4x2x8x4xf32>, tensor<4x2x8x4xf32>, tensor<4x2x8x4xf32>) -> (tensor<4x2x8x4xf32>, tensor<4x2x8xf32>)
   return %0#0 : tensor<4x2x8x4xf32>
 }
@@ -23,15 +23,15 @@ func.func @forward(
 // CHECK: help: {{.*}} or ask for it with 'body: output [_ over dp, _]'
 // CHECK-NOT: warning:
 // CHECK-NOT: over (dp, microbatch), _
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
-func.func @forward(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {"tp"}]>}) -> tensor<8x6xf32> {
-  %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  %1 = plan.call "aten.cumprod.default"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 2>]
+func.func @forward(%x: tensor<8x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {"tp"}]>}) -> tensor<8x6xf32> {
+  %0 = plan.call "aten.sin.default"(%x) {self = #base.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.cumprod.default"(%0) {self = #base.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %1 : tensor<8x6xf32>
 }
-func.func @step(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {"tp"}]>}) -> tensor<8x6xf32> {
-  %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  %1 = plan.call "aten.cumprod.default"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+func.func @step(%x: tensor<8x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {"tp"}]>}) -> tensor<8x6xf32> attributes {plan.role = #base.role<step>} {
+  %0 = plan.call "aten.sin.default"(%x) {self = #base.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.cumprod.default"(%0) {self = #base.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %1 : tensor<8x6xf32>
 }
 
@@ -40,9 +40,9 @@ func.func @step(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], pl
 // The step alone: what is asked for holds in each microbatch.
 // CHECK: warning: nothing in the plan asks for this reshard: 'aten.cumprod.default' in 'head' needs [8 over (dp, microbatch), 6]
 // CHECK: help: {{.*}} or ask for it with 'body: output [_ over dp, _]'
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
-func.func @step(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {"tp"}]>}) -> tensor<8x6xf32> {
-  %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  %1 = plan.call "aten.cumprod.default"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 2>]
+func.func @step(%x: tensor<8x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {"tp"}]>}) -> tensor<8x6xf32> attributes {plan.role = #base.role<step>} {
+  %0 = plan.call "aten.sin.default"(%x) {self = #base.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.cumprod.default"(%0) {self = #base.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %1 : tensor<8x6xf32>
 }

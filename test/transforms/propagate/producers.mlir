@@ -18,16 +18,16 @@
 // CHECK-NOT: {"dp"}{{.*}} -> tensor<4x8x6xf32, #plan.sharding<[{}, {}, {}]>>
 // CHECK: %[[G:.*]] = plan.call "meshplan.embedding_gradient"(%{{.*}}, %[[PART]], {{.*}} -> tensor<9x6xf32, #plan.sharding<[{}, {}], partial = sum {"dp"}>>
 // CHECK: plan.reshard %[[G]]
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(
-    %x: tensor<4x8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}, {}]>},
-    %w: tensor<9x6xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
+    %x: tensor<4x8x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}, {}]>},
+    %w: tensor<9x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
   %ones = plan.call "aten.ones.default"() {size = [4, 8]} : () -> tensor<4x8xi64>
-  %places = plan.call "aten.cumsum.default"(%ones) {self = #plan.operand<0>, dim = 1} : (tensor<4x8xi64>) -> tensor<4x8xi64>
-  %e = plan.call "aten.embedding.default"(%w, %places) {weight = #plan.operand<0>, indices = #plan.operand<1>} : (tensor<9x6xf32>, tensor<4x8xi64>) -> tensor<4x8x6xf32>
-  %0 = plan.call "aten.add.Tensor"(%x, %e) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x8x6xf32>, tensor<4x8x6xf32>) -> tensor<4x8x6xf32>
-  %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (tensor<4x8x6xf32>) -> tensor<f32>
+  %places = plan.call "aten.cumsum.default"(%ones) {self = #base.operand<0>, dim = 1} : (tensor<4x8xi64>) -> tensor<4x8xi64>
+  %e = plan.call "aten.embedding.default"(%w, %places) {weight = #base.operand<0>, indices = #base.operand<1>} : (tensor<9x6xf32>, tensor<4x8xi64>) -> tensor<4x8x6xf32>
+  %0 = plan.call "aten.add.Tensor"(%x, %e) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x8x6xf32>, tensor<4x8x6xf32>) -> tensor<4x8x6xf32>
+  %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4x8x6xf32>) -> tensor<f32>
   return %1 : tensor<f32>
 }
 
@@ -39,14 +39,14 @@ func.func @forward(
 // CHECK: plan.reshard %[[A]] {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
 // CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"() {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK: plan.reshard %[[ONES]] {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
-func.func @forward(%x: tensor<4xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>},
-                   %w: tensor<4xf32> {plan.kind = "parameter", plan.names = ["w"]}) -> (tensor<4xf32> {plan.name = "0"}, tensor<4xf32> {plan.name = "1"}) {
-  %a = plan.call "aten.exp.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %0 = plan.call "aten.add.Tensor"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>},
+                   %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> (tensor<4xf32> {plan.name = "0"}, tensor<4xf32> {plan.name = "1"}) {
+  %a = plan.call "aten.exp.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.add.Tensor"(%x, %a) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %ones = plan.call "aten.ones.default"() {size = [4]} : () -> tensor<4xf32>
-  %1 = plan.call "aten.add.Tensor"(%0, %ones) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %2 = plan.call "aten.sin.default"(%ones) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %ones) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.sin.default"(%ones) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %1, %2 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -59,11 +59,11 @@ func.func @forward(%x: tensor<4xf32> {plan.kind = "input", plan.names = ["x"], p
 // CHECK-NEXT: plan.call "aten.exp.default"(%[[PART]])
 // CHECK-NEXT: plan.call "aten.add.Tensor"(%{{.*}}, %[[PART]])
 // CHECK-NOT: plan.reshard
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
-func.func @forward(%x: tensor<4xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> (tensor<4xf32> {plan.name = "0"}) {
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> (tensor<4xf32> {plan.name = "0"}) {
   %ones = plan.call "aten.ones.default"() {size = [4]} : () -> tensor<4xf32>
-  %e = plan.call "aten.exp.default"(%ones) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
-  %0 = plan.call "aten.add.Tensor"(%x, %ones) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.mul.Tensor"(%0, %e) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %e = plan.call "aten.exp.default"(%ones) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.add.Tensor"(%x, %ones) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.mul.Tensor"(%0, %e) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }

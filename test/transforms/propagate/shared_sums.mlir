@@ -13,34 +13,34 @@
 // CHECK: %[[OWN:.*]] = plan.reshard %[[DK]] {{.*}} -> tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp", unit 4}]>>
 // CHECK: plan.call "aten.matmul.default"(%[[OWN]], {{.*}} in "k" backward {{.*}} -> tensor<2x6x8xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
 // CHECK: plan.call "meshplan.weight_gradient"(%[[DK]], {{.*}} in "k" backward {{.*}} -> tensor<8x8xf32, #plan.sharding<[{"tp", unit 4, repeat 2}, {}]>>
-plan.mesh [#plan.mesh_axis<"tp" = 4>]
+plan.mesh [#base.mesh_axis<"tp" = 4>]
 plan.loss 0
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "k" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
-    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %e: tensor<8xf32> {plan.kind = "parameter", plan.names = ["embed.weight"], plan.trainable = true},
-    %wq: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"], plan.trainable = true},
-    %wk: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["k.weight"], plan.trainable = true})
+    %x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %e: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["embed.weight"], plan.trainable = true},
+    %wq: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q.weight"], plan.trainable = true},
+    %wk: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["k.weight"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "0"}) {
-  %h = plan.call "aten.mul.Tensor"(%x, %e) {self = #plan.operand<0>, other = #plan.operand<1>} in "embed"
+  %h = plan.call "aten.mul.Tensor"(%x, %e) {self = #base.operand<0>, other = #base.operand<1>} in "embed"
       : (tensor<2x6x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
-  %q0 = plan.call "aten.linear.default"(%h, %wq) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+  %q0 = plan.call "aten.linear.default"(%h, %wq) {input = #base.operand<0>, weight = #base.operand<1>} in "q"
       : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
-  %q1 = plan.call "aten.view.default"(%q0) {self = #plan.operand<0>, size = [2, 6, 4, 4]} in "attn"
+  %q1 = plan.call "aten.view.default"(%q0) {self = #base.operand<0>, size = [2, 6, 4, 4]} in "attn"
       : (tensor<2x6x16xf32>) -> tensor<2x6x4x4xf32>
-  %q2 = plan.call "aten.transpose.int"(%q1) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn"
+  %q2 = plan.call "aten.transpose.int"(%q1) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn"
       : (tensor<2x6x4x4xf32>) -> tensor<2x4x6x4xf32>
-  %k0 = plan.call "aten.linear.default"(%h, %wk) {input = #plan.operand<0>, weight = #plan.operand<1>} in "k"
+  %k0 = plan.call "aten.linear.default"(%h, %wk) {input = #base.operand<0>, weight = #base.operand<1>} in "k"
       : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
-  %k1 = plan.call "aten.view.default"(%k0) {self = #plan.operand<0>, size = [2, 6, 2, 4]} in "attn"
+  %k1 = plan.call "aten.view.default"(%k0) {self = #base.operand<0>, size = [2, 6, 2, 4]} in "attn"
       : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
-  %k2 = plan.call "aten.transpose.int"(%k1) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn"
+  %k2 = plan.call "aten.transpose.int"(%k1) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn"
       : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
   %out:2 = plan.call "meshplan.attention"(%q2, %k2, %k2)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in "attn"
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>} in "attn"
       : (tensor<2x4x6x4xf32>, tensor<2x2x6x4xf32>, tensor<2x2x6x4xf32>) -> (tensor<2x4x6x4xf32>, tensor<2x4x6xf32>)
-  %loss = plan.call "aten.sum.default"(%out#0) {self = #plan.operand<0>} : (tensor<2x4x6x4xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%out#0) {self = #base.operand<0>} : (tensor<2x4x6x4xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
@@ -53,31 +53,31 @@ func.func @forward(
 // CHECK-NOT: meshplan.sum_shared_heads
 // CHECK: plan.call "meshplan.weight_gradient"{{.*}} -> tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>>
 // CHECK-NOT: meshplan.sum_shared_heads
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "k" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
-    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %wq: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"], plan.trainable = true},
-    %wk: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["k.weight"], plan.trainable = true})
+    %x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %wq: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q.weight"], plan.trainable = true},
+    %wk: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["k.weight"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "0"}) {
-  %q0 = plan.call "aten.linear.default"(%x, %wq) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+  %q0 = plan.call "aten.linear.default"(%x, %wq) {input = #base.operand<0>, weight = #base.operand<1>} in "q"
       : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
-  %q1 = plan.call "aten.view.default"(%q0) {self = #plan.operand<0>, size = [2, 6, 4, 4]} in "attn"
+  %q1 = plan.call "aten.view.default"(%q0) {self = #base.operand<0>, size = [2, 6, 4, 4]} in "attn"
       : (tensor<2x6x16xf32>) -> tensor<2x6x4x4xf32>
-  %q2 = plan.call "aten.transpose.int"(%q1) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn"
+  %q2 = plan.call "aten.transpose.int"(%q1) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn"
       : (tensor<2x6x4x4xf32>) -> tensor<2x4x6x4xf32>
-  %k0 = plan.call "aten.linear.default"(%x, %wk) {input = #plan.operand<0>, weight = #plan.operand<1>} in "k"
+  %k0 = plan.call "aten.linear.default"(%x, %wk) {input = #base.operand<0>, weight = #base.operand<1>} in "k"
       : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
-  %k1 = plan.call "aten.view.default"(%k0) {self = #plan.operand<0>, size = [2, 6, 2, 4]} in "attn"
+  %k1 = plan.call "aten.view.default"(%k0) {self = #base.operand<0>, size = [2, 6, 2, 4]} in "attn"
       : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
-  %k2 = plan.call "aten.transpose.int"(%k1) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn"
+  %k2 = plan.call "aten.transpose.int"(%k1) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn"
       : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
   %out:2 = plan.call "meshplan.attention"(%q2, %k2, %k2)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in "attn"
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>} in "attn"
       : (tensor<2x4x6x4xf32>, tensor<2x2x6x4xf32>, tensor<2x2x6x4xf32>) -> (tensor<2x4x6x4xf32>, tensor<2x4x6xf32>)
-  %loss = plan.call "aten.sum.default"(%out#0) {self = #plan.operand<0>} : (tensor<2x4x6x4xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%out#0) {self = #base.operand<0>} : (tensor<2x4x6x4xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
@@ -90,30 +90,30 @@ func.func @forward(
 // CHECK-NEXT: plan.call "meshplan.sum_shared_heads"(%[[G]]#2)
 // CHECK: %[[DK:.*]] = plan.reshard %{{.*}} because "colwise tp" : tensor<2x6x4xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>> -> tensor<2x6x4xf32, #plan.sharding<[{}, {}, {}]>>
 // CHECK: plan.call "meshplan.weight_gradient"(%[[DK]], {{.*}} -> tensor<4x8xf32, #plan.sharding<[{}, {}]>>
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "k" replicate [] as "replicate"
 func.func @forward(
-    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %wq: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"], plan.trainable = true},
-    %wk: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["k.weight"], plan.trainable = true})
+    %x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %wq: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q.weight"], plan.trainable = true},
+    %wk: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["k.weight"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "0"}) {
-  %q0 = plan.call "aten.linear.default"(%x, %wq) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+  %q0 = plan.call "aten.linear.default"(%x, %wq) {input = #base.operand<0>, weight = #base.operand<1>} in "q"
       : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
-  %q1 = plan.call "aten.view.default"(%q0) {self = #plan.operand<0>, size = [2, 6, 4, 4]} in "attn"
+  %q1 = plan.call "aten.view.default"(%q0) {self = #base.operand<0>, size = [2, 6, 4, 4]} in "attn"
       : (tensor<2x6x16xf32>) -> tensor<2x6x4x4xf32>
-  %q2 = plan.call "aten.transpose.int"(%q1) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn"
+  %q2 = plan.call "aten.transpose.int"(%q1) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn"
       : (tensor<2x6x4x4xf32>) -> tensor<2x4x6x4xf32>
-  %k0 = plan.call "aten.linear.default"(%x, %wk) {input = #plan.operand<0>, weight = #plan.operand<1>} in "k"
+  %k0 = plan.call "aten.linear.default"(%x, %wk) {input = #base.operand<0>, weight = #base.operand<1>} in "k"
       : (tensor<2x6x8xf32>, tensor<4x8xf32>) -> tensor<2x6x4xf32>
-  %k1 = plan.call "aten.view.default"(%k0) {self = #plan.operand<0>, size = [2, 6, 1, 4]} in "attn"
+  %k1 = plan.call "aten.view.default"(%k0) {self = #base.operand<0>, size = [2, 6, 1, 4]} in "attn"
       : (tensor<2x6x4xf32>) -> tensor<2x6x1x4xf32>
-  %k2 = plan.call "aten.transpose.int"(%k1) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} in "attn"
+  %k2 = plan.call "aten.transpose.int"(%k1) {self = #base.operand<0>, dim0 = 1, dim1 = 2} in "attn"
       : (tensor<2x6x1x4xf32>) -> tensor<2x1x6x4xf32>
   %out:2 = plan.call "meshplan.attention"(%q2, %k2, %k2)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in "attn"
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>} in "attn"
       : (tensor<2x4x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x4x6x4xf32>, tensor<2x4x6xf32>)
-  %loss = plan.call "aten.sum.default"(%out#0) {self = #plan.operand<0>} : (tensor<2x4x6x4xf32>) -> tensor<f32>
+  %loss = plan.call "aten.sum.default"(%out#0) {self = #base.operand<0>} : (tensor<2x4x6x4xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

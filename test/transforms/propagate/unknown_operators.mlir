@@ -14,12 +14,12 @@
 // SAID: warning: operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6 over dp, 8]; 192 bytes on each rank
 // SAID: help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_, _]'
 // STRICT: error: operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6 over dp, 8]; 192 bytes on each rank
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @gathered(
-    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>},
-    %w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.sharding = #plan.sharding<[{}]>}) -> (tensor<6x8xf32>, tensor<8xf32>) {
-  %0 = plan.call "custom.scan.default"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>} in "mixer" : (tensor<6x8xf32>, tensor<8xf32>) -> tensor<6x8xf32>
-  %1 = plan.call "vjp.custom.scan.default"(%x, %w, %x) {self = #plan.operand<0>, other = #plan.operand<1>, gradients = [#plan.operand<2>], of = "other"} in "mixer" backward
+    %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>},
+    %w: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.sharding = #plan.sharding<[{}]>}) -> (tensor<6x8xf32>, tensor<8xf32>) {
+  %0 = plan.call "custom.scan.default"(%x, %w) {self = #base.operand<0>, other = #base.operand<1>} in "mixer" : (tensor<6x8xf32>, tensor<8xf32>) -> tensor<6x8xf32>
+  %1 = plan.call "vjp.custom.scan.default"(%x, %w, %x) {self = #base.operand<0>, other = #base.operand<1>, gradients = [#base.operand<2>], of = "other"} in "mixer" backward
       : (tensor<6x8xf32>, tensor<8xf32>, tensor<6x8xf32>) -> tensor<8xf32>
   return %0, %1 : tensor<6x8xf32>, tensor<8xf32>
 }
@@ -30,10 +30,10 @@ func.func @gathered(
 // SAID: help: write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
 // SAID: help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
 module attributes {plan.is_decomposed} {
-  plan.mesh [#plan.mesh_axis<"dp" = 2>]
+  plan.mesh [#base.mesh_axis<"dp" = 2>]
   func.func @decomposed(
-      %x: tensor<6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<6xf32> {
-    %0 = plan.call "custom.scan.default"(%x) {self = #plan.operand<0>} in "mixer" : (tensor<6xf32>) -> tensor<6xf32>
+      %x: tensor<6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<6xf32> {
+    %0 = plan.call "custom.scan.default"(%x) {self = #base.operand<0>} in "mixer" : (tensor<6xf32>) -> tensor<6xf32>
     return %0 : tensor<6xf32>
   }
 }
@@ -41,10 +41,10 @@ module attributes {plan.is_decomposed} {
 // -----
 
 module {
-  plan.mesh [#plan.mesh_axis<"dp" = 2>]
+  plan.mesh [#base.mesh_axis<"dp" = 2>]
   func.func @stopped(
-      %x: tensor<6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<6xf32> {
-    %0 = plan.call "custom.scan.default"(%x) {self = #plan.operand<0>} in "mixer" : (tensor<6xf32>) -> tensor<6xf32>
+      %x: tensor<6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<6xf32> {
+    %0 = plan.call "custom.scan.default"(%x) {self = #base.operand<0>} in "mixer" : (tensor<6xf32>) -> tensor<6xf32>
     return %0 : tensor<6xf32>
   }
 }
@@ -54,10 +54,10 @@ module {
 // CHECK-LABEL: func.func @added
 // CHECK: %[[SUM:.*]] = plan.reshard {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK: plan.call "custom.scan.default"(%[[SUM]])
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @added(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> tensor<4xf32> {
-  %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1]} in "total" : (tensor<4x8xf32>) -> tensor<4xf32>
-  %1 = plan.call "custom.scan.default"(%0) {self = #plan.operand<0>} in "mixer" : (tensor<4xf32>) -> tensor<4xf32>
+    %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> tensor<4xf32> {
+  %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #base.operand<0>, dim = [1]} in "total" : (tensor<4x8xf32>) -> tensor<4xf32>
+  %1 = plan.call "custom.scan.default"(%0) {self = #base.operand<0>} in "mixer" : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }

@@ -2,15 +2,15 @@
 
 // What is of one bucket and stands together is one collective, packed and unpacked: 32 bytes of runs go out of 64 that
 // come in, which lie beside the two whole tensors until these are put together.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // Runs of 16 bytes and an input of 32 are there all the time.
 // CHECK: sched.program @gathers memory <parameters = 32, constants = 0, inputs = 32, peak = 192, least = 192>
 // CHECK-NEXT: %[[A:.*]] = sched.parameter ["a"] : <[8], f32, flat = {0:(1)2}>
 // CHECK-NEXT: %[[B:.*]] = sched.parameter ["b"] : <[8], f32, flat = {0:(1)2}>
-func.func @gathers(%a: !flat {plan.kind = "parameter", plan.names = ["a"]}, %b: !flat {plan.kind = "parameter", plan.names = ["b"]},
-                   %x: !whole {plan.kind = "input", plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
+func.func @gathers(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"]},
+                   %x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
   // CHECK: %[[T:.*]] = sched.start all_gather %[[A]], %[[B]] over @dp on @communication sequence 0
   // CHECK-NEXT: %[[W:.*]]:2 = sched.wait %[[T]]
   // CHECK-NEXT: sched.compute "aten.mul.Tensor"(%{{.*}}, %[[W]]#0)
@@ -19,19 +19,19 @@ func.func @gathers(%a: !flat {plan.kind = "parameter", plan.names = ["a"]}, %b: 
   // CHECK-NEXT: sched.free
   %0 = plan.all_gather %a [#plan.axis<"dp">] bucket 7 : !flat -> !whole
   %1 = plan.all_gather %b [#plan.axis<"dp">] bucket 7 : !flat -> !whole
-  %2 = plan.call "aten.mul.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.mul.Tensor"(%x, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   return %3 : !whole
 }
 
 // -----
 
 // One flat tensor is its own buffer: 16 bytes go out, and the whole one is where they come in.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK: sched.program @alone memory <parameters = 16, constants = 0, inputs = 0, peak = 48, least = 48>
-func.func @alone(%a: !flat {plan.kind = "parameter", plan.names = ["a"]}) -> (!whole {plan.name = "y"}) {
+func.func @alone(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}) -> (!whole {plan.name = "y"}) {
   %0 = plan.all_gather %a [#plan.axis<"dp">] bucket 0 : !flat -> !whole
   return %0 : !whole
 }
@@ -40,15 +40,15 @@ func.func @alone(%a: !flat {plan.kind = "parameter", plan.names = ["a"]}) -> (!w
 
 // What is blocking is waited for where it starts; other buckets, and those of other axes, are apart. A slice that makes
 // a tensor flat is a copy.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !dp = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 !tp = tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
 // CHECK-LABEL: sched.program @blocking
-func.func @blocking(%a: !dp {plan.kind = "input", plan.names = ["a"]}, %b: !dp {plan.kind = "input", plan.names = ["b"]},
-                    %c: !dp {plan.kind = "input", plan.names = ["c"]}, %d: !tp {plan.kind = "input", plan.names = ["d"]},
-                    %w: !whole {plan.kind = "input", plan.names = ["w"]})
+func.func @blocking(%a: !dp {plan.kind = #plan.kind<input>, plan.names = ["a"]}, %b: !dp {plan.kind = #plan.kind<input>, plan.names = ["b"]},
+                    %c: !dp {plan.kind = #plan.kind<input>, plan.names = ["c"]}, %d: !tp {plan.kind = #plan.kind<input>, plan.names = ["d"]},
+                    %w: !whole {plan.kind = #plan.kind<input>, plan.names = ["w"]})
     -> (!whole {plan.name = "a"}, !whole {plan.name = "b"}, !whole {plan.name = "c"}, !whole {plan.name = "d"}, !flat {plan.name = "f"}) {
   // CHECK: %[[T0:.*]] = sched.start all_reduce %{{.*}}, %{{.*}} over @dp on @communication sequence 0
   // CHECK-NEXT: %{{.*}}:2 = sched.wait %[[T0]]
@@ -69,12 +69,12 @@ func.func @blocking(%a: !dp {plan.kind = "input", plan.names = ["a"]}, %b: !dp {
 // -----
 
 // A reduce-scatter of two: 64 bytes of addends are packed, runs of 32 come in, and two of 16 are made of them.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK: sched.program @scatters memory <parameters = 0, constants = 0, inputs = 64, peak = 160, least = 160>
 // CHECK: sched.start reduce_scatter %{{.*}}, %{{.*}} over @dp
-func.func @scatters(%a: !addend {plan.kind = "input", plan.names = ["a"]}, %b: !addend {plan.kind = "input", plan.names = ["b"]})
+func.func @scatters(%a: !addend {plan.kind = #plan.kind<input>, plan.names = ["a"]}, %b: !addend {plan.kind = #plan.kind<input>, plan.names = ["b"]})
     -> (!flat {plan.name = "a"}, !flat {plan.name = "b"}) {
   %0 = plan.reduce_scatter %a [#plan.axis<"dp">] bucket 0 : !addend -> !flat
   %1 = plan.reduce_scatter %b [#plan.axis<"dp">] bucket 0 : !addend -> !flat
@@ -84,7 +84,7 @@ func.func @scatters(%a: !addend {plan.kind = "input", plan.names = ["a"]}, %b: !
 // -----
 
 // What lies in one storage is sent as it is: only what comes in, 64 bytes, lies beside the two whole tensors.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK: sched.program @stored memory <parameters = 32, constants = 0, inputs = 32, peak = 192, least = 192>
@@ -92,29 +92,29 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>]
 // CHECK-NEXT: %[[A:.*]] = sched.parameter ["a"]
 // CHECK: sched.buffer "parameters" %[[A]], %[[B]] registered :
 // CHECK: sched.start all_gather %[[A]], %[[B]] over @dp
-func.func @stored(%b: !flat {plan.kind = "parameter", plan.names = ["b"], plan.storage = {name = "parameters", position = 1 : i64, registered}},
-                  %a: !flat {plan.kind = "parameter", plan.names = ["a"], plan.storage = {name = "parameters", position = 0 : i64, registered}},
-                  %x: !whole {plan.kind = "input", plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
+func.func @stored(%b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.storage = #plan.storage<name = "parameters", position = 1, registered = true>},
+                  %a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.storage = #plan.storage<name = "parameters", position = 0, registered = true>},
+                  %x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
   %0 = plan.all_gather %a [#plan.axis<"dp">] bucket 7 : !flat -> !whole
   %1 = plan.all_gather %b [#plan.axis<"dp">] bucket 7 : !flat -> !whole
-  %2 = plan.call "aten.mul.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.mul.Tensor"(%x, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   return %3 : !whole
 }
 
 // -----
 
 // Two sums in place take nothing beside their 64 bytes; what they are of goes when it is copied there.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK: sched.program @sums memory <parameters = 0, constants = 0, inputs = 32, peak = 128, least = 128, accumulators = 64>
 // CHECK: %[[A:.*]] = sched.state "a.gradient" scratch
 // CHECK: %[[B:.*]] = sched.state "b.gradient" scratch
 // CHECK: sched.buffer "gradients" %[[A]], %[[B]] :
-func.func @sums(%x: !whole {plan.kind = "input", plan.names = ["x"]},
-                %a: !addend {plan.kind = "accumulator", plan.names = ["a.gradient"], plan.scratch, plan.storage = {name = "gradients", position = 0 : i64}},
-                %b: !addend {plan.kind = "accumulator", plan.names = ["b.gradient"], plan.scratch, plan.storage = {name = "gradients", position = 1 : i64}})
+func.func @sums(%x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                %a: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients", position = 0>},
+                %b: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["b.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients", position = 1>})
     -> (!whole {plan.name = "a"}, !whole {plan.name = "b"}) {
   // CHECK: %[[GA:.*]] = sched.compute "aten.neg.default"
   // CHECK-NEXT: %[[PA:.*]] = sched.compute "meshplan.assign"(%[[A]], %[[GA]]) {{.*}} overwrites [0]
@@ -122,10 +122,10 @@ func.func @sums(%x: !whole {plan.kind = "input", plan.names = ["x"]},
   // CHECK: %[[PB:.*]] = sched.compute "meshplan.assign"(%[[B]],
   // CHECK: sched.start all_reduce %[[PA]], %[[PB]] over @dp {{.*}} into %[[PA]], %[[PB]] :
   // CHECK-NEXT: sched.wait
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!whole) -> !addend
-  %1 = plan.call "meshplan.assign"(%a, %0) {self = #plan.operand<0>, source = #plan.operand<1>} : (!addend, !addend) -> !addend
-  %2 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (!whole) -> !addend
-  %3 = plan.call "meshplan.assign"(%b, %2) {self = #plan.operand<0>, source = #plan.operand<1>} : (!addend, !addend) -> !addend
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!whole) -> !addend
+  %1 = plan.call "meshplan.assign"(%a, %0) {self = #base.operand<0>, source = #base.operand<1>} : (!addend, !addend) -> !addend
+  %2 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} : (!whole) -> !addend
+  %3 = plan.call "meshplan.assign"(%b, %2) {self = #base.operand<0>, source = #base.operand<1>} : (!addend, !addend) -> !addend
   %4 = plan.all_reduce %1 [#plan.axis<"dp">] bucket 0 : !addend -> !whole into %1 : !addend
   %5 = plan.all_reduce %3 [#plan.axis<"dp">] bucket 0 : !addend -> !whole into %3 : !addend
   return %4, %5 : !whole, !whole
@@ -135,15 +135,15 @@ func.func @sums(%x: !whole {plan.kind = "input", plan.names = ["x"]},
 
 // A reduce-scatter packs what it sends, 64 bytes, and lands in place; a gather of new parameters lands in pieces of 64,
 // and puts them where the old ones are.
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK: sched.program @lands memory <parameters = 64, constants = 0, inputs = 64, peak = 224, least = 224, accumulators = 32>
-func.func @lands(%v: !whole {plan.kind = "parameter", plan.names = ["v"]}, %w: !whole {plan.kind = "parameter", plan.names = ["w"]},
-                 %x: !addend {plan.kind = "input", plan.names = ["x"]}, %y: !addend {plan.kind = "input", plan.names = ["y"]},
-                 %a: !flat {plan.kind = "accumulator", plan.names = ["a.gradient"], plan.scratch, plan.storage = {name = "gradients", position = 0 : i64}},
-                 %b: !flat {plan.kind = "accumulator", plan.names = ["b.gradient"], plan.scratch, plan.storage = {name = "gradients", position = 1 : i64}})
+func.func @lands(%v: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["v"]}, %w: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+                 %x: !addend {plan.kind = #plan.kind<input>, plan.names = ["x"]}, %y: !addend {plan.kind = #plan.kind<input>, plan.names = ["y"]},
+                 %a: !flat {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients", position = 0>},
+                 %b: !flat {plan.kind = #plan.kind<accumulator>, plan.names = ["b.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients", position = 1>})
     -> (!whole {plan.updates = 0 : i64}, !whole {plan.updates = 1 : i64}) {
   // CHECK: sched.start reduce_scatter {{.*}} into %[[A:.*]], %[[B:.*]] :
   // CHECK: sched.start all_gather {{.*}} into %[[V:.*]], %[[W:.*]] :

@@ -9,7 +9,7 @@
 #both = #plan.sharding<[{"dp", "tp"}, {}]>
 #other = #plan.sharding<[{"tp", "dp"}, {}]>
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 4>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 4>]
 
 // CHECK: sched.communicator @tp over [#sched.axis<1:(1)4>]
 // CHECK-NEXT: sched.communicator @dp.tp over [#sched.axis<0:(1)2>, #sched.axis<1:(1)4>]
@@ -17,11 +17,11 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 4>]
 
 // CHECK-LABEL: sched.program @forward
 func.func @forward(
-    %rows: tensor<8x8xf32, #rows> {plan.kind = "input", plan.names = ["rows"]},
+    %rows: tensor<8x8xf32, #rows> {plan.kind = #plan.kind<input>, plan.names = ["rows"]},
     %partial: tensor<8x8xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
-      {plan.kind = "input", plan.names = ["partial"]},
-    %both: tensor<8x8xf32, #both> {plan.kind = "input", plan.names = ["both"]},
-    %inner: tensor<8x8xf32, #inner> {plan.kind = "input", plan.names = ["inner"]})
+      {plan.kind = #plan.kind<input>, plan.names = ["partial"]},
+    %both: tensor<8x8xf32, #both> {plan.kind = #plan.kind<input>, plan.names = ["both"]},
+    %inner: tensor<8x8xf32, #inner> {plan.kind = #plan.kind<input>, plan.names = ["inner"]})
     -> (tensor<8x8xf32, #none>, tensor<8x8xf32, #cols>, tensor<8x8xf32, #rows>, tensor<8x8xf32, #other>,
         tensor<8x8xf32, #none>, tensor<8x8xf32, #inner>) {
   // What inputs feed starts at its own place; results that only the caller needs are waited for at the end.

@@ -5,11 +5,11 @@
 #none = #plan.sharding<[{}]>
 #partial = #plan.sharding<[{}], partial = sum {"tp"}>
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: sched.program @overlap
-func.func @overlap(%x: tensor<4xf32, #partial> {plan.kind = "input", plan.names = ["x"]},
-                   %y: tensor<4xf32, #none> {plan.kind = "input", plan.names = ["y"]})
+func.func @overlap(%x: tensor<4xf32, #partial> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                   %y: tensor<4xf32, #none> {plan.kind = #plan.kind<input>, plan.names = ["y"]})
     -> (tensor<4xf32, #none>) {
   // CHECK: %[[A:.*]] = sched.compute "aten.neg.default"
   // CHECK-NEXT: %[[T:.*]] = sched.start all_reduce %[[A]]
@@ -19,10 +19,10 @@ func.func @overlap(%x: tensor<4xf32, #partial> {plan.kind = "input", plan.names 
   // CHECK-NEXT: %[[C:.*]] = sched.compute "aten.add.Tensor"(%[[B]], %[[R]])
   // CHECK-NEXT: sched.free %[[B]], %[[R]] on
   // CHECK-NEXT: sched.output "0" %[[C]]
-  %a = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32, #partial>) -> tensor<4xf32, #partial>
-  %b = plan.call "aten.relu.default"(%y) {self = #plan.operand<0>} : (tensor<4xf32, #none>) -> tensor<4xf32, #none>
+  %a = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<4xf32, #partial>) -> tensor<4xf32, #partial>
+  %b = plan.call "aten.relu.default"(%y) {self = #base.operand<0>} : (tensor<4xf32, #none>) -> tensor<4xf32, #none>
   %r = plan.all_reduce %a [#plan.axis<"tp">] : tensor<4xf32, #partial> -> tensor<4xf32, #none>
-  %c = plan.call "aten.add.Tensor"(%b, %r) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %c = plan.call "aten.add.Tensor"(%b, %r) {self = #base.operand<0>, other = #base.operand<1>}
     : (tensor<4xf32, #none>, tensor<4xf32, #none>) -> tensor<4xf32, #none>
   return %c : tensor<4xf32, #none>
 }
@@ -34,11 +34,11 @@ func.func @overlap(%x: tensor<4xf32, #partial> {plan.kind = "input", plan.names 
 
 #none = #plan.sharding<[{}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 1>]
+plan.mesh [#base.mesh_axis<"tp" = 1>]
 
 // CHECK-LABEL: sched.program @views
 // CHECK-SAME: peak = 1200, least = 1200
-func.func @views(%x: tensor<100xf32, #none> {plan.kind = "input", plan.names = ["x"]})
+func.func @views(%x: tensor<100xf32, #none> {plan.kind = #plan.kind<input>, plan.names = ["x"]})
     -> (tensor<4x25xf32, #plan.sharding<[{}, {}]>>, tensor<100xf32, #none>) {
   // CHECK: %[[A:.*]] = sched.compute "aten.relu.default"
   // CHECK-NEXT: %[[U:.*]] = sched.compute "aten.neg.default"
@@ -49,11 +49,11 @@ func.func @views(%x: tensor<100xf32, #none> {plan.kind = "input", plan.names = [
   // CHECK-NEXT: sched.free %[[V]] on
   // CHECK-NEXT: sched.output "0" %[[E]]
   // CHECK-NEXT: sched.output "1" %{{.*}} : <[100], f32>
-  %a = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
-  %u = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
-  %v = plan.call "aten.view.default"(%a) {self = #plan.operand<0>, size = [4, 25]}
+  %a = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  %u = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  %v = plan.call "aten.view.default"(%a) {self = #base.operand<0>, size = [4, 25]}
     : (tensor<100xf32, #none>) -> tensor<4x25xf32, #plan.sharding<[{}, {}]>>
-  %e = plan.call "aten.exp.default"(%v) {self = #plan.operand<0>}
+  %e = plan.call "aten.exp.default"(%v) {self = #base.operand<0>}
     : (tensor<4x25xf32, #plan.sharding<[{}, {}]>>) -> tensor<4x25xf32, #plan.sharding<[{}, {}]>>
   return %e, %x : tensor<4x25xf32, #plan.sharding<[{}, {}]>>, tensor<100xf32, #none>
 }
@@ -67,18 +67,18 @@ func.func @views(%x: tensor<100xf32, #none> {plan.kind = "input", plan.names = [
 #rows = #plan.sharding<[{"tp"}, {}]>
 #cols = #plan.sharding<[{}, {"tp"}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: sched.program @staging
 // CHECK-SAME: peak = 1600, least = 1600
-func.func @staging(%c: tensor<8x20xf32, #cols> {plan.kind = "input", plan.names = ["c"]}) -> (tensor<8x20xf32, #none>) {
+func.func @staging(%c: tensor<8x20xf32, #cols> {plan.kind = #plan.kind<input>, plan.names = ["c"]}) -> (tensor<8x20xf32, #none>) {
   %0 = plan.all_gather %c [#plan.axis<"tp">] dim 1 : tensor<8x20xf32, #cols> -> tensor<8x20xf32, #none>
   return %0 : tensor<8x20xf32, #none>
 }
 
 // CHECK-LABEL: sched.program @direct
 // CHECK-SAME: peak = 960, least = 960
-func.func @direct(%r: tensor<8x20xf32, #rows> {plan.kind = "input", plan.names = ["r"]}) -> (tensor<8x20xf32, #none>) {
+func.func @direct(%r: tensor<8x20xf32, #rows> {plan.kind = #plan.kind<input>, plan.names = ["r"]}) -> (tensor<8x20xf32, #none>) {
   %0 = plan.all_gather %r [#plan.axis<"tp">] dim 0 : tensor<8x20xf32, #rows> -> tensor<8x20xf32, #none>
   return %0 : tensor<8x20xf32, #none>
 }
@@ -91,11 +91,11 @@ func.func @direct(%r: tensor<8x20xf32, #rows> {plan.kind = "input", plan.names =
 #rows = #plan.sharding<[{"tp"}, {}]>
 #cols = #plan.sharding<[{}, {"tp"}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: sched.program @arriving_pieces
 // CHECK-SAME: peak = 960, least = 960
-func.func @arriving_pieces(%c: tensor<8x20xf32, #cols> {plan.kind = "input", plan.names = ["c"]}) -> (tensor<8x20xf32, #rows>) {
+func.func @arriving_pieces(%c: tensor<8x20xf32, #cols> {plan.kind = #plan.kind<input>, plan.names = ["c"]}) -> (tensor<8x20xf32, #rows>) {
   %0 = plan.all_to_all %c [#plan.axis<"tp">] from 1 to 0 : tensor<8x20xf32, #cols> -> tensor<8x20xf32, #rows>
   return %0 : tensor<8x20xf32, #rows>
 }
@@ -107,14 +107,14 @@ func.func @arriving_pieces(%c: tensor<8x20xf32, #cols> {plan.kind = "input", pla
 #none = #plan.sharding<[{}, {}]>
 #rows = #plan.sharding<[{"tp"}, {}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: sched.program @sliced
 // CHECK-SAME: peak = 320, least = 320
-func.func @sliced(%x: tensor<8x4xf32, #none> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<8x4xf32, #rows>) {
-  %y = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (tensor<8x4xf32, #none>) -> tensor<8x4xf32, #none>
+func.func @sliced(%x: tensor<8x4xf32, #none> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<8x4xf32, #rows>) {
+  %y = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} : (tensor<8x4xf32, #none>) -> tensor<8x4xf32, #none>
   %s = plan.slice %y [#plan.axis<"tp">] dim 0 : tensor<8x4xf32, #none> -> tensor<8x4xf32, #rows>
-  %z = plan.call "aten.relu.default"(%s) {self = #plan.operand<0>} : (tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows>
+  %z = plan.call "aten.relu.default"(%s) {self = #base.operand<0>} : (tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows>
   return %z : tensor<8x4xf32, #rows>
 }
 
@@ -124,11 +124,11 @@ func.func @sliced(%x: tensor<8x4xf32, #none> {plan.kind = "input", plan.names = 
 
 #parts = #plan.sharding<[{"tp", parts [8, 4]}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: sched.program @sliced_parts
 // CHECK-SAME: peak = 72, least = 72
-func.func @sliced_parts(%x: tensor<12xf32, #plan.sharding<[{}]>> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<12xf32, #parts>) {
+func.func @sliced_parts(%x: tensor<12xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<12xf32, #parts>) {
   %s = plan.slice %x [#plan.axis<"tp">] dim 0 : tensor<12xf32, #plan.sharding<[{}]>> -> tensor<12xf32, #parts>
   return %s : tensor<12xf32, #parts>
 }
@@ -141,13 +141,13 @@ func.func @sliced_parts(%x: tensor<12xf32, #plan.sharding<[{}]>> {plan.kind = "i
 #three = #plan.sharding<[{}, {}, {}]>
 #four = #plan.sharding<[{}, {}, {}, {}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 1>]
+plan.mesh [#base.mesh_axis<"tp" = 1>]
 
 // CHECK-LABEL: sched.program @workspace
 // CHECK-SAME: inputs = 3456, peak = 8832, least = 8832
-func.func @workspace(%x: tensor<4x6x2x12xf32, #four> {plan.kind = "input", plan.names = ["x"]},
-                     %y: tensor<6x12x4xf32, #three> {plan.kind = "input", plan.names = ["y"]}) -> (tensor<4x6x2x4xf32, #four>) {
-  %0 = plan.call "aten.matmul.default"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>}
+func.func @workspace(%x: tensor<4x6x2x12xf32, #four> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                     %y: tensor<6x12x4xf32, #three> {plan.kind = #plan.kind<input>, plan.names = ["y"]}) -> (tensor<4x6x2x4xf32, #four>) {
+  %0 = plan.call "aten.matmul.default"(%x, %y) {self = #base.operand<0>, other = #base.operand<1>}
     : (tensor<4x6x2x12xf32, #four>, tensor<6x12x4xf32, #three>) -> tensor<4x6x2x4xf32, #four>
   return %0 : tensor<4x6x2x4xf32, #four>
 }

@@ -6,15 +6,15 @@
 #none = #plan.sharding<[{}, {}]>
 #three = #plan.sharding<[{}, {}, {}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 1>]
+plan.mesh [#base.mesh_axis<"tp" = 1>]
 
 // CHECK-LABEL: sched.program @copied
 // CHECK-SAME: peak = 2304, least = 2304
-func.func @copied(%x: tensor<4x6x8xf32, #three> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<6x32xf32, #none>) {
-  %a = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (tensor<4x6x8xf32, #three>) -> tensor<4x6x8xf32, #three>
-  %b = plan.call "aten.transpose.int"(%a) {self = #plan.operand<0>, dim0 = 0, dim1 = 1}
+func.func @copied(%x: tensor<4x6x8xf32, #three> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<6x32xf32, #none>) {
+  %a = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} : (tensor<4x6x8xf32, #three>) -> tensor<4x6x8xf32, #three>
+  %b = plan.call "aten.transpose.int"(%a) {self = #base.operand<0>, dim0 = 0, dim1 = 1}
     : (tensor<4x6x8xf32, #three>) -> tensor<6x4x8xf32, #three>
-  %c = plan.call "aten.reshape.default"(%b) {self = #plan.operand<0>, shape = [6, 32]}
+  %c = plan.call "aten.reshape.default"(%b) {self = #base.operand<0>, shape = [6, 32]}
     : (tensor<6x4x8xf32, #three>) -> tensor<6x32xf32, #none>
   return %c : tensor<6x32xf32, #none>
 }
@@ -26,17 +26,17 @@ func.func @copied(%x: tensor<4x6x8xf32, #three> {plan.kind = "input", plan.names
 #none = #plan.sharding<[{}, {}]>
 #three = #plan.sharding<[{}, {}, {}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 1>]
+plan.mesh [#base.mesh_axis<"tp" = 1>]
 
 // CHECK-LABEL: sched.program @viewed
 // CHECK-SAME: peak = 1536, least = 1536
-func.func @viewed(%x: tensor<4x6x8xf32, #three> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<4x48xf32, #none>) {
-  %b = plan.call "aten.transpose.int"(%x) {self = #plan.operand<0>, dim0 = 0, dim1 = 1}
+func.func @viewed(%x: tensor<4x6x8xf32, #three> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<4x48xf32, #none>) {
+  %b = plan.call "aten.transpose.int"(%x) {self = #base.operand<0>, dim0 = 0, dim1 = 1}
     : (tensor<4x6x8xf32, #three>) -> tensor<6x4x8xf32, #three>
-  %a = plan.call "aten.exp.default"(%b) {self = #plan.operand<0>} : (tensor<6x4x8xf32, #three>) -> tensor<6x4x8xf32, #three>
-  %c = plan.call "aten.transpose.int"(%a) {self = #plan.operand<0>, dim0 = 0, dim1 = 1}
+  %a = plan.call "aten.exp.default"(%b) {self = #base.operand<0>} : (tensor<6x4x8xf32, #three>) -> tensor<6x4x8xf32, #three>
+  %c = plan.call "aten.transpose.int"(%a) {self = #base.operand<0>, dim0 = 0, dim1 = 1}
     : (tensor<6x4x8xf32, #three>) -> tensor<4x6x8xf32, #three>
-  %d = plan.call "aten.reshape.default"(%c) {self = #plan.operand<0>, shape = [4, 48]}
+  %d = plan.call "aten.reshape.default"(%c) {self = #base.operand<0>, shape = [4, 48]}
     : (tensor<4x6x8xf32, #three>) -> tensor<4x48xf32, #none>
   return %d : tensor<4x48xf32, #none>
 }
@@ -50,14 +50,14 @@ func.func @viewed(%x: tensor<4x6x8xf32, #three> {plan.kind = "input", plan.names
 #turned = #plan.sharding<[{}, {"tp"}]>
 #none = #plan.sharding<[{}, {}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: sched.program @gathered
 // CHECK-SAME: peak = 512, least = 512
-func.func @gathered(%x: tensor<8x8xf32, #turned> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<64xf32, #plan.sharding<[{}]>>) {
-  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<8x8xf32, #turned>) -> tensor<8x8xf32, #half>
+func.func @gathered(%x: tensor<8x8xf32, #turned> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<64xf32, #plan.sharding<[{}]>>) {
+  %a = plan.call "aten.t.default"(%x) {self = #base.operand<0>} : (tensor<8x8xf32, #turned>) -> tensor<8x8xf32, #half>
   %b = plan.all_gather %a [#plan.axis<"tp">] dim 0 : tensor<8x8xf32, #half> -> tensor<8x8xf32, #none>
-  %c = plan.call "aten.reshape.default"(%b) {self = #plan.operand<0>, shape = [64]}
+  %c = plan.call "aten.reshape.default"(%b) {self = #base.operand<0>, shape = [64]}
     : (tensor<8x8xf32, #none>) -> tensor<64xf32, #plan.sharding<[{}]>>
   return %c : tensor<64xf32, #plan.sharding<[{}]>>
 }
@@ -68,12 +68,12 @@ func.func @gathered(%x: tensor<8x8xf32, #turned> {plan.kind = "input", plan.name
 
 #none = #plan.sharding<[{}, {}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 1>]
+plan.mesh [#base.mesh_axis<"tp" = 1>]
 
 // CHECK-LABEL: sched.program @written
 // CHECK-SAME: peak = 384, least = 384
-func.func @written(%x: tensor<6x8xf32, #none> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<8x6xf32, #none>) {
-  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32, #none>) -> tensor<8x6xf32, #none>
+func.func @written(%x: tensor<6x8xf32, #none> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<8x6xf32, #none>) {
+  %a = plan.call "aten.t.default"(%x) {self = #base.operand<0>} : (tensor<6x8xf32, #none>) -> tensor<8x6xf32, #none>
   return %a : tensor<8x6xf32, #none>
 }
 
@@ -84,13 +84,13 @@ func.func @written(%x: tensor<6x8xf32, #none> {plan.kind = "input", plan.names =
 
 #none = #plan.sharding<[{}, {}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 1>]
+plan.mesh [#base.mesh_axis<"tp" = 1>]
 
 // CHECK-LABEL: sched.program @written_first
 // CHECK-SAME: peak = 384, least = 384
-func.func @written_first(%x: tensor<6x8xf32, #none> {plan.kind = "input", plan.names = ["x"]})
+func.func @written_first(%x: tensor<6x8xf32, #none> {plan.kind = #plan.kind<input>, plan.names = ["x"]})
     -> (tensor<8x6xf32, #none>, tensor<6x8xf32, #none>) {
-  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32, #none>) -> tensor<8x6xf32, #none>
+  %a = plan.call "aten.t.default"(%x) {self = #base.operand<0>} : (tensor<6x8xf32, #none>) -> tensor<8x6xf32, #none>
   return %a, %x : tensor<8x6xf32, #none>, tensor<6x8xf32, #none>
 }
 
@@ -102,12 +102,12 @@ func.func @written_first(%x: tensor<6x8xf32, #none> {plan.kind = "input", plan.n
 #rows = #plan.sharding<[{"tp"}, {}]>
 #cols = #plan.sharding<[{}, {"tp"}]>
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: sched.program @exchanged
 // CHECK-SAME: peak = 960, least = 960
-func.func @exchanged(%x: tensor<8x20xf32, #cols> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<20x8xf32, #cols>) {
-  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<8x20xf32, #cols>) -> tensor<20x8xf32, #rows>
+func.func @exchanged(%x: tensor<8x20xf32, #cols> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<20x8xf32, #cols>) {
+  %a = plan.call "aten.t.default"(%x) {self = #base.operand<0>} : (tensor<8x20xf32, #cols>) -> tensor<20x8xf32, #rows>
   %b = plan.all_to_all %a [#plan.axis<"tp">] from 0 to 1 : tensor<20x8xf32, #rows> -> tensor<20x8xf32, #cols>
   return %b : tensor<20x8xf32, #cols>
 }
@@ -117,15 +117,15 @@ func.func @exchanged(%x: tensor<8x20xf32, #cols> {plan.kind = "input", plan.name
 // Rank 0 turns 5 x 2 elements and lays them out in a row, which is a copy; the last rank has 5 x 1, which is none. It
 // counts as one on both: 40 and 20 bytes of input, as many of the copy.
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: sched.program @copied_on_one_rank
 // CHECK-SAME: peak = 80, least = 40
-func.func @copied_on_one_rank(%x: tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>> {plan.kind = "input", plan.names = ["x"]})
+func.func @copied_on_one_rank(%x: tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>> {plan.kind = #plan.kind<input>, plan.names = ["x"]})
     -> (tensor<15xf32, #plan.sharding<[{"tp", unit 5}]>>) {
-  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>}
+  %a = plan.call "aten.t.default"(%x) {self = #base.operand<0>}
     : (tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<3x5xf32, #plan.sharding<[{"tp"}, {}]>>
-  %b = plan.call "aten.reshape.default"(%a) {self = #plan.operand<0>, shape = [#plan.local<0, result 0, dim 0, extent 1>]}
+  %b = plan.call "aten.reshape.default"(%a) {self = #base.operand<0>, shape = [#base.local<0, result 0, dim 0, extent 1>]}
     : (tensor<3x5xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<15xf32, #plan.sharding<[{"tp", unit 5}]>>
   return %b : tensor<15xf32, #plan.sharding<[{"tp", unit 5}]>>
 }
@@ -138,13 +138,13 @@ func.func @copied_on_one_rank(%x: tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>> 
 #none = #plan.sharding<[{}, {}]>
 #flat = #plan.sharding<[{}, {}], flat = {"dp"}>
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 
 // CHECK-LABEL: sched.program @flat_part
 // CHECK-SAME: peak = 640, least = 640
-func.func @flat_part(%x: tensor<8x8xf32, #none> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<8x8xf32, #flat>) {
-  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<8x8xf32, #none>) -> tensor<8x8xf32, #none>
+func.func @flat_part(%x: tensor<8x8xf32, #none> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (tensor<8x8xf32, #flat>) {
+  %a = plan.call "aten.t.default"(%x) {self = #base.operand<0>} : (tensor<8x8xf32, #none>) -> tensor<8x8xf32, #none>
   %b = plan.slice %a [#plan.axis<"dp">] : tensor<8x8xf32, #none> -> tensor<8x8xf32, #flat>
-  %c = plan.call "aten.exp.default"(%b) {self = #plan.operand<0>} : (tensor<8x8xf32, #flat>) -> tensor<8x8xf32, #flat>
+  %c = plan.call "aten.exp.default"(%b) {self = #base.operand<0>} : (tensor<8x8xf32, #flat>) -> tensor<8x8xf32, #flat>
   return %c : tensor<8x8xf32, #flat>
 }

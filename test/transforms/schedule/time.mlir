@@ -1,26 +1,26 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --schedule | FileCheck %s
 
-plan.mesh [#plan.mesh_axis<"tp" = 4>]
+plan.mesh [#base.mesh_axis<"tp" = 4>]
 
 // On the rank with the most work 2 x 1024 x 2048 x 1024 operations at 989 TFLOP/s (4.3 us), and three quarters of twice
 // 4 MiB at 450 GB/s (14.0 us) behind 15 us; a view takes no time.
 // CHECK: sched.program @narrow {{.*}} time <compute = 4343, communication = 28981>
 func.func @narrow(%x: tensor<1024x4096xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<4096x2048xbf16, #plan.sharding<[{"tp"}, {}]>>)
     -> (tensor<2097152xbf16, #plan.sharding<[{}]>> {plan.name = "y"}) {
-  %0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  %0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<1024x4096xbf16, #plan.sharding<[{}, {"tp"}]>>, tensor<4096x2048xbf16, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<1024x2048xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
   %1 = plan.all_reduce %0 [#plan.axis<"tp">] : tensor<1024x2048xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
       -> tensor<1024x2048xbf16, #plan.sharding<[{}, {}]>>
-  %2 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = [2097152]}
+  %2 = plan.call "aten.view.default"(%1) {self = #base.operand<0>, size = [2097152]}
       : (tensor<1024x2048xbf16, #plan.sharding<[{}, {}]>>) -> tensor<2097152xbf16, #plan.sharding<[{}]>>
   return %2 : tensor<2097152xbf16, #plan.sharding<[{}]>>
 }
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"dp" = 4>, #plan.mesh_axis<"tp" = 3>]
+plan.mesh [#base.mesh_axis<"dp" = 4>, #base.mesh_axis<"tp" = 3>]
 
 // Ranks of one group of dp lie in two nodes: 1 MiB, of which a rank gets three quarters over the network (15.7 us). Of an
 // uneven dim the larger part counts.
@@ -28,7 +28,7 @@ plan.mesh [#plan.mesh_axis<"dp" = 4>, #plan.mesh_axis<"tp" = 3>]
 func.func @network(%x: tensor<262144xf32, #plan.sharding<[{"dp"}]>>, %y: tensor<7xf32, #plan.sharding<[{"tp"}]>>)
     -> (tensor<262144xf32, #plan.sharding<[{}]>> {plan.name = "x"}, tensor<7xf32, #plan.sharding<[{"tp"}]>> {plan.name = "y"}) {
   %0 = plan.all_gather %x [#plan.axis<"dp">] dim 0 : tensor<262144xf32, #plan.sharding<[{"dp"}]>> -> tensor<262144xf32, #plan.sharding<[{}]>>
-  %1 = plan.call "aten.relu.default"(%y) {self = #plan.operand<0>}
+  %1 = plan.call "aten.relu.default"(%y) {self = #base.operand<0>}
       : (tensor<7xf32, #plan.sharding<[{"tp"}]>>) -> tensor<7xf32, #plan.sharding<[{"tp"}]>>
   return %0, %1 : tensor<262144xf32, #plan.sharding<[{}]>>, tensor<7xf32, #plan.sharding<[{"tp"}]>>
 }

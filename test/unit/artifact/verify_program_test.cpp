@@ -125,6 +125,7 @@ TEST(VerifyProgramOf, ReferenceProgramRunsOnDevicesOfItsOwn) {
   ScheduleT schedule = buildSchedule();
   auto reference = std::make_unique<artifact::ProgramT>();
   reference->name = "reference";
+  reference->role = artifact::ProgramRole::reference;
   reference->devices.push_back(std::make_unique<artifact::AxisT>());
   reference->devices[0]->name = "one";
   reference->devices[0]->size = 1;
@@ -138,6 +139,7 @@ TEST(VerifyProgramOf, DevicesOfItsOwnReplaceTheMesh) {
   ScheduleT schedule = buildSchedule();
   auto &program = *schedule.programs.emplace_back(std::make_unique<artifact::ProgramT>());
   program.name = "reference";
+  program.role = artifact::ProgramRole::reference;
   program.values.push_back(std::make_unique<artifact::ValueT>(valueOf(schedule, weight)));
   auto &axis = *program.devices.emplace_back(std::make_unique<artifact::AxisT>());
   axis.name = "one";

@@ -42,10 +42,24 @@ const WrongSchedule scheduleCases[] = {
     {"ProgramName", [](ScheduleT &s) { forwardOf(s).name = ""; }, "programs[0]: no name"},
     {"RunsBeforeNothing",
      [](ScheduleT &s) {
+       forwardOf(s).role = artifact::ProgramRole::microbatch;
        forwardOf(s).runs = 2;
        forwardOf(s).runs_before = "eval";
      },
      "programs[0]: it runs 2 times before 'eval', which is no program that others run before"},
+    {"RoleOfNoKind", [](ScheduleT &s) { forwardOf(s).role = static_cast<artifact::ProgramRole>(9); },
+     "programs[0]: role 9 does not exist"},
+    {"RunsAndIsNoMicrobatch", [](ScheduleT &s) { forwardOf(s).runs = 2; },
+     "programs[0]: its role is 'forward', and it runs 2 times before another program"},
+    {"MicrobatchThatIsNotRun", [](ScheduleT &s) { forwardOf(s).role = artifact::ProgramRole::microbatch; },
+     "programs[0]: its role is 'microbatch', and it runs 0 times before another program"},
+    {"TwoSteps",
+     [](ScheduleT &s) {
+       forwardOf(s).role = artifact::ProgramRole::step;
+       s.programs.push_back(std::make_unique<artifact::ProgramT>(forwardOf(s)));
+       s.programs.back()->name = "other";
+     },
+     "programs[1]: a second program of role 'step'"},
     {"RunsBeforeItself", [](ScheduleT &s) { forwardOf(s).runs_before = "forward"; },
      "programs[0]: it runs 0 times before 'forward', which is no program that others run before"},
     {"Devices",

@@ -20,6 +20,7 @@ class Builder {
 public:
   explicit Builder(const SmallPlan &plan) : plan(plan) {
     builder.program().name = "step";
+    builder.program().role = artifact::ProgramRole::step;
     lr = setting("optimizer.lr", rate);
     step = setting("step", 1);
     train(plan.name, plan.dtype, plan.master);

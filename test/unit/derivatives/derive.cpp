@@ -29,7 +29,7 @@ static std::string withOperands(StringRef args) {
   std::string text;
   for (size_t place = 0; place < args.size(); ++place)
     if (args[place] == '$')
-      text += ("#plan.operand<" + args.substr(++place, 1) + ">").str();
+      text += ("#base.operand<" + args.substr(++place, 1) + ">").str();
     else
       text += args[place];
   return text;

@@ -16,8 +16,8 @@ protected:
 
   /// Reads a mesh of the axes dp and tp, and what stands behind it.
   void readOnMesh(int64_t dp, int64_t tp, llvm::StringRef text = "") {
-    readModule(("plan.mesh [#plan.mesh_axis<\"dp\" = " + llvm::Twine(dp) +
-                ">, #plan.mesh_axis<\"tp\" = " + llvm::Twine(tp) + ">]\n" + text)
+    readModule(("plan.mesh [#base.mesh_axis<\"dp\" = " + llvm::Twine(dp) +
+                ">, #base.mesh_axis<\"tp\" = " + llvm::Twine(tp) + ">]\n" + text)
                    .str());
   }
 

@@ -21,18 +21,18 @@ protected:
 
   PlanModule module{R"(
 func.func @forward(
-    %table: tensor<32x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight"]},
-    %q: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]},
-    %o: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["o.weight"]},
-    %ids: tensor<6xi64> {plan.kind = "input", plan.names = ["ids"]}) -> tensor<6x8xf32> {
-  %x = plan.call "aten.embedding.default"(%table, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+    %table: tensor<32x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["embed.weight"]},
+    %q: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q.weight"]},
+    %o: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["o.weight"]},
+    %ids: tensor<6xi64> {plan.kind = #plan.kind<input>, plan.names = ["ids"]}) -> tensor<6x8xf32> {
+  %x = plan.call "aten.embedding.default"(%table, %ids) {weight = #base.operand<0>, indices = #base.operand<1>} in "embed"
       : (tensor<32x8xf32>, tensor<6xi64>) -> tensor<6x8xf32>
-  %h = plan.call "aten.linear.default"(%x, %q) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+  %h = plan.call "aten.linear.default"(%x, %q) {input = #base.operand<0>, weight = #base.operand<1>} in "q"
       : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
-  %v = plan.call "aten.view.default"(%h) {self = #plan.operand<0>, size = [6, 2, 4]} : (tensor<6x8xf32>) -> tensor<6x2x4xf32>
-  %s = plan.call "aten.softmax.int"(%v) {self = #plan.operand<0>, dim = 2 : i64} : (tensor<6x2x4xf32>) -> tensor<6x2x4xf32>
-  %w = plan.call "aten.view.default"(%s) {self = #plan.operand<0>, size = [6, 8]} : (tensor<6x2x4xf32>) -> tensor<6x8xf32>
-  %y = plan.call "aten.linear.default"(%w, %o) {input = #plan.operand<0>, weight = #plan.operand<1>} in "o"
+  %v = plan.call "aten.view.default"(%h) {self = #base.operand<0>, size = [6, 2, 4]} : (tensor<6x8xf32>) -> tensor<6x2x4xf32>
+  %s = plan.call "aten.softmax.int"(%v) {self = #base.operand<0>, dim = 2 : i64} : (tensor<6x2x4xf32>) -> tensor<6x2x4xf32>
+  %w = plan.call "aten.view.default"(%s) {self = #base.operand<0>, size = [6, 8]} : (tensor<6x2x4xf32>) -> tensor<6x8xf32>
+  %y = plan.call "aten.linear.default"(%w, %o) {input = #base.operand<0>, weight = #base.operand<1>} in "o"
       : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
   return %y : tensor<6x8xf32>
 }
@@ -67,10 +67,10 @@ TEST_F(BuildGraphTest, HeadsAreDividedThroughTheirReshapes) {
 
 TEST_F(BuildGraphTest, PartsAreDividedTogether) {
   PlanModule split(R"(
-func.func @forward(%x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8xf32> {
-  %p:3 = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = [4, 2, 2], dim = 1 : i64}
+func.func @forward(%x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<6x8xf32> {
+  %p:3 = plan.call "aten.split_with_sizes.default"(%x) {self = #base.operand<0>, split_sizes = [4, 2, 2], dim = 1 : i64}
       : (tensor<6x8xf32>) -> (tensor<6x4xf32>, tensor<6x2xf32>, tensor<6x2xf32>)
-  %y = plan.call "aten.cat.default"(%p#0, %p#1, %p#2) {tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>], dim = 1 : i64}
+  %y = plan.call "aten.cat.default"(%p#0, %p#1, %p#2) {tensors = [#base.operand<0>, #base.operand<1>, #base.operand<2>], dim = 1 : i64}
       : (tensor<6x4xf32>, tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x8xf32>
   return %y : tensor<6x8xf32>
 }
@@ -86,10 +86,10 @@ func.func @forward(%x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}
 TEST_F(BuildGraphTest, PartsThatAViewCountsAreDividedTogether) {
   auto graphOf = [](const std::string &reader) {
     PlanModule counted(R"(
-func.func @forward(%x: tensor<6x24xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x2x4xf32> {
-  %v = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [6, 3, 2, 4]}
+func.func @forward(%x: tensor<6x24xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<6x2x4xf32> {
+  %v = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [6, 3, 2, 4]}
       : (tensor<6x24xf32>) -> tensor<6x3x2x4xf32>
-  %t = plan.call "aten.permute.default"(%v) {self = #plan.operand<0>, dims = [1, 0, 2, 3]}
+  %t = plan.call "aten.permute.default"(%v) {self = #base.operand<0>, dims = [1, 0, 2, 3]}
       : (tensor<6x3x2x4xf32>) -> tensor<3x6x2x4xf32>
   )" + reader + R"(
   return %y : tensor<6x2x4xf32>
@@ -97,23 +97,23 @@ func.func @forward(%x: tensor<6x24xf32> {plan.kind = "input", plan.names = ["x"]
 )");
     return buildFeatureGraph(counted.function(), {});
   };
-  FeatureGraph apart = graphOf(R"(%y = plan.call "aten.select.int"(%t) {self = #plan.operand<0>, dim = -4, index = 1}
+  FeatureGraph apart = graphOf(R"(%y = plan.call "aten.select.int"(%t) {self = #base.operand<0>, dim = -4, index = 1}
       : (tensor<3x6x2x4xf32>) -> tensor<6x2x4xf32>)");
   ASSERT_EQ(apart.parts.size(), 1u);
   EXPECT_EQ(apart.parts[0].sizes, (std::vector<int64_t>{8, 8, 8}));
   DimClasses classes(apart);
   EXPECT_EQ(classes.find(apart.parts[0].dim), classes.find(apart.outputDims[1])) << "the heads of each part";
   EXPECT_FALSE(classes[classes.find(apart.parts[0].dim)].wholeAt);
-  FeatureGraph together = graphOf(R"(%y = plan.call "aten.sum.dim_IntList"(%t) {self = #plan.operand<0>, dim = [0]}
+  FeatureGraph together = graphOf(R"(%y = plan.call "aten.sum.dim_IntList"(%t) {self = #base.operand<0>, dim = [0]}
       : (tensor<3x6x2x4xf32>) -> tensor<6x2x4xf32>)");
   EXPECT_TRUE(together.parts.empty());
 }
 
 TEST_F(BuildGraphTest, HeadsThatASplitSharesOutAreNoParts) {
   PlanModule fused(R"(
-func.func @forward(%x: tensor<6x24xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x4x4xf32> {
-  %v = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [6, 6, 4]} : (tensor<6x24xf32>) -> tensor<6x6x4xf32>
-  %h:3 = plan.call "aten.split_with_sizes.default"(%v) {self = #plan.operand<0>, split_sizes = [4, 1, 1], dim = 1}
+func.func @forward(%x: tensor<6x24xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<6x4x4xf32> {
+  %v = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [6, 6, 4]} : (tensor<6x24xf32>) -> tensor<6x6x4xf32>
+  %h:3 = plan.call "aten.split_with_sizes.default"(%v) {self = #base.operand<0>, split_sizes = [4, 1, 1], dim = 1}
       : (tensor<6x6x4xf32>) -> (tensor<6x4x4xf32>, tensor<6x1x4xf32>, tensor<6x1x4xf32>)
   return %h#0 : tensor<6x4x4xf32>
 }
@@ -127,9 +127,9 @@ func.func @forward(%x: tensor<6x24xf32> {plan.kind = "input", plan.names = ["x"]
 
 TEST_F(BuildGraphTest, OfGroupsTheActivationComesLast) {
   PlanModule grouped(R"(
-func.func @forward(%w: tensor<8x2x3xf32> {plan.kind = "parameter", plan.names = ["w"]},
-                   %x: tensor<6x8x5xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8x3xf32> {
-  %y = plan.call "aten.conv1d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 4}
+func.func @forward(%w: tensor<8x2x3xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+                   %x: tensor<6x8x5xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<6x8x3xf32> {
+  %y = plan.call "aten.conv1d.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>, groups = 4}
       : (tensor<6x8x5xf32>, tensor<8x2x3xf32>) -> tensor<6x8x3xf32>
   return %y : tensor<6x8x3xf32>
 }
@@ -145,8 +145,8 @@ func.func @forward(%w: tensor<8x2x3xf32> {plan.kind = "parameter", plan.names = 
 
 TEST_F(BuildGraphTest, WholeResultsAreFree) {
   PlanModule reshape(R"(
-func.func @forward(%x: tensor<12xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<3x4xf32> {
-  %y = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [3, 4]} : (tensor<12xf32>) -> tensor<3x4xf32>
+func.func @forward(%x: tensor<12xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<3x4xf32> {
+  %y = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [3, 4]} : (tensor<12xf32>) -> tensor<3x4xf32>
   return %y : tensor<3x4xf32>
 }
 )");
@@ -166,9 +166,9 @@ namespace {
 /// The graph of one call from x to the result, and the classes of its dims.
 struct OneCall {
   OneCall(const std::string &type, const std::string &call, const std::string &resultType)
-      : module("func.func @forward(%x: " + type + " {plan.kind = \"input\", plan.names = [\"x\"]}) -> " + resultType +
-               " {\n  %y = plan.call " + call + " : (" + type + ") -> " + resultType + "\n  return %y : " + resultType +
-               "\n}\n"),
+      : module("func.func @forward(%x: " + type + " {plan.kind = #plan.kind<input>, plan.names = [\"x\"]}) -> " +
+               resultType + " {\n  %y = plan.call " + call + " : (" + type + ") -> " + resultType +
+               "\n  return %y : " + resultType + "\n}\n"),
         graph(buildFeatureGraph(module.function(), {})), classes(graph) {}
 
   const DimClass &operator[](size_t dim) const { return classes[classes.find(dim)]; }
@@ -183,7 +183,7 @@ struct OneCall {
 
 TEST(BuildGraph, OfMergedDimsTheMajorOneIsDivided) {
   // Dims 0, 1, 2 of x are 6, 2, 4; of the result, 3 and 4 are 6 and 8.
-  OneCall merge("tensor<6x2x4xf32>", R"("aten.view.default"(%x) {self = #plan.operand<0>, size = [6, 8]})",
+  OneCall merge("tensor<6x2x4xf32>", R"("aten.view.default"(%x) {self = #base.operand<0>, size = [6, 8]})",
                 "tensor<6x8xf32>");
   EXPECT_TRUE(merge.areTogether(0, 3));
   EXPECT_TRUE(merge.areTogether(1, 4));
@@ -193,14 +193,14 @@ TEST(BuildGraph, OfMergedDimsTheMajorOneIsDivided) {
 }
 
 TEST(BuildGraph, DimsOfOneElementAreNoMajorOnes) {
-  OneCall merge("tensor<6x1x8xf32>", R"("aten.view.default"(%x) {self = #plan.operand<0>, size = [6, 8]})",
+  OneCall merge("tensor<6x1x8xf32>", R"("aten.view.default"(%x) {self = #base.operand<0>, size = [6, 8]})",
                 "tensor<6x8xf32>");
   EXPECT_TRUE(merge.areTogether(2, 4));
   EXPECT_FALSE(merge[2].wholeAt);
 }
 
 TEST(BuildGraph, SumsAndWhatNeedsAll) {
-  OneCall sum("tensor<6x8xf32>", R"("aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1], keepdim = false})",
+  OneCall sum("tensor<6x8xf32>", R"("aten.sum.dim_IntList"(%x) {self = #base.operand<0>, dim = [1], keepdim = false})",
               "tensor<6xf32>");
   EXPECT_TRUE(sum[1].isReduced);
   EXPECT_FALSE(sum[1].wholeAt);
@@ -208,7 +208,7 @@ TEST(BuildGraph, SumsAndWhatNeedsAll) {
   EXPECT_TRUE(sum.areTogether(0, 2));
   EXPECT_TRUE(sum[2].isOutput);
   EXPECT_FALSE(sum[1].isOutput);
-  OneCall softmax("tensor<6x8xf32>", R"("aten.softmax.int"(%x) {self = #plan.operand<0>, dim = 1 : i64})",
+  OneCall softmax("tensor<6x8xf32>", R"("aten.softmax.int"(%x) {self = #base.operand<0>, dim = 1 : i64})",
                   "tensor<6x8xf32>");
   EXPECT_EQ(softmax[1].wholeAt, 0u);
   EXPECT_FALSE(softmax[1].isReduced);
@@ -218,24 +218,24 @@ TEST(BuildGraph, SumsAndWhatNeedsAll) {
 // Two query heads, a key head and a value head of 4 in one weight: all ranks hold what is the only one.
 TEST(BuildGraph, TheOnlyKeyHeadLeavesTheQueriesBesideItDivided) {
   PlanModule module(R"(
-func.func @forward(%x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-                   %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]})
+func.func @forward(%x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                   %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["qkv.weight"]})
     -> tensor<2x2x6x4xf32> {
-  %qkv = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+  %qkv = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "qkv"
       : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
   %0:3 = plan.call "aten.split_with_sizes.default"(%qkv)
-      {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 2 : i64}
+      {self = #base.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 2 : i64}
       : (tensor<2x6x16xf32>) -> (tensor<2x6x8xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32>)
-  %1 = plan.call "aten.view.default"(%0#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>}
+  %1 = plan.call "aten.view.default"(%0#0) {self = #base.operand<0>, size = array<i64: 2, 6, 2, 4>}
       : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
-  %q = plan.call "aten.transpose.int"(%1) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %q = plan.call "aten.transpose.int"(%1) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
-  %k = plan.call "aten.unsqueeze.default"(%0#1) {self = #plan.operand<0>, dim = 1 : i64}
+  %k = plan.call "aten.unsqueeze.default"(%0#1) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
-  %v = plan.call "aten.unsqueeze.default"(%0#2) {self = #plan.operand<0>, dim = 1 : i64}
+  %v = plan.call "aten.unsqueeze.default"(%0#2) {self = #base.operand<0>, dim = 1 : i64}
       : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
   %out:2 = plan.call "meshplan.attention"(%q, %k, %v)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, scale = 0.5 : f64}
       : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)
   return %out#0 : tensor<2x2x6x4xf32>
 }

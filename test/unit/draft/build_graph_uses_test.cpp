@@ -23,9 +23,9 @@ std::vector<std::string> usesOf(const FeatureGraph &graph) {
 
 /// x [6, 8] meets a weight [12, 8], which `attn.q` reads.
 constexpr const char *oneLinear = R"(
-func.func @forward(%w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["w"]},
-                   %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x12xf32> {
-  %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "attn.q"
+func.func @forward(%w: tensor<12x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+                   %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<6x12xf32> {
+  %y = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "attn.q"
       : (tensor<6x8xf32>, tensor<12x8xf32>) -> tensor<6x12xf32>
   return %y : tensor<6x12xf32>
 }
@@ -55,11 +55,11 @@ TEST(BuildGraph, AWeightOfAModuleWithoutOperatorsIsReadAroundIt) {
 TEST(BuildGraph, ATiedWeightHasAUseInEachModule) {
   PlanModule module(R"(
 func.func @forward(
-    %w: tensor<32x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight", "head.weight"]},
-    %ids: tensor<6xi64> {plan.kind = "input", plan.names = ["ids"]}) -> tensor<6x32xf32> {
-  %x = plan.call "aten.embedding.default"(%w, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+    %w: tensor<32x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["embed.weight", "head.weight"]},
+    %ids: tensor<6xi64> {plan.kind = #plan.kind<input>, plan.names = ["ids"]}) -> tensor<6x32xf32> {
+  %x = plan.call "aten.embedding.default"(%w, %ids) {weight = #base.operand<0>, indices = #base.operand<1>} in "embed"
       : (tensor<32x8xf32>, tensor<6xi64>) -> tensor<6x8xf32>
-  %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "head"
+  %y = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "head"
       : (tensor<6x8xf32>, tensor<32x8xf32>) -> tensor<6x32xf32>
   return %y : tensor<6x32xf32>
 }
@@ -95,9 +95,9 @@ TEST(BuildGraph, AModuleAroundTheHolderIsNotTheOneThatIsMeant) {
 
 TEST(BuildGraph, AWeightThatNobodyReads) {
   PlanModule module(R"(
-func.func @forward(%w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["w"]},
-                   %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8xf32> {
-  %y = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32>) -> tensor<6x8xf32>
+func.func @forward(%w: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+                   %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<6x8xf32> {
+  %y = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (tensor<6x8xf32>) -> tensor<6x8xf32>
   return %y : tensor<6x8xf32>
 }
 )");
@@ -111,13 +111,13 @@ func.func @forward(%w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["w"
 
 TEST(BuildGraph, AWeightMeetsTheActivationBehindItsRearrangements) {
   PlanModule module(R"(
-func.func @forward(%g: tensor<8xf32> {plan.kind = "parameter", plan.names = ["g"]},
-                   %idle: tensor<8xf32> {plan.kind = "parameter", plan.names = ["idle"]},
-                   %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8xf32> {
-  %a = plan.call "aten.view.default"(%idle) {self = #plan.operand<0>, size = [8, 1]} : (tensor<8xf32>) -> tensor<8x1xf32>
-  %b = plan.call "aten.view.default"(%g) {self = #plan.operand<0>, size = [1, 8]} : (tensor<8xf32>) -> tensor<1x8xf32>
-  %c = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32>) -> tensor<6x8xf32>
-  %y = plan.call "aten.mul.Tensor"(%c, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+func.func @forward(%g: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["g"]},
+                   %idle: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["idle"]},
+                   %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<6x8xf32> {
+  %a = plan.call "aten.view.default"(%idle) {self = #base.operand<0>, size = [8, 1]} : (tensor<8xf32>) -> tensor<8x1xf32>
+  %b = plan.call "aten.view.default"(%g) {self = #base.operand<0>, size = [1, 8]} : (tensor<8xf32>) -> tensor<1x8xf32>
+  %c = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  %y = plan.call "aten.mul.Tensor"(%c, %b) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<6x8xf32>, tensor<1x8xf32>) -> tensor<6x8xf32>
   return %y : tensor<6x8xf32>
 }
@@ -138,15 +138,15 @@ TEST(BuildGraph, IndicesThatComeFromAnInput) {
   const std::pair<const char *, bool> cases[] = {{"%ids", true}, {"%next", true}, {"%own", false}, {"%ownNext", false}};
   for (auto [indices, looksUpInput] : cases) {
     PlanModule module(std::string(R"(
-func.func @forward(%w: tensor<32x8xf32> {plan.kind = "parameter", plan.names = ["w"]},
-                   %own: tensor<6xi64> {plan.kind = "buffer", plan.names = ["own"]},
-                   %ids: tensor<6xi64> {plan.kind = "input", plan.names = ["ids"]}) -> tensor<6x8xf32> {
-  %next = plan.call "aten.add.Tensor"(%own, %ids) {self = #plan.operand<0>, other = #plan.operand<1>}
+func.func @forward(%w: tensor<32x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+                   %own: tensor<6xi64> {plan.kind = #plan.kind<buffer>, plan.names = ["own"]},
+                   %ids: tensor<6xi64> {plan.kind = #plan.kind<input>, plan.names = ["ids"]}) -> tensor<6x8xf32> {
+  %next = plan.call "aten.add.Tensor"(%own, %ids) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
-  %ownNext = plan.call "aten.add.Tensor"(%own, %own) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %ownNext = plan.call "aten.add.Tensor"(%own, %own) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
   %y = plan.call "aten.embedding.default"(%w, )") +
-                      indices + R"() {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+                      indices + R"() {weight = #base.operand<0>, indices = #base.operand<1>} in "embed"
       : (tensor<32x8xf32>, tensor<6xi64>) -> tensor<6x8xf32>
   return %y : tensor<6x8xf32>
 }

@@ -22,6 +22,7 @@ class GuardedStepTest : public testing::Test {
 protected:
   GuardedStepTest() {
     builder.program().name = "step";
+    builder.program().role = artifact::ProgramRole::step;
     int x = builder.input("x", {{4, {"dp"}}}), w = builder.parameter({"w"}, {{4, {"dp"}}});
     int scale = setting("loss_scale", 8), step = setting("optimizer.step", 1), rate = setting("optimizer.lr", 0.5);
     int noted = builder.value({{4, {"dp"}}}), count = builder.value({}, DType::i64, {"dp"});

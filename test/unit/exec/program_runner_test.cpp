@@ -27,6 +27,9 @@ class Pass {
 public:
   Pass(const std::string &name, int64_t runs, const std::string &before = "") {
     builder.program().name = name;
+    builder.program().role = runs > 0         ? artifact::ProgramRole::microbatch
+                             : name == "step" ? artifact::ProgramRole::step
+                                              : artifact::ProgramRole::eval;
     builder.program().runs_before = before;
     builder.program().runs = runs;
     int x = builder.input("x", {{8, {"dp"}}, {3}}), number = setting("microbatch", 0);

@@ -73,7 +73,8 @@ Expected<Tensors> meshplan::runSchedule(const ScheduleBuilder &builder, const Te
   TemporaryDirectory folder;
   builder.write(folder / "test.sched");
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(folder / "test.sched"));
-  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findProgram(artifact.schedule(), "forward"));
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program,
+                            findProgram(artifact.schedule(), artifact::ProgramRole::forward));
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer,
                             SafetensorsWriter::create(folder / "out.safetensors", outputSpecs(*program)));
   TensorFeed feed(tensors);

@@ -16,11 +16,11 @@ protected:
   void read(ArrayRef<std::pair<std::string, std::vector<std::string>>> operations) {
     std::string text = "func.func @f(%in: tensor<4xf32>) {\n";
     for (const auto &[name, reads] : operations) {
-      std::string operands = "%in", types = "tensor<4xf32>", list = "#plan.operand<0>";
+      std::string operands = "%in", types = "tensor<4xf32>", list = "#base.operand<0>";
       for (size_t i = 0; i < reads.size(); ++i) {
         operands += ", %" + reads[i];
         types += ", tensor<4xf32>";
-        list += ", #plan.operand<" + std::to_string(i + 1) + ">";
+        list += ", #base.operand<" + std::to_string(i + 1) + ">";
       }
       text += "%" + name + " = plan.call \"op\"(" + operands + ") {tensors = [" + list + "]} in \"" + name + "\" : (" +
               types + ") -> tensor<4xf32>\n";

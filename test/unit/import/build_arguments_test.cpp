@@ -85,7 +85,7 @@ TEST_F(BuildArguments, LiteralsOfEveryKind) {
 
 TEST_F(BuildArguments, TensorsAreNumberedWhereTheyFirstStand) {
   EXPECT_EQ(build({{"self", ValueId(2)}, {"list", std::vector<ValueId>{0, noValue, 2}}, {"other", ValueId(0)}}),
-            "{list = [#plan.operand<1>, unit, #plan.operand<0>], other = #plan.operand<1>, self = #plan.operand<0>}");
+            "{list = [#base.operand<1>, unit, #base.operand<0>], other = #base.operand<1>, self = #base.operand<0>}");
   EXPECT_THAT(operands, ElementsAre(argument(2), argument(0)));
 }
 

@@ -2,6 +2,7 @@
 
 #include "bound_program.h"
 #include "compiler/transforms/import/build_program.h"
+#include "dialect/plan/attributes.h"
 
 using namespace meshplan;
 using archive::NamedArgument;
@@ -56,12 +57,12 @@ TEST_F(BuildProgram, AFunctionReadsAndReturns) {
   EXPECT_EQ(owner->getName(), "p");
   EXPECT_EQ(function().getName(), "forward");
   EXPECT_EQ(print(mlir::Type(function().getFunctionType())), "(tensor<4x6xf32>, tensor<8x6xf32>) -> tensor<8x4xf32>");
-  EXPECT_EQ(attributes(0), "{plan.kind = \"parameter\", plan.names = [\"a.weight\"], plan.trainable = true}");
-  EXPECT_EQ(attributes(1), "{plan.dims = [\"batch\", \"width\"], plan.kind = \"input\", plan.names = [\"x\"], "
+  EXPECT_EQ(attributes(0), "{plan.kind = #plan.kind<parameter>, plan.names = [\"a.weight\"], plan.trainable = true}");
+  EXPECT_EQ(attributes(1), "{plan.dims = [\"batch\", \"width\"], plan.kind = #plan.kind<input>, plan.names = [\"x\"], "
                            "plan.sharding = #plan.sharding<[{\"dp\"}, {}]>}");
   EXPECT_EQ(print(mlir::Attribute(function().getResultAttrDict(0))), "{plan.name = \"y\"}");
-  EXPECT_EQ(callText(0), "call \"aten.linear.default\"(%arg1, %arg0) {input = #plan.operand<0>, weight = "
-                         "#plan.operand<1>} in \"a\" : (tensor<8x6xf32>, tensor<4x6xf32>) -> tensor<8x4xf32>");
+  EXPECT_EQ(callText(0), "call \"aten.linear.default\"(%arg1, %arg0) {input = #base.operand<0>, weight = "
+                         "#base.operand<1>} in \"a\" : (tensor<8x6xf32>, tensor<4x6xf32>) -> tensor<8x4xf32>");
   EXPECT_EQ(print(mlir::LocationAttr(op(0)->getLoc())), "loc(\"n0\")");
   EXPECT_EQ(op(1)->getOperand(0), op(0)->getResult(0));
   EXPECT_EQ(print(mlir::LocationAttr(function().getArgument(1).getLoc())), "loc(\"p.plan\":3:7 to :8)");
@@ -76,7 +77,7 @@ TEST_F(BuildProgram, ConversionsThatKeepTheTypeCountWhereOthersAreComputedIn) {
   EXPECT_EQ(op(0)->getOperand(0), function().getArgument(0));
   ASSERT_TRUE(build("input x: [batch over dp, width]\nprecision { compute bf16 }\nrest: replicate"))
       << diagnostics.text();
-  EXPECT_EQ(callText(0), "call \"aten.to.dtype\"(%arg0) {dtype = f32, self = #plan.operand<0>} : (tensor<8x6xf32>) -> "
+  EXPECT_EQ(callText(0), "call \"aten.to.dtype\"(%arg0) {dtype = f32, self = #base.operand<0>} : (tensor<8x6xf32>) -> "
                          "tensor<8x6xf32>");
   EXPECT_EQ(op(1)->getOperand(0), op(0)->getResult(0));
 }
@@ -103,9 +104,9 @@ TEST_F(BuildProgram, ArgumentsAreParametersBuffersAndInputs) {
   node("aten.neg.default", "a", {{"self", program.parameters[0].value}}, {value({4})});
   ASSERT_TRUE(build()) << diagnostics.text();
   ASSERT_EQ(function().getNumArguments(), 3u);
-  EXPECT_EQ(attributes(0), "{plan.kind = \"parameter\", plan.names = [\"a.weight\"], plan.trainable = false}");
-  EXPECT_EQ(attributes(1), "{plan.kind = \"buffer\", plan.names = [\"running\"]}");
-  EXPECT_EQ(attributes(2), "{plan.dims = [\"\"], plan.kind = \"input\", plan.names = [\"x\"], plan.sharding = "
+  EXPECT_EQ(attributes(0), "{plan.kind = #plan.kind<parameter>, plan.names = [\"a.weight\"], plan.trainable = false}");
+  EXPECT_EQ(attributes(1), "{plan.kind = #plan.kind<buffer>, plan.names = [\"running\"]}");
+  EXPECT_EQ(attributes(2), "{plan.dims = [\"\"], plan.kind = #plan.kind<input>, plan.names = [\"x\"], plan.sharding = "
                            "#plan.sharding<[{}]>}");
   EXPECT_EQ(op(1)->getOperand(0), function().getArgument(2)) << "an input may be returned as it is";
 }
@@ -121,8 +122,8 @@ TEST_F(BuildProgram, TiedParametersAreOneArgument) {
   ASSERT_TRUE(build()) << diagnostics.text();
   ASSERT_EQ(function().getNumArguments(), 3u);
   EXPECT_EQ(attributes(0),
-            "{plan.kind = \"parameter\", plan.names = [\"a.weight\", \"b.weight\"], plan.trainable = true}");
-  EXPECT_EQ(attributes(1), "{plan.kind = \"parameter\", plan.names = [\"c.weight\"], plan.trainable = true}");
+            "{plan.kind = #plan.kind<parameter>, plan.names = [\"a.weight\", \"b.weight\"], plan.trainable = true}");
+  EXPECT_EQ(attributes(1), "{plan.kind = #plan.kind<parameter>, plan.names = [\"c.weight\"], plan.trainable = true}");
   EXPECT_EQ(op(0)->getOperand(1), function().getArgument(0));
   EXPECT_EQ(op(1)->getOperand(1), function().getArgument(0));
   EXPECT_EQ(op(2)->getOperand(1), function().getArgument(0)) << "a result that is the parameter itself";
@@ -132,14 +133,14 @@ TEST_F(BuildProgram, TiedParametersAreOneArgument) {
 TEST_F(BuildProgram, AParameterMayBePlacedItself) {
   linear();
   ASSERT_TRUE(build("a: parameter { weight: split 1 over (tp, dp) }")) << diagnostics.text();
-  EXPECT_EQ(attributes(0), "{plan.kind = \"parameter\", plan.names = [\"a.weight\"], plan.sharding = "
+  EXPECT_EQ(attributes(0), "{plan.kind = #plan.kind<parameter>, plan.names = [\"a.weight\"], plan.sharding = "
                            "#plan.sharding<[{}, {\"tp\", \"dp\"}]>, plan.style = \"weight: split 1 over (tp, dp)\", "
                            "plan.trainable = true}");
   EXPECT_EQ(print(mlir::LocationAttr(function().getArgument(0).getLoc())), "loc(\"p.plan\":3:24 to :45)");
   parameter("b.weight", {4});
   ASSERT_TRUE(build("a: replicate\nb: parameter { weight: split 0 over dp }")) << diagnostics.text();
-  EXPECT_EQ(function().getArgAttr(0, "plan.sharding"), nullptr) << "the other one is not";
-  EXPECT_EQ(print(function().getArgAttr(1, "plan.sharding")), "#plan.sharding<[{\"dp\"}]>");
+  EXPECT_EQ(plan::argAttr<plan::attr::Sharding>(function(), 0), nullptr) << "the other one is not";
+  EXPECT_EQ(print(plan::argAttr<plan::attr::Sharding>(function(), 1)), "#plan.sharding<[{\"dp\"}]>");
 }
 
 TEST_F(BuildProgram, ConstantsAreBuffersAndWhatTheExporterFound) {
@@ -161,7 +162,7 @@ TEST_F(BuildProgram, ResultsMayBeNone) {
   node("aten.max.dim", "", {{"self", x}, {"dim", archive::SymbolicInt(0)}}, {archive::noValue, y});
   output("y", y);
   ASSERT_TRUE(build("")) << diagnostics.text();
-  EXPECT_EQ(callText(0), "call \"aten.max.dim\"(%arg0) {dim = 0 : i64, self = #plan.operand<0>} : (tensor<4x4xf32>) -> "
+  EXPECT_EQ(callText(0), "call \"aten.max.dim\"(%arg0) {dim = 0 : i64, self = #base.operand<0>} : (tensor<4x4xf32>) -> "
                          "(tensor<0xf32>, tensor<4xf32>)");
   EXPECT_EQ(op(1)->getOperand(0), op(0)->getResult(1));
 }

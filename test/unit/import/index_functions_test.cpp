@@ -75,25 +75,25 @@ INSTANTIATE_TEST_SUITE_P(Operators, IndexFunctionCases, ::testing::ValuesIn(inde
 
 TEST_F(IndexFunctionsTest, WhatIsNotUnderstoodIsALeaf) {
   EXPECT_EQ(read("%x: tensor<4xf32>",
-                 "%0 = plan.call \"aten.exp.default\"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) "
+                 "%0 = plan.call \"aten.exp.default\"(%x) {self = #base.operand<0>} : (tensor<4xf32>) "
                  "-> tensor<4xf32>\n return %0 : tensor<4xf32>"),
             "%0[d0]");
 }
 
 TEST_F(IndexFunctionsTest, OverflowIsNotUnderstood) {
   EXPECT_EQ(read("%x: tensor<4xi8>",
-                 "%0 = plan.call \"aten.add.Tensor\"(%x) {self = #plan.operand<0>, other = 1 : i64} "
+                 "%0 = plan.call \"aten.add.Tensor\"(%x) {self = #base.operand<0>, other = 1 : i64} "
                  ": (tensor<4xi8>) -> tensor<4xi8>\n return %0 : tensor<4xi8>"),
             "%1[d0]");
 }
 
 TEST_F(IndexFunctionsTest, NumbersOfAnotherTypeAreNotUnderstood) {
   EXPECT_EQ(read("%x: tensor<4xui8>",
-                 "%0 = plan.call \"aten.lt.Scalar\"(%x) {self = #plan.operand<0>, other = -1 : i64} "
+                 "%0 = plan.call \"aten.lt.Scalar\"(%x) {self = #base.operand<0>, other = -1 : i64} "
                  ": (tensor<4xui8>) -> tensor<4xi1>\n return %0 : tensor<4xi1>"),
             "%1[d0]");
   EXPECT_EQ(read("%x: tensor<4xi64>",
-                 "%0 = plan.call \"aten.lt.Scalar\"(%x) {self = #plan.operand<0>, other = 0.5 : f64} "
+                 "%0 = plan.call \"aten.lt.Scalar\"(%x) {self = #base.operand<0>, other = 0.5 : f64} "
                  ": (tensor<4xi64>) -> tensor<4xi1>\n return %0 : tensor<4xi1>"),
             "%1[d0]");
 }
@@ -101,14 +101,14 @@ TEST_F(IndexFunctionsTest, NumbersOfAnotherTypeAreNotUnderstood) {
 TEST_F(IndexFunctionsTest, IndicesThatMayLieOutsideAreNotUnderstood) {
   EXPECT_EQ(
       read("%x: tensor<4xi64>, %i: tensor<2xi64>",
-           "%0 = plan.call \"aten.index.Tensor\"(%x, %i) {self = #plan.operand<0>, indices = [#plan.operand<1>]} : "
+           "%0 = plan.call \"aten.index.Tensor\"(%x, %i) {self = #base.operand<0>, indices = [#base.operand<1>]} : "
            "(tensor<4xi64>, tensor<2xi64>) -> tensor<2xi64>\n return %0 : tensor<2xi64>"),
       "%2[d0]");
 }
 
 TEST_F(IndexFunctionsTest, TensorsWithoutElements) {
   EXPECT_EQ(read("%x: tensor<0x4xi64>",
-                 "%0 = plan.call \"aten.view.default\"(%x) {self = #plan.operand<0>, size = [0 : i64]}"
+                 "%0 = plan.call \"aten.view.default\"(%x) {self = #base.operand<0>, size = [0 : i64]}"
                  " : (tensor<0x4xi64>) -> tensor<0xi64>\n return %0 : tensor<0xi64>"),
             "null");
 }
@@ -116,22 +116,22 @@ TEST_F(IndexFunctionsTest, TensorsWithoutElements) {
 /// Programs that no model has: types and arguments that do not fit each other must not be understood, nor crash.
 TEST_F(IndexFunctionsTest, ArgumentsThatDoNotFit) {
   for (const char *call : {
-           R"("aten.transpose.int"(%x) {self = #plan.operand<0>, dim0 = 5 : i64, dim1 = 0 : i64})",
-           R"("aten.permute.default"(%x) {self = #plan.operand<0>, dims = [0 : i64, 0 : i64]})",
-           R"("aten.permute.default"(%x) {self = #plan.operand<0>, dims = [0 : i64]})",
-           R"("aten.select.int"(%x) {self = #plan.operand<0>, dim = 1 : i64, index = 9 : i64})",
-           R"("aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 7 : i64})",
-           R"("aten.view.default"(%x) {self = #plan.operand<0>})",
+           R"("aten.transpose.int"(%x) {self = #base.operand<0>, dim0 = 5 : i64, dim1 = 0 : i64})",
+           R"("aten.permute.default"(%x) {self = #base.operand<0>, dims = [0 : i64, 0 : i64]})",
+           R"("aten.permute.default"(%x) {self = #base.operand<0>, dims = [0 : i64]})",
+           R"("aten.select.int"(%x) {self = #base.operand<0>, dim = 1 : i64, index = 9 : i64})",
+           R"("aten.slice.Tensor"(%x) {self = #base.operand<0>, dim = 7 : i64})",
+           R"("aten.view.default"(%x) {self = #base.operand<0>})",
            R"("aten.expand.default"() {self = 3 : i64})",
-           R"("aten.index.Tensor"(%x) {self = #plan.operand<0>, indices = [unit, unit, unit]})",
-           R"("aten.index.Tensor"(%x) {self = #plan.operand<0>, indices = []})",
-           R"("aten.gather.default"(%x) {self = #plan.operand<0>, dim = 4 : i64})",
-           R"("aten.cumsum.default"(%x) {self = #plan.operand<0>, dim = 4 : i64})",
+           R"("aten.index.Tensor"(%x) {self = #base.operand<0>, indices = [unit, unit, unit]})",
+           R"("aten.index.Tensor"(%x) {self = #base.operand<0>, indices = []})",
+           R"("aten.gather.default"(%x) {self = #base.operand<0>, dim = 4 : i64})",
+           R"("aten.cumsum.default"(%x) {self = #base.operand<0>, dim = 4 : i64})",
            R"("aten.cat.default"() {tensors = [unit], dim = 0 : i64})",
            R"("aten.cat.default"() {tensors = [], dim = 0 : i64})",
-           R"("aten.where.self"(%x) {condition = #plan.operand<0>})",
+           R"("aten.where.self"(%x) {condition = #base.operand<0>})",
            R"("aten.arange.default"() {end = 4 : i64})",
-           R"("aten.repeat_interleave.self_int"(%x) {self = #plan.operand<0>, repeats = 0 : i64, dim = 0 : i64})",
+           R"("aten.repeat_interleave.self_int"(%x) {self = #base.operand<0>, repeats = 0 : i64, dim = 0 : i64})",
        }) {
     llvm::StringRef operands = llvm::StringRef(call).contains("(%x)") ? "(tensor<3x4xi64>)" : "()";
     std::string body =
@@ -149,7 +149,7 @@ TEST_F(IndexFunctionsTest, ArgumentsThatDoNotFit) {
 TEST_F(IndexFunctionsTest, LongChainsDoNotExhaustTheStack) {
   std::string body = "%0 = plan.call \"aten.arange.default\"() {end = 4 : i64} : () -> tensor<4xi64>\n";
   for (int i = 0; i < 20000; ++i)
-    body += llvm::formatv("%{0} = plan.call \"aten.add.Tensor\"(%{1}) {{self = #plan.operand<0>, other = 1 : i64} : "
+    body += llvm::formatv("%{0} = plan.call \"aten.add.Tensor\"(%{1}) {{self = #base.operand<0>, other = 1 : i64} : "
                           "(tensor<4xi64>) -> tensor<4xi64>\n",
                           i + 1, i);
   EXPECT_EQ(read("", body + "return %20000 : tensor<4xi64>"), "(d0 + 20000)");
@@ -158,8 +158,8 @@ TEST_F(IndexFunctionsTest, LongChainsDoNotExhaustTheStack) {
 TEST_F(IndexFunctionsTest, SourcesStandInProgramOrder) {
   mlir::Value value = parse("%x: tensor<4xi64>", R"(
     %0 = plan.call "aten.arange.default"() {end = 4 : i64} : () -> tensor<4xi64>
-    %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (tensor<4xi64>) -> tensor<4xi64>
-    %2 = plan.call "aten.lt.Tensor"(%1, %x) {self = #plan.operand<0>, other = #plan.operand<1>}
+    %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (tensor<4xi64>) -> tensor<4xi64>
+    %2 = plan.call "aten.lt.Tensor"(%1, %x) {self = #base.operand<0>, other = #base.operand<1>}
         : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
     return %2 : tensor<4xi1>)",
                             "tensor<4xi1>");

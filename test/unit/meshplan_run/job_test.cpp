@@ -51,6 +51,7 @@ protected:
 TEST_F(JobTest, TheProgramThatIsAskedFor) {
   auto &reference = *builder.schedule().programs.emplace_back(std::make_unique<artifact::ProgramT>());
   reference.name = "reference";
+  reference.role = artifact::ProgramRole::reference;
   auto &axis = *reference.devices.emplace_back(std::make_unique<artifact::AxisT>());
   axis.name = "one";
   axis.size = 1;

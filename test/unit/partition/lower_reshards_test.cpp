@@ -20,7 +20,7 @@ namespace {
 class LowerReshards : public PlanText {
 protected:
   LowerReshards() {
-    readModule("plan.mesh [#plan.mesh_axis<\"a\" = 2>, #plan.mesh_axis<\"b\" = 3>, #plan.mesh_axis<\"c\" = 4>]");
+    readModule("plan.mesh [#base.mesh_axis<\"a\" = 2>, #base.mesh_axis<\"b\" = 3>, #base.mesh_axis<\"c\" = 4>]");
     digits = {axis("a"), axis("b"), axis("c", 1, 2), axis("c", 2, 2)};
   }
 

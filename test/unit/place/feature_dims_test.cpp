@@ -34,15 +34,15 @@ protected:
   }
 
   static std::string arguments(llvm::StringRef input, llvm::StringRef weight, llvm::StringRef bias = "4xf32") {
-    return ("x: " + input + " {plan.kind = \"input\"}; w: " + weight + " {plan.kind = \"parameter\"}; b: " + bias +
-            " {plan.kind = \"buffer\"}")
+    return ("x: " + input + " {plan.kind = #plan.kind<input>}; w: " + weight +
+            " {plan.kind = #plan.kind<parameter>}; b: " + bias + " {plan.kind = #plan.kind<buffer>}")
         .str();
   }
 };
 
 constexpr char linear[] =
-    "y = aten.linear.default(x: 2x6xf32, w: 4x6xf32, b: 4xf32) {input = #plan.operand<0>, weight = #plan.operand<1>, "
-    "bias = #plan.operand<2>} : 2x4xf32";
+    "y = aten.linear.default(x: 2x6xf32, w: 4x6xf32, b: 4xf32) {input = #base.operand<0>, weight = #base.operand<1>, "
+    "bias = #base.operand<2>} : 2x4xf32";
 
 TEST_F(FeatureDims, LinearKeepsOutputsFirst) {
   EXPECT_EQ(features(arguments("2x6xf32", "4x6xf32"), {linear}), "0 1; 0:1");
@@ -50,60 +50,60 @@ TEST_F(FeatureDims, LinearKeepsOutputsFirst) {
 
 TEST_F(FeatureDims, ASingleOutputIsOne) {
   EXPECT_EQ(features(arguments("2x6xf32", "1x6xf32"),
-                     {"y = aten.linear.default(x: 2x6xf32, w: 1x6xf32) {input = #plan.operand<0>, weight = "
-                      "#plan.operand<1>} : 2x1xf32"}),
+                     {"y = aten.linear.default(x: 2x6xf32, w: 1x6xf32) {input = #base.operand<0>, weight = "
+                      "#base.operand<1>} : 2x1xf32"}),
             "0 1; 0:1");
   EXPECT_EQ(
       features(arguments("2x6xf32", "1x6xf32"),
-               {"t = aten.t.default(w: 1x6xf32) {self = #plan.operand<0>} : 6x1xf32",
-                "y = aten.mm.default(x: 2x6xf32, t: 6x1xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : "
+               {"t = aten.t.default(w: 1x6xf32) {self = #base.operand<0>} : 6x1xf32",
+                "y = aten.mm.default(x: 2x6xf32, t: 6x1xf32) {self = #base.operand<0>, mat2 = #base.operand<1>} : "
                 "2x1xf32"}),
       "0 1; 0:1");
 }
 
 TEST_F(FeatureDims, Conv1DOfGptKeepsInputsFirst) {
   EXPECT_EQ(features(arguments("2x6xf32", "6x4xf32"),
-                     {"y = aten.addmm.default(b: 4xf32, x: 2x6xf32, w: 6x4xf32) {self = #plan.operand<0>, mat1 = "
-                      "#plan.operand<1>, mat2 = #plan.operand<2>} : 2x4xf32"}),
+                     {"y = aten.addmm.default(b: 4xf32, x: 2x6xf32, w: 6x4xf32) {self = #base.operand<0>, mat1 = "
+                      "#base.operand<1>, mat2 = #base.operand<2>} : 2x4xf32"}),
             "1 0; 1:1");
 }
 
 TEST_F(FeatureDims, ARearrangedWeightIsFollowed) {
   EXPECT_EQ(
       features(arguments("2x6xf32", "4x6xf32"),
-               {"t = aten.t.default(w: 4x6xf32) {self = #plan.operand<0>} : 6x4xf32",
-                "y = aten.mm.default(x: 2x6xf32, t: 6x4xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : "
+               {"t = aten.t.default(w: 4x6xf32) {self = #base.operand<0>} : 6x4xf32",
+                "y = aten.mm.default(x: 2x6xf32, t: 6x4xf32) {self = #base.operand<0>, mat2 = #base.operand<1>} : "
                 "2x4xf32"}),
       "0 1; 0:1");
   EXPECT_EQ(features(arguments("2x6xf32", "24xf32"),
-                     {"t = aten.view.default(w: 24xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32",
-                      "y = aten.linear.default(x: 2x6xf32, t: 4x6xf32) {input = #plan.operand<0>, weight = "
-                      "#plan.operand<1>} : 2x4xf32"}),
+                     {"t = aten.view.default(w: 24xf32) {self = #base.operand<0>, size = [4, 6]} : 4x6xf32",
+                      "y = aten.linear.default(x: 2x6xf32, t: 4x6xf32) {input = #base.operand<0>, weight = "
+                      "#base.operand<1>} : 2x4xf32"}),
             "0 -; 0:1")
       << "of the flat dim the outputs are the major factor";
 }
 
 TEST_F(FeatureDims, ABiasHasOutputsOnly) {
-  EXPECT_EQ(
-      features("x: 2x6xf32 {plan.kind = \"input\"}; w: 4xf32 {plan.kind = \"parameter\"}; k: 4x6xf32 {plan.kind = "
-               "\"parameter\"}",
-               {"y = aten.linear.default(x: 2x6xf32, k: 4x6xf32, w: 4xf32) {input = #plan.operand<0>, weight = "
-                "#plan.operand<1>, bias = #plan.operand<2>} : 2x4xf32"}),
-      "0 -; 0:-");
+  EXPECT_EQ(features("x: 2x6xf32 {plan.kind = #plan.kind<input>}; w: 4xf32 {plan.kind = #plan.kind<parameter>}; k: "
+                     "4x6xf32 {plan.kind = "
+                     "#plan.kind<parameter>}",
+                     {"y = aten.linear.default(x: 2x6xf32, k: 4x6xf32, w: 4xf32) {input = #base.operand<0>, weight = "
+                      "#base.operand<1>, bias = #base.operand<2>} : 2x4xf32"}),
+            "0 -; 0:-");
 }
 
 TEST_F(FeatureDims, AnEmbeddingIsLookedUp) {
   // The vocabulary is summed over when it is divided; the features are in the result.
   EXPECT_EQ(features(arguments("2x5xi64", "32x6xf32"),
-                     {"y = aten.embedding.default(w: 32x6xf32, x: 2x5xi64) {weight = #plan.operand<0>, indices = "
-                      "#plan.operand<1>} : 2x5x6xf32"}),
+                     {"y = aten.embedding.default(w: 32x6xf32, x: 2x5xi64) {weight = #base.operand<0>, indices = "
+                      "#base.operand<1>} : 2x5x6xf32"}),
             "1 0; 1:-");
 }
 
 TEST_F(FeatureDims, AScaleOfActivationsHasNone) {
   // Each feature of the weight is one of the activation: it is no output of its own.
   EXPECT_EQ(features(arguments("2x6xf32", "6xf32"),
-                     {"y = aten.mul.Tensor(x: 2x6xf32, w: 6xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+                     {"y = aten.mul.Tensor(x: 2x6xf32, w: 6xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
                       "2x6xf32"}),
             "- -;");
 }
@@ -129,10 +129,10 @@ TEST_F(FeatureDims, OnlyUsesInsideTheModuleCount) {
 TEST_F(FeatureDims, TheFirstUseThatTellsDecides) {
   EXPECT_EQ(
       features(arguments("2x6xf32", "6x6xf32"),
-               {"s = custom.op.default(w: 6x6xf32) {self = #plan.operand<0>} : 6x6xf32",
-                "a = aten.mul.Tensor(w: 6x6xf32) {self = #plan.operand<0>, other = #plan.operand<0>} : "
+               {"s = custom.op.default(w: 6x6xf32) {self = #base.operand<0>} : 6x6xf32",
+                "a = aten.mul.Tensor(w: 6x6xf32) {self = #base.operand<0>, other = #base.operand<0>} : "
                 "6x6xf32",
-                "y = aten.mm.default(x: 2x6xf32, w: 6x6xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : "
+                "y = aten.mm.default(x: 2x6xf32, w: 6x6xf32) {self = #base.operand<0>, mat2 = #base.operand<1>} : "
                 "2x6xf32"})
           .substr(0, 3),
       "1 0");
@@ -140,26 +140,26 @@ TEST_F(FeatureDims, TheFirstUseThatTellsDecides) {
 
 TEST_F(FeatureDims, EveryCallOfTheModuleCounts) {
   EXPECT_EQ(features(arguments("2x6xf32", "6x6xf32"),
-                     {"y = aten.mm.default(x: 2x6xf32, w: 6x6xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} "
+                     {"y = aten.mm.default(x: 2x6xf32, w: 6x6xf32) {self = #base.operand<0>, mat2 = #base.operand<1>} "
                       ": 2x6xf32",
-                      "z = aten.mm.default(y: 2x6xf32, w: 6x6xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} "
+                      "z = aten.mm.default(y: 2x6xf32, w: 6x6xf32) {self = #base.operand<0>, mat2 = #base.operand<1>} "
                       ": 2x6xf32"}),
             "1 0; 0:1 0:1");
 }
 
 TEST_F(FeatureDims, AUseThatDisagreesWithTheFirstDoesNotCount) {
   // Tied embeddings: the table is looked up first, and multiplied with at the end.
-  std::string x = "x: 2x5xi64 {plan.kind = \"input\"}; w: 32x6xf32 {plan.kind = \"parameter\"}";
-  EXPECT_EQ(features(x, {"e = aten.embedding.default(w: 32x6xf32, x: 2x5xi64) {weight = #plan.operand<0>, indices = "
-                         "#plan.operand<1>} : 2x5x6xf32",
-                         "y = aten.linear.default(e: 2x5x6xf32, w: 32x6xf32) {input = #plan.operand<0>, weight = "
-                         "#plan.operand<1>} : 2x5x32xf32"}),
+  std::string x = "x: 2x5xi64 {plan.kind = #plan.kind<input>}; w: 32x6xf32 {plan.kind = #plan.kind<parameter>}";
+  EXPECT_EQ(features(x, {"e = aten.embedding.default(w: 32x6xf32, x: 2x5xi64) {weight = #base.operand<0>, indices = "
+                         "#base.operand<1>} : 2x5x6xf32",
+                         "y = aten.linear.default(e: 2x5x6xf32, w: 32x6xf32) {input = #base.operand<0>, weight = "
+                         "#base.operand<1>} : 2x5x32xf32"}),
             "1 0; 1:-");
 }
 
 TEST_F(FeatureDims, AnUnusedParameterHasNone) {
   EXPECT_EQ(features(arguments("2x6xf32", "4x6xf32"),
-                     {"y = aten.neg.default(x: 2x6xf32) {self = #plan.operand<0>} : 2x6xf32"}),
+                     {"y = aten.neg.default(x: 2x6xf32) {self = #base.operand<0>} : 2x6xf32"}),
             "- -;");
 }
 

@@ -18,11 +18,11 @@ protected:
   /// Reads a program of an input x: 2x6 and these parameters. Calls are of the module "m", or of the one that is
   /// written in front of their line as "[path]".
   void program(llvm::StringRef parameters, std::vector<std::string> lines) {
-    std::string arguments = "x: 2x6xf32 {plan.kind = \"input\"}";
+    std::string arguments = "x: 2x6xf32 {plan.kind = #plan.kind<input>}";
     llvm::SmallVector<llvm::StringRef> parts;
     parameters.split(parts, ';', -1, false);
     for (llvm::StringRef part : parts)
-      arguments += ("; " + part.trim() + " {plan.kind = \"parameter\"}").str();
+      arguments += ("; " + part.trim() + " {plan.kind = #plan.kind<parameter>}").str();
     std::vector<std::string> modules;
     for (std::string &line : lines) {
       llvm::StringRef text = line;
@@ -55,13 +55,13 @@ protected:
 /// y = linear(x, `weight`)
 std::string linearText(const std::string &weight) {
   return "y = aten.linear.default(x: 2x6xf32, " + weight +
-         ": 4x6xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : 2x4xf32";
+         ": 4x6xf32) {input = #base.operand<0>, weight = #base.operand<1>} : 2x4xf32";
 }
 
 std::string binary(const std::string &result, const std::string &target, const std::string &operands,
                    const std::string &second, const std::string &type) {
-  return result + " = aten." + target + "(" + operands + ") {self = #plan.operand<0>, " + second +
-         " = #plan.operand<1>} : " + type;
+  return result + " = aten." + target + "(" + operands + ") {self = #base.operand<0>, " + second +
+         " = #base.operand<1>} : " + type;
 }
 
 TEST_F(MadeWeights, OperatorsOfSeveralOperandsAreFollowed) {
@@ -95,7 +95,7 @@ TEST_F(MadeWeights, AFactorInTheMiddleIsReadFromBothSides) {
   EXPECT_EQ(features(3), "(0) 1; 6/3");
   program("b: 4x2xf32; c: 2x3xf32; a: 3x6xf32",
           {"y = aten.einsum.default(x: 2x6xf32, b: 4x2xf32, c: 2x3xf32, a: 3x6xf32) {equation = \"ni,or,rs,si->no\", "
-           "tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>, #plan.operand<3>]} : 2x4xf32"});
+           "tensors = [#base.operand<0>, #base.operand<1>, #base.operand<2>, #base.operand<3>]} : 2x4xf32"});
   EXPECT_EQ(features(1), "0 (1); 2/4");
   EXPECT_EQ(features(2), "(0) (1); 3/2");
   EXPECT_EQ(features(3), "(0) 1; 6/3");
@@ -103,70 +103,70 @@ TEST_F(MadeWeights, AFactorInTheMiddleIsReadFromBothSides) {
 
 TEST_F(MadeWeights, WhatMeetsAnActivationCountsForMore) {
   // The gram matrix comes first in the program.
-  program("w: 6x6xf32", {"t = aten.t.default(w: 6x6xf32) {self = #plan.operand<0>} : 6x6xf32",
+  program("w: 6x6xf32", {"t = aten.t.default(w: 6x6xf32) {self = #base.operand<0>} : 6x6xf32",
                          binary("g", "mm.default", "t: 6x6xf32, w: 6x6xf32", "mat2", "6x6xf32"),
                          binary("v", "sub.Tensor", "w: 6x6xf32, g: 6x6xf32", "other", "6x6xf32"),
-                         "y = aten.linear.default(x: 2x6xf32, v: 6x6xf32) {input = #plan.operand<0>, weight = "
-                         "#plan.operand<1>} : 2x6xf32"});
+                         "y = aten.linear.default(x: 2x6xf32, v: 6x6xf32) {input = #base.operand<0>, weight = "
+                         "#base.operand<1>} : 2x6xf32"});
   EXPECT_EQ(features(1), "0 1; 6/6");
 }
 
 TEST_F(MadeWeights, WhatNeedsADimWholeKeepsIt) {
   program("w: 4x6xf32",
-          {"s = aten.softmax.int(w: 4x6xf32) {self = #plan.operand<0>, dim = 1} : 4x6xf32", linearText("s")});
+          {"s = aten.softmax.int(w: 4x6xf32) {self = #base.operand<0>, dim = 1} : 4x6xf32", linearText("s")});
   EXPECT_EQ(features(1), "0 1; 6/4");
   program("w: 4x8xf32",
-          {"s = aten.slice.Tensor(w: 4x8xf32) {self = #plan.operand<0>, dim = 1, end = 6} : 4x6xf32", linearText("s")});
+          {"s = aten.slice.Tensor(w: 4x8xf32) {self = #base.operand<0>, dim = 1, end = 6} : 4x6xf32", linearText("s")});
   EXPECT_EQ(features(1), "0 1; 8/4");
 }
 
 TEST_F(MadeWeights, PartsOfADimCount) {
   program("w: 24xf32",
-          {"v = aten.view.default(w: 24xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32", linearText("v")});
+          {"v = aten.view.default(w: 24xf32) {self = #base.operand<0>, size = [4, 6]} : 4x6xf32", linearText("v")});
   EXPECT_EQ(features(1), "0 -; 6/4");
   program("w: 6x2x2xf32",
-          {"p = aten.permute.default(w: 6x2x2xf32) {self = #plan.operand<0>, dims = [2, 1, 0]} : 2x2x6xf32",
-           "v = aten.view.default(p: 2x2x6xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32", linearText("v")});
+          {"p = aten.permute.default(w: 6x2x2xf32) {self = #base.operand<0>, dims = [2, 1, 0]} : 2x2x6xf32",
+           "v = aten.view.default(p: 2x2x6xf32) {self = #base.operand<0>, size = [4, 6]} : 4x6xf32", linearText("v")});
   EXPECT_EQ(features(1), "2 0; 6/4") << "the major output features are in dim 2";
 }
 
 TEST_F(MadeWeights, JoinedWeightsHaveFansOfTheirOwn) {
-  program("w: 3x6xf32; v: 1x6xf32", {"c = aten.cat.default(w: 3x6xf32, v: 1x6xf32) {tensors = [#plan.operand<0>, "
-                                     "#plan.operand<1>], dim = 0} : 4x6xf32",
+  program("w: 3x6xf32; v: 1x6xf32", {"c = aten.cat.default(w: 3x6xf32, v: 1x6xf32) {tensors = [#base.operand<0>, "
+                                     "#base.operand<1>], dim = 0} : 4x6xf32",
                                      linearText("c")});
   EXPECT_EQ(features(1), "0 1; 6/3");
   EXPECT_EQ(features(2), "0 1; 6/1");
 }
 
 TEST_F(MadeWeights, WhatMixesDimsDoesNotTell) {
-  program("w: 6x6xf32", {"v = aten.linalg_inv.default(w: 6x6xf32) {A = #plan.operand<0>} : 6x6xf32",
-                         "y = aten.linear.default(x: 2x6xf32, v: 6x6xf32) {input = #plan.operand<0>, weight = "
-                         "#plan.operand<1>} : 2x6xf32"});
+  program("w: 6x6xf32", {"v = aten.linalg_inv.default(w: 6x6xf32) {A = #base.operand<0>} : 6x6xf32",
+                         "y = aten.linear.default(x: 2x6xf32, v: 6x6xf32) {input = #base.operand<0>, weight = "
+                         "#base.operand<1>} : 2x6xf32"});
   EXPECT_EQ(features(1), "- -; none behind aten.linalg_inv.default");
-  program("w: 4x6xf32", {"v = custom.op.default(w: 4x6xf32) {self = #plan.operand<0>} : 4x6xf32", linearText("v")});
+  program("w: 4x6xf32", {"v = custom.op.default(w: 4x6xf32) {self = #base.operand<0>} : 4x6xf32", linearText("v")});
   EXPECT_EQ(features(1), "- -; none behind custom.op.default");
 }
 
 TEST_F(MadeWeights, SeveralContractedDimsCountTogether) {
-  program("w: 2x3x4xf32", {"v = aten.view.default(x: 2x6xf32) {self = #plan.operand<0>, size = [2, 2, 3]} : 2x2x3xf32",
+  program("w: 2x3x4xf32", {"v = aten.view.default(x: 2x6xf32) {self = #base.operand<0>, size = [2, 2, 3]} : 2x2x3xf32",
                            "y = aten.einsum.default(v: 2x2x3xf32, w: 2x3x4xf32) {equation = \"nhd,hdo->no\", tensors = "
-                           "[#plan.operand<0>, #plan.operand<1>]} : 2x4xf32"});
+                           "[#base.operand<0>, #base.operand<1>]} : 2x4xf32"});
   EXPECT_EQ(features(1), "2 0; 6/4");
   // Experts are no features: each has all of them.
   program("w: 5x6x4xf32", {"y = aten.einsum.default(x: 2x6xf32, w: 5x6x4xf32) {equation = \"ni,eio->eno\", tensors = "
-                           "[#plan.operand<0>, #plan.operand<1>]} : 5x2x4xf32"});
+                           "[#base.operand<0>, #base.operand<1>]} : 5x2x4xf32"});
   EXPECT_EQ(features(1), "2 1; 6/4");
   program("w: 6x2x2xf32", {"y = aten.einsum.default(x: 2x6xf32, w: 6x2x2xf32) {equation = \"ni,ihd->nhd\", tensors = "
-                           "[#plan.operand<0>, #plan.operand<1>]} : 2x2x2xf32"});
+                           "[#base.operand<0>, #base.operand<1>]} : 2x2x2xf32"});
   EXPECT_EQ(features(1), "1 0; 6/4") << "heads before the size of a head";
 }
 
 TEST_F(MadeWeights, ConvolutionsCountTheirGroupsAndWindows) {
   auto lines = [](const std::string &weight, const std::string &target, const std::string &result) {
     return std::vector<std::string>{
-        "v = aten.view.default(x: 2x6xf32) {self = #plan.operand<0>, size = [1, 6, 2]} : 1x6x2xf32",
+        "v = aten.view.default(x: 2x6xf32) {self = #base.operand<0>, size = [1, 6, 2]} : 1x6x2xf32",
         "y = aten." + target + "(v: 1x6x2xf32, w: " + weight +
-            ") {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 2 : i64} : " + result};
+            ") {input = #base.operand<0>, weight = #base.operand<1>, groups = 2 : i64} : " + result};
   };
   program("w: 4x3x1xf32", lines("4x3x1xf32", "conv1d.default", "1x4x2xf32"));
   EXPECT_EQ(features(1), "0 1; 3/2") << "output features with their groups";
@@ -177,27 +177,27 @@ TEST_F(MadeWeights, ConvolutionsCountTheirGroupsAndWindows) {
 TEST_F(MadeWeights, AWindowIsFollowedToo) {
   // A standardised weight: what is subtracted tells of its own dims only.
   program("w: 4x3x2xf32",
-          {"m = aten.mean.dim(w: 4x3x2xf32) {self = #plan.operand<0>, dim = [1, 2], keepdim = true} : 4x1x1xf32",
+          {"m = aten.mean.dim(w: 4x3x2xf32) {self = #base.operand<0>, dim = [1, 2], keepdim = true} : 4x1x1xf32",
            binary("s", "sub.Tensor", "w: 4x3x2xf32, m: 4x1x1xf32", "other", "4x3x2xf32"),
-           "v = aten.view.default(x: 2x6xf32) {self = #plan.operand<0>, size = [2, 3, 2]} : 2x3x2xf32",
-           "y = aten.conv1d.default(v: 2x3x2xf32, s: 4x3x2xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} "
+           "v = aten.view.default(x: 2x6xf32) {self = #base.operand<0>, size = [2, 3, 2]} : 2x3x2xf32",
+           "y = aten.conv1d.default(v: 2x3x2xf32, s: 4x3x2xf32) {input = #base.operand<0>, weight = #base.operand<1>} "
            ": 2x4x1xf32"});
   EXPECT_EQ(features(1), "0 1; 6/8");
 }
 
 TEST_F(MadeWeights, OfLinearWithOneFeatureNeitherSideIsMissing) {
-  program("w: 4x1xf32", {"v = aten.view.default(x: 2x6xf32) {self = #plan.operand<0>, size = [12, 1]} : 12x1xf32",
-                         "y = aten.linear.default(v: 12x1xf32, w: 4x1xf32) {input = #plan.operand<0>, weight = "
-                         "#plan.operand<1>} : 12x4xf32"});
+  program("w: 4x1xf32", {"v = aten.view.default(x: 2x6xf32) {self = #base.operand<0>, size = [12, 1]} : 12x1xf32",
+                         "y = aten.linear.default(v: 12x1xf32, w: 4x1xf32) {input = #base.operand<0>, weight = "
+                         "#base.operand<1>} : 12x4xf32"});
   EXPECT_EQ(features(1), "0 1; 1/4");
 }
 
 TEST_F(MadeWeights, AProjectionOfConstantDataIsOne) {
   // Positions are projected by the module, and their scores are contracted elsewhere.
   std::vector<std::string> lines = {
-      "[pos] p = aten.linear.default(t: 5x3xf32, w: 6x3xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : "
+      "[pos] p = aten.linear.default(t: 5x3xf32, w: 6x3xf32) {input = #base.operand<0>, weight = #base.operand<1>} : "
       "5x6xf32",
-      "[m] y = aten.linear.default(x: 2x6xf32, p: 5x6xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : "
+      "[m] y = aten.linear.default(x: 2x6xf32, p: 5x6xf32) {input = #base.operand<0>, weight = #base.operand<1>} : "
       "2x5xf32"};
   program("w: 6x3xf32; t: 5x3xf32", lines);
   EXPECT_EQ(features(1, "pos"), "0 1; 3/6");
@@ -212,16 +212,16 @@ TEST_F(MadeWeights, AProjectionOfConstantDataIsOne) {
 /// y = w' x for each sample, of a weight [2, 4, 6].
 std::string ofSamples(const std::string &weight) {
   return "y = aten.einsum.default(" + weight +
-         ": 2x4x6xf32, x: 2x6xf32) {equation = \"boi,bi->bo\", tensors = [#plan.operand<0>, #plan.operand<1>]} : "
+         ": 2x4x6xf32, x: 2x6xf32) {equation = \"boi,bi->bo\", tensors = [#base.operand<0>, #base.operand<1>]} : "
          "2x4xf32";
 }
 
 std::string viewed(const std::string &result, const std::string &of, const std::string &type) {
-  return result + " = aten.view.default(" + of + ") {self = #plan.operand<0>, size = []} : " + type;
+  return result + " = aten.view.default(" + of + ") {self = #base.operand<0>, size = []} : " + type;
 }
 
 std::string summed(const std::string &result, const std::string &of, int dim, const std::string &type) {
-  return result + " = aten.sum.dim_IntList(" + of + ") {self = #plan.operand<0>, dim = [" + std::to_string(dim) +
+  return result + " = aten.sum.dim_IntList(" + of + ") {self = #base.operand<0>, dim = [" + std::to_string(dim) +
          "], keepdim = true} : " + type;
 }
 
@@ -235,7 +235,7 @@ TEST_F(MadeWeights, AWeightThatActivationsScaleIsFollowed) {
   EXPECT_EQ(scaledBy("v: 2x1x6xf32", viewed("v", "x: 2x6xf32", "2x1x6xf32"), true), "0 1; 6/4") << "of input features";
   EXPECT_EQ(scaledBy("v: 2x1x6xf32", viewed("v", "x: 2x6xf32", "2x1x6xf32"), false), "0 1; 6/4");
   program("w: 4x6xf32; k: 4x6xf32",
-          {"g = aten.linear.default(x: 2x6xf32, k: 4x6xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : "
+          {"g = aten.linear.default(x: 2x6xf32, k: 4x6xf32) {input = #base.operand<0>, weight = #base.operand<1>} : "
            "2x4xf32",
            viewed("v", "g: 2x4xf32", "2x4x1xf32"),
            binary("m", "mul.Tensor", "v: 2x4x1xf32, w: 4x6xf32", "other", "2x4x6xf32"), ofSamples("m")});
@@ -247,7 +247,7 @@ TEST_F(MadeWeights, AWeightThatActivationsScaleIsFollowed) {
                          binary("m", "add.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"), ofSamples("m")});
   EXPECT_EQ(features(1), "0 1; 6/4") << "added to";
   program("w: 4x6xf32", {"m = aten.einsum.default(w: 4x6xf32, x: 2x6xf32) {equation = \"oi,bi->boi\", tensors = "
-                         "[#plan.operand<0>, #plan.operand<1>]} : 2x4x6xf32",
+                         "[#base.operand<0>, #base.operand<1>]} : 2x4x6xf32",
                          ofSamples("m")});
   EXPECT_EQ(features(1), "0 1; 6/4") << "by a product without a sum";
 }
@@ -258,7 +258,7 @@ TEST_F(MadeWeights, AWeightOfEachSampleMayBeNormalised) {
            binary("m", "mul.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"),
            binary("q", "mul.Tensor", "m: 2x4x6xf32, m: 2x4x6xf32", "other", "2x4x6xf32"),
            summed("n", "q: 2x4x6xf32", 2, "2x4x1xf32"),
-           "r = aten.rsqrt.default(n: 2x4x1xf32) {self = #plan.operand<0>} : 2x4x1xf32",
+           "r = aten.rsqrt.default(n: 2x4x1xf32) {self = #base.operand<0>} : 2x4x1xf32",
            binary("d", "mul.Tensor", "m: 2x4x6xf32, r: 2x4x1xf32", "other", "2x4x6xf32"), ofSamples("d")});
   EXPECT_EQ(features(1), "0 1; 6/4");
 }
@@ -267,10 +267,10 @@ TEST_F(MadeWeights, WeightsOfSamplesMayBeGroupsOfAConvolution) {
   program("w: 4x6x3xf32",
           {viewed("v", "x: 2x6xf32", "2x1x6x1xf32"),
            binary("m", "mul.Tensor", "w: 4x6x3xf32, v: 2x1x6x1xf32", "other", "2x4x6x3xf32"),
-           "k = aten.view.default(m: 2x4x6x3xf32) {self = #plan.operand<0>, size = [8, 6, 3]} : 8x6x3xf32",
+           "k = aten.view.default(m: 2x4x6x3xf32) {self = #base.operand<0>, size = [8, 6, 3]} : 8x6x3xf32",
            viewed("i", "x: 2x6xf32", "1x12x1xf32"),
-           "y = aten.conv1d.default(i: 1x12x1xf32, k: 8x6x3xf32) {input = #plan.operand<0>, weight = "
-           "#plan.operand<1>, groups = 2 : i64, padding = [1]} : 1x8x1xf32"});
+           "y = aten.conv1d.default(i: 1x12x1xf32, k: 8x6x3xf32) {input = #base.operand<0>, weight = "
+           "#base.operand<1>, groups = 2 : i64, padding = [1]} : 1x8x1xf32"});
   EXPECT_EQ(features(1), "0 1; 18/12");
 }
 
@@ -299,7 +299,7 @@ TEST_F(MadeWeights, WhereASearchEndsItSaysSo) {
 }
 
 TEST_F(MadeWeights, ATriangleKeepsItsDims) {
-  program("w: 4x6xf32", {"t = aten.tril.default(w: 4x6xf32) {self = #plan.operand<0>} : 4x6xf32", linearText("t")});
+  program("w: 4x6xf32", {"t = aten.tril.default(w: 4x6xf32) {self = #base.operand<0>} : 4x6xf32", linearText("t")});
   EXPECT_EQ(features(1), "0 1; 6/4");
 }
 

@@ -16,16 +16,16 @@ protected:
   static std::string call(llvm::StringRef result, llvm::StringRef operand, llvm::StringRef module,
                           llvm::StringRef runs = "") {
     std::string place = module.empty() ? "" : (" in \"" + module + "\"").str();
-    return ("%" + result + " = plan.call \"aten.neg.default\"(%" + operand + ") {self = #plan.operand<0>}" + place +
-            (runs.empty() ? "" : " {plan.runs = {" + runs + "}}") + " : (" + type + ") -> " + type + "\n")
+    return ("%" + result + " = plan.call \"aten.neg.default\"(%" + operand + ") {self = #base.operand<0>}" + place +
+            (runs.empty() ? "" : " {plan.module_runs = {" + runs + "}}") + " : (" + type + ") -> " + type + "\n")
         .str();
   }
 
   /// The help for the operand of the call number `user`.
   std::string whole(llvm::StringRef body, unsigned user) {
-    read(("%x: " + type + " {plan.kind = \"input\", plan.names = [\"x\"]}, %y: " + type +
-          " {plan.kind = \"input\", plan.names = [\"y\"]}, %w: " + type +
-          " {plan.kind = \"parameter\", plan.names = [\"w\"]}")
+    read(("%x: " + type + " {plan.kind = #plan.kind<input>, plan.names = [\"x\"]}, %y: " + type +
+          " {plan.kind = #plan.kind<input>, plan.names = [\"y\"]}, %w: " + type +
+          " {plan.kind = #plan.kind<parameter>, plan.names = [\"w\"]}")
              .str(),
          body);
     auto calls = llvm::to_vector(function().getOps<CallOp>());

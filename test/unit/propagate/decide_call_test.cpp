@@ -54,9 +54,9 @@ protected:
   FactorRule rule;
 };
 
-constexpr char binary[] = "{self = #plan.operand<0>, other = #plan.operand<1>}";
-constexpr char unary[] = "{self = #plan.operand<0>}";
-constexpr char product[] = "{input = #plan.operand<0>, weight = #plan.operand<1>}";
+constexpr char binary[] = "{self = #base.operand<0>, other = #base.operand<1>}";
+constexpr char unary[] = "{self = #base.operand<0>}";
+constexpr char product[] = "{input = #base.operand<0>, weight = #base.operand<1>}";
 
 TEST_F(DecideCall, WholeOperandsGiveAWholeResult) {
   EXPECT_EQ(
@@ -135,10 +135,10 @@ TEST_F(DecideCall, TheSourceIsTheOperandThatDividedFirst) {
 }
 
 TEST_F(DecideCall, AddendsAreNamedInTheOrderOfTheMesh) {
-  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [0, 1]}",
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #base.operand<0>, dim = [0, 1]}",
                    R"((tensor<8x8xf32, #plan.sharding<[{"tp"}, {"dp"}]>>) -> tensor<f32>)"),
             R"([{"tp"}, {"dp"}] -> [], partial = sum {"dp", "tp"})");
-  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [0, 1]}",
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #base.operand<0>, dim = [0, 1]}",
                    R"((tensor<8x8xf32, #plan.sharding<[{"tp":(2)2}, {"tp":(1)2}]>>) -> tensor<f32>)"),
             R"([{"tp":(2)2}, {"tp":(1)2}] -> [], partial = sum {"tp":(1)2, "tp":(2)2})");
 }
@@ -152,7 +152,7 @@ TEST_F(DecideCall, AFinerLayoutOfOtherShardsIsNotTaken) {
 
 TEST_F(DecideCall, WhatRanksShareIsAddedOnce) {
   // Two heads of 4 for four ranks: two ranks hold the same head, and the addends of both would count it twice.
-  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1]}",
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #base.operand<0>, dim = [1]}",
                    R"((tensor<6x8xf32, #plan.sharding<[{}, {"tp", unit 4, repeat 2}]>>) -> tensor<6xf32>)"),
             R"([{}, {"tp", unit 4}] -> [{}], partial = sum {"tp"})");
   EXPECT_EQ(decide("aten.neg.default", unary,
@@ -169,21 +169,21 @@ TEST_F(DecideCall, UnevenShardsStayAsTheyAre) {
 }
 
 TEST_F(DecideCall, AWholeFactorIsGathered) {
-  EXPECT_EQ(decide("aten.softmax.int", "{self = #plan.operand<0>, dim = -1}",
+  EXPECT_EQ(decide("aten.softmax.int", "{self = #base.operand<0>, dim = -1}",
                    R"((tensor<8x4xf32, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<8x4xf32>)"),
             R"([{"dp"}, {}] -> [{"dp"}, {}])");
 }
 
 TEST_F(DecideCall, ReductionsLeaveAddendsOrMaxima) {
   constexpr char types[] = R"((tensor<8x4xf32, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<8xf32>)";
-  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1]}", types),
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #base.operand<0>, dim = [1]}", types),
             R"([{"dp"}, {"tp"}] -> [{"dp"}], partial = sum {"tp"})");
-  EXPECT_EQ(decide("aten.amax.default", "{self = #plan.operand<0>, dim = [1]}", types),
+  EXPECT_EQ(decide("aten.amax.default", "{self = #base.operand<0>, dim = [1]}", types),
             R"([{"dp"}, {"tp"}] -> [{"dp"}], partial = max {"tp"})");
 }
 
 TEST_F(DecideCall, PartialAxesAreInTheOrderOfTheMesh) {
-  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [0, 1]}",
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #base.operand<0>, dim = [0, 1]}",
                    R"((tensor<8x4xf32, #plan.sharding<[{"tp"}, {"dp"}]>>) -> tensor<f32>)"),
             R"([{"tp"}, {"dp"}] -> [], partial = sum {"dp", "tp"})");
 }
@@ -204,7 +204,7 @@ TEST_F(DecideCall, WhatNeighboursShareIsNotAddedByEach) {
   constexpr char shared[] = R"((tensor<2x8xf32, #plan.sharding<[{}, {"tp", unit 4, repeat 2}]>>) -> tensor<2x)";
   EXPECT_EQ(decide("aten.neg.default", unary, std::string(shared) + "8xf32>"),
             R"([{}, {"tp", unit 4, repeat 2}] -> [{}, {"tp", unit 4, repeat 2}])");
-  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1], keepdim = true}",
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #base.operand<0>, dim = [1], keepdim = true}",
                    std::string(shared) + "1xf32>"),
             R"([{}, {"tp", unit 4}] -> [{}, {}], partial = sum {"tp"})");
 }
@@ -226,7 +226,7 @@ TEST_F(DecideCall, AddendsAreAddedToAddends) {
 
 TEST_F(DecideCall, ADimThatTheResultCannotExpressIsGivenUp) {
   // The columns of a matrix are not a range of its elements; its rows are.
-  constexpr char view[] = "{self = #plan.operand<0>, size = [32]}";
+  constexpr char view[] = "{self = #base.operand<0>, size = [32]}";
   EXPECT_EQ(
       decide("aten.view.default", view, R"((tensor<8x4xf32, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<32xf32>)"),
       R"([{"dp"}, {}] -> [{"dp"}])");
@@ -235,7 +235,7 @@ TEST_F(DecideCall, ADimThatTheResultCannotExpressIsGivenUp) {
 }
 
 TEST_F(DecideCall, JoinedPiecesAreDividedTogether) {
-  constexpr char cat[] = "{tensors = [#plan.operand<0>, #plan.operand<1>]}";
+  constexpr char cat[] = "{tensors = [#base.operand<0>, #base.operand<1>]}";
   // Each rank joins its part of each: that is a tensor of two parts, divided part by part.
   EXPECT_EQ(decide("aten.cat.default", cat,
                    R"((tensor<8xf32, #plan.sharding<[{"tp"}]>>, tensor<4xf32, #plan.sharding<[{"tp"}]>>)
@@ -259,7 +259,7 @@ TEST_F(DecideCall, TheSourceOfAFactorIsTheFirstThatDividedIt) {
 
 TEST_F(DecideCall, AnAxisThatCutsAHeadIsNamed) {
   // 24 columns over 4 ranks are 6 columns each, and a head has 4: ranks would share heads.
-  constexpr char view[] = "{self = #plan.operand<0>, size = [6, 4]}";
+  constexpr char view[] = "{self = #base.operand<0>, size = [6, 4]}";
   constexpr char types[] = R"((tensor<24xf32, #plan.sharding<[{"tp"}]>>) -> tensor<6x4xf32>)";
   CallDecision decision = run("aten.view.default", view, types);
   ASSERT_TRUE(decision.block);
@@ -272,7 +272,7 @@ TEST_F(DecideCall, AnAxisThatCutsAHeadIsNamed) {
 
 TEST_F(DecideCall, AnAxisLargerThanAFactorIsCutIntoDigits) {
   // Two heads for four ranks: pairs of ranks divide a head.
-  constexpr char view[] = "{self = #plan.operand<0>, size = [2, 4]}";
+  constexpr char view[] = "{self = #base.operand<0>, size = [2, 4]}";
   constexpr char types[] = R"((tensor<8xf32, #plan.sharding<[{"tp"}]>>) -> tensor<2x4xf32>)";
   CallDecision decision = run("aten.view.default", view, types);
   ASSERT_TRUE(decision.cut);
@@ -288,14 +288,14 @@ TEST_F(DecideCall, AnOperatorWithoutRecordDividesNothing) {
 }
 
 TEST_F(DecideCall, PartsAreSharedPartByPart) {
-  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1]}",
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #base.operand<0>, dim = [1]}",
                    R"((tensor<8x10xf32, #plan.sharding<[{}, {"tp", parts [8, 2 repeat 2]}]>>) -> tensor<8xf32>)"),
             R"([{}, {"tp", parts [8, 2]}] -> [{}], partial = sum {"tp"})");
 }
 
 /// What neighbours share is no other maximum, but the collective asks for nothing twice.
 TEST_F(DecideCall, AMaximumTakesThemFromOneRankToo) {
-  EXPECT_EQ(decide("aten.amax.default", "{self = #plan.operand<0>, dim = [1]}",
+  EXPECT_EQ(decide("aten.amax.default", "{self = #base.operand<0>, dim = [1]}",
                    R"((tensor<8x2xf32, #plan.sharding<[{}, {"tp", repeat 2}]>>) -> tensor<8xf32>)"),
             R"([{}, {"tp"}] -> [{}], partial = max {"tp"})");
 }

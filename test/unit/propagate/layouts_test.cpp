@@ -15,8 +15,8 @@ class LayoutsTest : public PlanFunction {
 protected:
   LayoutsTest()
       : PlanFunction("%x: tensor<8x4xf32>", R"(
-      %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
-      %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>)") {}
+      %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+      %1 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>)") {}
 
   /// Decides the argument, whose tp is caused by line 3 and dp by line 4.
   void decideWithCauses(StringRef layout) {

@@ -38,7 +38,7 @@ protected:
 
   /// A statement that divides features, `colwise` or another style.
   DividingStatement statement(llvm::StringRef style = "colwise") {
-    styles = module(("plan.mesh [#plan.mesh_axis<\"tp\" = 4>]\nplan.style \"m\" " + style +
+    styles = module(("plan.mesh [#base.mesh_axis<\"tp\" = 4>]\nplan.style \"m\" " + style +
                      " [#plan.axis<\"tp\">] as \"" + style + " tp\"\n")
                         .str());
     return {stated(), *styles->getOps<StyleOp>().begin()};
@@ -62,14 +62,14 @@ protected:
 
 /// A view of [6, features] as [6, parts...] in `attn`, and a neg before it in `q`.
 std::string viewOf(const std::string &type, const std::string &parts, const std::string &to) {
-  return "%0 = plan.call \"aten.neg.default\"(%x) {self = #plan.operand<0>} in \"q\" : (" + type + ") -> " + type +
-         "\n%1 = plan.call \"aten.view.default\"(%0) {self = #plan.operand<0>, size = array<i64: 6, " + parts +
+  return "%0 = plan.call \"aten.neg.default\"(%x) {self = #base.operand<0>} in \"q\" : (" + type + ") -> " + type +
+         "\n%1 = plan.call \"aten.view.default\"(%0) {self = #base.operand<0>, size = array<i64: 6, " + parts +
          ">} in \"attn\" : (" + type + ") -> tensor<6x" + to + "xf32>\n";
 }
 
 /// A split of [6, 16] in `attn`.
 std::string splitOf(const std::string &type, const std::string &sizes) {
-  return "%0:2 = plan.call \"aten.split_with_sizes.default\"(%x) {self = #plan.operand<0>, split_sizes = array<i64: " +
+  return "%0:2 = plan.call \"aten.split_with_sizes.default\"(%x) {self = #base.operand<0>, split_sizes = array<i64: " +
          sizes + ">, dim = 1 : i64} in \"attn\" : (" + type + ") -> (tensor<6x" + sizes.substr(0, sizes.find(',')) +
          "xf32>, tensor<6x" + sizes.substr(sizes.find(' ') + 1) + "xf32>)\n";
 }
@@ -129,7 +129,7 @@ TEST_F(Messages, OneHeadOfAProjectionHasNoParts) {
   EXPECT_THAT(heads.front(), testing::HasSubstr("is 4 groups of 6, and is divided over tp in parts of 8, 8, 8"));
   EXPECT_EQ(heads.back(), "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'");
   read("%x: " + type, viewOf(type, "4, 6", "4x6") +
-                          "%2 = plan.call \"aten.select.int\"(%1) {self = #plan.operand<0>, dim = 1 : i64, index = 0 : "
+                          "%2 = plan.call \"aten.select.int\"(%1) {self = #base.operand<0>, dim = 1 : i64, index = 0 : "
                           "i64} in \"attn\" : (tensor<6x4x6xf32>) -> tensor<6x6xf32>\n");
   std::vector<std::string> parts = blocked(statement(), 1, 0, 1);
   EXPECT_THAT(parts.front(), testing::HasSubstr("is 4 parts of 6, and is divided over tp in parts of 8, 8, 8"));
@@ -159,14 +159,14 @@ TEST_F(Messages, WindowsHaveNoParts) {
   const std::string type = R"(tensor<3x9x30xf32, #plan.sharding<[{}, {}, {"tp"}]>>)";
   const std::string weight = R"(tensor<30x8xf32, #plan.sharding<[{"tp"}, {}]>>)";
   read(
-      "%x: tensor<3x9x8xf32>, %w: " + weight + " {plan.kind = \"parameter\", plan.names = [\"q.weight\"]}",
-      "%0 = plan.call \"aten.linear.default\"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in \"q\" : "
+      "%x: tensor<3x9x8xf32>, %w: " + weight + " {plan.kind = #plan.kind<parameter>, plan.names = [\"q.weight\"]}",
+      "%0 = plan.call \"aten.linear.default\"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in \"q\" : "
       "(tensor<3x9x8xf32>, " +
           weight + ") -> " + type +
-          "\n%1 = plan.call \"aten.adaptive_avg_pool1d.default\"(%0) {self = #plan.operand<0>, output_size = "
+          "\n%1 = plan.call \"aten.adaptive_avg_pool1d.default\"(%0) {self = #base.operand<0>, output_size = "
           "array<i64: 2>} in \"q\" : (" +
           type +
-          ") -> tensor<3x9x2xf32>\n%2 = plan.call \"aten.select.int\"(%1) {self = #plan.operand<0>, dim = 2 : i64, "
+          ") -> tensor<3x9x2xf32>\n%2 = plan.call \"aten.select.int\"(%1) {self = #base.operand<0>, dim = 2 : i64, "
           "index = 0 : i64} in \"q\" : (tensor<3x9x2xf32>) -> tensor<3x9xf32>\n");
   argument(1).setLoc(stated());
   EXPECT_THAT(blocked({stated(), {}, true}, 2, 0, 1),
@@ -203,22 +203,22 @@ TEST_F(Messages, PartsAreCalledByTheAttentionBehindThem) {
   const std::string type = R"(tensor<2x6x24xf32, #plan.sharding<[{}, {}, {"tp"}]>>)", heads = "tensor<2x6x6x4xf32>";
   auto view = [&](const std::string &to, const std::string &from) {
     return to + "v = plan.call \"aten.view.default\"(" + from +
-           ") {self = #plan.operand<0>, size = array<i64: 2, 6, 6, 4>} in \"attn\" : (" + type + ") -> " + heads +
+           ") {self = #base.operand<0>, size = array<i64: 2, 6, 6, 4>} in \"attn\" : (" + type + ") -> " + heads +
            "\n" + to + "t = plan.call \"aten.transpose.int\"(" + to +
-           "v) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in \"attn\" : (" + heads + ") -> " + heads +
+           "v) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in \"attn\" : (" + heads + ") -> " + heads +
            "\n";
   };
   // The third is multiplied with weights before an attention reads it: its parts are no heads.
   read("%x: " + type + ", %y: " + type + ", %z: " + type + ", %w: tensor<4x4xf32>",
        view("%q", "%x") + view("%k", "%y") + view("%o", "%z") +
-           "%p = plan.call \"aten.linear.default\"(%ot, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "
+           "%p = plan.call \"aten.linear.default\"(%ot, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "
            "\"attn\" : (" +
            heads + ", tensor<4x4xf32>) -> " + heads + "\n" +
-           "%s = plan.call \"aten.add.Tensor\"(%qt, %p) {self = #plan.operand<0>, other = #plan.operand<1>} in "
+           "%s = plan.call \"aten.add.Tensor\"(%qt, %p) {self = #base.operand<0>, other = #base.operand<1>} in "
            "\"attn\" : (" +
            heads + ", " + heads + ") -> " + heads + "\n" +
-           "%out:2 = plan.call \"meshplan.attention\"(%s, %kt, %kt) {query = #plan.operand<0>, key = #plan.operand<1>, "
-           "value = #plan.operand<2>} in \"attn\" : (" +
+           "%out:2 = plan.call \"meshplan.attention\"(%s, %kt, %kt) {query = #base.operand<0>, key = #base.operand<1>, "
+           "value = #base.operand<2>} in \"attn\" : (" +
            heads + ", " + heads + ", " + heads + ") -> (" + heads + ", tensor<2x6x6xf32>)\n");
   EXPECT_THAT(blocked(statement(), 2, 0, 0).front(), testing::HasSubstr("is 6 heads of 4, "));
   EXPECT_THAT(blocked(statement(), 2, 0, 2).front(), testing::HasSubstr("is 6 KV heads of 4, "));
@@ -243,10 +243,10 @@ TEST_F(Messages, CountedElementsTakeNoParts) {
 std::string splitIn(const std::string &module, const std::string &producer, const std::string &type) {
   std::string from = producer.empty() ? "%x" : "%0";
   std::string made = producer.empty() ? ""
-                                      : "%0 = plan.call \"aten.neg.default\"(%x) {self = #plan.operand<0>} in \"" +
+                                      : "%0 = plan.call \"aten.neg.default\"(%x) {self = #base.operand<0>} in \"" +
                                             producer + "\" : (" + type + ") -> " + type + "\n";
   return made + "%1:3 = plan.call \"aten.split_with_sizes.default\"(" + from +
-         ") {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 1 : i64}" +
+         ") {self = #base.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 1 : i64}" +
          (module.empty() ? "" : " in \"" + module + "\"") + " : (" + type +
          ") -> (tensor<6x8xf32>, tensor<6x4xf32>, tensor<6x4xf32>)\n";
 }
@@ -293,7 +293,7 @@ TEST_F(Messages, AnOperatorWithoutARecordReadsWholeValues) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)";
   auto unknown = [&](const std::string &target, const std::string &module, bool isError = false) {
     read("%x: " + type + ", %y: " + type, "%0 = plan.call \"" + target +
-                                              "\"(%y, %x) {self = #plan.operand<1>, other = #plan.operand<0>}" +
+                                              "\"(%y, %x) {self = #base.operand<1>, other = #base.operand<0>}" +
                                               (module.empty() ? "" : " in \"" + module + "\"") + " : (" + type + ", " +
                                               type + ") -> tensor<6x16xf32>\n");
     DividingStatement statement{stated(4), {}};
@@ -321,7 +321,7 @@ TEST_F(Messages, AnOperatorWithoutARecordReadsWholeValues) {
 
 TEST_F(Messages, AnOperatorWithoutARecordReadsNoMicrobatches) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)";
-  read("%x: " + type, "%0 = plan.call \"custom.scan.default\"(%x) {self = #plan.operand<0>} in \"mixer\" : (" + type +
+  read("%x: " + type, "%0 = plan.call \"custom.scan.default\"(%x) {self = #base.operand<0>} in \"mixer\" : (" + type +
                           ") -> tensor<6x16xf32>\n");
   Layouts layouts(mesh());
   layouts.setCause(argument(0), axis("tp"), {stated(4), StringAttr::get(&context, "colwise tp")});
@@ -336,7 +336,7 @@ TEST_F(Messages, AnOperatorWithoutARecordReadsNoMicrobatches) {
 
 TEST_F(Messages, AReshardThatNothingStates) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp"}]>>)";
-  read("%x: " + type, "%0 = plan.call \"aten.softmax.int\"(%x) {self = #plan.operand<0>, dim = 1} in \"head\" : (" +
+  read("%x: " + type, "%0 = plan.call \"aten.softmax.int\"(%x) {self = #base.operand<0>, dim = 1} in \"head\" : (" +
                           type + ") -> tensor<6x16xf32>\n");
   auto unstated = [&](llvm::StringRef needed, bool isError) {
     return said([&] { reportUnstatedReshard(call(0), 0, sharding(needed), mesh(), statement(), {}, isError); });
@@ -359,7 +359,7 @@ TEST_F(Messages, AReshardOfAHeadThatNoModuleMakes) {
   const std::string key = R"(tensor<2x1x6x4xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>)";
   read("%q: tensor<2x2x6x4xf32>, %k: " + key,
        "%out:2 = plan.call \"meshplan.attention\"(%q, %k, %k) {query = "
-       "#plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in \"attn\" : (tensor<2x2x6x4xf32>, " +
+       "#base.operand<0>, key = #base.operand<1>, value = #base.operand<2>} in \"attn\" : (tensor<2x2x6x4xf32>, " +
            key + ", " + key + ") -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
   auto unstated = [&](const DividingStatement &by) {
     return said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), by, {}, false); }).back();
@@ -374,8 +374,8 @@ TEST_F(Messages, AReshardOfAHeadThatNoModuleMakes) {
 TEST_F(Messages, AReshardOfAnotherDimIsNoneOfAHead) {
   const std::string key = R"(tensor<2x1x6x4xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>>)";
   read("%q: tensor<2x2x6x4xf32>, %k: " + key, "%out:2 = plan.call \"meshplan.attention\"(%q, %k, %k) {query = "
-                                              "#plan.operand<0>, key = #plan.operand<1>, value = "
-                                              "#plan.operand<2>} in \"attn\" : (tensor<2x2x6x4xf32>, " +
+                                              "#base.operand<0>, key = #base.operand<1>, value = "
+                                              "#base.operand<2>} in \"attn\" : (tensor<2x2x6x4xf32>, " +
                                                   key + ", " + key + ") -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
   EXPECT_EQ(said([&] {
               reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), statement(), {}, false);

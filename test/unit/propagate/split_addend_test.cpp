@@ -54,10 +54,10 @@ constexpr char colwise[] = R"(%x: tensor<8x12xf32, #plan.sharding<[{}, {}]>>,
                               %b: tensor<6xf32, #plan.sharding<[{"tp"}]>>)";
 constexpr char linear[] = R"(
   %0 = plan.call "aten.linear.default"(%x, %w, %b)
-      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "mlp.down"
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "mlp.down"
       : (REST) -> tensor<8x6xf32>
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>)";
 
 /// The body of `linear` with the types of the arguments filled in.
@@ -75,10 +75,10 @@ std::string linearOf(StringRef arguments) {
 TEST_F(SplitAddendTest, TheBiasOfAContractionIsAddedBehindIt) {
   read(rowwise, linearOf(rowwise));
   EXPECT_TRUE(split());
-  EXPECT_EQ(body(), "aten.linear.default(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}\n"
-                    "aten.add.Tensor(%3, %2) {other = #plan.operand<1>, self = #plan.operand<0>}\n"
-                    "aten.neg.default(%4) {self = #plan.operand<0>}\n"
-                    "aten.mul.Tensor(%4, %5) {other = #plan.operand<1>, self = #plan.operand<0>}\n");
+  EXPECT_EQ(body(), "aten.linear.default(%0, %1) {input = #base.operand<0>, weight = #base.operand<1>}\n"
+                    "aten.add.Tensor(%3, %2) {other = #base.operand<1>, self = #base.operand<0>}\n"
+                    "aten.neg.default(%4) {self = #base.operand<0>}\n"
+                    "aten.mul.Tensor(%4, %5) {other = #base.operand<1>, self = #base.operand<0>}\n");
   EXPECT_EQ(call(1).getModule(), "mlp.down") << "the sum belongs to the module of the call";
   EXPECT_TRUE(succeeded(call(0).verify()) && succeeded(call(1).verify()));
 }
@@ -92,15 +92,15 @@ TEST_F(SplitAddendTest, WithoutAContractionNothingChanges) {
 
 TEST_F(SplitAddendTest, ACallWithoutAddendIsLeftAlone) {
   read(R"(%x: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>)", R"(
-    %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+    %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8x6xf32>)");
   EXPECT_FALSE(split());
-  EXPECT_EQ(body(), "aten.linear.default(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}\n");
+  EXPECT_EQ(body(), "aten.linear.default(%0, %1) {input = #base.operand<0>, weight = #base.operand<1>}\n");
 }
 
 TEST_F(SplitAddendTest, AnOperatorThatAddsNothingIsLeftAlone) {
   read(R"(%x: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>)", R"(
-    %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1]}
+    %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #base.operand<0>, dim = [1]}
       : (tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8xf32>)");
   EXPECT_FALSE(split());
 }
@@ -111,18 +111,18 @@ constexpr char addmm[] = R"(%b: tensor<6xf32, #plan.sharding<[{}]>>, %x: tensor<
 TEST_F(SplitAddendTest, TheFirstOperandOfAddmmBecomesTheSecondOfTheSum) {
   read(addmm, R"(
     %0 = plan.call "aten.addmm.default"(%b, %x, %w)
-      {self = #plan.operand<0>, mat1 = #plan.operand<1>, mat2 = #plan.operand<2>}
+      {self = #base.operand<0>, mat1 = #base.operand<1>, mat2 = #base.operand<2>}
       : (tensor<6xf32, #plan.sharding<[{}]>>, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>,
          tensor<12x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<8x6xf32>)");
   EXPECT_TRUE(split());
-  EXPECT_EQ(body(), "aten.mm.default(%1, %2) {mat2 = #plan.operand<1>, self = #plan.operand<0>}\n"
-                    "aten.add.Tensor(%3, %0) {other = #plan.operand<1>, self = #plan.operand<0>}\n");
+  EXPECT_EQ(body(), "aten.mm.default(%1, %2) {mat2 = #base.operand<1>, self = #base.operand<0>}\n"
+                    "aten.add.Tensor(%3, %0) {other = #base.operand<1>, self = #base.operand<0>}\n");
 }
 
 TEST_F(SplitAddendTest, ScaledAddmmIsNotSplit) {
   read(addmm, R"(
     %0 = plan.call "aten.addmm.default"(%b, %x, %w)
-      {self = #plan.operand<0>, mat1 = #plan.operand<1>, mat2 = #plan.operand<2>, beta = 2}
+      {self = #base.operand<0>, mat1 = #base.operand<1>, mat2 = #base.operand<2>, beta = 2}
       : (tensor<6xf32, #plan.sharding<[{}]>>, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>,
          tensor<12x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<8x6xf32>)");
   EXPECT_FALSE(split());
@@ -135,13 +135,13 @@ TEST_F(SplitAddendTest, ABiasOfChannelsIsViewedFirst) {
           %b: tensor<6xf32, #plan.sharding<[{}]>>)",
       R"(
     %0 = plan.call "aten.conv1d.default"(%x, %w, %b)
-      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>}
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>}
       : (tensor<2x4x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<6x4x1xf32, #plan.sharding<[{}, {"tp"}, {}]>>,
          tensor<6xf32, #plan.sharding<[{}]>>) -> tensor<2x6x8xf32>)");
   EXPECT_TRUE(split());
-  EXPECT_EQ(body(), "aten.conv1d.default(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}\n"
-                    "aten.view.default(%2) {self = #plan.operand<0>, size = [6, 1]}\n"
-                    "aten.add.Tensor(%3, %4) {other = #plan.operand<1>, self = #plan.operand<0>}\n");
+  EXPECT_EQ(body(), "aten.conv1d.default(%0, %1) {input = #base.operand<0>, weight = #base.operand<1>}\n"
+                    "aten.view.default(%2) {self = #base.operand<0>, size = [6, 1]}\n"
+                    "aten.add.Tensor(%3, %4) {other = #base.operand<1>, self = #base.operand<0>}\n");
 }
 
 } // namespace

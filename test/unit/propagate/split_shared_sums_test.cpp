@@ -27,10 +27,10 @@ protected:
       arguments += (index ? ", %" : "%") + std::string(1, 'a' + index) + ": " + type;
     std::string made = tensor(keyHeads, "x1x1", "");
     read(arguments, R"(%0:3 = plan.call "meshplan.attention_backward"(%a, %b, %c, %d)
-        {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>)" +
+        {gradient = #base.operand<0>, query = #base.operand<1>, key = #base.operand<2>, value = #base.operand<3>)" +
                         more.str() + "} in \"attn\" backward : (" + llvm::join(types, ", ") + ") -> (" +
                         tensor(4, "x1x1", "") + ", " + made + ", " + made + R"()
-        %1 = plan.call "aten.neg.default"(%0#1) {self = #plan.operand<0>} backward : ()" +
+        %1 = plan.call "aten.neg.default"(%0#1) {self = #base.operand<0>} backward : ()" +
                         made + ") -> " + made);
     const OpRecord *record = OpRegistry::get().lookup("meshplan.attention_backward");
     CallView view = CallView::of(call(0));

@@ -16,7 +16,7 @@ protected:
 
   /// A call of one operand, from and to a matrix of 8 x 8.
   static std::string call(StringRef target, StringRef from, StringRef to, StringRef args = "") {
-    return (to + " = plan.call \"" + target + "\"(" + from + ") {self = #plan.operand<0>" + args +
+    return (to + " = plan.call \"" + target + "\"(" + from + ") {self = #base.operand<0>" + args +
             "} : (tensor<8x8xf32>) -> tensor<8x8xf32>\n")
         .str();
   }
@@ -27,7 +27,7 @@ protected:
   }
   static std::string add(StringRef left, StringRef right, StringRef rightType, StringRef to) {
     return (to + " = plan.call \"aten.add.Tensor\"(" + left + ", " + right +
-            ") {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<8x8xf32>, " + rightType +
+            ") {self = #base.operand<0>, other = #base.operand<1>} : (tensor<8x8xf32>, " + rightType +
             ") -> tensor<8x8xf32>\n")
         .str();
   }
@@ -67,7 +67,7 @@ TEST_F(WantedLayout, AWholeLayoutDoesNotHideAnother) {
 
 TEST_F(WantedLayout, EachResultOfAConsumerMayAsk) {
   for (int result : {0, 1}) {
-    read(one, R"(%0:2 = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = [4, 4],
+    read(one, R"(%0:2 = plan.call "aten.split_with_sizes.default"(%x) {self = #base.operand<0>, split_sizes = [4, 4],
         dim = 1} : (tensor<8x8xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>)
 plan.constrain %0#)" +
                   std::to_string(result) +
@@ -85,7 +85,7 @@ TEST_F(WantedLayout, TheOtherOperandOfAConsumerAsks) {
 
 TEST_F(WantedLayout, TheDimIsThatOfTheValueNotOfItsNeighbour) {
   // A weight that is divided over its input features, which are dim 1 of both; over the output features there is none.
-  std::string body = R"(%0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+  std::string body = R"(%0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<8x8xf32>, TYPE) -> tensor<8x8xf32>)";
   for (auto [type, dim] : {std::pair(rows, 1), {columns, -1}}) {
     std::string text = body;
@@ -117,7 +117,7 @@ TEST_F(WantedLayout, TheDimIsFollowedThroughConsumers) {
 TEST_F(WantedLayout, ADimThatTheValueLacksIsNotWanted) {
   // The wanted dim of the product is the columns of the weight.
   read(std::string(one) + R"(, %w: tensor<8x8xf32>)",
-       R"(%0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+       R"(%0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
 )" + constrain("%0", "[{}, {\"tp\"}]"));
   EXPECT_EQ(wanted().dim, -1);
@@ -138,7 +138,7 @@ TEST_F(WantedLayout, StatementsComeBeforeNeighboursAndTheseBeforeConsumersOfCons
 TEST_F(WantedLayout, AnOperatorWithoutRecordHidesWhatIsBehindIt) {
   read(std::string(one) + ", %y: " + rows,
        call("custom.op.default", "%x", "%0") + constrain("%0", "[{\"tp\"}, {}]") +
-           R"(%1 = plan.call "custom.two.default"(%x, %y) {a = #plan.operand<0>, b = #plan.operand<1>}
+           R"(%1 = plan.call "custom.two.default"(%x, %y) {a = #base.operand<0>, b = #base.operand<1>}
       : (tensor<8x8xf32>, )" +
            rows + ") -> tensor<8x8xf32>\n");
   EXPECT_EQ(wanted().dim, -1);

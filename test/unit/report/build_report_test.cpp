@@ -31,7 +31,7 @@ sched.program @forward memory <parameters = 164, constants = 8, inputs = 8, peak
   sched.output "j" %j : <[10, 8], f32>
   sched.output "l" %l : <[6, 6], bf16>
 }
-sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
+sched.program @reference role <reference> devices [#base.mesh_axis<"rank" = 1>] {
 }
 )";
 
@@ -136,7 +136,7 @@ TEST(BuildReport, NeedsAMesh) {
 static const std::string training = schedHead + R"(
 sched.program @forward {
 }
-sched.program @step memory <parameters = 32, constants = 0, inputs = 8, peak = 64, least = 64, states = 16> {
+sched.program @step role <step> memory <parameters = 32, constants = 0, inputs = 8, peak = 64, least = 64, states = 16> {
   %w = sched.parameter ["w"] : <[8], f32>
   %m = sched.state "w.exp_avg" of "w" : <[8 over {0:(1)2}], f32>
   %r = sched.setting "optimizer.lr" 1.000000e-01 : <[], f64>
@@ -157,9 +157,9 @@ TEST(BuildReport, AStepIsTheMainProgramAndHasStates) {
 /// What an evaluation needs, with its passes and without those of the step, which are the step's.
 TEST(BuildReport, AStepSaysWhatItsEvaluationNeeds) {
   std::string text = training + R"(
-sched.program @eval.accumulate runs 3 before "eval" memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40> time <compute = 5, communication = 7> {
+sched.program @eval.accumulate role <microbatch> runs 3 before "eval" memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40> time <compute = 5, communication = 7> {
 }
-sched.program @eval memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40, evaluation = 64, least_evaluation = 56> time <compute = 2, communication = 3> {
+sched.program @eval role <eval> memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40, evaluation = 64, least_evaluation = 56> time <compute = 2, communication = 3> {
 }
 )";
   SchedModule module(text);
@@ -191,7 +191,7 @@ TEST(PrintReport, StatesHaveALineWhereThereAreSome) {
 }
 
 static const std::string offloaded = schedHead + R"(
-sched.program @step memory <parameters = 0, constants = 0, inputs = 8, peak = 64, least = 64, states = 16, host_parameters = 32, host_states = 32, host_peak = 80> {
+sched.program @step role <step> memory <parameters = 0, constants = 0, inputs = 8, peak = 64, least = 64, states = 16, host_parameters = 32, host_states = 32, host_peak = 80> {
   %w = sched.parameter ["w"] host : <[8], f32>
   %m = sched.state "w.exp_avg" of "w" : <[8 over {0:(1)2}], f32>
   %n = sched.state "w.master" of "w" copies host : <[8], f32>
@@ -235,11 +235,11 @@ TEST(BuildReport, CountsOperatorsThatRunAgain) {
   Report report = reportOf(schedHead + R"(
 sched.program @forward {
   %x = sched.input "x" : <[4], f32>
-  %a = sched.compute "vjp.aten.atan.default"(%x, %x) {self = #sched.operand<0>, gradients = [#sched.operand<1>], of = "self"} on @compute
+  %a = sched.compute "vjp.aten.atan.default"(%x, %x) {self = #base.operand<0>, gradients = [#base.operand<1>], of = "self"} on @compute
     : (!sched.tensor<[4], f32>, !sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
-  %b = sched.compute "vjp.aten.atan.default"(%x, %a) {self = #sched.operand<0>, gradients = [#sched.operand<1>], of = "self"} on @compute
+  %b = sched.compute "vjp.aten.atan.default"(%x, %a) {self = #base.operand<0>, gradients = [#base.operand<1>], of = "self"} on @compute
     : (!sched.tensor<[4], f32>, !sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
-  %c = sched.compute "aten.relu.default"(%b) {self = #sched.operand<0>} on @compute
+  %c = sched.compute "aten.relu.default"(%b) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
   sched.output "a" %a : <[4], f32>
   sched.output "b" %b : <[4], f32>

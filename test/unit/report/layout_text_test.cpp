@@ -10,7 +10,7 @@ namespace {
 using ReportLayoutText = ParsedText<sched::SchedDialect>;
 
 TEST_F(ReportLayoutText, NamesTheAxesOfTheMesh) {
-  auto owner = module("sched.mesh [#sched.mesh_axis<\"dp\" = 2>, #sched.mesh_axis<\"tp\" = 6>]");
+  auto owner = module("sched.mesh [#base.mesh_axis<\"dp\" = 2>, #base.mesh_axis<\"tp\" = 6>]");
   std::pair<const char *, const char *> cases[] = {
       {"[], f32", "[]"},
       {"[4, 576], f32", "[4, 576]"},

@@ -60,6 +60,7 @@ parameters
 TEST(PrintReport, CountsWhatIsTrained) {
   Report report = sample();
   report.program = "step";
+  report.trains = true;
   report.memory.evaluation = {4 << 20, 4 << 20};
   report.parameters[0].shape = {1000, 1234};
   report.parameters[0].optimizer = report.parameters[1].optimizer = "adamw";

@@ -99,7 +99,7 @@ TEST_F(LayoutTableTest, WithoutAMeshThereIsOneRank) {
 }
 
 TEST_F(LayoutTableTest, AMeshOfOneRankHasOneClass) {
-  readModule("plan.mesh [#plan.mesh_axis<\"dp\" = 1>]\nfunc.func private @f(tensor<8xf32, #plan.sharding<[{}]>>)");
+  readModule("plan.mesh [#base.mesh_axis<\"dp\" = 1>]\nfunc.func private @f(tensor<8xf32, #plan.sharding<[{}]>>)");
   EXPECT_EQ(LayoutTable(mesh()).rankClasses(), 1u);
 }
 

@@ -36,7 +36,7 @@ protected:
   const scheduling::Problem &problemOfOp(StringRef op, StringRef input, StringRef result, bool turned = false) {
     std::string from = tensor(input), to = tensor(result), source = turned ? tensor(turn(input)) : from;
     std::string body =
-        turned ? "%a = plan.call \"aten.t.default\"(%x) {self = #plan.operand<0>} : (" + source + ") -> " + from + "\n"
+        turned ? "%a = plan.call \"aten.t.default\"(%x) {self = #base.operand<0>} : (" + source + ") -> " + from + "\n"
                : "";
     std::string operand = turned ? "%a" : "%x";
     size_t place = op.find('[');
@@ -80,8 +80,8 @@ TEST_F(ProjectFunction, WhatIsThereBeforeIsPermanentAndWhatIsReturnedIsKept) {
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 func.func @f(%w: !whole, %x: !whole) -> (!whole, !whole, !whole, !whole) {
   %c = plan.constant "c" dense<1.0> : tensor<8xf32> : !whole
-  %0 = plan.call "aten.add.Tensor"(%x, %c) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
-  %1 = plan.call "aten.mul.Tensor"(%0, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %0 = plan.call "aten.add.Tensor"(%x, %c) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%0, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   return %1, %x, %c, %1 : !whole, !whole, !whole, !whole
 })");
   std::vector<bool> permanent, kept;
@@ -106,7 +106,7 @@ TEST_F(ProjectFunction, CollectivesRunBesideWhatIsComputed) {
 func.func @f(%x: !whole) -> !whole {
   %0 = plan.slice %x [#plan.axis<"tp">] dim 0 : !whole -> !split
   %1 = plan.all_gather %0 [#plan.axis<"tp">] dim 0 : !split -> !whole
-  %2 = plan.call "aten.exp.default"(%1) {self = #plan.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.exp.default"(%1) {self = #base.operand<0>} : (!whole) -> !whole
   return %2 : !whole
 })");
   std::vector<unsigned> streams;
@@ -221,8 +221,8 @@ TEST_F(ProjectFunction, TheLargestCopyOfAnOutputCounts) {
 !c = tensor<2x3xf32, #plan.sharding<[{}, {}]>>
 !d = tensor<3x2xf32, #plan.sharding<[{}, {}]>>
 func.func @f(%a: !a, %c: !c) -> (!b, !d, !b) {
-  %0 = plan.call "aten.t.default"(%a) {self = #plan.operand<0>} : (!a) -> !b
-  %1 = plan.call "aten.t.default"(%c) {self = #plan.operand<0>} : (!c) -> !d
+  %0 = plan.call "aten.t.default"(%a) {self = #base.operand<0>} : (!a) -> !b
+  %1 = plan.call "aten.t.default"(%c) {self = #base.operand<0>} : (!c) -> !d
   return %0, %1, %0 : !b, !d, !b
 })")
                   .handover,
@@ -234,9 +234,9 @@ TEST_F(ProjectFunction, AViewHasTheStorageOfItsOperand) {
 !x = tensor<6x4xf32, #plan.sharding<[{"tp"}, {}]>>
 !y = tensor<4x6xf32, #plan.sharding<[{}, {"tp"}]>>
 func.func @f(%x: !x) -> !x {
-  %0 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (!x) -> !x
-  %1 = plan.call "aten.t.default"(%0) {self = #plan.operand<0>} : (!x) -> !y
-  %2 = plan.call "aten.t.default"(%1) {self = #plan.operand<0>} : (!y) -> !x
+  %0 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} : (!x) -> !x
+  %1 = plan.call "aten.t.default"(%0) {self = #base.operand<0>} : (!x) -> !y
+  %2 = plan.call "aten.t.default"(%1) {self = #base.operand<0>} : (!y) -> !x
   return %2 : !x
 })");
   EXPECT_FALSE(problem.buffers[1].viewOf);
@@ -257,7 +257,7 @@ TEST_F(ProjectFunction, WhatACallNeedsBesidesIsThatOfTheRank) {
 !w = tensor<6x12x4xf32, #plan.sharding<[{}, {}, {}]>>
 !y = tensor<5x6x2x4xf32, #plan.sharding<[{"tp"}, {}, {}, {}]>>
 func.func @f(%x: !x, %w: !w) -> !y {
-  %0 = plan.call "aten.matmul.default"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>} : (!x, !w) -> !y
+  %0 = plan.call "aten.matmul.default"(%x, %w) {self = #base.operand<0>, other = #base.operand<1>} : (!x, !w) -> !y
   return %0 : !y
 })");
   EXPECT_THAT(problem.operations[0].workspace, ElementsAre(3 * 6 * 12 * 4 * 4, 2 * 6 * 12 * 4 * 4));
@@ -270,10 +270,10 @@ TEST_F(ProjectFunction, WhatIsOverwrittenIsReadBefore) {
 !y = tensor<4x6xf32, #plan.sharding<[{}, {}]>>
 !s = tensor<f64, #plan.sharding<[]>>
 func.func @f(%w: !x, %g: !x, %r: !s) -> (!x, !y) {
-  %0 = plan.call "aten.t.default"(%w) {self = #plan.operand<0>} : (!x) -> !y
-  %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (!y) -> !y
-  %2 = plan.call "meshplan.sgd"(%w, %g, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>,
-      learning_rate = #plan.operand<2>, weight_decay = 0.0} : (!x, !x, !s) -> !x
+  %0 = plan.call "aten.t.default"(%w) {self = #base.operand<0>} : (!x) -> !y
+  %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} : (!y) -> !y
+  %2 = plan.call "meshplan.sgd"(%w, %g, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>,
+      learning_rate = #base.operand<2>, weight_decay = 0.0} : (!x, !x, !s) -> !x
   return %2, %1 : !x, !y
 })");
   EXPECT_THAT(problem.operations[2].overwritten, ElementsAre(0u));

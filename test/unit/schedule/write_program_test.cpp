@@ -1,6 +1,8 @@
 //===- write_program_test.cpp - a solution as a program -------------------===//
 
 #include "compiler/transforms/schedule/write_program.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
 #include "mlir/IR/Verifier.h"
 #include "test/unit/dialect/plan_text.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,15 +20,15 @@ namespace {
 constexpr char gathered[] = R"(
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !split = tensor<8xf32, #plan.sharding<[{"tp"}]>>
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @forward(%w: !whole {plan.kind = "parameter", plan.names = ["w", "tied"], plan.trainable = true},
-                   %x: !whole {plan.kind = "input", plan.names = ["x"], plan.dims = ["batch"]},
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @forward(%w: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["w", "tied"], plan.trainable = true},
+                   %x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.dims = ["batch"]},
                    %b: !whole) -> (!whole {plan.name = "y"}, !whole) {
   %c = plan.constant "one" dense<1.0> : tensor<8xf32> : !whole
   %0 = plan.slice %x [#plan.axis<"tp">] dim 0 : !whole -> !split loc("a.plan":3:1)
   %1 = plan.all_gather %0 [#plan.axis<"tp">] dim 0 because "colwise tp" : !split -> !whole loc("a.plan":4:1)
-  %2 = plan.call "aten.add.Tensor"(%1, %w) {self = #plan.operand<0>, list = [#plan.operand<1>, unit],
-      n = #plan.local<1, operand 0, dim 0, offset 2, extent 3>, dtype = f32} in "m" : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.add.Tensor"(%1, %w) {self = #base.operand<0>, list = [#base.operand<1>, unit],
+      n = #base.local<1, operand 0, dim 0, offset 2, extent 3>, dtype = f32} in "m" : (!whole, !whole) -> !whole
   return %2, %c : !whole, !whole
 }
 )";
@@ -38,7 +40,7 @@ protected:
   /// The program of a function under these steps (or program order), as lines without indentation.
   std::vector<std::string> write(StringRef text, std::vector<Step> steps) {
     readModule(text);
-    LayoutTable layouts(function()->hasAttr("plan.single_rank") ? plan::MeshOp() : mesh());
+    LayoutTable layouts(plan::roleOf(function()) == base::ProgramRole::reference ? plan::MeshOp() : mesh());
     CommunicatorTable communicators;
     FailureOr<ProjectedFunction> projection = project(function(), layouts, communicators);
     EXPECT_TRUE(succeeded(projection));
@@ -73,7 +75,7 @@ const std::vector<Step> inOrder = {{StepKind::run, 0},  {StepKind::start, 1}, {S
 TEST_F(WriteProgram, EveryStepIsAnOp) {
   EXPECT_THAT(
       write(gathered, inOrder),
-      ElementsAre("sched.mesh [#sched.mesh_axis<\"tp\" = 2>]", "sched.communicator @tp over [#sched.axis<0:(1)2>]",
+      ElementsAre("sched.mesh [#base.mesh_axis<\"tp\" = 2>]", "sched.communicator @tp over [#sched.axis<0:(1)2>]",
                   "sched.stream @compute", "sched.stream @communication", HasSubstr("sched.program @forward memory"),
                   HasSubstr("sched.parameter [\"w\", \"tied\"] trainable : <[8], f32>"),
                   HasSubstr("sched.input \"x\" dims [\"batch\"] : <[8], f32>"),
@@ -83,8 +85,8 @@ TEST_F(WriteProgram, EveryStepIsAnOp) {
                   HasSubstr("all_gather %4 dim 0 over @tp on @communication sequence 0 because "
                             "\"colwise tp\" : !sched.tensor<[8 over {0:(1)2}], f32> -> <<[8], f32>>"),
                   HasSubstr("sched.wait %5 on @compute"), HasSubstr("sched.free %4 on @compute"),
-                  HasSubstr("sched.compute \"aten.add.Tensor\"(%6, %0) {dtype = f32, list = [#sched.operand<1>, unit], "
-                            "n = #sched.local<1, operand 0, dim 0, offset 2, extent 3>, self = #sched.operand<0>} in "
+                  HasSubstr("sched.compute \"aten.add.Tensor\"(%6, %0) {dtype = f32, list = [#base.operand<1>, unit], "
+                            "n = #base.local<1, operand 0, dim 0, offset 2, extent 3>, self = #base.operand<0>} in "
                             "\"m\" on @compute"),
                   HasSubstr("sched.free %6 on @compute"), HasSubstr("sched.output \"y\" %7"),
                   HasSubstr("sched.output \"1\" %3")));
@@ -105,17 +107,17 @@ TEST_F(WriteProgram, MemoryIsThatOfTheFullestRank) {
 constexpr char trained[] = R"(
 !x = tensor<8xf32, #plan.sharding<[{}]>>
 !s = tensor<f64, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @step(%w: !x {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true},
-                %g: !x {plan.kind = "input", plan.names = ["g"]},
-                %m: !x {plan.kind = "state", plan.names = ["w.momentum_buffer"], plan.of = 0 : i64},
-                %r: !s {plan.kind = "setting", plan.names = ["optimizer.lr"], plan.value = 0.5 : f64,
-                        plan.schedule = {kind = "linear"}},
-                %n: !s {plan.kind = "setting", plan.names = ["step"], plan.value = 1.0 : f64})
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {
-  %0:2 = plan.call "meshplan.sgd_momentum"(%w, %g, %m, %r, %n) {parameter = #plan.operand<0>,
-      gradient = #plan.operand<1>, momentum = #plan.operand<2>, learning_rate = #plan.operand<3>,
-      step = #plan.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+                %g: !x {plan.kind = #plan.kind<input>, plan.names = ["g"]},
+                %m: !x {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = 0 : i64},
+                %r: !s {plan.kind = #plan.kind<setting>, plan.names = ["optimizer.lr"], plan.value = 0.5 : f64,
+                        plan.schedule = #base.rate_schedule<kind = linear, steps = 3>},
+                %n: !s {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.0 : f64})
+    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) attributes {plan.role = #base.role<step>} {
+  %0:2 = plan.call "meshplan.sgd_momentum"(%w, %g, %m, %r, %n) {parameter = #base.operand<0>,
+      gradient = #base.operand<1>, momentum = #base.operand<2>, learning_rate = #base.operand<3>,
+      step = #base.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
   return %0#0, %0#1 : !x, !x
 }
 )";
@@ -123,8 +125,9 @@ func.func @step(%w: !x {plan.kind = "parameter", plan.names = ["w"], plan.traina
 TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
   std::vector<std::string> lines = write(trained, {{StepKind::run, 0}});
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.state \"w.momentum_buffer\" of \"w\" : <[8], f32>")));
-  EXPECT_THAT(lines, testing::Contains(HasSubstr(
-                         "sched.setting \"optimizer.lr\" 5.000000e-01 schedule {kind = \"linear\"} : <[], f64>")));
+  EXPECT_THAT(lines,
+              testing::Contains(HasSubstr(
+                  "sched.setting \"optimizer.lr\" 5.000000e-01 schedule <kind = linear, steps = 3> : <[], f64>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %1 of %0 : <[8], f32> of <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.update %5#0 to %0")));
@@ -140,16 +143,16 @@ TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
 constexpr char offloaded[] = R"(
 !x = tensor<8xf32, #plan.sharding<[{}]>>
 !s = tensor<f64, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @step(%w: !x {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true, plan.host},
-                %g: !x {plan.kind = "input", plan.names = ["g"]},
-                %m: !x {plan.kind = "state", plan.names = ["w.momentum_buffer"], plan.of = 0 : i64, plan.host},
-                %r: !s {plan.kind = "setting", plan.names = ["optimizer.lr"], plan.value = 0.5 : f64})
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {
-  %0 = plan.call "meshplan.to_host"(%g) {self = #plan.operand<0>} {plan.host} : (!x) -> !x
-  %1:2 = plan.call "meshplan.sgd_momentum"(%w, %0, %m, %r, %r) {parameter = #plan.operand<0>,
-      gradient = #plan.operand<1>, momentum = #plan.operand<2>, learning_rate = #plan.operand<3>,
-      step = #plan.operand<4>} {plan.host} : (!x, !x, !x, !s, !s) -> (!x, !x)
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true, plan.host},
+                %g: !x {plan.kind = #plan.kind<input>, plan.names = ["g"]},
+                %m: !x {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = 0 : i64, plan.host},
+                %r: !s {plan.kind = #plan.kind<setting>, plan.names = ["optimizer.lr"], plan.value = 0.5 : f64})
+    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) attributes {plan.role = #base.role<step>} {
+  %0 = plan.call "meshplan.to_host"(%g) {self = #base.operand<0>} {plan.host} : (!x) -> !x
+  %1:2 = plan.call "meshplan.sgd_momentum"(%w, %0, %m, %r, %r) {parameter = #base.operand<0>,
+      gradient = #base.operand<1>, momentum = #base.operand<2>, learning_rate = #base.operand<3>,
+      step = #base.operand<4>} {plan.host} : (!x, !x, !x, !s, !s) -> (!x, !x)
   return %1#0, %1#1 : !x, !x
 }
 )";
@@ -159,7 +162,7 @@ TEST_F(WriteProgram, WhatLiesOnTheHostIsMarkedAndCountedApart) {
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.parameter [\"w\"] trainable host : <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("\"w.momentum_buffer\" of \"w\" host : <[8], f32>")));
   EXPECT_THAT(lines,
-              testing::Contains(HasSubstr("\"meshplan.to_host\"(%1) {self = #sched.operand<0>} on @compute host")));
+              testing::Contains(HasSubstr("\"meshplan.to_host\"(%1) {self = #base.operand<0>} on @compute host")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute host")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %4 of %0")));
   sched::MemoryAttr memory = *program().getMemory();
@@ -174,11 +177,11 @@ TEST_F(WriteProgram, WhatLiesOnTheHostIsMarkedAndCountedApart) {
 TEST_F(WriteProgram, ResultsAreMarkedAsLossAndGradients) {
   std::vector<std::string> lines = write(R"(
 !x = tensor<8xf32, #plan.sharding<[{}]>>
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @step(%w: !x {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true},
-                %l: tensor<f32, #plan.sharding<[]>> {plan.kind = "input", plan.names = ["l"]})
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+                %l: tensor<f32, #plan.sharding<[]>> {plan.kind = #plan.kind<input>, plan.names = ["l"]})
     -> (tensor<f32, #plan.sharding<[]>> {plan.name = "loss", plan.loss},
-        !x {plan.name = "gradients.w", plan.gradient_of = 0 : i64}) {
+        !x {plan.name = "gradients.w", plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
   return %l, %w : tensor<f32, #plan.sharding<[]>>, !x
 }
 )",
@@ -209,14 +212,15 @@ TEST_F(WriteProgram, OpsKeepTheirPlaces) {
 
 TEST_F(WriteProgram, AProgramOfOneRankHasItsOwnDevices) {
   EXPECT_THAT(write(R"(
-func.func @reference(%x: tensor<8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<8xf32>
-    attributes {plan.single_rank} {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
+func.func @reference(%x: tensor<8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<8xf32>
+    attributes {plan.role = #base.role<reference>} {
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
-plan.mesh [#plan.mesh_axis<"tp" = 2>])",
+plan.mesh [#base.mesh_axis<"tp" = 2>])",
                     {{StepKind::run, 0}}),
-              testing::Contains(HasSubstr("sched.program @reference devices [#sched.mesh_axis<\"rank\" = 1>]")));
+              testing::Contains(
+                  HasSubstr("sched.program @reference role <reference> devices [#base.mesh_axis<\"rank\" = 1>]")));
 }
 
 TEST_F(WriteProgram, EachKindOfCollectiveIsWritten) {
@@ -225,8 +229,8 @@ TEST_F(WriteProgram, EachKindOfCollectiveIsWritten) {
 !columns = tensor<8x8xf32, #plan.sharding<[{}, {"tp"}]>>
 !addend = tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
 !whole = tensor<8x8xf32, #plan.sharding<[{}, {}]>>
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @forward(%r: !rows {plan.kind = "input"}, %a: !addend {plan.kind = "input"}) -> (!columns, !whole, !rows, !rows) {
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @forward(%r: !rows {plan.kind = #plan.kind<input>}, %a: !addend {plan.kind = #plan.kind<input>}) -> (!columns, !whole, !rows, !rows) {
   %0 = plan.all_to_all %r [#plan.axis<"tp">] from 0 to 1 : !rows -> !columns
   %1 = plan.all_reduce %a [#plan.axis<"tp">] : !addend -> !whole
   %2 = plan.reduce_scatter %a [#plan.axis<"tp">] dim 0 : !addend -> !rows

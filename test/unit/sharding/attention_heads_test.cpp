@@ -12,26 +12,26 @@ namespace {
 /// Two query heads of 4 and one key head, 6 rows: what is read is an attention and what lies before it.
 class AttentionHeads : public PlanFunction {
 protected:
-  static constexpr char arguments[] = R"(%x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-      %wq: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]},
-      %wk: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["k.weight"]},
-      %wv: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["v.weight"]})";
+  static constexpr char arguments[] = R"(%x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+      %wq: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q.weight"]},
+      %wk: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["k.weight"]},
+      %wv: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["v.weight"]})";
 
   static std::string linear(const std::string &to, const std::string &weight, int64_t features,
                             const std::string &module) {
     std::string size = std::to_string(features);
     return to + " = plan.call \"aten.linear.default\"(%x, " + weight +
-           ") {input = #plan.operand<0>, weight = #plan.operand<1>} in \"" + module +
+           ") {input = #base.operand<0>, weight = #base.operand<1>} in \"" + module +
            "\" : (tensor<2x6x8xf32>, tensor<" + size + "x8xf32>) -> tensor<2x6x" + size + "xf32>\n";
   }
   static std::string unary(const std::string &to, const std::string &target, const std::string &from,
                            const std::string &args, const std::string &fromType, const std::string &toType) {
-    return to + " = plan.call \"" + target + "\"(" + from + ") {self = #plan.operand<0>" + args +
+    return to + " = plan.call \"" + target + "\"(" + from + ") {self = #base.operand<0>" + args +
            "} in \"attn\" : (tensor<" + fromType + "xf32>) -> tensor<" + toType + "xf32>\n";
   }
   static std::string attention(const std::string &query, const std::string &key, const std::string &value) {
     return "%out:2 = plan.call \"meshplan.attention\"(" + query + ", " + key + ", " + value +
-           ") {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in \"attn\" : "
+           ") {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>} in \"attn\" : "
            "(tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, "
            "tensor<2x2x6xf32>)\n";
   }
@@ -84,9 +84,9 @@ TEST_F(AttentionHeads, ADimIsFollowedToTheAttention) {
 TEST_F(AttentionHeads, AllPartsOfADimAreFollowed) {
   // Rows of keys and values side by side; the attention reads the second part only.
   read("%x: tensor<2x1x6x8xf32>, %q: tensor<2x2x6x4xf32>",
-       "%n = plan.call \"aten.neg.default\"(%x) {self = #plan.operand<0>} : (tensor<2x1x6x8xf32>) -> "
+       "%n = plan.call \"aten.neg.default\"(%x) {self = #base.operand<0>} : (tensor<2x1x6x8xf32>) -> "
        "tensor<2x1x6x8xf32>\n"
-       "%s:2 = plan.call \"aten.split_with_sizes.default\"(%n) {self = #plan.operand<0>, split_sizes = array<i64: 4, "
+       "%s:2 = plan.call \"aten.split_with_sizes.default\"(%n) {self = #base.operand<0>, split_sizes = array<i64: 4, "
        "4>, "
        "dim = 3 : i64} : (tensor<2x1x6x8xf32>) -> (tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>)\n" +
            attention("%q", "%s#1", "%s#1"));
@@ -124,8 +124,8 @@ TEST_F(AttentionHeads, MovesOnTheWayChangeNothing) {
 TEST_F(AttentionHeads, ADimThatIsAlsoSomethingElseIsNoHead) {
   // The size of a head in one attention, and rows of another one.
   readAttention(unary("%t", "aten.transpose.int", "%v1", ", dim0 = 2 : i64, dim1 = 3 : i64", "2x1x6x4", "2x1x4x6") +
-                "%other:2 = plan.call \"meshplan.attention\"(%t, %t, %t) {query = #plan.operand<0>, key = "
-                "#plan.operand<1>, value = #plan.operand<2>} in \"attn\" : (tensor<2x1x4x6xf32>, tensor<2x1x4x6xf32>, "
+                "%other:2 = plan.call \"meshplan.attention\"(%t, %t, %t) {query = #base.operand<0>, key = "
+                "#base.operand<1>, value = #base.operand<2>} in \"attn\" : (tensor<2x1x4x6xf32>, tensor<2x1x4x6xf32>, "
                 "tensor<2x1x4x6xf32>) -> (tensor<2x1x4x6xf32>, tensor<2x1x4xf32>)\n");
   EXPECT_EQ(use(6, 3), "");
   EXPECT_EQ(use(5, 2), "");
@@ -134,10 +134,10 @@ TEST_F(AttentionHeads, ADimThatIsAlsoSomethingElseIsNoHead) {
 
 TEST_F(AttentionHeads, AMaskHasNoHeads) {
   read("%q: tensor<2x2x6x4xf32>, %k: tensor<2x1x6x4xf32>, %m: tensor<2x1x6x6xf32>",
-       "%n = plan.call \"aten.neg.default\"(%m) {self = #plan.operand<0>} : (tensor<2x1x6x6xf32>) -> "
+       "%n = plan.call \"aten.neg.default\"(%m) {self = #base.operand<0>} : (tensor<2x1x6x6xf32>) -> "
        "tensor<2x1x6x6xf32>\n"
-       "%out:2 = plan.call \"meshplan.attention\"(%q, %k, %k, %n) {query = #plan.operand<0>, key = #plan.operand<1>, "
-       "value = #plan.operand<2>, mask = #plan.operand<3>} : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, "
+       "%out:2 = plan.call \"meshplan.attention\"(%q, %k, %k, %n) {query = #base.operand<0>, key = #base.operand<1>, "
+       "value = #base.operand<2>, mask = #base.operand<3>} : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, "
        "tensor<2x1x6x4xf32>, tensor<2x1x6x6xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
   EXPECT_FALSE(findHeadSize(op(0)->getResult(0), 3));
 }
@@ -157,14 +157,14 @@ TEST_F(AttentionHeads, AProjectionIsTheModuleOfTheWeights) {
 
 TEST_F(AttentionHeads, TheNearestWeightsMakeTheDim) {
   // A norm's weight lies along the features that a product made before.
-  read("%x: tensor<2x6x8xf32> {plan.kind = \"input\", plan.names = [\"x\"]}, "
-       "%w: tensor<4x8xf32> {plan.kind = \"parameter\", plan.names = [\"w\"]}, "
-       "%s: tensor<4xf32> {plan.kind = \"parameter\", plan.names = [\"s\"]}",
-       linear("%0", "%w", 4, "k") + "%1 = plan.call \"aten.mul.Tensor\"(%0, %s) {self = #plan.operand<0>, other = "
-                                    "#plan.operand<1>} in \"norm\" : "
+  read("%x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = [\"x\"]}, "
+       "%w: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = [\"w\"]}, "
+       "%s: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = [\"s\"]}",
+       linear("%0", "%w", 4, "k") + "%1 = plan.call \"aten.mul.Tensor\"(%0, %s) {self = #base.operand<0>, other = "
+                                    "#base.operand<1>} in \"norm\" : "
                                     "(tensor<2x6x4xf32>, tensor<4xf32>) -> tensor<2x6x4xf32>\n"
-                                    "%2 = plan.call \"aten.mul.Tensor\"(%s, %0) {self = #plan.operand<0>, other = "
-                                    "#plan.operand<1>} in \"norm\" : "
+                                    "%2 = plan.call \"aten.mul.Tensor\"(%s, %0) {self = #base.operand<0>, other = "
+                                    "#base.operand<1>} in \"norm\" : "
                                     "(tensor<4xf32>, tensor<2x6x4xf32>) -> tensor<2x6x4xf32>\n");
   EXPECT_EQ(projection(1, 2), "norm");
   EXPECT_EQ(projection(2, 2), "norm") << "whichever operand it is";
@@ -195,12 +195,12 @@ protected:
       results += (results.empty() ? "tensor<" : ", tensor<") + each + "xf32>";
     return "%s:" + std::to_string(types.size()) +
            " = plan.call \"aten.split_with_sizes.default\"(%from) {self = "
-           "#plan.operand<0>, split_sizes = array<i64: " +
+           "#base.operand<0>, split_sizes = array<i64: " +
            sizes + ">, dim = " + std::to_string(dim) + " : i64} in \"attn\" : (tensor<" + type + "xf32>) -> (" +
            results + ")\n";
   }
-  static constexpr char weight[] = R"(%x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-      %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]})";
+  static constexpr char weight[] = R"(%x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+      %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["qkv.weight"]})";
 
   void readRows(const std::string &behind = "") {
     read(weight,

@@ -32,7 +32,7 @@ TEST_F(CallViewTest, GivesTheDefaultForWhatIsAbsentOrOfAnotherKind) {
 }
 
 TEST_F(CallViewTest, ReadsListsOfIntegers) {
-  CallView call = parse("x", "{l = [1, -1], d = array<i64: 2, 3>, m = [1, #plan.local<0, result 0, dim 0, extent 1>]}",
+  CallView call = parse("x", "{l = [1, -1], d = array<i64: 2, 3>, m = [1, #base.local<0, result 0, dim 0, extent 1>]}",
                         "() -> tensor<4xf32>");
   EXPECT_THAT(call.getInts("l"), Optional(ElementsAre(1, -1)));
   EXPECT_THAT(call.getInts("d"), Optional(ElementsAre(2, 3)));
@@ -42,8 +42,8 @@ TEST_F(CallViewTest, ReadsListsOfIntegers) {
 
 TEST_F(CallViewTest, ReadsOperands) {
   CallView call = parse("x",
-                        "{a = #plan.operand<1>, far = #plan.operand<2>, n = unit, "
-                        "l = [#plan.operand<0>, unit, #plan.operand<1>]}",
+                        "{a = #base.operand<1>, far = #base.operand<2>, n = unit, "
+                        "l = [#base.operand<0>, unit, #base.operand<1>]}",
                         "(tensor<4xf32>, tensor<6xf32>) -> ()");
   EXPECT_THAT(call.getOperand("a"), Optional(1u));
   EXPECT_EQ(call.getOperand("far"), std::nullopt);
@@ -56,7 +56,7 @@ TEST_F(CallViewTest, ReadsOperands) {
 TEST_F(CallViewTest, IsMadeFromACall) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
     func.func @f(%0: tensor<4xf32>) -> tensor<4xf32> {
-      %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
       return %1 : tensor<4xf32>
     })",
                                                         &context);

@@ -144,7 +144,7 @@ TEST_F(EnumerateShardings, FactorsAreDealtInUnits) {
 }
 
 TEST_F(EnumerateShardings, LinearOperandsMayBePartial) {
-  CallView call = parse("aten.add.Tensor", "{self = #plan.operand<0>, other = #plan.operand<1>}",
+  CallView call = parse("aten.add.Tensor", "{self = #base.operand<0>, other = #base.operand<1>}",
                         "(tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>");
   EXPECT_THAT(describeAll(legalShardings(call, record("aten.add.Tensor"), {axis("x", 2), axis("y", 3)})),
               UnorderedElementsAre("{}, {} -> {}", "{y}, {y} -> {y}", "{}+sum{x}, {}+sum{x} -> {}+sum{x}",
@@ -152,14 +152,14 @@ TEST_F(EnumerateShardings, LinearOperandsMayBePartial) {
 }
 
 TEST_F(EnumerateShardings, MovedOperandsMayBePartialByMaximum) {
-  CallView call = parse("aten.clone.default", "{self = #plan.operand<0>}", "(tensor<3xf32>) -> tensor<3xf32>");
+  CallView call = parse("aten.clone.default", "{self = #base.operand<0>}", "(tensor<3xf32>) -> tensor<3xf32>");
   EXPECT_THAT(describeAll(legalShardings(call, record("aten.clone.default"), {axis("x", 2)})),
               UnorderedElementsAre("{} -> {}", "{}+sum{x} -> {}+sum{x}", "{}+max{x} -> {}+max{x}"));
 }
 
 TEST_F(EnumerateShardings, AnAddendIsAddedOnce) {
   CallView call =
-      parse("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>}",
+      parse("aten.linear.default", "{input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>}",
             "(tensor<3x2xf32>, tensor<3x2xf32>, tensor<3xf32>) -> tensor<3x3xf32>");
   EXPECT_THAT(describeAll(legalShardings(call, record("aten.linear.default"), {axis("x", 2)})),
               UnorderedElementsAre("{}{}, {}{}, {} -> {}{}", "{}{}+sum{x}, {}{}, {}+sum{x} -> {}{}+sum{x}",

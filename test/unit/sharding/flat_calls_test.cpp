@@ -20,10 +20,10 @@ protected:
       std::string separator = index == 0 ? "" : ", ", name = "%a" + std::to_string(index);
       arguments += separator + name + ": " + operand;
       names += separator + name;
-      args += separator + "x" + std::to_string(index) + " = #plan.operand<" + std::to_string(index) + ">";
+      args += separator + "x" + std::to_string(index) + " = #base.operand<" + std::to_string(index) + ">";
       types += separator + operand;
     }
-    readModule("plan.mesh [#plan.mesh_axis<\"pod\" = 2>, #plan.mesh_axis<\"dp\" = 2>, #plan.mesh_axis<\"tp\" = 3>]\n"
+    readModule("plan.mesh [#base.mesh_axis<\"pod\" = 2>, #base.mesh_axis<\"dp\" = 2>, #base.mesh_axis<\"tp\" = 3>]\n"
                "func.func @f(" +
                arguments + ") { %0" + (results.size() > 1 ? ":" + std::to_string(results.size()) : "") +
                " = plan.call \"" + target.str() + "\"(" + names + ") {" + args + "} : (" + types + ") -> (" +

@@ -28,14 +28,14 @@ protected:
 //===----------------------------------------------------------------------===//
 
 TEST_F(GradientRecords, FunctionsOfElementsDivideEveryDim) {
-  constexpr char args[] = "{grad_output = #plan.operand<0>, self = #plan.operand<1>}";
+  constexpr char args[] = "{grad_output = #base.operand<0>, self = #base.operand<1>}";
   constexpr char types[] = "(tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>";
   for (llvm::StringRef target : {"aten.silu_backward.default", "aten.gelu_backward.default",
                                  "aten.threshold_backward.default", "aten.hardtanh_backward.default"}) {
     EXPECT_EQ(rule(target, args, types), "[a, b], [a, b] -> [a, b]; a=4 b=6") << target.str();
     EXPECT_EQ(linearity(target, args, types), "{0}") << "in the gradient, not in what the slope is taken at";
   }
-  EXPECT_EQ(linearity("aten.sigmoid_backward.default", "{grad_output = #plan.operand<0>, output = #plan.operand<0>}",
+  EXPECT_EQ(linearity("aten.sigmoid_backward.default", "{grad_output = #base.operand<0>, output = #base.operand<0>}",
                       "(tensor<4xf32>) -> tensor<4xf32>"),
             "")
       << "a gradient that is the result too";
@@ -43,7 +43,7 @@ TEST_F(GradientRecords, FunctionsOfElementsDivideEveryDim) {
 
 TEST_F(GradientRecords, SoftmaxHoldsItsDim) {
   for (llvm::StringRef target : {"aten._softmax_backward_data.default", "aten._log_softmax_backward_data.default"}) {
-    constexpr char args[] = "{grad_output = #plan.operand<0>, output = #plan.operand<1>, dim = -2, input_dtype = f32}";
+    constexpr char args[] = "{grad_output = #base.operand<0>, output = #base.operand<1>, dim = -2, input_dtype = f32}";
     constexpr char types[] = "(tensor<4x6x2xf32>, tensor<4x6x2xf32>) -> tensor<4x6x2xf32>";
     EXPECT_EQ(rule(target, args, types), "[a, b, c], [a, d, c] -> [a, e, c]; a=4 b=6:whole c=2 d=6:whole e=6:whole");
     EXPECT_EQ(linearity(target, args, types), "{0}");
@@ -54,7 +54,7 @@ TEST_F(GradientRecords, SoftmaxHoldsItsDim) {
 // Matrices
 //===----------------------------------------------------------------------===//
 
-constexpr char sides[] = "{left = #plan.operand<0>, right = #plan.operand<1>}";
+constexpr char sides[] = "{left = #base.operand<0>, right = #base.operand<1>}";
 
 TEST_F(GradientRecords, AMatrixIsSummedOverAllRows) {
   EXPECT_EQ(rule("meshplan.weight_gradient", sides, "(tensor<2x4x6xf32>, tensor<2x4x8xf32>) -> tensor<6x8xf32>"),
@@ -72,14 +72,14 @@ TEST_F(GradientRecords, SumsOfHalfTypesAreWrittenInFloat) {
   CallView call = parse("meshplan.weight_gradient", sides, "(tensor<4x6xbf16>, tensor<4x8xbf16>) -> tensor<6x8xbf16>");
   std::optional<LocalCall> wide = record(call.target).widen(call);
   ASSERT_TRUE(wide);
-  EXPECT_EQ(text(*wide), "meshplan.weight_gradient_f32 {left = #plan.operand<0>, right = #plan.operand<1>}");
+  EXPECT_EQ(text(*wide), "meshplan.weight_gradient_f32 {left = #base.operand<0>, right = #base.operand<1>}");
   EXPECT_EQ(rule("meshplan.weight_gradient_f32", sides, "(tensor<4x6xbf16>, tensor<4x8xbf16>) -> tensor<6x8xf32>"),
             "[a, b], [a, c] -> [b, c]; a=4:sum b=6 c=8");
 }
 
 TEST_F(GradientRecords, MatricesOfGroupsHoldTheirRows) {
   EXPECT_EQ(rule("meshplan.grouped_weight_gradient",
-                 "{left = #plan.operand<0>, right = #plan.operand<1>, offs = #plan.operand<2>}",
+                 "{left = #base.operand<0>, right = #base.operand<1>, offs = #base.operand<2>}",
                  "(tensor<10x8xf32>, tensor<10x6xf32>, tensor<3xi32>) -> tensor<3x8x6xf32>"),
             "[a, b], [c, d], [e] -> [f, b, d]; a=10:whole b=8 c=10:whole d=6 e=3:whole f=3:whole");
 }
@@ -102,7 +102,7 @@ TEST_F(GradientRecords, AMatrixCostsAsTheProductThatItIsOf) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-constexpr char convolution[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, "
+constexpr char convolution[] = "{gradient = #base.operand<0>, input = #base.operand<1>, weight = #base.operand<2>, "
                                "stride = [1], padding = [0], dilation = [1]}";
 constexpr char ofInput[] = "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x4x3xf32>) -> tensor<2x4x10xf32>";
 constexpr char ofWeight[] = "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x4x3xf32>) -> tensor<6x4x3xf32>";
@@ -139,7 +139,7 @@ TEST_F(GradientRecords, AConvolutionCostsAsItsForwardCall) {
 
 // Bytes that the kernels took beside their results, with PyTorch 2.11: 74,776 for two images and none for one.
 TEST_F(GradientRecords, AConvolutionWithAStrideHasABufferForItsProducts) {
-  constexpr char strided[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, "
+  constexpr char strided[] = "{gradient = #base.operand<0>, input = #base.operand<1>, weight = #base.operand<2>, "
                              "stride = [2, 2], padding = [1, 1], dilation = [1, 1]}";
   constexpr char two[] = "(tensor<2x32x2x2xf32>, tensor<2x32x4x4xf32>, tensor<32x32x3x3xf32>) -> tensor<2x32x4x4xf32>";
   constexpr char large[] =
@@ -170,7 +170,7 @@ protected:
     std::string types =
         "(" + tensor(of.images, of.out, made) + ", " + input + ", " + weight + ") -> " + (isOfWeight ? weight : input);
     auto pair = [](int64_t number) { return "[" + std::to_string(number) + ", " + std::to_string(number) + "]"; };
-    std::string args = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, stride = " +
+    std::string args = "{gradient = #base.operand<0>, input = #base.operand<1>, weight = #base.operand<2>, stride = " +
                        pair(of.stride) + ", padding = " + pair(of.padding) + ", dilation = [1, 1]}";
     return cost(target, args.c_str(), types.c_str()).workspaceBytes;
   }
@@ -231,8 +231,8 @@ TEST_F(ConvolutionMemory, HalfTypesAreAddedUpInFloat) {
 // Rows: losses, tables, norms
 //===----------------------------------------------------------------------===//
 
-constexpr char loss[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, target = #plan.operand<2>, "
-                        "max = #plan.operand<3>, sum_exp = #plan.operand<4>, ignore_index = -100, classes = 12}";
+constexpr char loss[] = "{gradient = #base.operand<0>, input = #base.operand<1>, target = #base.operand<2>, "
+                        "max = #base.operand<3>, sum_exp = #base.operand<4>, ignore_index = -100, classes = 12}";
 
 TEST_F(GradientRecords, ALossDividesRowsAndClasses) {
   constexpr char types[] = "(tensor<6xf32>, tensor<6x12xf32>, tensor<6xi64>, tensor<6xf32>, tensor<6xf32>) "
@@ -247,10 +247,10 @@ TEST_F(GradientRecords, ALossKnowsTheFirstClassOfTheRank) {
   constexpr char types[] = R"((tensor<6xf32>, tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<6xi64>,
                                tensor<6xf32>, tensor<6xf32>) -> tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>)";
   EXPECT_EQ(local("meshplan.row_loss_gradient", loss, types),
-            "meshplan.row_loss_gradient {classes = 12 : i64, gradient = #plan.operand<0>, ignore_index = -100 : i64, "
-            "input = #plan.operand<1>, max = #plan.operand<3>, "
-            "offset = #plan.local<0, operand 1, dim 1, offset 1>, sum_exp = #plan.operand<4>, "
-            "target = #plan.operand<2>}");
+            "meshplan.row_loss_gradient {classes = 12 : i64, gradient = #base.operand<0>, ignore_index = -100 : i64, "
+            "input = #base.operand<1>, max = #base.operand<3>, "
+            "offset = #base.local<0, operand 1, dim 1, offset 1>, sum_exp = #base.operand<4>, "
+            "target = #base.operand<2>}");
   constexpr char whole[] = R"((tensor<6xf32>, tensor<6x12xf32, #plan.sharding<[{"tp"}, {}]>>, tensor<6xi64>,
                                tensor<6xf32>, tensor<6xf32>) -> tensor<6x12xf32, #plan.sharding<[{"tp"}, {}]>>)";
   EXPECT_EQ(local("meshplan.row_loss_gradient", loss, whole).find("offset"), std::string::npos);
@@ -271,10 +271,10 @@ TEST_F(GradientRecords, ALossIsComputedInItsResult) {
   EXPECT_EQ(workspace("bf16", ""), 512 * 23 + 65536 * 4);
   EXPECT_EQ(workspace("f64", ""), 512 * 35);
   EXPECT_EQ(workspace("f32", ", label_smoothing = 0.1"), 512 * 39);
-  EXPECT_EQ(workspace("f32", ", label_smoothing = 0.1, class_weight = #plan.operand<5>"), 512 * 39 + 65536 * 4);
+  EXPECT_EQ(workspace("f32", ", label_smoothing = 0.1, class_weight = #base.operand<5>"), 512 * 39 + 65536 * 4);
 }
 
-constexpr char table[] = "{gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>, "
+constexpr char table[] = "{gradient = #base.operand<0>, indices = #base.operand<1>, weight = #base.operand<2>, "
                          "padding_idx = -1}";
 
 TEST_F(GradientRecords, ATableIsSummedOverAllIndices) {
@@ -290,7 +290,7 @@ TEST_F(GradientRecords, ATableIsSummedOverAllIndices) {
 /// How often an index occurs, all indices say together.
 TEST_F(GradientRecords, FrequenciesHoldAllIndices) {
   EXPECT_EQ(rule("meshplan.embedding_gradient",
-                 "{gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>, "
+                 "{gradient = #base.operand<0>, indices = #base.operand<1>, weight = #base.operand<2>, "
                  "padding_idx = -1, scale_grad_by_freq = true}",
                  "(tensor<4x8xf32>, tensor<4xi64>, tensor<24x8xf32>) -> tensor<24x8xf32>"),
             "[a, b], [c], [d, b] -> [d, b]; a=4:whole b=8 c=4:whole d=24");
@@ -300,13 +300,13 @@ TEST_F(GradientRecords, ATableKnowsTheFirstRowOfTheRank) {
   EXPECT_EQ(local("meshplan.embedding_gradient", table,
                   R"((tensor<4x8xf32>, tensor<4xi64>, tensor<24x8xf32, #plan.sharding<[{"tp"}, {}]>>)
                      -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}]>>)"),
-            "meshplan.embedding_gradient {gradient = #plan.operand<0>, indices = #plan.operand<1>, "
-            "offset = #plan.local<0, operand 2, dim 0, offset 1>, padding_idx = -1 : i64, weight = #plan.operand<2>}");
+            "meshplan.embedding_gradient {gradient = #base.operand<0>, indices = #base.operand<1>, "
+            "offset = #base.local<0, operand 2, dim 0, offset 1>, padding_idx = -1 : i64, weight = #base.operand<2>}");
 }
 
 TEST_F(GradientRecords, NormsHoldWhatTheyNormalise) {
-  constexpr char args[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, normalized_shape = [6, 8], "
-                          "weight = #plan.operand<2>}";
+  constexpr char args[] = "{gradient = #base.operand<0>, input = #base.operand<1>, normalized_shape = [6, 8], "
+                          "weight = #base.operand<2>}";
   for (llvm::StringRef kernel : {"layer_norm", "rms_norm"}) {
     std::string input = ("meshplan." + kernel + "_input_gradient").str(),
                 weight = ("meshplan." + kernel + "_weight_gradient").str();
@@ -316,7 +316,7 @@ TEST_F(GradientRecords, NormsHoldWhatTheyNormalise) {
               "g=6:whole h=8:whole i=6:whole j=8:whole");
     EXPECT_EQ(linearity(input, args, types), "{0}");
     constexpr char sums[] = "(tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>) -> tensor<6x8xf32>";
-    constexpr char two[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, normalized_shape = [6, 8]}";
+    constexpr char two[] = "{gradient = #base.operand<0>, input = #base.operand<1>, normalized_shape = [6, 8]}";
     EXPECT_EQ(rule(weight, two, sums), "[a, b, c, d], [a, b, e, f] -> [g, h]; a=2:sum b=4:sum c=6:whole d=8:whole "
                                        "e=6:whole f=8:whole g=6:whole h=8:whole");
     EXPECT_EQ(linearity(weight, two, sums), "{0}");
@@ -325,7 +325,7 @@ TEST_F(GradientRecords, NormsHoldWhatTheyNormalise) {
 
 TEST_F(GradientRecords, RowsCostTheirElements) {
   OpCost norm = cost("meshplan.rms_norm_input_gradient",
-                     "{gradient = #plan.operand<0>, input = #plan.operand<1>, normalized_shape = [8]}",
+                     "{gradient = #base.operand<0>, input = #base.operand<1>, normalized_shape = [8]}",
                      "(tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>");
   EXPECT_EQ(norm.bytes, 4 * 3 * 4 * 8);
   EXPECT_GE(norm.workspaceBytes, 4 * 8) << "two statistics of each row";
@@ -338,8 +338,8 @@ TEST_F(GradientRecords, RowsCostTheirElements) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-constexpr char attentionOperands[] = "gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, "
-                                     "value = #plan.operand<3>";
+constexpr char attentionOperands[] = "gradient = #base.operand<0>, query = #base.operand<1>, key = #base.operand<2>, "
+                                     "value = #base.operand<3>";
 
 std::string attentionWith(llvm::StringRef more) { return ("{" + llvm::Twine(attentionOperands) + more + "}").str(); }
 
@@ -386,7 +386,7 @@ TEST_F(GradientRecords, ApartEveryHeadHasItsOwn) {
 TEST_F(GradientRecords, AMaskOfAllHeadsIsSummed) {
   auto mask = [&](const char *type) {
     return rule(
-        "meshplan.attention_mask_gradient", attentionWith(", mask = #plan.operand<4>"),
+        "meshplan.attention_mask_gradient", attentionWith(", mask = #base.operand<4>"),
         (llvm::StringRef(attentionGradientTypes(6, 2, 2)).split(") ->").first + ", " + type + ") -> " + type).str());
   };
   constexpr char others[] = "[a, b, 1, 1], [a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1], ";
@@ -397,7 +397,7 @@ TEST_F(GradientRecords, AMaskOfAllHeadsIsSummed) {
 }
 
 TEST_F(GradientRecords, SharedHeadsAreSummed) {
-  constexpr char args[] = "{input = #plan.operand<0>, groups = 2, heads_per_group = 3}";
+  constexpr char args[] = "{input = #base.operand<0>, groups = 2, heads_per_group = 3}";
   constexpr char types[] = "(tensor<2x6x8x4xf32>) -> tensor<2x2x8x4xf32>";
   EXPECT_EQ(rule("meshplan.sum_shared_heads", args, types),
             "[a, b, c, d] -> [a, e, c, d]; a=2 b=6:sum c=8 d=4 e=2:whole");
@@ -405,8 +405,8 @@ TEST_F(GradientRecords, SharedHeadsAreSummed) {
   EXPECT_EQ(local("meshplan.sum_shared_heads", args,
                   R"((tensor<2x6x8x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>)
                      -> tensor<2x2x8x4xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>)"),
-            "meshplan.sum_shared_heads {first_head = #plan.local<0, operand 0, dim 1, offset 1>, groups = 2 : i64, "
-            "heads_per_group = 3 : i64, input = #plan.operand<0>}");
+            "meshplan.sum_shared_heads {first_head = #base.local<0, operand 0, dim 1, offset 1>, groups = 2 : i64, "
+            "heads_per_group = 3 : i64, input = #base.operand<0>}");
 }
 
 TEST_F(GradientRecords, AttentionGivesSharedSumsApart) {
@@ -435,9 +435,9 @@ TEST_F(GradientRecords, SharedKeysAreToldByTheirFirst) {
     return all + heads + ", " + heads + ", " + heads + ")";
   };
   EXPECT_EQ(local("meshplan.attention_backward", attentionWith(""), types(", repeat 2")),
-            "meshplan.attention_backward {first_head = #plan.local<0, operand 1, dim 1, offset 1>, "
-            "first_key_head = #plan.local<0, operand 2, dim 1, offset 1>, gradient = #plan.operand<0>, "
-            "heads_per_key = 2 : i64, key = #plan.operand<2>, query = #plan.operand<1>, value = #plan.operand<3>}");
+            "meshplan.attention_backward {first_head = #base.local<0, operand 1, dim 1, offset 1>, "
+            "first_key_head = #base.local<0, operand 2, dim 1, offset 1>, gradient = #base.operand<0>, "
+            "heads_per_key = 2 : i64, key = #base.operand<2>, query = #base.operand<1>, value = #base.operand<3>}");
   EXPECT_EQ(local("meshplan.attention_backward", attentionWith(""), types("")).find("first_head"), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 //===- module_border_test.cpp - what enters and leaves --------------------===//
 
 #include "compiler/sharding/module_border.h"
+#include "dialect/plan/attributes.h"
 #include "test/unit/report/explain/plan_module.h"
 
 using namespace meshplan;
@@ -15,7 +16,7 @@ protected:
       return call.getModule()->str();
     auto argument = mlir::cast<mlir::BlockArgument>(value);
     auto function = mlir::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
-    auto names = function.getArgAttrOfType<mlir::ArrayAttr>(argument.getArgNumber(), "plan.names");
+    auto names = plan::argAttr<plan::attr::Names>(function, argument.getArgNumber());
     return mlir::cast<mlir::StringAttr>(names[0]).str();
   }
 
@@ -74,13 +75,13 @@ TEST_F(BorderTest, TheRootHoldsAll) { expectBorder("", 6, {"x x2"}, {"layers.1 x
 
 TEST(RootBorder, HasWhatTheModelReturnsInItsOrder) {
   PlanModule module(R"(
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @forward(%x: tensor<8xf32> {plan.kind = "input", plan.names = ["x"]},
-                   %b: tensor<8xf32> {plan.kind = "buffer", plan.names = ["b"]})
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @forward(%x: tensor<8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+                   %b: tensor<8xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["b"]})
     -> (tensor<8xf32> {plan.name = "0"}, tensor<8xf32> {plan.name = "1"}, tensor<8xf32> {plan.updates = 1 : i64}) {
-  %0 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
-  %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
-  %2 = plan.call "aten.sin.default"(%1) {self = #plan.operand<0>} in "head" : (tensor<8xf32>) -> tensor<8xf32>
+  %0 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = plan.call "aten.sin.default"(%1) {self = #base.operand<0>} in "head" : (tensor<8xf32>) -> tensor<8xf32>
   return %2, %1, %0 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 })");
   auto targets = [&](llvm::StringRef path) {

@@ -46,20 +46,20 @@ TEST_F(OpRecordTest, WhatPicksElementsAlongADim) {
     return picksAlong(call, 0, 0) * 10 + picksAlong(call, 0, 1);
   };
   EXPECT_EQ(
-      picks("aten.select.int", "{self = #plan.operand<0>, dim = 1, index = 3}", "(tensor<2x8xf32>) -> tensor<2xf32>"),
+      picks("aten.select.int", "{self = #base.operand<0>, dim = 1, index = 3}", "(tensor<2x8xf32>) -> tensor<2xf32>"),
       1);
-  EXPECT_EQ(picks("aten.slice.Tensor", "{self = #plan.operand<0>, dim = 0, start = 1, end = 2}",
+  EXPECT_EQ(picks("aten.slice.Tensor", "{self = #base.operand<0>, dim = 0, start = 1, end = 2}",
                   "(tensor<2x8xf32>) -> tensor<1x8xf32>"),
             10);
-  EXPECT_EQ(picks("aten.transpose.int", "{self = #plan.operand<0>, dim0 = 0, dim1 = 1}",
+  EXPECT_EQ(picks("aten.transpose.int", "{self = #base.operand<0>, dim0 = 0, dim1 = 1}",
                   "(tensor<2x8xf32>) -> tensor<8x2xf32>"),
             0)
       << "takes all";
-  EXPECT_EQ(picks("aten.flip.default", "{self = #plan.operand<0>, dims = array<i64: 1>}",
+  EXPECT_EQ(picks("aten.flip.default", "{self = #base.operand<0>, dims = array<i64: 1>}",
                   "(tensor<2x8xf32>) -> tensor<2x8xf32>"),
             0)
       << "takes all";
-  EXPECT_EQ(picks("aten.cumsum.default", "{self = #plan.operand<0>, dim = 1}", "(tensor<2x8xf32>) -> tensor<2x8xf32>"),
+  EXPECT_EQ(picks("aten.cumsum.default", "{self = #base.operand<0>, dim = 1}", "(tensor<2x8xf32>) -> tensor<2x8xf32>"),
             0)
       << "computes";
 }
@@ -82,7 +82,7 @@ TEST_F(OpRecordTest, ACallThatDoesNotFitItsRecordIsNotDivided) {
 }
 
 TEST_F(OpRecordTest, ACallThatFitsIsDividedByItsRule) {
-  CallView call = parse("aten.neg.default", "{self = #plan.operand<0>}", "(tensor<4xf32>) -> tensor<4xf32>");
+  CallView call = parse("aten.neg.default", "{self = #base.operand<0>}", "(tensor<4xf32>) -> tensor<4xf32>");
   EXPECT_EQ(describe(factorRuleOf(call, OpRegistry::get().lookup(call.target))), "[a] -> [a]; a=4");
 }
 

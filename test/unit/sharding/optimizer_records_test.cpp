@@ -13,9 +13,9 @@ namespace {
 
 using OptimizerRecords = CallTest;
 
-constexpr char adam[] = "{parameter = #plan.operand<0>, gradient = #plan.operand<1>, average = #plan.operand<2>, "
-                        "square_average = #plan.operand<3>, learning_rate = #plan.operand<4>, step = #plan.operand<5>}";
-constexpr char sgd[] = "{parameter = #plan.operand<0>, gradient = #plan.operand<1>, learning_rate = #plan.operand<2>}";
+constexpr char adam[] = "{parameter = #base.operand<0>, gradient = #base.operand<1>, average = #base.operand<2>, "
+                        "square_average = #base.operand<3>, learning_rate = #base.operand<4>, step = #base.operand<5>}";
+constexpr char sgd[] = "{parameter = #base.operand<0>, gradient = #base.operand<1>, learning_rate = #base.operand<2>}";
 
 TEST_F(OptimizerRecords, StepsGoElementByElement) {
   EXPECT_EQ(rule("meshplan.adam", adam,
@@ -27,7 +27,7 @@ TEST_F(OptimizerRecords, StepsGoElementByElement) {
 }
 
 TEST_F(OptimizerRecords, SquaresAreAddedUpOverAllDims) {
-  EXPECT_EQ(rule("meshplan.square_sum", "{self = #plan.operand<0>}", "(tensor<4x6xf32>) -> tensor<f32>"),
+  EXPECT_EQ(rule("meshplan.square_sum", "{self = #base.operand<0>}", "(tensor<4x6xf32>) -> tensor<f32>"),
             "[a, b] -> []; a=4:sum b=6:sum");
 }
 
@@ -44,8 +44,8 @@ TEST_F(OptimizerRecords, MemoryOfAStep) {
   CallView plain = parse("meshplan.sgd", sgd, "(tensor<8xf32>, tensor<8xf32>, tensor<f64>) -> tensor<8xf32>");
   EXPECT_EQ(record("meshplan.sgd").cost(plain).workspaceBytes, 0);
   CallView scaled = parse("meshplan.sgd",
-                          "{parameter = #plan.operand<0>, gradient = #plan.operand<1>, learning_rate = "
-                          "#plan.operand<2>, factor = #plan.operand<3>}",
+                          "{parameter = #base.operand<0>, gradient = #base.operand<1>, learning_rate = "
+                          "#base.operand<2>, factor = #base.operand<3>}",
                           "(tensor<8xf32>, tensor<8xf32>, tensor<f64>, tensor<f32>) -> tensor<8xf32>");
   EXPECT_EQ(record("meshplan.sgd").cost(scaled).workspaceBytes, 32);
 }

@@ -10,8 +10,8 @@
 namespace meshplan {
 
 /// Arguments of operators of one and of two operands.
-inline constexpr char unary[] = "{self = #plan.operand<0>}";
-inline constexpr char binary[] = "{self = #plan.operand<0>, other = #plan.operand<1>}";
+inline constexpr char unary[] = "{self = #base.operand<0>}";
+inline constexpr char binary[] = "{self = #base.operand<0>, other = #base.operand<1>}";
 
 /// A fixture that reads calls from text: `args` is the dictionary of plan.call, `types` its function type.
 class CallTest : public testing::Test {

@@ -43,13 +43,13 @@ TEST_F(RandomOps, NumbersThatKernelsDraw) {
     return drawnNumbers(parse(target, args, type));
   };
   EXPECT_EQ(drawn("meshplan.uniform", "{size = [4, 3], number = 0}", "() -> tensor<4x3xf32>"), 12);
-  EXPECT_EQ(drawn("meshplan.dropout", "{input = #plan.operand<0>, p = 0.5, number = 1}",
+  EXPECT_EQ(drawn("meshplan.dropout", "{input = #base.operand<0>, p = 0.5, number = 1}",
                   "(tensor<4x5xf32>) -> tensor<4x5xf32>"),
             20);
   EXPECT_EQ(drawn("aten.rand.default", "{size = [4]}", "() -> tensor<4xf32>"), 0);
   std::string attention = "(tensor<4x6x3x8xf32>, tensor<4x2x7x8xf32>, tensor<4x2x7x8xf32>) -> (tensor<4x6x3x8xf32>, "
                           "tensor<4x6x3xf32>)",
-              operands = "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, ";
+              operands = "{query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, ";
   EXPECT_EQ(drawn("meshplan.attention", operands + "dropout = 0.5, number = 1}", attention), 4 * 6 * 3 * 7);
   EXPECT_EQ(drawn("meshplan.attention", operands + "scale = 0.5}", attention), 0);
 }

@@ -20,9 +20,9 @@ protected:
 };
 
 constexpr char dropout[] =
-    "{input = #plan.operand<0>, seed = #plan.operand<1>, step = #plan.operand<2>, p = 0.5 : f64, "
+    "{input = #base.operand<0>, seed = #base.operand<1>, step = #base.operand<2>, p = 0.5 : f64, "
     "number = 3 : i64}";
-constexpr char uniform[] = "{seed = #plan.operand<0>, step = #plan.operand<1>, size = [4 : i64, 6 : i64], "
+constexpr char uniform[] = "{seed = #base.operand<0>, step = #base.operand<1>, size = [4 : i64, 6 : i64], "
                            "number = 3 : i64, dtype = f32}";
 constexpr char dropoutTypes[] = "(tensor<4x1x6xf32>, tensor<f64>, tensor<f64>) -> tensor<4x1x6xf32>";
 constexpr char uniformTypes[] = "(tensor<f64>, tensor<f64>) -> tensor<4x6xf32>";
@@ -43,22 +43,22 @@ TEST_F(RandomRecords, PartsAreToldWhereTheyLie) {
   EXPECT_EQ(local("meshplan.dropout", dropout,
                   R"((tensor<4x8x6xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>>, tensor<f64>, tensor<f64>)
                      -> tensor<4x8x6xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>>)"),
-            "meshplan.dropout {input = #plan.operand<0>, number = 3 : i64, offset = [#plan.local<0, result 0, dim 0, "
-            "offset 1>, 0, #plan.local<0, result 0, dim 2, offset 1>], p = 5.000000e-01 : f64, seed = "
-            "#plan.operand<1>, shape = [4, 8, 6], step = #plan.operand<2>}");
+            "meshplan.dropout {input = #base.operand<0>, number = 3 : i64, offset = [#base.local<0, result 0, dim 0, "
+            "offset 1>, 0, #base.local<0, result 0, dim 2, offset 1>], p = 5.000000e-01 : f64, seed = "
+            "#base.operand<1>, shape = [4, 8, 6], step = #base.operand<2>}");
   EXPECT_EQ(local("meshplan.uniform", uniform,
                   R"((tensor<f64>, tensor<f64>) -> tensor<4x6xf32, #plan.sharding<[{}, {"tp"}]>>)"),
-            "meshplan.uniform {dtype = f32, number = 3 : i64, offset = [0, #plan.local<0, result 0, dim 1, offset 1>], "
-            "seed = #plan.operand<0>, shape = [4, 6], size = [4, #plan.local<0, result 0, dim 1, extent 1>], "
-            "step = #plan.operand<1>}");
+            "meshplan.uniform {dtype = f32, number = 3 : i64, offset = [0, #base.local<0, result 0, dim 1, offset 1>], "
+            "seed = #base.operand<0>, shape = [4, 6], size = [4, #base.local<0, result 0, dim 1, extent 1>], "
+            "step = #base.operand<1>}");
 }
 
 TEST_F(RandomRecords, WholeCallsStay) {
   EXPECT_EQ(local("meshplan.dropout", dropout,
                   R"((tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>, tensor<f64>, tensor<f64>)
                      -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>)"),
-            "meshplan.dropout {input = #plan.operand<0>, number = 3 : i64, p = 5.000000e-01 : f64, "
-            "seed = #plan.operand<1>, step = #plan.operand<2>}");
+            "meshplan.dropout {input = #base.operand<0>, number = 3 : i64, p = 5.000000e-01 : f64, "
+            "seed = #base.operand<1>, step = #base.operand<2>}");
 }
 
 /// The kernel reads rows: what is turned is copied.
@@ -76,9 +76,9 @@ TEST_F(RandomRecords, CostIsThatOfTheWords) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-constexpr char drawnAttention[] = "query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, "
+constexpr char drawnAttention[] = "query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, "
                                   "dropout = 0.5 : f64";
-constexpr char keyed[] = ", seed = #plan.operand<3>, step = #plan.operand<4>, number = 2 : i64";
+constexpr char keyed[] = ", seed = #base.operand<3>, step = #base.operand<4>, number = 2 : i64";
 
 std::string drawnAttentionWith(llvm::StringRef more) { return ("{" + llvm::Twine(drawnAttention) + more + "}").str(); }
 
@@ -102,10 +102,10 @@ TEST_F(RandomRecords, AttentionIsToldItsSamplesAndHeads) {
   constexpr char keys[] = R"(tensor<2x3x1x1xf32, #plan.sharding<[{"dp"}, {"tp", repeat 2}, {}, {}]>>)";
   EXPECT_EQ(
       local("meshplan.attention", drawnAttentionWith(keyed), drawnAttentionTypes(heads, heads)),
-      "meshplan.attention {all_heads = 6 : i64, dropout = 5.000000e-01 : f64, first_head = #plan.local<0, operand "
-      "0, dim 1, offset 1>, first_sample = #plan.local<0, operand 0, dim 0, offset 1>, key = #plan.operand<1>, "
-      "number = 2 : i64, query = #plan.operand<0>, seed = #plan.operand<3>, step = #plan.operand<4>, value = "
-      "#plan.operand<2>}");
+      "meshplan.attention {all_heads = 6 : i64, dropout = 5.000000e-01 : f64, first_head = #base.local<0, operand "
+      "0, dim 1, offset 1>, first_sample = #base.local<0, operand 0, dim 0, offset 1>, key = #base.operand<1>, "
+      "number = 2 : i64, query = #base.operand<0>, seed = #base.operand<3>, step = #base.operand<4>, value = "
+      "#base.operand<2>}");
   std::string shared = local("meshplan.attention", drawnAttentionWith(keyed), drawnAttentionTypes(heads, keys));
   EXPECT_NE(shared.find("heads_per_key = 2"), std::string::npos);
   EXPECT_NE(shared.find("all_heads = 6"), std::string::npos);

@@ -18,7 +18,7 @@ protected:
 };
 
 TEST_F(RecordCost, ProductsCostTwoFlopsForEachTerm) {
-  OpCost linear = cost("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>}",
+  OpCost linear = cost("aten.linear.default", "{input = #base.operand<0>, weight = #base.operand<1>}",
                        "(tensor<4x8x16xf32>, tensor<32x16xf32>) -> tensor<4x8x32xf32>");
   EXPECT_EQ(linear.flops, 2 * 4 * 8 * 16 * 32);
   EXPECT_EQ(linear.bytes, 4 * (4 * 8 * 16 + 32 * 16 + 4 * 8 * 32));
@@ -28,7 +28,7 @@ TEST_F(RecordCost, ProductsCostTwoFlopsForEachTerm) {
 
 // As metered with PyTorch 2.11, whose oneDNN brings gradient and result into the order of a row-major operand.
 TEST_F(RecordCost, TheGradientOfGeluIsReordered) {
-  constexpr char args[] = "{grad_output = #plan.operand<0>, self = #plan.operand<1>}";
+  constexpr char args[] = "{grad_output = #base.operand<0>, self = #base.operand<1>}";
   constexpr char types[] = "(tensor<128x8x256xf32>, tensor<128x8x256xf32>) -> tensor<128x8x256xf32>";
   constexpr int64_t bytes = 4 * 128 * 8 * 256;
   Strides own{2048, 256, 1}, turned{256, 32768, 1}, same{0, 0, 0};
@@ -44,7 +44,7 @@ TEST_F(RecordCost, TheGradientOfGeluIsReordered) {
   EXPECT_EQ(workspace(args, half, turned, own), bytes);
   constexpr char wide[] = "(tensor<128x8x256xf64>, tensor<128x8x256xf64>) -> tensor<128x8x256xf64>";
   EXPECT_EQ(workspace(args, wide, turned, own), 0) << "ATen computes it";
-  constexpr char tanh[] = "{grad_output = #plan.operand<0>, self = #plan.operand<1>, approximate = \"tanh\"}";
+  constexpr char tanh[] = "{grad_output = #base.operand<0>, self = #base.operand<1>, approximate = \"tanh\"}";
   EXPECT_EQ(workspace(tanh, types, turned, own), 0);
 }
 
@@ -56,7 +56,7 @@ TEST_F(RecordCost, MatmulExpandsBroadcastBatches) {
 }
 
 TEST_F(RecordCost, ViewsAllocateNothing) {
-  OpCost view = cost("aten.transpose.int", "{self = #plan.operand<0>, dim0 = 0, dim1 = 1}",
+  OpCost view = cost("aten.transpose.int", "{self = #base.operand<0>, dim0 = 0, dim1 = 1}",
                      "(tensor<4x6xf32>) -> tensor<6x4xf32>");
   EXPECT_TRUE(view.aliases);
   EXPECT_EQ(view.bytes + view.flops + view.workspaceBytes, 0);
@@ -66,7 +66,7 @@ TEST_F(RecordCost, ViewsAllocateNothing) {
 const Strides swapped = {192, 8, 32, 1};
 
 TEST_F(RecordCost, ReshapesAreViewsWhereStridesAllow) {
-  constexpr char args[] = "{self = #plan.operand<0>, shape = [2, 4, 48]}";
+  constexpr char args[] = "{self = #base.operand<0>, shape = [2, 4, 48]}";
   constexpr char types[] = "(tensor<2x4x6x8xf32>) -> tensor<2x4x48xf32>";
   for (llvm::StringRef target : {"aten.reshape.default", "aten.view.default", "aten.flatten.using_ints"}) {
     EXPECT_TRUE(cost(target, args, types).aliases);
@@ -85,15 +85,15 @@ TEST_F(RecordCost, MatmulCopiesWhatIsNoListOfMatrices) {
 }
 
 TEST_F(RecordCost, LinearCopiesWhatIsNoListOfMatrices) {
-  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>}";
+  constexpr char args[] = "{input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>}";
   constexpr char types[] = "(tensor<4x6x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x6x2xf32>";
   // A list of matrices with gaps between the rows is none of its own.
   EXPECT_EQ(cost("aten.linear.default", args, types, {{8, 32, 1}, {8, 1}, {1}}).workspaceBytes, 0);
-  EXPECT_EQ(cost("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>}",
+  EXPECT_EQ(cost("aten.linear.default", "{input = #base.operand<0>, weight = #base.operand<1>}",
                  "(tensor<3x4x6x8xf32>, tensor<2x8xf32>) -> tensor<3x4x6x2xf32>", {{8, 144, 24, 1}, {8, 1}})
                 .workspaceBytes,
             4 * 576);
-  EXPECT_EQ(cost("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>}",
+  EXPECT_EQ(cost("aten.linear.default", "{input = #base.operand<0>, weight = #base.operand<1>}",
                  "(tensor<4x6x8xf32>, tensor<2x8xf32>) -> tensor<4x6x2xf32>", {{8, 32, 1}, {8, 1}})
                 .workspaceBytes,
             0);
@@ -102,13 +102,13 @@ TEST_F(RecordCost, LinearCopiesWhatIsNoListOfMatrices) {
 TEST_F(RecordCost, EinsumReshapesToListsOfMatrices) {
   constexpr char types[] = "(tensor<2x6x4x8xf32>, tensor<2x5x4x8xf32>) -> tensor<2x4x6x5xf32>";
   OpCost einsum = cost("aten.einsum.default",
-                       "{equation = \"bqhd,bkhd->bhqk\", tensors = [#plan.operand<0>, #plan.operand<1>]}", types);
+                       "{equation = \"bqhd,bkhd->bhqk\", tensors = [#base.operand<0>, #base.operand<1>]}", types);
   EXPECT_EQ(einsum.flops, 2 * (2 * 4 * 6 * 5) * 8);
   EXPECT_EQ(einsum.workspaceBytes, 4 * (2 * 6 * 4 * 8 + 2 * 5 * 4 * 8));
 }
 
 TEST_F(RecordCost, SmallImagesAreUpsampledWithFeaturesInnermost) {
-  constexpr char args[] = "{input = #plan.operand<0>, align_corners = false}";
+  constexpr char args[] = "{input = #base.operand<0>, align_corners = false}";
   constexpr char small[] = "(tensor<4x5x16x16xf32>) -> tensor<4x5x32x32xf32>";
   Strides featuresInnermost = {1280, 1, 80, 5};
   // What PyTorch's profiler counts besides the result.
@@ -126,8 +126,8 @@ TEST_F(RecordCost, SmallImagesAreUpsampledWithFeaturesInnermost) {
 
 TEST_F(RecordCost, NormsCopyStridedOperands) {
   constexpr char types[] = "(tensor<4x6xf32>) -> tensor<4x6xf32>";
-  EXPECT_EQ(cost("aten.softmax.int", "{self = #plan.operand<0>, dim = 1}", types, {{1, 4}}).workspaceBytes, 24 * 4);
-  EXPECT_EQ(cost("aten.layer_norm.default", "{input = #plan.operand<0>, normalized_shape = [6]}", types, {{1, 4}})
+  EXPECT_EQ(cost("aten.softmax.int", "{self = #base.operand<0>, dim = 1}", types, {{1, 4}}).workspaceBytes, 24 * 4);
+  EXPECT_EQ(cost("aten.layer_norm.default", "{input = #base.operand<0>, normalized_shape = [6]}", types, {{1, 4}})
                 .workspaceBytes,
             24 * 4 + 2 * 4 * 4);
 }
@@ -147,11 +147,11 @@ TEST_F(RecordCost, ConversionToTheSameDtypeIsTheOperand) {
   EXPECT_TRUE(cost("aten.to.dtype", unary, "(tensor<4xf32>) -> tensor<4xf32>").aliases);
   EXPECT_FALSE(cost("aten.to.dtype", unary, "(tensor<4xf32>) -> tensor<4xbf16>").aliases);
   EXPECT_FALSE(
-      cost("aten.to.dtype", "{self = #plan.operand<0>, copy = true}", "(tensor<4xf32>) -> tensor<4xf32>").aliases);
+      cost("aten.to.dtype", "{self = #base.operand<0>, copy = true}", "(tensor<4xf32>) -> tensor<4xf32>").aliases);
 }
 
 TEST_F(RecordCost, ConditionsAreReadAsTheyAre) {
-  constexpr char args[] = "{condition = #plan.operand<0>, self = #plan.operand<1>, other = #plan.operand<2>}";
+  constexpr char args[] = "{condition = #base.operand<0>, self = #base.operand<1>, other = #base.operand<2>}";
   EXPECT_EQ(cost("aten.where.self", args, "(tensor<4x6xi1>, tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>")
                 .workspaceBytes,
             0);
@@ -173,25 +173,25 @@ TEST_F(RecordCost, ReductionsConvertTheirOperandFirst) {
 
 /// As metered on PyTorch 2.11: rms_norm holds one tensor besides the result in float, two and a half in half types.
 TEST_F(RecordCost, RmsNormIsComposite) {
-  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, normalized_shape = [6]}";
+  constexpr char args[] = "{input = #base.operand<0>, weight = #base.operand<1>, normalized_shape = [6]}";
   EXPECT_EQ(cost("aten.rms_norm.default", args, "(tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>").workspaceBytes,
             24 * 4);
   EXPECT_EQ(
       cost("aten.rms_norm.default", args, "(tensor<4x6xbf16>, tensor<6xbf16>) -> tensor<4x6xbf16>").workspaceBytes,
       24 * 10);
-  EXPECT_EQ(cost("aten.rms_norm.default", "{input = #plan.operand<0>, normalized_shape = [6]}",
+  EXPECT_EQ(cost("aten.rms_norm.default", "{input = #base.operand<0>, normalized_shape = [6]}",
                  "(tensor<4x6xf32>) -> tensor<4x6xf32>")
                 .workspaceBytes,
             2 * 4 * 4);
 }
 
 TEST_F(RecordCost, IsinSortsWhereThereIsMuchToCompareWith) {
-  constexpr char args[] = "{elements = #plan.operand<0>, test_elements = #plan.operand<1>}";
+  constexpr char args[] = "{elements = #base.operand<0>, test_elements = #base.operand<1>}";
   EXPECT_EQ(cost("aten.isin.Tensor_Tensor", args, "(tensor<4x6xi64>, tensor<15xi64>) -> tensor<4x6xi1>").workspaceBytes,
             0);
   EXPECT_EQ(cost("aten.isin.Tensor_Tensor", args, "(tensor<4x6xi64>, tensor<16xi64>) -> tensor<4x6xi1>").workspaceBytes,
             (24 + 16) * (3 * 8 + 10) + 9 * 24);
-  EXPECT_EQ(cost("aten.isin.Tensor_Scalar", "{elements = #plan.operand<0>, test_element = 3}",
+  EXPECT_EQ(cost("aten.isin.Tensor_Scalar", "{elements = #base.operand<0>, test_element = 3}",
                  "(tensor<4x6xi64>) -> tensor<4x6xi1>")
                 .workspaceBytes,
             0);
@@ -199,22 +199,22 @@ TEST_F(RecordCost, IsinSortsWhereThereIsMuchToCompareWith) {
 
 TEST_F(RecordCost, FunctionsOfMatricesFactorACopy) {
   OpCost inverse =
-      cost("aten.linalg_inv.default", "{A = #plan.operand<0>}", "(tensor<4x3x3xf32>) -> tensor<4x3x3xf32>");
+      cost("aten.linalg_inv.default", "{A = #base.operand<0>}", "(tensor<4x3x3xf32>) -> tensor<4x3x3xf32>");
   EXPECT_EQ(inverse.flops, 4 * 2 * 27);
   EXPECT_EQ(inverse.workspaceBytes, 4 * 9 * 4 + 4 * (12 + 4)) << "with pivots and numbers of failure";
   OpCost factor =
-      cost("aten.linalg_cholesky.default", "{self = #plan.operand<0>}", "(tensor<4x3x3xf32>) -> tensor<4x3x3xf32>");
+      cost("aten.linalg_cholesky.default", "{self = #base.operand<0>}", "(tensor<4x3x3xf32>) -> tensor<4x3x3xf32>");
   EXPECT_EQ(factor.workspaceBytes, 4 * 4) << "it is its own copy";
-  EXPECT_EQ(cost("aten.linalg_det.default", "{A = #plan.operand<0>}", "(tensor<0x0xf32>) -> tensor<f32>").flops, 0);
+  EXPECT_EQ(cost("aten.linalg_det.default", "{A = #base.operand<0>}", "(tensor<0x0xf32>) -> tensor<f32>").flops, 0);
 }
 
 TEST_F(RecordCost, NanMeanCountsItsFlags) {
-  constexpr char args[] = "{self = #plan.operand<0>, dim = [1 : i64]}";
+  constexpr char args[] = "{self = #base.operand<0>, dim = [1 : i64]}";
   EXPECT_EQ(cost("aten.nanmean.default", args, "(tensor<4x6xf32>) -> tensor<4xf32>").workspaceBytes, 9 * 24);
 }
 
 TEST_F(RecordCost, SumOfLogarithmsWorksInBlocks) {
-  constexpr char args[] = "{input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>}";
+  constexpr char args[] = "{input = #base.operand<0>, max = #base.operand<1>, sum_exp = #base.operand<2>}";
   OpCost half = cost("meshplan.row_sum_log_softmax", args,
                      "(tensor<6x12xbf16>, tensor<6xbf16>, tensor<6xbf16>) -> tensor<6xbf16>");
   EXPECT_EQ(half.workspaceBytes, 6 * 12 * 8) << "in f32 and shifted";
@@ -223,7 +223,7 @@ TEST_F(RecordCost, SumOfLogarithmsWorksInBlocks) {
 }
 
 TEST_F(RecordCost, SumOfExponentialsWorksInBlocks) {
-  constexpr char args[] = "{input = #plan.operand<0>, max = #plan.operand<1>}";
+  constexpr char args[] = "{input = #base.operand<0>, max = #base.operand<1>}";
   EXPECT_EQ(cost("meshplan.row_sum_exp", args, "(tensor<6x12xf32>, tensor<6xf32>) -> tensor<6xf32>").workspaceBytes,
             6 * 12 * 4);
   EXPECT_EQ(
@@ -232,7 +232,7 @@ TEST_F(RecordCost, SumOfExponentialsWorksInBlocks) {
 }
 
 TEST_F(RecordCost, AttentionHoldsATile) {
-  constexpr char args[] = "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}";
+  constexpr char args[] = "{query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}";
   OpCost attention = cost("meshplan.attention", args,
                           "(tensor<1x6x64x8xf32>, tensor<1x3x64x8xf32>, tensor<1x3x64x8xf32>) "
                           "-> (tensor<1x6x64x8xf32>, tensor<1x6x64xf32>)");
@@ -242,8 +242,8 @@ TEST_F(RecordCost, AttentionHoldsATile) {
 }
 
 TEST_F(RecordCost, AttentionMasksAreMadeForBlocksOfRows) {
-  constexpr char args[] = "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, "
-                          "key_mask = #plan.operand<3>, causal = true}";
+  constexpr char args[] = "{query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, "
+                          "key_mask = #base.operand<3>, causal = true}";
   OpCost attention = cost("meshplan.attention", args,
                           "(tensor<4x2x1024x8xf32>, tensor<4x2x1024x8xf32>, tensor<4x2x1024x8xf32>, tensor<4x1024xi1>) "
                           "-> (tensor<4x2x1024x8xf32>, tensor<4x2x1024xf32>)");
@@ -255,7 +255,7 @@ TEST_F(RecordCost, AttentionMasksAreMadeForBlocksOfRows) {
 /// Of 2048 keys a block of 512 rows reaches its own and the 63 before.
 TEST_F(RecordCost, AttentionMasksCoverTheKeysThatABlockReaches) {
   OpCost attention = cost("meshplan.attention",
-                          "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, "
+                          "{query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, "
                           "causal = true, window = 64}",
                           "(tensor<1x2x2048x8xf32>, tensor<1x2x2048x8xf32>, tensor<1x2x2048x8xf32>) "
                           "-> (tensor<1x2x2048x8xf32>, tensor<1x2x2048xf32>)");
@@ -265,7 +265,7 @@ TEST_F(RecordCost, AttentionMasksCoverTheKeysThatABlockReaches) {
 /// The definition holds the scaled query, the scores, a mask in double and the keys of each head.
 TEST_F(RecordCost, AttentionWithASoftcapIsComputedInFloat) {
   OpCost attention = cost("meshplan.attention",
-                          "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, softcap = 2.0}",
+                          "{query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, softcap = 2.0}",
                           "(tensor<1x4x64x8xf32>, tensor<1x2x64x8xf32>, tensor<1x2x64x8xf32>) "
                           "-> (tensor<1x4x64x8xf32>, tensor<1x4x64xf32>)");
   int64_t scores = 4 * 64 * 64, features = 4 * 64 * 8, result = 4 * (features + 4 * 64);
@@ -275,7 +275,7 @@ TEST_F(RecordCost, AttentionWithASoftcapIsComputedInFloat) {
 /// As metered on PyTorch 2.11. oneDNN lays images out in blocks of 16 features: input and weight before, the result
 /// after.
 TEST_F(RecordCost, ConvolutionsChangeTheLayout) {
-  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>}";
+  constexpr char args[] = "{input = #base.operand<0>, weight = #base.operand<1>}";
   auto workspace = [&](llvm::StringRef types) { return cost("aten.conv2d.default", args, types).workspaceBytes; };
   EXPECT_EQ(workspace("(tensor<4x20x32x32xf32>, tensor<32x20x3x3xf32>) -> tensor<4x32x30x30xf32>"),
             4 * (4 * 32 * 32 * 32 + 32 * 32 * 9));
@@ -292,8 +292,8 @@ TEST_F(RecordCost, ConvolutionsChangeTheLayout) {
 }
 
 TEST_F(RecordCost, TransposedConvolutionsToo) {
-  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>}";
-  constexpr char strided[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, stride = [2, 2]}";
+  constexpr char args[] = "{input = #base.operand<0>, weight = #base.operand<1>}";
+  constexpr char strided[] = "{input = #base.operand<0>, weight = #base.operand<1>, stride = [2, 2]}";
   EXPECT_EQ(cost("aten.conv_transpose2d.input", strided,
                  "(tensor<2x16x16x16xf32>, tensor<16x16x2x2xf32>) -> tensor<2x16x32x32xf32>")
                 .workspaceBytes,
@@ -311,15 +311,15 @@ TEST_F(RecordCost, TransposedConvolutionsToo) {
 }
 
 TEST_F(RecordCost, LookupsReadOnlyWhatTheyTake) {
-  OpCost embedding = cost("aten.embedding.default", "{weight = #plan.operand<0>, indices = #plan.operand<1>}",
+  OpCost embedding = cost("aten.embedding.default", "{weight = #base.operand<0>, indices = #base.operand<1>}",
                           "(tensor<49152x8xf32>, tensor<6xi64>) -> tensor<6x8xf32>");
   EXPECT_EQ(embedding.bytes, 2 * 4 * 6 * 8);
 }
 
 /// What PyTorch's profiler counts on [64, 96, 128] and other shapes besides the result.
 TEST_F(RecordCost, CompositesHoldWhatTheyMake) {
-  constexpr char paired[] = "{x1 = #plan.operand<0>, x2 = #plan.operand<1>, dim = -1}";
-  EXPECT_EQ(cost("aten.logsumexp.default", "{self = #plan.operand<0>, dim = [-1]}",
+  constexpr char paired[] = "{x1 = #base.operand<0>, x2 = #base.operand<1>, dim = -1}";
+  EXPECT_EQ(cost("aten.logsumexp.default", "{self = #base.operand<0>, dim = [-1]}",
                  "(tensor<64x96x128xf32>) -> tensor<64x96xf32>")
                 .workspaceBytes,
             4 * (64 * 96 * 128 + 64 * 96));
@@ -328,11 +328,11 @@ TEST_F(RecordCost, CompositesHoldWhatTheyMake) {
                 .workspaceBytes,
             4 * (3 * 64 * 96 * 128 + 2 * 64 * 96));
   EXPECT_EQ(cost("aten.scatter_add.default",
-                 "{self = #plan.operand<0>, dim = 1, index = #plan.operand<1>, src = #plan.operand<2>}",
+                 "{self = #base.operand<0>, dim = 1, index = #base.operand<1>, src = #base.operand<2>}",
                  "(tensor<4x6xbf16>, tensor<4x6xi64>, tensor<4x6xbf16>) -> tensor<4x6xbf16>")
                 .workspaceBytes,
             4 * 24);
-  EXPECT_EQ(cost("aten.roll.default", "{self = #plan.operand<0>, shifts = [1, 2, 3], dims = [1, 0, 2]}",
+  EXPECT_EQ(cost("aten.roll.default", "{self = #base.operand<0>, shifts = [1, 2, 3], dims = [1, 0, 2]}",
                  "(tensor<4x6x2xf32>) -> tensor<4x6x2xf32>")
                 .workspaceBytes,
             2 * 4 * 48);
@@ -340,8 +340,8 @@ TEST_F(RecordCost, CompositesHoldWhatTheyMake) {
 
 /// As PyTorch's profiler counts them beside the result, without numbers of a few bytes.
 TEST_F(RecordCost, LossesAndNormsHoldWhatTheyMake) {
-  constexpr char pair[] = "{self = #plan.operand<0>, target = #plan.operand<1>}";
-  constexpr char apart[] = "{self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}";
+  constexpr char pair[] = "{self = #base.operand<0>, target = #base.operand<1>}";
+  constexpr char apart[] = "{self = #base.operand<0>, target = #base.operand<1>, reduction = 0 : i64}";
   constexpr char reduced[] = "(tensor<100x6xf32>, tensor<100x6xf32>) -> tensor<f32>";
   constexpr char each[] = "(tensor<100x6xf32>, tensor<100x6xf32>) -> tensor<100x6xf32>";
   auto ofLoss = [&](const char *target, const char *args, const char *types) {
@@ -353,20 +353,20 @@ TEST_F(RecordCost, LossesAndNormsHoldWhatTheyMake) {
   EXPECT_EQ(ofLoss("aten.l1_loss.default", pair, reduced), 2 * 2400);
   EXPECT_EQ(ofLoss("aten.kl_div.default", pair, reduced), 3 * 2400);
   EXPECT_EQ(ofLoss("aten.kl_div.default", apart, each), 2 * 2400);
-  constexpr char affine[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, "
+  constexpr char affine[] = "{input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>, "
                             "use_input_stats = true, momentum = 0.1 : f64, eps = 1.0e-05 : f64}";
   EXPECT_EQ(cost("aten.instance_norm.default", affine,
                  "(tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>")
                 .workspaceBytes,
             6 * 96);
-  EXPECT_EQ(cost("aten.group_norm.default", "{input = #plan.operand<0>, num_groups = 3 : i64}",
+  EXPECT_EQ(cost("aten.group_norm.default", "{input = #base.operand<0>, num_groups = 3 : i64}",
                  "(tensor<4x12x6xf32>) -> tensor<4x12x6xf32>")
                 .workspaceBytes,
             2 * 48);
   EXPECT_EQ(
-      cost("aten.isfinite.default", "{self = #plan.operand<0>}", "(tensor<4x6xf32>) -> tensor<4x6xi1>").workspaceBytes,
+      cost("aten.isfinite.default", "{self = #base.operand<0>}", "(tensor<4x6xf32>) -> tensor<4x6xi1>").workspaceBytes,
       96 + 2 * 24);
-  EXPECT_EQ(cost("aten.rot90.default", "{self = #plan.operand<0>, k = 1 : i64, dims = [1, 2]}",
+  EXPECT_EQ(cost("aten.rot90.default", "{self = #base.operand<0>, k = 1 : i64, dims = [1, 2]}",
                  "(tensor<4x6x2xf32>) -> tensor<4x2x6xf32>")
                 .workspaceBytes,
             192);
@@ -374,7 +374,7 @@ TEST_F(RecordCost, LossesAndNormsHoldWhatTheyMake) {
 
 TEST_F(RecordCost, SquaresAreAddedUpInDouble) {
   auto workspace = [&](const char *types) {
-    return cost("meshplan.square_sum", "{self = #plan.operand<0>}", types).workspaceBytes;
+    return cost("meshplan.square_sum", "{self = #base.operand<0>}", types).workspaceBytes;
   };
   EXPECT_EQ(workspace("(tensor<120xf32>) -> tensor<f32>"), 120 * (4 + 8) + 16);
   EXPECT_EQ(workspace("(tensor<120xbf16>) -> tensor<f32>"), 120 * (4 + 4 + 8) + 16);
@@ -395,8 +395,8 @@ TEST_F(RecordCost, TheLibraryForLstmLaysWeightsOut) {
                         tensor({4 * features, inputs}) + ", " + tensor({4 * features, features}) + ") -> (" + output +
                         ", " + state + ", " + state + ")";
     return cost("aten.lstm.input",
-                "{input = #plan.operand<0>, hx = [#plan.operand<1>, #plan.operand<2>], params = [#plan.operand<3>, "
-                "#plan.operand<4>], has_biases = false}",
+                "{input = #base.operand<0>, hx = [#base.operand<1>, #base.operand<2>], params = [#base.operand<3>, "
+                "#base.operand<4>], has_biases = false}",
                 types)
         .workspaceBytes;
   };
@@ -406,7 +406,7 @@ TEST_F(RecordCost, TheLibraryForLstmLaysWeightsOut) {
 }
 
 TEST_F(RecordCost, DistancesOfManyVectorsAreAProduct) {
-  constexpr char args[] = "{x1 = #plan.operand<0>, x2 = #plan.operand<1>}";
+  constexpr char args[] = "{x1 = #base.operand<0>, x2 = #base.operand<1>}";
   auto workspace = [&](const char *types) { return cost("aten.cdist.default", args, types).workspaceBytes; };
   EXPECT_EQ(workspace("(tensor<64x96x32xf32>, tensor<64x96x32xf32>) -> tensor<64x96x96xf32>"), 1671168);
   EXPECT_EQ(workspace("(tensor<64x96x32xf32>, tensor<64x8x32xf32>) -> tensor<64x96x8xf32>"), 1478656);
@@ -414,7 +414,7 @@ TEST_F(RecordCost, DistancesOfManyVectorsAreAProduct) {
 }
 
 TEST_F(RecordCost, RecurrentLayersHoldTheGatesOfAllPlaces) {
-  constexpr char args[] = "{input = #plan.operand<0>, hx = #plan.operand<1>, batch_first = true}";
+  constexpr char args[] = "{input = #base.operand<0>, hx = #base.operand<1>, batch_first = true}";
   // Metered: 242688 of gru and 119808 of a plain layer.
   EXPECT_EQ(cost("aten.gru.input", args,
                  "(tensor<16x20x32xf32>, tensor<1x16x48xf32>) -> (tensor<16x20x48xf32>, tensor<1x16x48xf32>)")

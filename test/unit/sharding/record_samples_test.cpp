@@ -80,7 +80,7 @@ TEST_F(RecordSamples, EveryCostIsSane) {
   });
 }
 
-/// Operands are referred to as in the global call, and #plan.local only names dims that are divided.
+/// Operands are referred to as in the global call, and #base.local only names dims that are divided.
 TEST_F(RecordSamples, EveryLocalFormNamesDividedDims) {
   forEach([&](llvm::StringRef name, plan::CallOp op) {
     CallView call = CallView::of(op);

@@ -17,7 +17,7 @@ struct Case {
 class ReshardSteps : public PlanText {
 protected:
   ReshardSteps() {
-    readModule("plan.mesh [#plan.mesh_axis<\"a\" = 2>, #plan.mesh_axis<\"b\" = 2>, #plan.mesh_axis<\"c\" = 4>]");
+    readModule("plan.mesh [#base.mesh_axis<\"a\" = 2>, #base.mesh_axis<\"b\" = 2>, #base.mesh_axis<\"c\" = 4>]");
   }
 
   /// "all_to_all c from 0 to 1", and so on for each step.

@@ -21,7 +21,7 @@ protected:
   }
 };
 
-constexpr char prelu[] = "self = #plan.operand<0>, weight = #plan.operand<1>, gradients = [#plan.operand<2>], of = ";
+constexpr char prelu[] = "self = #base.operand<0>, weight = #base.operand<1>, gradients = [#base.operand<2>], of = ";
 
 std::string of(llvm::StringRef args, llvm::StringRef name) { return ("{" + args + "\"" + name + "\"}").str(); }
 
@@ -42,7 +42,7 @@ TEST_F(RuntimeDerivative, FactorsThatTheOperandLacksAreSummed) {
                  "(tensor<2x4x3xf32>, tensor<4xf32>, tensor<2x4x3xf32>) -> tensor<4xf32>"),
             "[a, b, c], [b], [a, b, c] -> [b]; a=2:sum b=4 c=3:sum");
   EXPECT_EQ(rule("vjp.aten.atan2.default",
-                 "{self = #plan.operand<0>, other = #plan.operand<1>, gradients = [#plan.operand<2>], of = \"self\"}",
+                 "{self = #base.operand<0>, other = #base.operand<1>, gradients = [#base.operand<2>], of = \"self\"}",
                  "(tensor<4x1xf32>, tensor<6xf32>, tensor<4x6xf32>) -> tensor<4x1xf32>"),
             "[a, 1], [b], [a, b] -> [a, 1]; a=4 b=6:sum");
 }
@@ -50,12 +50,12 @@ TEST_F(RuntimeDerivative, FactorsThatTheOperandLacksAreSummed) {
 /// A contracted factor is in the operands and not in the gradient of the result.
 TEST_F(RuntimeDerivative, ContractedFactorsPassToo) {
   EXPECT_EQ(rule("vjp.aten.nansum.default",
-                 "{self = #plan.operand<0>, dim = [1], gradients = [#plan.operand<1>], of = "
+                 "{self = #base.operand<0>, dim = [1], gradients = [#base.operand<1>], of = "
                  "\"self\"}",
                  "(tensor<4x6xf32>, tensor<4xf32>) -> tensor<4x6xf32>"),
             "[a, b], [a] -> [a, b]; a=4 b=6");
-  constexpr char bilinear[] = "{input1 = #plan.operand<0>, input2 = #plan.operand<1>, weight = #plan.operand<2>, "
-                              "gradients = [#plan.operand<3>], of = \"input1\"}";
+  constexpr char bilinear[] = "{input1 = #base.operand<0>, input2 = #base.operand<1>, weight = #base.operand<2>, "
+                              "gradients = [#base.operand<3>], of = \"input1\"}";
   EXPECT_EQ(rule("vjp.aten.bilinear.default", bilinear,
                  "(tensor<4x2xf32>, tensor<4x3xf32>, tensor<6x2x3xf32>, tensor<4x6xf32>) -> tensor<4x2xf32>"),
             "[a, b], [a, c], [d, b, c], [a, d] -> [a, b]; a=4 b=2 c=3:sum d=6:sum");
@@ -63,8 +63,8 @@ TEST_F(RuntimeDerivative, ContractedFactorsPassToo) {
 
 /// A bias is no factor of the products: every rank would give it all of its gradient.
 TEST_F(RuntimeDerivative, WhatIsAddedToAContractionHoldsIt) {
-  constexpr char bias[] = "{input1 = #plan.operand<0>, input2 = #plan.operand<1>, weight = #plan.operand<2>, "
-                          "bias = #plan.operand<3>, gradients = [#plan.operand<4>], of = \"bias\"}";
+  constexpr char bias[] = "{input1 = #base.operand<0>, input2 = #base.operand<1>, weight = #base.operand<2>, "
+                          "bias = #base.operand<3>, gradients = [#base.operand<4>], of = \"bias\"}";
   EXPECT_EQ(rule("vjp.aten.bilinear.default", bias,
                  "(tensor<4x2xf32>, tensor<4x3xf32>, tensor<6x2x3xf32>, tensor<6xf32>, tensor<4x6xf32>) -> "
                  "tensor<6xf32>"),
@@ -73,14 +73,14 @@ TEST_F(RuntimeDerivative, WhatIsAddedToAContractionHoldsIt) {
 
 TEST_F(RuntimeDerivative, WhatTheOperatorHoldsIsHeld) {
   EXPECT_EQ(rule("vjp.aten.prod.dim_int",
-                 "{self = #plan.operand<0>, dim = 1, gradients = [#plan.operand<1>], of = \"self\"}",
+                 "{self = #base.operand<0>, dim = 1, gradients = [#base.operand<1>], of = \"self\"}",
                  "(tensor<4x6xf32>, tensor<4xf32>) -> tensor<4x6xf32>"),
             "[a, b], [a] -> [a, b]; a=4 b=6:whole");
 }
 
 /// Of a maximum each rank knows only its own.
 TEST_F(RuntimeDerivative, MaximaAreHeld) {
-  EXPECT_EQ(rule("vjp.aten.max.default", "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"self\"}",
+  EXPECT_EQ(rule("vjp.aten.max.default", "{self = #base.operand<0>, gradients = [#base.operand<1>], of = \"self\"}",
                  "(tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>"),
             "[a, b], [] -> [a, b]; a=4:whole b=6:whole");
 }
@@ -88,7 +88,7 @@ TEST_F(RuntimeDerivative, MaximaAreHeld) {
 TEST_F(RuntimeDerivative, AFormThatKnowsItsRankRunsWhole) {
   ASSERT_TRUE(record("aten.mean.dim").localize);
   EXPECT_EQ(rule("vjp.aten.mean.dim",
-                 "{self = #plan.operand<0>, dim = [1], gradients = [#plan.operand<1>], of = \"self\"}",
+                 "{self = #base.operand<0>, dim = [1], gradients = [#base.operand<1>], of = \"self\"}",
                  "(tensor<4x6xf32>, tensor<4xf32>) -> tensor<4x6xf32>"),
             "[a, b], [c] -> [d, e]; a=4:whole b=6:whole c=4:whole d=4:whole e=6:whole");
 }
@@ -96,14 +96,14 @@ TEST_F(RuntimeDerivative, AFormThatKnowsItsRankRunsWhole) {
 /// The shape of a result without gradient is not known.
 TEST_F(RuntimeDerivative, WithoutAGradientItRunsWhole) {
   EXPECT_EQ(rule("vjp.aten.sort.default",
-                 "{self = #plan.operand<0>, dim = 1, gradients = [#plan.operand<1>, unit], of = \"self\"}",
+                 "{self = #base.operand<0>, dim = 1, gradients = [#base.operand<1>, unit], of = \"self\"}",
                  "(tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>"),
             "[a, b], [c, d] -> [e, f]; a=4:whole b=6:whole c=4:whole d=6:whole e=4:whole f=6:whole");
 }
 
 TEST_F(RuntimeDerivative, AnItemOfAList) {
-  constexpr char args[] = "{equation = \"ij,jk\", tensors = [#plan.operand<0>, #plan.operand<1>], "
-                          "gradients = [#plan.operand<2>], of = \"tensors.1\"}";
+  constexpr char args[] = "{equation = \"ij,jk\", tensors = [#base.operand<0>, #base.operand<1>], "
+                          "gradients = [#base.operand<2>], of = \"tensors.1\"}";
   EXPECT_EQ(
       rule("vjp.aten.einsum.default", args, "(tensor<4x6xf32>, tensor<6x2xf32>, tensor<4x2xf32>) -> tensor<6x2xf32>"),
       "[a, b], [b, c], [a, c] -> [b, c]; a=4:sum b=6 c=2");
@@ -113,8 +113,8 @@ TEST_F(RuntimeDerivative, AnItemOfAList) {
 TEST_F(RuntimeDerivative, SeveralResults) {
   constexpr char types[] = "(tensor<5x6x2xf32>, tensor<1x6x3xf32>, tensor<3x2xf32>, tensor<3x3xf32>, "
                            "tensor<5x6x3xf32>, tensor<1x6x3xf32>) -> ";
-  std::string args = "input = #plan.operand<0>, hx = #plan.operand<1>, params = [#plan.operand<2>, #plan.operand<3>], "
-                     "has_biases = false, num_layers = 1, gradients = [#plan.operand<4>, #plan.operand<5>], of = ";
+  std::string args = "input = #base.operand<0>, hx = #base.operand<1>, params = [#base.operand<2>, #base.operand<3>], "
+                     "has_biases = false, num_layers = 1, gradients = [#base.operand<4>, #base.operand<5>], of = ";
   auto found = [&](llvm::StringRef names, llvm::StringRef results) {
     return rule("vjp.aten.rnn_tanh.input", of(args, names), (types + results).str());
   };
@@ -129,7 +129,7 @@ TEST_F(RuntimeDerivative, SeveralResults) {
 /// Numbers of places have zeros for a gradient, which tell the shape.
 TEST_F(RuntimeDerivative, PlacesOfMaximaPass) {
   EXPECT_EQ(rule("vjp.aten.adaptive_max_pool2d.default",
-                 "{self = #plan.operand<0>, output_size = [3, 3], gradients = [#plan.operand<1>, #plan.operand<2>], "
+                 "{self = #base.operand<0>, output_size = [3, 3], gradients = [#base.operand<1>, #base.operand<2>], "
                  "of = \"self\"}",
                  "(tensor<2x4x6x6xf32>, tensor<2x4x3x3xf32>, tensor<2x4x3x3xi64>) -> tensor<2x4x6x6xf32>"),
             "[a, b, c, d], [a, b, e, f], [a, b, g, h] -> [a, b, c, d]; a=2 b=4 c=6:whole d=6:whole e=3:whole f=3:whole "
@@ -141,8 +141,8 @@ TEST_F(RuntimeDerivative, TransposedConvolution) {
   auto found = [&](llvm::StringRef name, llvm::StringRef result) {
     return rule(
         "vjp.aten.conv_transpose1d.default",
-        of("input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, "
-           "gradients = [#plan.operand<3>], of = ",
+        of("input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>, "
+           "gradients = [#base.operand<3>], of = ",
            name),
         ("(tensor<2x6x5xf32>, tensor<6x4x3xf32>, tensor<4xf32>, tensor<2x4x7xf32>) -> tensor<" + result + ">").str());
   };
@@ -157,12 +157,12 @@ TEST_F(RuntimeDerivative, TransposedConvolution) {
 /// Whatever an archive says, a rule divides nothing that it does not know.
 TEST_F(RuntimeDerivative, WhatNamesNoOperandRunsWhole) {
   constexpr char types[] = "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
-  for (const char *args : {"{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"other\"}",
-                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>]}",
-                           "{self = #plan.operand<0>, gradients = [], of = \"self\"}",
-                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"self.3\"}",
-                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"self, self\"}",
-                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"\"}"})
+  for (const char *args : {"{self = #base.operand<0>, gradients = [#base.operand<1>], of = \"other\"}",
+                           "{self = #base.operand<0>, gradients = [#base.operand<1>]}",
+                           "{self = #base.operand<0>, gradients = [], of = \"self\"}",
+                           "{self = #base.operand<0>, gradients = [#base.operand<1>], of = \"self.3\"}",
+                           "{self = #base.operand<0>, gradients = [#base.operand<1>], of = \"self, self\"}",
+                           "{self = #base.operand<0>, gradients = [#base.operand<1>], of = \"\"}"})
     EXPECT_EQ(rule("vjp.aten.atan.default", args, types), "[a], [b] -> [c]; a=4:whole b=4:whole c=4:whole") << args;
 }
 
@@ -171,14 +171,14 @@ TEST_F(RuntimeDerivative, ItIsLinearInTheGradients) {
                       "(tensor<2x4x3xf32>, tensor<4xf32>, tensor<2x4x3xf32>) -> tensor<2x4x3xf32>"),
             "{2}");
   EXPECT_EQ(linearity("vjp.aten.aminmax.default",
-                      "{self = #plan.operand<0>, gradients = [#plan.operand<1>, #plan.operand<2>], of = \"self\"}",
+                      "{self = #base.operand<0>, gradients = [#base.operand<1>, #base.operand<2>], of = \"self\"}",
                       "(tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>"),
             "{1, 2}")
       << "in all of them together";
 }
 
 TEST_F(RuntimeDerivative, ItCostsTheCallOnceMoreAndItsBackwardPass) {
-  CallView call = parse("aten.prelu.default", "{self = #plan.operand<0>, weight = #plan.operand<1>}",
+  CallView call = parse("aten.prelu.default", "{self = #base.operand<0>, weight = #base.operand<1>}",
                         "(tensor<2x4x3xf32>, tensor<4xf32>) -> tensor<2x4x3xf32>");
   OpCost own = record(call.target).cost(call);
   OpCost made = cost("vjp.aten.prelu.default", of(prelu, "self"),
@@ -191,9 +191,9 @@ TEST_F(RuntimeDerivative, ItCostsTheCallOnceMoreAndItsBackwardPass) {
 /// Metered: 11 tensors like the output of one layer of gru, of which one place has 6 for each further layer and one for
 /// its output. The gradients take their place.
 TEST_F(RuntimeDerivative, ARecurrentLayerKeepsEveryPlace) {
-  constexpr char args[] = "{input = #plan.operand<0>, hx = #plan.operand<1>, params = [#plan.operand<2>, "
-                          "#plan.operand<3>], has_biases = false, num_layers = 1, gradients = [#plan.operand<4>, "
-                          "#plan.operand<5>], of = \"input\"}";
+  constexpr char args[] = "{input = #base.operand<0>, hx = #base.operand<1>, params = [#base.operand<2>, "
+                          "#base.operand<3>], has_biases = false, num_layers = 1, gradients = [#base.operand<4>, "
+                          "#base.operand<5>], of = \"input\"}";
   constexpr int64_t like = 4 * 32 * 16 * 64;
   auto held = [&](llvm::StringRef target, int64_t gates) {
     std::string rows = std::to_string(gates * 64);

@@ -14,7 +14,7 @@ sched.program @f {
   %x = sched.input "x" : <[8 over {0:(1)2}], f32>
   %w = sched.input "w" : <[8 over {0:(1)2}], f32>
   %y = sched.compute "aten.op"(%x, %w) {a = )" +
-         argument + R"(, x = [#sched.operand<0>, #sched.operand<1>]} on @compute
+         argument + R"(, x = [#base.operand<0>, #base.operand<1>]} on @compute
     : (!sched.tensor<[8 over {0:(1)2}], f32>, !sched.tensor<[8 over {0:(1)2}], f32>) -> !sched.tensor<[8], f32>
   sched.output "y" %y : <[8], f32>
 })";
@@ -48,9 +48,9 @@ static std::vector<int64_t> constantsOf(const artifact::ArgT &argument) {
 }
 
 TEST(Arguments, Tensors) {
-  EXPECT_EQ(argumentOf("#sched.operand<1>").kind, ArgKind::value);
-  EXPECT_THAT(argumentOf("#sched.operand<1>").values, testing::ElementsAre(1));
-  artifact::ArgT list = argumentOf("[#sched.operand<1>, unit, #sched.operand<0>]");
+  EXPECT_EQ(argumentOf("#base.operand<1>").kind, ArgKind::value);
+  EXPECT_THAT(argumentOf("#base.operand<1>").values, testing::ElementsAre(1));
+  artifact::ArgT list = argumentOf("[#base.operand<1>, unit, #base.operand<0>]");
   EXPECT_EQ(list.kind, ArgKind::value_list);
   EXPECT_THAT(list.values, testing::ElementsAre(1, -1, 0));
   EXPECT_EQ(argumentOf("unit").kind, ArgKind::none);
@@ -67,21 +67,21 @@ TEST(Arguments, Integers) {
 }
 
 TEST(Arguments, IntegersOfTheRank) {
-  artifact::ArgT list = argumentOf("[2, #sched.local<1, operand 1, dim 0, offset -1, extent 3>]");
+  artifact::ArgT list = argumentOf("[2, #base.local<1, operand 1, dim 0, offset -1, extent 3>]");
   ASSERT_EQ(list.ints.size(), 2u);
   EXPECT_EQ(fieldsOf(list.ints[0]), (std::array<int64_t, 5>{2, -1, 0, 0, 0}));
   EXPECT_EQ(fieldsOf(list.ints[1]), (std::array<int64_t, 5>{1, 1, 0, -1, 3}));
-  artifact::ArgT result = argumentOf("#sched.local<0, result 0, dim 0, extent 1>");
+  artifact::ArgT result = argumentOf("#base.local<0, result 0, dim 0, extent 1>");
   EXPECT_EQ(result.kind, ArgKind::integer);
   EXPECT_EQ(fieldsOf(result.ints[0]), (std::array<int64_t, 5>{0, 2, 0, 0, 1}));
 }
 
 TEST(Arguments, IntegersOfTheMicrobatch) {
   artifact::ArgT list =
-      argumentOf("[2, #sched.local<1, operand 1, dim 0, offset 2, microbatch 3>, #sched.local<0, result 0, dim 0>]");
+      argumentOf("[2, #base.local<1, operand 1, dim 0, offset 2, microbatch 3>, #base.local<0, result 0, dim 0>]");
   EXPECT_THAT(list.microbatch_scales, testing::ElementsAre(0, 3, 0));
   EXPECT_EQ(fieldsOf(list.ints[1]), (std::array<int64_t, 5>{1, 1, 0, 2, 0}));
-  EXPECT_THAT(argumentOf("#sched.local<0, result 0, dim 0, extent 1>").microbatch_scales, testing::IsEmpty());
+  EXPECT_THAT(argumentOf("#base.local<0, result 0, dim 0, extent 1>").microbatch_scales, testing::IsEmpty());
 }
 
 TEST(Arguments, OtherLiterals) {

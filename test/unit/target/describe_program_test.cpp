@@ -2,6 +2,7 @@
 
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/target/artifact/describe_program.h"
+#include "runtime/schema/format.h"
 #include "test/unit/schema/artifact_bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

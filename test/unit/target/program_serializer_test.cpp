@@ -68,7 +68,7 @@ TEST_F(ProgramSerializer, AxesKeepTheirDigitsAndTheirOrder) {
   EXPECT_THAT(triples(toAxisRefTable({{1, 2, 3}, {0, 1, 2}})), ElementsAre(Triple{1, 2, 3}, Triple{0, 1, 2}));
   EXPECT_THAT(toAxisRefTable({}), IsEmpty());
   auto table =
-      serialize(schedHead + "sched.program @f devices [#sched.mesh_axis<\"b\" = 4>, #sched.mesh_axis<\"a\" = 1>] "
+      serialize(schedHead + "sched.program @f devices [#base.mesh_axis<\"b\" = 4>, #base.mesh_axis<\"a\" = 1>] "
                             "memory <parameters = 1, constants = 2, inputs = 3, peak = 40, least = 5> {}");
   ASSERT_TRUE(table);
   ASSERT_EQ(table->devices.size(), 2u);
@@ -187,9 +187,9 @@ const std::string overlapped = R"(
     : !sched.tensor<[6 over {0:(1)2}], f32> -> <<[6], f32>>
   %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 1
     : !sched.tensor<[6 over {1:(1)3}], f32> -> <<[6], f32>>
-  %n = sched.compute "aten.neg.default"(%x) {self = #sched.operand<0>} on @compute
+  %n = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[6 over {0:(1)2}], f32>) -> !sched.tensor<[6 over {0:(1)2}], f32>
-  %m = sched.compute "aten.neg.default"(%n) {self = #sched.operand<0>} on @compute
+  %m = sched.compute "aten.neg.default"(%n) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[6 over {0:(1)2}], f32>) -> !sched.tensor<[6 over {0:(1)2}], f32>
   %b = sched.wait %t on @compute : !sched.token<<[6], f32>>
   %a = sched.wait %s on @compute : !sched.token<<[6], f32>>

@@ -32,7 +32,7 @@ private:
 
 /// Mesh dp=2, tp=3, communicators over tp, dp and both, and the streams.
 inline const std::string schedHead = R"(
-sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 3>]
+sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 sched.communicator @tp over [#sched.axis<1:(1)3>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.communicator @dp_tp over [#sched.axis<0:(1)2>, #sched.axis<1:(1)3>]

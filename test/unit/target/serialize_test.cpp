@@ -13,7 +13,7 @@ sched.program @forward memory <parameters = 10, constants = 20, inputs = 30, pea
   %w = sched.parameter ["w", "tied"] trainable : <[8, 28 over {1:(1)3} unit 4], f32>
   %c = sched.constant "mask" dense<[true, false, true]> : tensor<3xi1> : <[3], i1>
   %x = sched.input "x" dims ["batch", ""] : <[8 over {0:(1)2}, 28 over {1:(1)3} unit 4], f32> loc("mlp.plan":4:3)
-  %p = sched.compute "aten.linear.default"(%x, %w) {input = #sched.operand<0>, weight = #sched.operand<1>}
+  %p = sched.compute "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
     in "layers.0.down" on @compute
     : (!sched.tensor<[8 over {0:(1)2}, 28 over {1:(1)3} unit 4], f32>, !sched.tensor<[8, 28 over {1:(1)3} unit 4], f32>)
     -> !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}> loc("model.py":7:1)
@@ -24,7 +24,7 @@ sched.program @forward memory <parameters = 10, constants = 20, inputs = 30, pea
   sched.free %p on @compute : !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}>
   sched.output "y" %y : <[8 over {0:(1)2}, 8 over {1:(1)3}], f32>
 }
-sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
+sched.program @reference role <reference> devices [#base.mesh_axis<"rank" = 1>] {
   %x = sched.input "x" : <[8], bf16>
   sched.output "x" %x : <[8], bf16>
 }

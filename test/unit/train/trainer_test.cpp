@@ -74,6 +74,7 @@ void writeSchedule(const std::string &path) {
   ScheduleBuilder builder({{"dp", 2}});
   artifact::ProgramT &step = builder.program();
   step.name = "step";
+  step.role = artifact::ProgramRole::step;
   step.loss = "loss";
   int x = builder.input("x", {{4, {"dp"}}});
   int w = builder.parameter({"w"}, {});
@@ -84,6 +85,7 @@ void writeSchedule(const std::string &path) {
   builder.output("loss", sum);
   auto evaluation = std::make_unique<artifact::ProgramT>(step);
   evaluation->name = "eval";
+  evaluation->role = artifact::ProgramRole::eval;
   int lr = addSetting(builder, "optimizer.lr", rate);
   builder.compute("meshplan.sgd",
                   {tensorArg("parameter", w), tensorArg("gradient", sum), tensorArg("learning_rate", lr),

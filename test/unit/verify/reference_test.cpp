@@ -130,7 +130,11 @@ TEST_F(ReferenceTest, WhatIsNotTrainedHasNoGradient) {
 }
 
 TEST_F(ReferenceTest, Refusals) {
-  EXPECT_EQ(failure(Precision::own, [](ScheduleBuilder &builder) { builder.program().name = "forward"; }),
+  EXPECT_EQ(failure(Precision::own,
+                    [](ScheduleBuilder &builder) {
+                      builder.program().name = "forward";
+                      builder.program().role = artifact::ProgramRole::forward;
+                    }),
             (folder / "a.sched") + ": the schedule has no program 'reference'; it has forward; help: 'meshplan compile "
                                    "--reference' adds the model as it was exported");
   auto other = [](const char *target) {

@@ -58,6 +58,7 @@ public:
     builder.collective(Kind::all_gather, {"dp"}, narrow, gathered);
     own = reference.parameter({"w"}, {{4}}, exported);
     reference.program().name = "reference";
+    reference.program().role = artifact::ProgramRole::reference;
   }
 
   static void convert(ScheduleBuilder &program, int from, int to) {
@@ -130,8 +131,10 @@ TEST(RoundingTest, WhatAStepRunsBeforeItself) {
   GatheredParameter rounded(DType::f32);
   auto step = std::make_unique<artifact::ProgramT>(rounded.builder.program());
   step->name = "step";
+  step->role = artifact::ProgramRole::step;
   GatheredParameter::widen(rounded.builder, rounded.gathered);
   rounded.builder.program().name = "accumulate";
+  rounded.builder.program().role = artifact::ProgramRole::microbatch;
   rounded.builder.program().runs = 3;
   auto &programs = rounded.builder.schedule().programs;
   programs.insert(programs.begin(), std::move(step));

@@ -106,6 +106,7 @@ TEST(SubjectsTest, OfAStepThatKeepsItsGradients) {
 TEST(SubjectsTest, OfAForwardProgram) {
   Artifact artifact = artifactAfter([](VerifiedStep &step) {
     step.step().name = "forward";
+    step.step().role = artifact::ProgramRole::forward;
     step.step().gradients.clear();
   });
   EXPECT_EQ(namesOf(*subjectsIn(artifact)).front(), "output loss");
@@ -114,7 +115,10 @@ TEST(SubjectsTest, OfAForwardProgram) {
 TEST(SubjectsTest, Refusals) {
   EXPECT_EQ(subjectsIn(artifactAfter([](VerifiedStep &step) { step.step().gradients.clear(); })).status().message(),
             "program 'step' does not say which values are gradients; help: compile the plan again, with this version");
-  Artifact artifact = artifactAfter([](VerifiedStep &step) { step.step().name = "eval"; });
+  Artifact artifact = artifactAfter([](VerifiedStep &step) {
+    step.step().name = "eval";
+    step.step().role = artifact::ProgramRole::eval;
+  });
   EXPECT_EQ(verifiedProgram(artifact.schedule()).status().message(),
             "the schedule has no program 'forward'; it has eval, reference");
 }

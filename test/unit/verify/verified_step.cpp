@@ -20,6 +20,7 @@ ScheduleBuilder meshplan::referenceAlone() {
   program.parameters[0]->trainable = true;
   program.loss = "loss";
   program.name = "reference";
+  program.role = artifact::ProgramRole::reference;
   auto &devices = *program.devices.emplace_back(std::make_unique<artifact::AxisT>());
   devices.name = "rank";
   devices.size = 1;
@@ -93,6 +94,7 @@ VerifiedStep::VerifiedStep(bool hasReference, Held heldKind) {
   call("meshplan.sgd").overwrites = {held};
   artifact::ProgramT &program = step();
   program.name = "step";
+  program.role = artifact::ProgramRole::step;
   program.loss = "loss";
   program.parameters[0]->trainable = true;
   program.parameters[0]->origin = 0;

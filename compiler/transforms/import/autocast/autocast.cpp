@@ -8,10 +8,11 @@
 #include "compiler/sharding/calls/class_losses.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/autocast/policies.h"
-#include "compiler/transforms/import/autocast/region.h"
 #include "compiler/transforms/import/autocast/result_types.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
+#include "dialect/plan/programs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -92,8 +93,9 @@ private:
 } // namespace
 
 bool Autocaster::isData(BlockArgument argument) {
-  StringRef kind = plan::argumentKind(argument);
-  return kind == "parameter" || (kind != "buffer" && isa<FloatType>(typeOf(argument).getElementType()));
+  std::optional<plan::ArgumentKind> kind = plan::argumentKind(argument);
+  return kind == plan::ArgumentKind::parameter ||
+         (kind != plan::ArgumentKind::buffer && isa<FloatType>(typeOf(argument).getElementType()));
 }
 
 LogicalResult Autocaster::run(func::FuncOp function) {
@@ -205,7 +207,7 @@ void Autocaster::refuse(plan::CallOp call) {
 }
 
 bool Autocaster::isOff(plan::CallOp call) const {
-  auto off = call->getAttrOfType<StringAttr>(autocastOffName);
+  auto off = call->getAttrOfType<StringAttr>(plan::attr::AutocastOff::getNameStr());
   return off &&
          (off.getValue() == archive::everyDevice || off.getValue() == (device == AutocastDevice::cpu ? "cpu" : "cuda"));
 }
@@ -283,7 +285,7 @@ struct AutocastPass : meshplan::impl::AutocastBase<AutocastPass> {
   using AutocastBase::AutocastBase;
 
   void runOnOperation() final {
-    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    auto forward = plan::programOf(getOperation(), base::ProgramRole::forward);
     AutocastDevice on = device == "cuda" ? AutocastDevice::cuda : AutocastDevice::cpu;
     for (plan::PrecisionOp statement : llvm::make_early_inc_range(getOperation().getOps<plan::PrecisionOp>())) {
       auto narrow = dyn_cast_or_null<FloatType>(statement.getCompute().value_or(Type()));
@@ -293,7 +295,7 @@ struct AutocastPass : meshplan::impl::AutocastBase<AutocastPass> {
       if (statement->getAttrs().empty())
         statement.erase();
     }
-    getOperation().walk([](plan::CallOp call) { call->removeAttr(autocastOffName); });
+    getOperation().walk([](plan::CallOp call) { call->removeAttr(plan::attr::AutocastOff::getNameStr()); });
   }
 };
 

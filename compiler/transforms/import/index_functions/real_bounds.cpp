@@ -221,7 +221,8 @@ static bool contracts(plan::CallOp call) {
 
 /// True for what has the numbers of a parameter, or integers: positions, lengths, what is masked.
 static bool isModerateArgument(BlockArgument argument) {
-  return plan::argumentKind(argument) == "parameter" || !isa<FloatType>(getElementTypeOrSelf(argument.getType()));
+  return plan::argumentKind(argument) == plan::ArgumentKind::parameter ||
+         !isa<FloatType>(getElementTypeOrSelf(argument.getType()));
 }
 
 bool meshplan::isModerate(Value value, IndexFunctions &functions) {

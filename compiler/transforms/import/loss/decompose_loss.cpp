@@ -27,7 +27,7 @@ static llvm::SetVector<BlockArgument> inputsBehind(Value value) {
   open.insert(value);
   for (size_t index = 0; index < open.size(); ++index) {
     if (auto argument = dyn_cast<BlockArgument>(open[index])) {
-      if (plan::argumentKind(argument) == "input")
+      if (plan::argumentKind(argument) == plan::ArgumentKind::input)
         inputs.insert(argument);
     } else {
       open.insert_range(open[index].getDefiningOp()->getOperands());

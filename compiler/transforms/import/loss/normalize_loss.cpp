@@ -10,7 +10,9 @@
 #include "compiler/transforms/import/loss/loss_reduction.h"
 #include "compiler/transforms/import/loss/sample_places.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
+#include "dialect/plan/programs.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace meshplan {
@@ -38,7 +40,7 @@ public:
   LossNormalizer(func::FuncOp function, plan::NormalizeLossOp statement)
       : statement(statement), text(("'per " + plan::stringifyLossUnit(statement.getPer()) + "'").str()),
         output(function.getBody().front().getTerminator()->getOpOperand(statement.getOutput())),
-        name(function.getResultAttrOfType<StringAttr>(statement.getOutput(), "plan.name")) {}
+        name(plan::resultAttr<plan::attr::Name>(function, statement.getOutput())) {}
 
   LogicalResult run();
 
@@ -230,7 +232,7 @@ namespace {
 struct NormalizeLossPass : meshplan::impl::NormalizeLossBase<NormalizeLossPass> {
   void runOnOperation() final {
     SmallVector<plan::NormalizeLossOp> statements(getOperation().getOps<plan::NormalizeLossOp>());
-    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    auto forward = plan::programOf(getOperation(), base::ProgramRole::forward);
     for (plan::NormalizeLossOp statement : statements) {
       if (forward && failed(LossNormalizer(forward, statement).run()))
         return signalPassFailure();

@@ -9,6 +9,7 @@
 #include "compiler/transforms/import/random/distributions.h"
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/sharding/op_record.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -114,7 +115,7 @@ Value DistributionCall::parameter(StringRef argument) {
   auto own = cast<RankedTensorType>(value.getType());
   Value stopped =
       CallBuilder("aten.detach.default", call).tensor("self", value).build(own.getShape(), own.getElementType());
-  stopped.getDefiningOp()->setAttr(zeroGradientName, UnitAttr::get(call->getContext()));
+  plan::setOpAttr<plan::attr::ZeroGradient>(stopped.getDefiningOp(), UnitAttr::get(call->getContext()));
   if (own.getShape() == type.getShape())
     return stopped;
   return CallBuilder("aten.expand.default", call)

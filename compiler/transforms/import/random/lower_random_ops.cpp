@@ -9,6 +9,7 @@
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/import/random/distributions.h"
 #include "compiler/transforms/import/random/written_dropout.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
 #include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -139,7 +140,8 @@ bool CallLowering::replaceWith(Value value) {
 }
 
 static Value mark(Value value, StringRef inEvaluation) {
-  value.getDefiningOp()->setAttr(inEvaluationName, StringAttr::get(value.getContext(), inEvaluation));
+  value.getDefiningOp()->setAttr(plan::attr::InEvaluation::getNameStr(),
+                                 StringAttr::get(value.getContext(), inEvaluation));
   return value;
 }
 

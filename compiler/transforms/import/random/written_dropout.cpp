@@ -9,6 +9,7 @@
 
 #include "compiler/transforms/import/random/written_dropout.h"
 #include "compiler/sharding/calls/random_ops.h"
+#include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -54,7 +55,7 @@ private:
   void markAlpha(Operation *product, Value factor);
   bool addsLowest(Operation *sum, Value product) const;
   static void mark(Operation *op, StringRef what) {
-    op->setAttr(inEvaluationName, StringAttr::get(op->getContext(), what));
+    op->setAttr(plan::attr::InEvaluation::getNameStr(), StringAttr::get(op->getContext(), what));
   }
   /// The operand of a product or sum beside `known`; null if `op` is none.
   static Value other(Operation *op, StringRef target, Value known);

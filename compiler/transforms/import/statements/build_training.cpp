@@ -1,7 +1,7 @@
 //===- build_training.cpp - statements of training as ops -----------------===//
 
-#include "compiler/support/activation_sums.h"
 #include "compiler/transforms/import/build_statements.h"
+#include "dialect/plan/attributes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -23,18 +23,20 @@ DictionaryAttr StatementBuilder::numbersOf(const OptimizerNumbers &numbers) cons
   return list.getDictionary(builder.getContext());
 }
 
-DictionaryAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {
-  static constexpr StringLiteral kinds[] = {"constant", "linear", "cosine", "wsd"};
-  NamedAttrList list;
-  list.set("kind", builder.getStringAttr(kinds[static_cast<size_t>(schedule.kind)]));
-  for (auto [name, value] :
-       {std::pair("warmup", schedule.warmup), {"steps", schedule.steps}, {"decay", schedule.decay}})
-    list.set(name, builder.getI64IntegerAttr(value));
-  list.set("min", builder.getF64FloatAttr(schedule.min));
-  return list.getDictionary(builder.getContext());
+base::RateScheduleAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {
+  static constexpr base::RateKind kinds[] = {base::RateKind::constant, base::RateKind::linear, base::RateKind::cosine,
+                                             base::RateKind::wsd};
+  return base::RateScheduleAttr::get(builder.getContext(), kinds[static_cast<size_t>(schedule.kind)], schedule.warmup,
+                                     schedule.steps, schedule.decay, builder.getF64FloatAttr(schedule.min));
 }
 
-static StringRef actionName(NonfiniteAction action) { return action == NonfiniteAction::Skip ? "skip" : "stop"; }
+static plan::NonfiniteAction actionOf(meshplan::NonfiniteAction action) {
+  return action == meshplan::NonfiniteAction::Skip ? plan::NonfiniteAction::skip : plan::NonfiniteAction::stop;
+}
+
+static plan::OptimizerKind kindOf(meshplan::OptimizerKind kind) {
+  return *plan::symbolizeOptimizerKind(optimizerName(kind));
+}
 
 /// The loss, and how parameters change by their gradients.
 void StatementBuilder::buildTraining() {
@@ -44,10 +46,12 @@ void StatementBuilder::buildTraining() {
     groups.push_back(numbersOf(group.numbers));
   const std::optional<LrSchedule> &schedule = bound.optimizer->schedule;
   OptimizerOp::create(builder, locate(bound.optimizer->range),
-                      builder.getStringAttr(optimizerName(bound.optimizer->kind)), builder.getArrayAttr(groups),
-                      schedule ? scheduleOf(*schedule) : DictionaryAttr(),
+                      plan::OptimizerKindAttr::get(builder.getContext(), kindOf(bound.optimizer->kind)),
+                      builder.getArrayAttr(groups), schedule ? scheduleOf(*schedule) : base::RateScheduleAttr(),
                       bound.clipGradNorm ? builder.getF64FloatAttr(bound.clipGradNorm->norm) : FloatAttr(),
-                      bound.nonfinite ? builder.getStringAttr(actionName(bound.nonfinite->action)) : StringAttr());
+                      bound.nonfinite
+                          ? plan::NonfiniteActionAttr::get(builder.getContext(), actionOf(bound.nonfinite->action))
+                          : plan::NonfiniteActionAttr());
   for (const BoundRecompute &recompute : bound.recomputes)
     buildRecompute(recompute);
   for (const BoundData &data : bound.data)
@@ -69,26 +73,22 @@ static TypeAttr typeAttrOf(StringRef name, MLIRContext *context) {
   return type ? TypeAttr::get(type) : TypeAttr();
 }
 
-DictionaryAttr StatementBuilder::scaleOf(const BoundLossScale &scale) const {
-  NamedAttrList list;
-  list.set("initial", builder.getF64FloatAttr(scale.initial));
-  if (scale.interval > 0) {
-    list.set("growth", builder.getF64FloatAttr(scale.growth));
-    list.set("backoff", builder.getF64FloatAttr(scale.backoff));
-    list.set("interval", builder.getI64IntegerAttr(scale.interval));
-  }
-  return list.getDictionary(builder.getContext());
+plan::LossScaleAttr StatementBuilder::scaleOf(const BoundLossScale &scale) const {
+  bool changes = scale.interval > 0;
+  return plan::LossScaleAttr::get(builder.getContext(), builder.getF64FloatAttr(scale.initial),
+                                  changes ? builder.getF64FloatAttr(scale.growth) : FloatAttr(),
+                                  changes ? builder.getF64FloatAttr(scale.backoff) : FloatAttr(), scale.interval);
 }
 
 void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
   MLIRContext *context = builder.getContext();
   if (precision.activations == "f32")
-    builder.getInsertionBlock()->getParentOp()->setAttr(wideActivationsName, builder.getUnitAttr());
+    setOpAttr<attr::WideActivations>(builder.getInsertionBlock()->getParentOp(), builder.getUnitAttr());
   PrecisionOp::create(builder, locate(precision.range), typeAttrOf(precision.compute, context),
                       typeAttrOf(precision.storage, context), typeAttrOf(precision.gather, context),
                       typeAttrOf(precision.reduce, context), typeAttrOf(precision.master, context),
                       typeAttrOf(precision.state, context),
-                      precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
+                      precision.lossScale ? scaleOf(*precision.lossScale) : plan::LossScaleAttr());
 }
 
 static DataStage stageOf(const BoundData &data) {
@@ -143,12 +143,12 @@ void StatementBuilder::addData(size_t parameter, SmallVectorImpl<NamedAttribute>
   for (auto [number, data] : llvm::enumerate(bound.data)) {
     if (!llvm::is_contained(data.parameters, parameter))
       continue;
-    attributes.push_back(builder.getNamedAttr("plan.data", builder.getI64IntegerAttr(number)));
+    attributes.push_back(named<attr::Data>(builder.getI64IntegerAttr(number)));
     if (std::optional<int64_t> unit = unitOf(bound, data, parameter))
-      attributes.push_back(builder.getNamedAttr("plan.unit", builder.getI64IntegerAttr(*unit)));
+      attributes.push_back(named<attr::Unit>(builder.getI64IntegerAttr(*unit)));
     if (llvm::any_of(data.keep,
                      [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, parameter); }))
-      attributes.push_back(builder.getNamedAttr("plan.keep", builder.getUnitAttr()));
+      attributes.push_back(named<attr::Keep>(builder.getUnitAttr()));
   }
 }
 
@@ -160,10 +160,45 @@ void StatementBuilder::buildRecompute(const BoundRecompute &recompute) {
                           builder.getStrArrayAttr(keep));
 }
 
-static StringRef distributionName(Distribution distribution) {
-  static constexpr StringLiteral names[] = {"constant",        "uniform",        "normal",         "truncated_normal",
-                                            "kaiming_uniform", "kaiming_normal", "xavier_uniform", "xavier_normal"};
-  return names[static_cast<size_t>(distribution)];
+/// Of the distributions of the frontend those whose numbers are stated.
+static base::InitKind initKindOf(Distribution distribution) {
+  switch (distribution) {
+  case Distribution::Uniform:
+    return base::InitKind::uniform;
+  case Distribution::Normal:
+    return base::InitKind::normal;
+  case Distribution::TruncatedNormal:
+    return base::InitKind::truncated_normal;
+  default:
+    return base::InitKind::constant;
+  }
+}
+
+/// The rule of a distribution whose width follows from the features of the parameter.
+static std::optional<plan::InitRule> initRuleOf(Distribution distribution) {
+  switch (distribution) {
+  case Distribution::KaimingUniform:
+    return plan::InitRule::kaiming_uniform;
+  case Distribution::KaimingNormal:
+    return plan::InitRule::kaiming_normal;
+  case Distribution::XavierUniform:
+    return plan::InitRule::xavier_uniform;
+  case Distribution::XavierNormal:
+    return plan::InitRule::xavier_normal;
+  default:
+    return std::nullopt;
+  }
+}
+
+static base::InitAttr initOf(const InitialValues &values, Builder builder) {
+  base::InitKind kind = initKindOf(values.distribution);
+  bool isTruncated = kind == base::InitKind::truncated_normal;
+  auto number = [&](double value, bool isWanted) { return isWanted ? builder.getF64FloatAttr(value) : FloatAttr(); };
+  bool hasBounds = kind == base::InitKind::uniform || isTruncated,
+       hasWidth = kind == base::InitKind::normal || isTruncated;
+  return base::InitAttr::get(builder.getContext(), kind, number(values.value, kind == base::InitKind::constant),
+                             number(values.low, hasBounds), number(values.high, hasBounds),
+                             number(values.mean, hasWidth), number(values.std, hasWidth), ElementsAttr());
 }
 
 void StatementBuilder::addInit(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) const {
@@ -171,29 +206,10 @@ void StatementBuilder::addInit(size_t parameter, SmallVectorImpl<NamedAttribute>
     return;
   const BoundInitEntry &entry = bound.init->entries[bound.init->entryOf[parameter]];
   const InitialValues &values = entry.values;
-  NamedAttrList list;
-  list.set("kind", builder.getStringAttr(distributionName(values.distribution)));
-  auto add = [&](StringRef name, double number) { list.set(name, builder.getF64FloatAttr(number)); };
-  switch (values.distribution) {
-  case Distribution::Constant:
-    add("value", values.value);
-    break;
-  case Distribution::TruncatedNormal:
-  case Distribution::Normal:
-    add("mean", values.mean);
-    add("std", values.std);
-    if (values.distribution == Distribution::Normal)
-      break;
-    [[fallthrough]];
-  case Distribution::Uniform:
-    add("low", values.low);
-    add("high", values.high);
-    break;
-  default:
-    add("gain", values.gain);
-    list.set("fan", builder.getStringAttr(values.isFanOut ? "out" : "in"));
-    list.set("text", builder.getStringAttr(entry.text));
-    list.set("place", LocationAttr(locate(entry.paths.range)));
-  }
-  attributes.push_back(builder.getNamedAttr("plan.init", list.getDictionary(builder.getContext())));
+  Attribute init = initOf(values, builder);
+  if (std::optional<plan::InitRule> rule = initRuleOf(values.distribution))
+    init = plan::InitRuleOfAttr::get(builder.getContext(), *rule, builder.getF64FloatAttr(values.gain),
+                                     values.isFanOut ? plan::FanKind::out : plan::FanKind::in,
+                                     builder.getStringAttr(entry.text), LocationAttr(locate(entry.paths.range)));
+  attributes.push_back(plan::named<plan::attr::Init>(init));
 }

@@ -37,21 +37,21 @@ protected:
 };
 
 constexpr char rows[] = R"(
-  %max = plan.call "meshplan.row_max"(%a) {input = #plan.operand<0>} : (tensor<6x12xf32>) -> tensor<6xf32>
-  %sum = plan.call "meshplan.row_sum_exp"(%a, %max) {input = #plan.operand<0>, max = #plan.operand<1>}
+  %max = plan.call "meshplan.row_max"(%a) {input = #base.operand<0>} : (tensor<6x12xf32>) -> tensor<6xf32>
+  %sum = plan.call "meshplan.row_sum_exp"(%a, %max) {input = #base.operand<0>, max = #base.operand<1>}
       : (tensor<6x12xf32>, tensor<6xf32>) -> tensor<6xf32>
-  %picked = plan.call "meshplan.row_pick"(%a, %b) {input = #plan.operand<0>, target = #plan.operand<1>}
+  %picked = plan.call "meshplan.row_pick"(%a, %b) {input = #base.operand<0>, target = #base.operand<1>}
       : (tensor<6x12xf32>, tensor<6xi64>) -> tensor<6xf32>
 )";
 
 /// Neither the maximum nor the sum nor the picked logit has a gradient of its own.
 TEST_F(LossDerivatives, TheCrossEntropyIsDifferentiatedAsOne) {
   EXPECT_EQ(tokenLoss(rows, "%max, %sum, %picked, %b",
-                      "max = #plan.operand<0>, sum_exp = #plan.operand<1>, picked = #plan.operand<2>, "
-                      "target = #plan.operand<3>, classes = 12, ignore_index = -1",
+                      "max = #base.operand<0>, sum_exp = #base.operand<1>, picked = #base.operand<2>, "
+                      "target = #base.operand<3>, classes = 12, ignore_index = -1",
                       "tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi64>"),
-            "meshplan.row_loss_gradient {classes = 12 : i64, gradient = #plan.operand<0>, ignore_index = -1 : i64, "
-            "input = #plan.operand<1>, max = #plan.operand<3>, sum_exp = #plan.operand<4>, target = #plan.operand<2>}");
+            "meshplan.row_loss_gradient {classes = 12 : i64, gradient = #base.operand<0>, ignore_index = -1 : i64, "
+            "input = #base.operand<1>, max = #base.operand<3>, sum_exp = #base.operand<4>, target = #base.operand<2>}");
   for (const char *target : {"meshplan.row_max", "meshplan.row_sum_exp", "meshplan.row_pick",
                              "meshplan.row_sum_log_softmax", "meshplan.count_tokens"})
     EXPECT_EQ(derive(target, "input = $0", "6x12xf32 -> 6xf32"), "nothing") << target;
@@ -60,36 +60,36 @@ TEST_F(LossDerivatives, TheCrossEntropyIsDifferentiatedAsOne) {
 TEST_F(LossDerivatives, SmoothedLossesNameTheWeightsOfTheClasses) {
   std::string before = (llvm::Twine(rows) + R"(
   %row_sum = plan.call "meshplan.row_sum_log_softmax"(%a, %max, %sum, %c)
-      {input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>, weight = #plan.operand<3>}
+      {input = #base.operand<0>, max = #base.operand<1>, sum_exp = #base.operand<2>, weight = #base.operand<3>}
       : (tensor<6x12xf32>, tensor<6xf32>, tensor<6xf32>, tensor<12xf32>) -> tensor<6xf32>
 )")
                            .str();
   EXPECT_EQ(tokenLoss(before, "%max, %sum, %picked, %b, %row_sum, %d",
-                      "max = #plan.operand<0>, sum_exp = #plan.operand<1>, picked = #plan.operand<2>, "
-                      "target = #plan.operand<3>, row_sum = #plan.operand<4>, weight = #plan.operand<5>, "
+                      "max = #base.operand<0>, sum_exp = #base.operand<1>, picked = #base.operand<2>, "
+                      "target = #base.operand<3>, row_sum = #base.operand<4>, weight = #base.operand<5>, "
                       "label_smoothing = 0.1, classes = 12",
                       "tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<6xf32>, tensor<6xf32>"),
-            "meshplan.row_loss_gradient {class_weight = #plan.operand<6>, classes = 12 : i64, gradient = "
-            "#plan.operand<0>, ignore_index = -100 : i64, input = #plan.operand<1>, label_smoothing = 1.000000e-01 : "
-            "f64, max = #plan.operand<3>, sum_exp = #plan.operand<4>, target = #plan.operand<2>, weight = "
-            "#plan.operand<5>}");
+            "meshplan.row_loss_gradient {class_weight = #base.operand<6>, classes = 12 : i64, gradient = "
+            "#base.operand<0>, ignore_index = -100 : i64, input = #base.operand<1>, label_smoothing = 1.000000e-01 : "
+            "f64, max = #base.operand<3>, sum_exp = #base.operand<4>, target = #base.operand<2>, weight = "
+            "#base.operand<5>}");
 }
 
 TEST_F(LossDerivatives, LogitsThatAreNotPickedCannotBeFound) {
   EXPECT_EQ(
-      tokenLoss("", "%d, %b", "picked = #plan.operand<0>, target = #plan.operand<1>", "tensor<6xf32>, tensor<6xi64>"),
+      tokenLoss("", "%d, %b", "picked = #base.operand<0>, target = #base.operand<1>", "tensor<6xf32>, tensor<6xi64>"),
       "refused: the loss does not pick its logits by 'meshplan.row_pick'");
 }
 
 TEST_F(LossDerivatives, WeightsOfClassesAreNotTrained) {
   std::string before = (llvm::Twine(rows) + R"(
-  %weight = plan.call "meshplan.class_weight"(%c, %b) {weight = #plan.operand<0>, target = #plan.operand<1>}
+  %weight = plan.call "meshplan.class_weight"(%c, %b) {weight = #base.operand<0>, target = #base.operand<1>}
       : (tensor<12xf32>, tensor<6xi64>) -> tensor<6xf32>
 )")
                            .str();
   EXPECT_EQ(tokenLoss(before, "%max, %sum, %picked, %b, %weight",
-                      "max = #plan.operand<0>, sum_exp = #plan.operand<1>, picked = #plan.operand<2>, "
-                      "target = #plan.operand<3>, weight = #plan.operand<4>",
+                      "max = #base.operand<0>, sum_exp = #base.operand<1>, picked = #base.operand<2>, "
+                      "target = #base.operand<3>, weight = #base.operand<4>",
                       "tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<6xf32>"),
             "refused: weights of classes cannot be trained");
 }

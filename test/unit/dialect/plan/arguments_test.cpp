@@ -13,17 +13,17 @@ class ArgumentsTest : public PlanText {
 protected:
   ArgumentsTest() {
     readModule(R"(
-      func.func @f(%w: tensor<2x3xf32> {plan.kind = "parameter"}, %b: tensor<2x3xf32> {plan.kind = "buffer"},
-                   %x: tensor<2x3xf32> {plan.kind = "input"}, %other: tensor<2x3xf32>,
-                   %lr: tensor<f64> {plan.kind = "setting"}, %m: tensor<2x3xf32> {plan.kind = "state", plan.of = 0},
-                   %sum: tensor<2x3xf32> {plan.kind = "accumulator"}) {
-        %0 = plan.call "aten.t.default"(%w) {self = #plan.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
-        %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (tensor<3x2xf32>) -> tensor<3x2xf32>
-        %2 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
-        %3 = plan.call "aten.add.Tensor"(%w, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+      func.func @f(%w: tensor<2x3xf32> {plan.kind = #plan.kind<parameter>}, %b: tensor<2x3xf32> {plan.kind = #plan.kind<buffer>},
+                   %x: tensor<2x3xf32> {plan.kind = #plan.kind<input>}, %other: tensor<2x3xf32>,
+                   %lr: tensor<f64> {plan.kind = #plan.kind<setting>}, %m: tensor<2x3xf32> {plan.kind = #plan.kind<state>, plan.of = 0},
+                   %sum: tensor<2x3xf32> {plan.kind = #plan.kind<accumulator>}) {
+        %0 = plan.call "aten.t.default"(%w) {self = #base.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+        %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} : (tensor<3x2xf32>) -> tensor<3x2xf32>
+        %2 = plan.call "aten.t.default"(%x) {self = #base.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+        %3 = plan.call "aten.add.Tensor"(%w, %b) {self = #base.operand<0>, other = #base.operand<1>}
             : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
         %4 = plan.constant "c" dense<1.0> : tensor<2xf32> : tensor<2xf32>
-        %5 = plan.call "aten.exp.default"(%4) {self = #plan.operand<0>} : (tensor<2xf32>) -> tensor<2xf32>
+        %5 = plan.call "aten.exp.default"(%4) {self = #base.operand<0>} : (tensor<2xf32>) -> tensor<2xf32>
         return
       })");
   }
@@ -32,7 +32,9 @@ protected:
 };
 
 TEST_F(ArgumentsTest, KindsAreThoseOfTheAttribute) {
-  StringRef kinds[] = {"parameter", "buffer", "input", "", "setting", "state", "accumulator"};
+  std::optional<ArgumentKind> kinds[] = {
+      ArgumentKind::parameter, ArgumentKind::buffer, ArgumentKind::input,      std::nullopt,
+      ArgumentKind::setting,   ArgumentKind::state,  ArgumentKind::accumulator};
   for (auto [index, kind] : llvm::enumerate(kinds))
     EXPECT_EQ(argumentKind(cast<BlockArgument>(argument(index))), kind) << index;
 }
@@ -40,7 +42,8 @@ TEST_F(ArgumentsTest, KindsAreThoseOfTheAttribute) {
 TEST_F(ArgumentsTest, ArgumentsOfOtherBlocksHaveNoKind) {
   Block *inner = function().getBody().front().splitBlock(op(3));
   BlockArgument own = inner->addArgument(argument(0).getType(), function().getLoc());
-  EXPECT_EQ(argumentKind(own), "") << "the first argument of the function is a parameter, that of the block is not";
+  EXPECT_EQ(argumentKind(own), std::nullopt)
+      << "the first argument of the function is a parameter, that of the block is not";
 }
 
 TEST_F(ArgumentsTest, WeightsAreParametersAndBuffers) {

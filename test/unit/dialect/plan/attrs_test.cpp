@@ -98,8 +98,8 @@ TEST_F(PlanAttrs, TheShardingIsTheEncodingOfATensor) {
 
 TEST_F(PlanAttrs, TheMeshIsThatOfTheModuleAround) {
   auto nested = module(R"(
-    plan.mesh [#plan.mesh_axis<"outer" = 2>]
-    module { plan.mesh [#plan.mesh_axis<"inner" = 3>] func.func private @f() }
+    plan.mesh [#base.mesh_axis<"outer" = 2>]
+    module { plan.mesh [#base.mesh_axis<"inner" = 3>] func.func private @f() }
     func.func private @g())");
   auto nameAt = [](Operation *op) { return getMesh(op).getAxisNames(); };
   EXPECT_THAT(nameAt(*nested), ElementsAre("outer"));

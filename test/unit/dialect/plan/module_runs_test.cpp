@@ -12,8 +12,8 @@ class ModuleRuns : public meshplan::PlanText {
 protected:
   ModuleRuns() {
     readOnMesh(2, 2, R"(func.func @f(%x: tensor<4xf32>) {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "block.up" : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} in "block.up" : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "block.up" : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} in "block.up" : (tensor<4xf32>) -> tensor<4xf32>
   return
 })");
   }
@@ -22,7 +22,7 @@ protected:
 TEST_F(ModuleRuns, TheFirstCallIsRun0) {
   EXPECT_EQ(moduleRun(call(0), "block"), 0);
   setModuleRuns(call(0), {{"", 0}, {"block", 0}, {"block.up", 0}});
-  EXPECT_FALSE(call(0)->hasAttr("plan.runs")) << "what every call has is not written";
+  EXPECT_FALSE(call(0)->hasAttr("plan.module_runs")) << "what every call has is not written";
 }
 
 TEST_F(ModuleRuns, EachModuleAroundACallHasItsOwn) {

@@ -14,7 +14,7 @@ namespace {
 using PlanMesh = ParsedText<PlanDialect>;
 
 TEST_F(PlanMesh, KnowsItsAxes) {
-  auto owner = module("plan.mesh [#plan.mesh_axis<\"dp\" = 2>, #plan.mesh_axis<\"tp\" = 3>]");
+  auto owner = module("plan.mesh [#base.mesh_axis<\"dp\" = 2>, #base.mesh_axis<\"tp\" = 3>]");
   MeshOp mesh = getMesh(*owner);
   EXPECT_EQ(mesh.getWorldSize(), 6);
   EXPECT_THAT(mesh.getAxisNames(), ElementsAre("dp", "tp"));

@@ -20,9 +20,9 @@ protected:
 
 TEST_F(SchedOps, AProgramRunsOnItsDevicesOrTheMesh) {
   auto owner = module(R"(
-    sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 3>]
+    sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
     sched.program @forward {}
-    sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {})");
+    sched.program @reference role <reference> devices [#base.mesh_axis<"rank" = 1>] {})");
   std::vector<SmallVector<int64_t>> sizes;
   for (ProgramOp program : owner->getOps<ProgramOp>())
     sizes.push_back(program.getMeshSizes());

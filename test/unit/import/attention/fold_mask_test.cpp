@@ -18,7 +18,7 @@ protected:
   std::string fold(std::vector<std::string> lines, llvm::StringRef arguments = "", ScoreShape scores = {2, 3, 4, 5}) {
     std::vector<std::string> all = {
         "key = aten.arange.default() {end = 5} : 5xi64", "query = aten.arange.default() {end = 4} : 4xi64",
-        "row = aten.unsqueeze.default(query: 4xi64) {self = #plan.operand<0>, dim = 1} : 4x1xi64"};
+        "row = aten.unsqueeze.default(query: 4xi64) {self = #base.operand<0>, dim = 1} : 4x1xi64"};
     llvm::append_range(all, lines);
     all.push_back("o = meshplan.attention() {} : 1xf32");
     read(arguments, all);
@@ -68,13 +68,13 @@ protected:
   static std::string compare(llvm::StringRef to, llvm::StringRef how, llvm::StringRef left = "key: 5xi64",
                              llvm::StringRef right = "row: 4x1xi64") {
     return (to + " = aten." + how + ".Tensor(" + left + ", " + right +
-            ") {self = #plan.operand<0>, other = #plan.operand<1>} : 4x5xi1")
+            ") {self = #base.operand<0>, other = #base.operand<1>} : 4x5xi1")
         .str();
   }
   static std::string both(llvm::StringRef to, llvm::StringRef left, llvm::StringRef right, llvm::StringRef type,
                           llvm::StringRef how = "__and__") {
     return (to + " = aten." + how + ".Tensor(" + left + ", " + right +
-            ") {self = #plan.operand<0>, other = #plan.operand<1>} : " + type)
+            ") {self = #base.operand<0>, other = #base.operand<1>} : " + type)
         .str();
   }
 };
@@ -82,7 +82,7 @@ protected:
 TEST_F(FoldMask, CausalOrderIsAProperty) {
   EXPECT_EQ(fold({compare("m", "le")}), "causal 0 - -");
   EXPECT_EQ(fold({compare("m", "ge", "row: 4x1xi64", "key: 5xi64")}), "causal 0 - -");
-  EXPECT_EQ(fold({compare("n", "gt"), "m = aten.logical_not.default(n: 4x5xi1) {self = #plan.operand<0>} : 4x5xi1"}),
+  EXPECT_EQ(fold({compare("n", "gt"), "m = aten.logical_not.default(n: 4x5xi1) {self = #base.operand<0>} : 4x5xi1"}),
             "causal 0 - -");
 }
 
@@ -93,13 +93,13 @@ TEST_F(FoldMask, OtherOrdersStay) {
 
 TEST_F(FoldMask, AWindowIsAProperty) {
   std::vector<std::string> window = {
-      "d = aten.sub.Tensor(row: 4x1xi64, key: 5xi64) {self = #plan.operand<0>, other = #plan.operand<1>} : 4x5xi64",
-      "n = aten.lt.Scalar(d: 4x5xi64) {self = #plan.operand<0>, other = 2} : 4x5xi1"};
+      "d = aten.sub.Tensor(row: 4x1xi64, key: 5xi64) {self = #base.operand<0>, other = #base.operand<1>} : 4x5xi64",
+      "n = aten.lt.Scalar(d: 4x5xi64) {self = #base.operand<0>, other = 2} : 4x5xi1"};
   std::vector<std::string> causal = window;
   causal.insert(causal.end(), {compare("c", "le"), both("m", "n: 4x5xi1", "c: 4x5xi1", "4x5xi1")});
   EXPECT_EQ(fold(causal), "causal 2 - -");
   EXPECT_EQ(fold({compare("m", "ge")}), "- 1 - -") << "keys from the query on: a window of one";
-  window.push_back("m = aten.clone.default(n: 4x5xi1) {self = #plan.operand<0>} : 4x5xi1");
+  window.push_back("m = aten.clone.default(n: 4x5xi1) {self = #base.operand<0>} : 4x5xi1");
   EXPECT_EQ(fold(window), "- 2 - -");
 }
 
@@ -117,22 +117,22 @@ TEST_F(FoldMask, NothingSeenStays) {
 TEST_F(FoldMask, KeysThatAreHiddenAreAKeyMask) {
   EXPECT_EQ(fold({compare("c", "le"), both("m", "c: 4x5xi1", "p: 2x1x1x5xi1", "2x1x4x5xi1")}, "p: 2x1x1x5xi1"),
             "causal 0 keys -");
-  EXPECT_EQ(fold({"m = aten.expand.default(p: 2x1x1x5xi1) {self = #plan.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xi1"},
+  EXPECT_EQ(fold({"m = aten.expand.default(p: 2x1x1x5xi1) {self = #base.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xi1"},
                  "p: 2x1x1x5xi1"),
             "- 0 keys -");
 }
 
 TEST_F(FoldMask, KeysOfAllSamplesAndSamplesOfAllKeys) {
   EXPECT_EQ(fold({both("m", "p: 5xi1", "p: 5xi1", "5xi1")}, "p: 5xi1"), "- 0 keys -");
-  EXPECT_EQ(fold({"q = aten.view.default(p: 2xi1) {self = #plan.operand<0>, size = [2, 1, 1, 1]} : 2x1x1x1xi1",
-                  "m = aten.expand.default(q: 2x1x1x1xi1) {self = #plan.operand<0>, size = [2, 1, 4, 5]} : 2x1x4x5xi1"},
+  EXPECT_EQ(fold({"q = aten.view.default(p: 2xi1) {self = #base.operand<0>, size = [2, 1, 1, 1]} : 2x1x1x1xi1",
+                  "m = aten.expand.default(q: 2x1x1x1xi1) {self = #base.operand<0>, size = [2, 1, 4, 5]} : 2x1x4x5xi1"},
                  "p: 2xi1"),
             "- 0 keys -");
 }
 
 TEST_F(FoldMask, TheFirstKeysOfALongerMaskAreReadFromTheirSlice) {
-  EXPECT_EQ(fold({"v = aten.view.default(p: 2x8xi1) {self = #plan.operand<0>, size = [2, 1, 1, 8]} : 2x1x1x8xi1",
-                  "s = aten.slice.Tensor(v: 2x1x1x8xi1) {self = #plan.operand<0>, dim = 3, end = 5} : 2x1x1x5xi1",
+  EXPECT_EQ(fold({"v = aten.view.default(p: 2x8xi1) {self = #base.operand<0>, size = [2, 1, 1, 8]} : 2x1x1x8xi1",
+                  "s = aten.slice.Tensor(v: 2x1x1x8xi1) {self = #base.operand<0>, dim = 3, end = 5} : 2x1x1x5xi1",
                   compare("c", "le"), both("m", "c: 4x5xi1", "s: 2x1x1x5xi1", "2x1x4x5xi1")},
                  "p: 2x8xi1"),
             "causal 0 keys -");
@@ -155,7 +155,7 @@ TEST_F(FoldMask, WhatDependsOnQueriesStaysAMask) {
 TEST_F(FoldMask, WhatIsAddedHidesIfItIsInfinite) {
   auto added = [&](llvm::StringRef number, llvm::StringRef type) {
     return fold({compare("c", "le"),
-                 ("m = aten.where.Scalar(c: 4x5xi1) {condition = #plan.operand<0>, self = 0.0, other = " + number +
+                 ("m = aten.where.Scalar(c: 4x5xi1) {condition = #base.operand<0>, self = 0.0, other = " + number +
                   "} : 4x5x" + type)
                      .str()});
   };
@@ -169,7 +169,7 @@ TEST_F(FoldMask, WhatIsAddedHidesIfItIsInfinite) {
 
 TEST_F(FoldMask, TheLowestNumberHidesOnlyBesideAKeyThatIsSeen) {
   // Where a row has nothing else, the softmax spreads evenly over it.
-  constexpr char lowest[] = ") {condition = #plan.operand<0>, self = 0.0, other = -3.4028234663852886e+38} : ";
+  constexpr char lowest[] = ") {condition = #base.operand<0>, self = 0.0, other = -3.4028234663852886e+38} : ";
   EXPECT_EQ(fold({std::string("m = aten.where.Scalar(p: 2x1x1x5xi1") + lowest + "2x1x1x5xf32"}, "p: 2x1x1x5xi1"),
             "- 0 - itself");
   EXPECT_EQ(fold({compare("c", "le"), std::string("m = aten.where.Scalar(c: 4x5xi1") + lowest + "4x5xf32"}),
@@ -180,7 +180,7 @@ TEST_F(FoldMask, ABooleanThatIsAddedIsNoMask) {
   // It adds 1 where it holds, and hides nothing.
   read("p: 2x1x1x5xi1",
        {"z = aten.full.default() {size = [4, 5], fill_value = 0xFFF0000000000000 : f64, dtype = f32} : 4x5xf32",
-        "d = aten.triu.default(z: 4x5xf32) {self = #plan.operand<0>, diagonal = 1} : 4x5xf32",
+        "d = aten.triu.default(z: 4x5xf32) {self = #base.operand<0>, diagonal = 1} : 4x5xf32",
         both("m", "d: 4x5xf32", "p: 2x1x1x5xi1", "2x1x4x5xf32", "add"), "o = meshplan.attention() {} : 1xf32"});
   IndexFunctions functions;
   std::optional<FoldedMask> folded = MaskFolder(functions).fold(call(2).getResult(0), {2, 3, 4, 5}, call(3));
@@ -194,8 +194,8 @@ TEST_F(FoldMask, WhatIsAddedSeveralTimesStays) {
   for (llvm::StringRef alpha : {"1", "2"}) {
     read("b: 2x3x1x5xf32",
          {"z = aten.full.default() {size = [4, 5], fill_value = 0xFFF0000000000000 : f64, dtype = f32} : 4x5xf32",
-          "d = aten.triu.default(z: 4x5xf32) {self = #plan.operand<0>, diagonal = 1} : 4x5xf32",
-          ("m = aten.add.Tensor(d: 4x5xf32, b: 2x3x1x5xf32) {self = #plan.operand<0>, other = #plan.operand<1>, alpha "
+          "d = aten.triu.default(z: 4x5xf32) {self = #base.operand<0>, diagonal = 1} : 4x5xf32",
+          ("m = aten.add.Tensor(d: 4x5xf32, b: 2x3x1x5xf32) {self = #base.operand<0>, other = #base.operand<1>, alpha "
            "= " +
            alpha + "} : 2x3x4x5xf32")
               .str(),
@@ -211,7 +211,7 @@ TEST_F(FoldMask, WhatIsAddedSeveralTimesStays) {
 TEST_F(FoldMask, MasksHaveTheShapeOfTheScores) {
   EXPECT_EQ(fold({compare("m", "le")}, "", {2, 3, 4, 6}), "does not broadcast");
   EXPECT_EQ(
-      fold({"m = aten.view.default(p: 2x3x4x5xi1) {self = #plan.operand<0>, size = [1, 2, 3, 4, 5]} : 1x2x3x4x5xi1"},
+      fold({"m = aten.view.default(p: 2x3x4x5xi1) {self = #base.operand<0>, size = [1, 2, 3, 4, 5]} : 1x2x3x4x5xi1"},
            "p: 2x3x4x5xi1"),
       "does not broadcast");
 }

@@ -16,17 +16,17 @@ constexpr double lowest = -3.4028234663852886e+38;
 class HiddenRowsTest : public ProgramText {
 protected:
   void SetUp() override {
-    read("rows: 2x1x5x5xi1; merged: 6x5x5xi1; bias: 3x5x5xf32 {plan.kind = \"parameter\"}; given: 2x1x1x5xf32 "
-         "{plan.kind = \"input\"}",
+    read("rows: 2x1x5x5xi1; merged: 6x5x5xi1; bias: 3x5x5xf32 {plan.kind = #plan.kind<parameter>}; given: 2x1x1x5xf32 "
+         "{plan.kind = #plan.kind<input>}",
          {"i = aten.arange.default() {end = 5} : 5xi64",
-          "r = aten.unsqueeze.default(i: 5xi64) {self = #plan.operand<0>, dim = 1} : 5x1xi64",
-          "later = aten.gt.Tensor(i: 5xi64, r: 5x1xi64) {self = #plan.operand<0>, other = #plan.operand<1>} : 5x5xi1",
-          "seen = aten.le.Tensor(i: 5xi64, r: 5x1xi64) {self = #plan.operand<0>, other = #plan.operand<1>} : 5x5xi1",
+          "r = aten.unsqueeze.default(i: 5xi64) {self = #base.operand<0>, dim = 1} : 5x1xi64",
+          "later = aten.gt.Tensor(i: 5xi64, r: 5x1xi64) {self = #base.operand<0>, other = #base.operand<1>} : 5x5xi1",
+          "seen = aten.le.Tensor(i: 5xi64, r: 5x1xi64) {self = #base.operand<0>, other = #base.operand<1>} : 5x5xi1",
           "zeros = aten.zeros.default() {size = [5, 5], dtype = f32} : 5x5xf32",
-          "mask = aten.masked_fill.Scalar(zeros: 5x5xf32, later: 5x5xi1) {self = #plan.operand<0>, mask = "
-          "#plan.operand<1>, value = -3.4028234663852886e+38} : 5x5xf32",
-          "padded = aten.masked_fill.Scalar(zeros: 5x5xf32, seen: 5x5xi1) {self = #plan.operand<0>, mask = "
-          "#plan.operand<1>, value = -3.4028234663852886e+38} : 5x5xf32"});
+          "mask = aten.masked_fill.Scalar(zeros: 5x5xf32, later: 5x5xi1) {self = #base.operand<0>, mask = "
+          "#base.operand<1>, value = -3.4028234663852886e+38} : 5x5xf32",
+          "padded = aten.masked_fill.Scalar(zeros: 5x5xf32, seen: 5x5xi1) {self = #base.operand<0>, mask = "
+          "#base.operand<1>, value = -3.4028234663852886e+38} : 5x5xf32"});
     rows = argument(0), merged = argument(1), bias = argument(2), given = argument(3);
     later = op(2)->getResult(0), seen = op(3)->getResult(0), mask = op(5)->getResult(0), padded = op(6)->getResult(0);
   }

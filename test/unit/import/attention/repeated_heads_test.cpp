@@ -22,32 +22,32 @@ protected:
 
 TEST_F(RepeatedHeads, ExpandedAndFlattened) {
   // Llama's repeat_kv.
-  EXPECT_EQ(source({"a = aten.unsqueeze.default(x: 2x2x5x4xf32) {self = #plan.operand<0>, dim = 2} : 2x2x1x5x4xf32",
-                    "b = aten.expand.default(a: 2x2x1x5x4xf32) {self = #plan.operand<0>, size = [2, 2, 3, 5, 4]} : "
+  EXPECT_EQ(source({"a = aten.unsqueeze.default(x: 2x2x5x4xf32) {self = #base.operand<0>, dim = 2} : 2x2x1x5x4xf32",
+                    "b = aten.expand.default(a: 2x2x1x5x4xf32) {self = #base.operand<0>, size = [2, 2, 3, 5, 4]} : "
                     "2x2x3x5x4xf32",
-                    "c = aten.reshape.default(b: 2x2x3x5x4xf32) {self = #plan.operand<0>, shape = [2, 6, 5, 4]} : "
+                    "c = aten.reshape.default(b: 2x2x3x5x4xf32) {self = #base.operand<0>, shape = [2, 6, 5, 4]} : "
                     "2x6x5x4xf32"}),
             "x 2");
 }
 
 TEST_F(RepeatedHeads, Interleaved) {
   EXPECT_EQ(
-      source({"a = aten.repeat_interleave.self_int(x: 2x2x5x4xf32) {self = #plan.operand<0>, repeats = 3, dim = 1} "
+      source({"a = aten.repeat_interleave.self_int(x: 2x2x5x4xf32) {self = #base.operand<0>, repeats = 3, dim = 1} "
               ": 2x6x5x4xf32"}),
       "x 2");
 }
 
 TEST_F(RepeatedHeads, TransposedAfterwards) {
   EXPECT_EQ(
-      source({"a = aten.repeat_interleave.self_int(x: 2x5x2x4xf32) {self = #plan.operand<0>, repeats = 3, dim = 2} "
+      source({"a = aten.repeat_interleave.self_int(x: 2x5x2x4xf32) {self = #base.operand<0>, repeats = 3, dim = 2} "
               ": 2x5x6x4xf32",
-              "b = aten.transpose.int(a: 2x5x6x4xf32) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} : 2x6x5x4xf32"},
+              "b = aten.transpose.int(a: 2x5x6x4xf32) {self = #base.operand<0>, dim0 = 1, dim1 = 2} : 2x6x5x4xf32"},
              "x: 2x5x2x4xf32"),
       "x 2 second");
 }
 
 TEST_F(RepeatedHeads, OneHeadForAll) {
-  EXPECT_EQ(source({"a = aten.expand.default(x: 2x1x5x4xf32) {self = #plan.operand<0>, size = [2, 6, 5, 4]} : "
+  EXPECT_EQ(source({"a = aten.expand.default(x: 2x1x5x4xf32) {self = #base.operand<0>, size = [2, 6, 5, 4]} : "
                     "2x6x5x4xf32"},
                    "x: 2x1x5x4xf32"),
             "x 1");
@@ -55,9 +55,9 @@ TEST_F(RepeatedHeads, OneHeadForAll) {
 
 TEST_F(RepeatedHeads, TheFewestHeadsOfAChainCount) {
   EXPECT_EQ(
-      source({"a = aten.repeat_interleave.self_int(x: 2x1x5x4xf32) {self = #plan.operand<0>, repeats = 2, dim = 1} "
+      source({"a = aten.repeat_interleave.self_int(x: 2x1x5x4xf32) {self = #base.operand<0>, repeats = 2, dim = 1} "
               ": 2x2x5x4xf32",
-              "b = aten.repeat_interleave.self_int(a: 2x2x5x4xf32) {self = #plan.operand<0>, repeats = 3, dim = 1} "
+              "b = aten.repeat_interleave.self_int(a: 2x2x5x4xf32) {self = #base.operand<0>, repeats = 3, dim = 1} "
               ": 2x6x5x4xf32"},
              "x: 2x1x5x4xf32"),
       "x 1");
@@ -65,24 +65,24 @@ TEST_F(RepeatedHeads, TheFewestHeadsOfAChainCount) {
 
 TEST_F(RepeatedHeads, HeadsInAnotherOrderAreNotRepeated) {
   // repeat gives heads 0 1 0 1 0 1: neighbours are not of one group.
-  EXPECT_EQ(source({"a = aten.repeat.default(x: 2x2x5x4xf32) {self = #plan.operand<0>, repeats = [1, 3, 1, 1]} : "
+  EXPECT_EQ(source({"a = aten.repeat.default(x: 2x2x5x4xf32) {self = #base.operand<0>, repeats = [1, 3, 1, 1]} : "
                     "2x6x5x4xf32"}),
             "itself 6");
 }
 
 TEST_F(RepeatedHeads, AnotherDimThatIsRepeatedIsNoHead) {
   EXPECT_EQ(
-      source({"a = aten.repeat_interleave.self_int(x: 2x6x5x2xf32) {self = #plan.operand<0>, repeats = 2, dim = 3} "
+      source({"a = aten.repeat_interleave.self_int(x: 2x6x5x2xf32) {self = #base.operand<0>, repeats = 2, dim = 3} "
               ": 2x6x5x4xf32"},
              "x: 2x6x5x2xf32"),
       "itself 6");
 }
 
 TEST_F(RepeatedHeads, WithoutRepetitionItIsTheValue) {
-  EXPECT_EQ(source({"a = aten.neg.default(x: 2x6x5x4xf32) {self = #plan.operand<0>} : 2x6x5x4xf32"}, "x: 2x6x5x4xf32"),
+  EXPECT_EQ(source({"a = aten.neg.default(x: 2x6x5x4xf32) {self = #base.operand<0>} : 2x6x5x4xf32"}, "x: 2x6x5x4xf32"),
             "itself 6");
   EXPECT_EQ(
-      source({"a = aten.transpose.int(x: 2x5x6x4xf32) {self = #plan.operand<0>, dim0 = 1, dim1 = 2} : 2x6x5x4xf32"},
+      source({"a = aten.transpose.int(x: 2x5x6x4xf32) {self = #base.operand<0>, dim0 = 1, dim1 = 2} : 2x6x5x4xf32"},
              "x: 2x5x6x4xf32"),
       "itself 6")
       << "a transpose alone brings no fewer heads";
@@ -90,8 +90,8 @@ TEST_F(RepeatedHeads, WithoutRepetitionItIsTheValue) {
 
 TEST_F(RepeatedHeads, WhatIsComputedBetweenHidesTheSource) {
   EXPECT_EQ(
-      source({"a = aten.neg.default(x: 2x2x5x4xf32) {self = #plan.operand<0>} : 2x2x5x4xf32",
-              "b = aten.repeat_interleave.self_int(a: 2x2x5x4xf32) {self = #plan.operand<0>, repeats = 3, dim = 1} "
+      source({"a = aten.neg.default(x: 2x2x5x4xf32) {self = #base.operand<0>} : 2x2x5x4xf32",
+              "b = aten.repeat_interleave.self_int(a: 2x2x5x4xf32) {self = #base.operand<0>, repeats = 3, dim = 1} "
               ": 2x6x5x4xf32"}),
       "another 2");
 }

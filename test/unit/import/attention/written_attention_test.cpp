@@ -16,30 +16,30 @@ protected:
   /// Reads the attention whose scores are `steps` of the product %p; the last of them makes %s.
   std::optional<WrittenAttention> readSteps(std::vector<std::string> steps, StringRef softmaxDim = "-1") {
     std::vector<std::string> lines = {
-        "p = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "p = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "2x3x4x5xf32"};
     llvm::append_range(lines, steps);
-    lines.push_back("w = aten.softmax.int(s: 2x3x4x5xf32) {self = #plan.operand<0>, dim = " + softmaxDim.str() +
+    lines.push_back("w = aten.softmax.int(s: 2x3x4x5xf32) {self = #base.operand<0>, dim = " + softmaxDim.str() +
                     "} : 2x3x4x5xf32");
-    lines.push_back("o = aten.matmul.default(w: 2x3x4x5xf32, v: 2x3x5x6xf32) {self = #plan.operand<0>, other = "
-                    "#plan.operand<1>} : 2x3x4x6xf32");
+    lines.push_back("o = aten.matmul.default(w: 2x3x4x5xf32, v: 2x3x5x6xf32) {self = #base.operand<0>, other = "
+                    "#base.operand<1>} : 2x3x4x6xf32");
     read("q: 2x3x4x8xf32; k: 2x3x8x5xf32; v: 2x3x5x6xf32; m: 2x1x4x5xf32; h: 2x1x4x5xi1", lines);
     IndexFunctions functions;
     return readWrittenAttention(call(lines.size() - 2), functions);
   }
 
   static std::string scaled(StringRef to, StringRef from, StringRef number, StringRef target = "aten.mul.Tensor") {
-    return (to + " = " + target + "(" + from + ": 2x3x4x5xf32) {self = #plan.operand<0>, other = " + number +
+    return (to + " = " + target + "(" + from + ": 2x3x4x5xf32) {self = #base.operand<0>, other = " + number +
             "} : 2x3x4x5xf32")
         .str();
   }
   static std::string tanh(StringRef to, StringRef from) {
-    return (to + " = aten.tanh.default(" + from + ": 2x3x4x5xf32) {self = #plan.operand<0>} : 2x3x4x5xf32").str();
+    return (to + " = aten.tanh.default(" + from + ": 2x3x4x5xf32) {self = #base.operand<0>} : 2x3x4x5xf32").str();
   }
   static std::string added(StringRef to, StringRef left, StringRef right, StringRef more = "") {
     auto typed = [](StringRef name) { return (name + (name == "m" ? ": 2x1x4x5xf32" : ": 2x3x4x5xf32")).str(); };
     return (to + " = aten.add.Tensor(" + typed(left) + ", " + typed(right) +
-            ") {self = #plan.operand<0>, other = #plan.operand<1>" + more + "} : 2x3x4x5xf32")
+            ") {self = #base.operand<0>, other = #base.operand<1>" + more + "} : 2x3x4x5xf32")
         .str();
   }
   static std::string same(StringRef to, StringRef from) { return scaled(to, from, "1.0"); }
@@ -69,7 +69,7 @@ TEST_F(WrittenAttentionTest, ScalesMultiply) {
 TEST_F(WrittenAttentionTest, AScaleMayBeATensorOfOneNumber) {
   EXPECT_EQ(
       readSteps({"c = aten.full.default() {size = [], fill_value = 0.5, dtype = f32} : f32",
-                 "s = aten.mul.Tensor(p: 2x3x4x5xf32, c: f32) {self = #plan.operand<0>, other = #plan.operand<1>} "
+                 "s = aten.mul.Tensor(p: 2x3x4x5xf32, c: f32) {self = #base.operand<0>, other = #base.operand<1>} "
                  ": 2x3x4x5xf32"})
           ->scale,
       0.5);
@@ -84,10 +84,10 @@ TEST_F(WrittenAttentionTest, WhatIsNoFiniteScaleIsNotRead) {
 TEST_F(WrittenAttentionTest, MasksStandInTheirOrder) {
   std::optional<WrittenAttention> found = readSteps(
       {scaled("a", "p", "0.5"), added("b", "a", "m"),
-       "c = aten.masked_fill.Scalar(b: 2x3x4x5xf32, h: 2x1x4x5xi1) {self = #plan.operand<0>, mask = #plan.operand<1>, "
+       "c = aten.masked_fill.Scalar(b: 2x3x4x5xf32, h: 2x1x4x5xi1) {self = #base.operand<0>, mask = #base.operand<1>, "
        "value = -7.0} : 2x3x4x5xf32",
-       "s = aten.where.ScalarOther(h: 2x1x4x5xi1, c: 2x3x4x5xf32) {condition = #plan.operand<0>, self = "
-       "#plan.operand<1>, other = -8.0} : 2x3x4x5xf32"});
+       "s = aten.where.ScalarOther(h: 2x1x4x5xi1, c: 2x3x4x5xf32) {condition = #base.operand<0>, self = "
+       "#base.operand<1>, other = -8.0} : 2x3x4x5xf32"});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->scale, 0.5);
   ASSERT_EQ(found->steps.size(), 3u);
@@ -116,7 +116,7 @@ TEST_F(WrittenAttentionTest, AMaskThatIsScaledWithTheScoresIsNotRead) {
   EXPECT_FALSE(readSteps({added("a", "m", "p"), scaled("s", "a", "0.5")}));
   EXPECT_FALSE(readSteps({added("a", "m", "p"), tanh("s", "a")}));
   EXPECT_FALSE(readSteps(
-      {"a = aten.masked_fill.Scalar(p: 2x3x4x5xf32, h: 2x1x4x5xi1) {self = #plan.operand<0>, mask = #plan.operand<1>, "
+      {"a = aten.masked_fill.Scalar(p: 2x3x4x5xf32, h: 2x1x4x5xi1) {self = #base.operand<0>, mask = #base.operand<1>, "
        "value = -7.0} : 2x3x4x5xf32",
        scaled("s", "a", "0.5")}));
 }
@@ -160,21 +160,21 @@ TEST_F(WrittenAttentionTest, TheSoftmaxIsOverTheKeys) {
 
 TEST_F(WrittenAttentionTest, OtherStepsAreNotRead) {
   for (StringRef target : {"aten.relu.default", "aten.neg.default", "custom.op.default"})
-    EXPECT_FALSE(readSteps({("s = " + target + "(p: 2x3x4x5xf32) {self = #plan.operand<0>} : 2x3x4x5xf32").str()}));
+    EXPECT_FALSE(readSteps({("s = " + target + "(p: 2x3x4x5xf32) {self = #base.operand<0>} : 2x3x4x5xf32").str()}));
   // What moves scores may bring them to other queries.
-  EXPECT_FALSE(readSteps({"s = aten.transpose.int(p: 2x3x4x5xf32) {self = #plan.operand<0>, dim0 = 0, dim1 = 0} : "
+  EXPECT_FALSE(readSteps({"s = aten.transpose.int(p: 2x3x4x5xf32) {self = #base.operand<0>, dim0 = 0, dim1 = 0} : "
                           "2x3x4x5xf32"}));
 }
 
 TEST_F(WrittenAttentionTest, ProbabilitiesThatAreReadElsewhereAreKept) {
   auto attention = [&](std::vector<std::string> more) {
     std::vector<std::string> lines = {
-        "s = aten.bmm.default(q: 6x4x8xf32, k: 6x8x5xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : "
+        "s = aten.bmm.default(q: 6x4x8xf32, k: 6x8x5xf32) {self = #base.operand<0>, mat2 = #base.operand<1>} : "
         "6x4x5xf32",
-        "f = aten.view.default(s: 6x4x5xf32) {self = #plan.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xf32",
-        "w = aten.softmax.int(f: 2x3x4x5xf32) {self = #plan.operand<0>, dim = -1} : 2x3x4x5xf32",
-        "g = aten.view.default(w: 2x3x4x5xf32) {self = #plan.operand<0>, size = [6, 4, 5]} : 6x4x5xf32",
-        "o = aten.bmm.default(g: 6x4x5xf32, v: 6x5x6xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : "
+        "f = aten.view.default(s: 6x4x5xf32) {self = #base.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xf32",
+        "w = aten.softmax.int(f: 2x3x4x5xf32) {self = #base.operand<0>, dim = -1} : 2x3x4x5xf32",
+        "g = aten.view.default(w: 2x3x4x5xf32) {self = #base.operand<0>, size = [6, 4, 5]} : 6x4x5xf32",
+        "o = aten.bmm.default(g: 6x4x5xf32, v: 6x5x6xf32) {self = #base.operand<0>, mat2 = #base.operand<1>} : "
         "6x4x6xf32"};
     llvm::append_range(lines, more);
     read("q: 6x4x8xf32; k: 6x8x5xf32; v: 6x5x6xf32", lines);
@@ -185,17 +185,17 @@ TEST_F(WrittenAttentionTest, ProbabilitiesThatAreReadElsewhereAreKept) {
   ASSERT_TRUE(found) << "batch and heads in one dim";
   EXPECT_EQ(found->product, call(4));
   EXPECT_EQ(found->heads, 3);
-  EXPECT_FALSE(attention({"x = aten.neg.default(w: 2x3x4x5xf32) {self = #plan.operand<0>} : 2x3x4x5xf32"}));
-  EXPECT_FALSE(attention({"x = aten.neg.default(g: 6x4x5xf32) {self = #plan.operand<0>} : 6x4x5xf32"}));
+  EXPECT_FALSE(attention({"x = aten.neg.default(w: 2x3x4x5xf32) {self = #base.operand<0>} : 2x3x4x5xf32"}));
+  EXPECT_FALSE(attention({"x = aten.neg.default(g: 6x4x5xf32) {self = #base.operand<0>} : 6x4x5xf32"}));
 }
 
 TEST_F(WrittenAttentionTest, AProductThatBroadcastsIsNone) {
   // One key head for all: the operands have no batch and heads of their own.
   read("q: 2x3x4x8xf32; k: 1x1x8x5xf32; v: 2x3x5x6xf32",
-       {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 1x1x8x5xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+       {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 1x1x8x5xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "2x3x4x5xf32",
-        "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #plan.operand<0>, dim = -1} : 2x3x4x5xf32",
-        "o = aten.matmul.default(w: 2x3x4x5xf32, v: 2x3x5x6xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #base.operand<0>, dim = -1} : 2x3x4x5xf32",
+        "o = aten.matmul.default(w: 2x3x4x5xf32, v: 2x3x5x6xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "2x3x4x6xf32"});
   IndexFunctions functions;
   EXPECT_FALSE(readWrittenAttention(call(1), functions));
@@ -203,31 +203,31 @@ TEST_F(WrittenAttentionTest, AProductThatBroadcastsIsNone) {
 
 TEST_F(WrittenAttentionTest, AProductWithAVectorIsNone) {
   // One number for each key in place of values, then one number for each query.
-  constexpr char softmax[] = "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #plan.operand<0>, dim = -1} : 2x3x4x5xf32";
+  constexpr char softmax[] = "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #base.operand<0>, dim = -1} : 2x3x4x5xf32";
   read("q: 2x3x4x8xf32; k: 2x3x8x5xf32; v: 5xf32",
-       {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+       {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "2x3x4x5xf32",
         softmax,
-        "o = aten.matmul.default(w: 2x3x4x5xf32, v: 5xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "o = aten.matmul.default(w: 2x3x4x5xf32, v: 5xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "2x3x4xf32"});
   IndexFunctions functions;
   EXPECT_FALSE(readWrittenAttention(call(1), functions));
   read("q: 2x3x4x5x8xf32; k: 8xf32; v: 2x3x5x6xf32",
-       {"p = aten.reshape.default(q: 2x3x4x5x8xf32) {self = #plan.operand<0>, shape = [6, 4, 5, 8]} : 6x4x5x8xf32",
-        "m = aten.matmul.default(p: 6x4x5x8xf32, k: 8xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+       {"p = aten.reshape.default(q: 2x3x4x5x8xf32) {self = #base.operand<0>, shape = [6, 4, 5, 8]} : 6x4x5x8xf32",
+        "m = aten.matmul.default(p: 6x4x5x8xf32, k: 8xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "6x4x5xf32",
-        "s = aten.view.default(m: 6x4x5xf32) {self = #plan.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xf32", softmax,
-        "o = aten.matmul.default(w: 2x3x4x5xf32, v: 2x3x5x6xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "s = aten.view.default(m: 6x4x5xf32) {self = #base.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xf32", softmax,
+        "o = aten.matmul.default(w: 2x3x4x5xf32, v: 2x3x5x6xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "2x3x4x6xf32"});
   EXPECT_FALSE(readWrittenAttention(call(3), functions));
 }
 
 TEST_F(WrittenAttentionTest, AProductWithoutItsSecondMatrixIsNone) {
   read("q: 2x3x4x8xf32; k: 2x3x8x5xf32",
-       {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+       {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "2x3x4x5xf32",
-        "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #plan.operand<0>, dim = -1} : 2x3x4x5xf32",
-        "o = aten.matmul.default(w: 2x3x4x5xf32) {self = #plan.operand<0>} : 2x3x4x6xf32"});
+        "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #base.operand<0>, dim = -1} : 2x3x4x5xf32",
+        "o = aten.matmul.default(w: 2x3x4x5xf32) {self = #base.operand<0>} : 2x3x4x6xf32"});
   IndexFunctions functions;
   EXPECT_FALSE(readWrittenAttention(call(1), functions));
 }
@@ -235,14 +235,14 @@ TEST_F(WrittenAttentionTest, AProductWithoutItsSecondMatrixIsNone) {
 TEST_F(WrittenAttentionTest, BaddbmmAddsOrNot) {
   auto product = [&](StringRef literals) {
     read("q: 6x4x8xf32; k: 6x8x5xf32; v: 6x5x6xf32; b: 6x1x5xf32",
-         {("s = aten.baddbmm.default(b: 6x1x5xf32, q: 6x4x8xf32, k: 6x8x5xf32) {self = #plan.operand<0>, batch1 = "
-           "#plan.operand<1>, batch2 = #plan.operand<2>" +
+         {("s = aten.baddbmm.default(b: 6x1x5xf32, q: 6x4x8xf32, k: 6x8x5xf32) {self = #base.operand<0>, batch1 = "
+           "#base.operand<1>, batch2 = #base.operand<2>" +
            literals + "} : 6x4x5xf32")
               .str(),
-          "f = aten.view.default(s: 6x4x5xf32) {self = #plan.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xf32",
-          "w = aten.softmax.int(f: 2x3x4x5xf32) {self = #plan.operand<0>, dim = -1} : 2x3x4x5xf32",
-          "g = aten.view.default(w: 2x3x4x5xf32) {self = #plan.operand<0>, size = [6, 4, 5]} : 6x4x5xf32",
-          "o = aten.bmm.default(g: 6x4x5xf32, v: 6x5x6xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : "
+          "f = aten.view.default(s: 6x4x5xf32) {self = #base.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xf32",
+          "w = aten.softmax.int(f: 2x3x4x5xf32) {self = #base.operand<0>, dim = -1} : 2x3x4x5xf32",
+          "g = aten.view.default(w: 2x3x4x5xf32) {self = #base.operand<0>, size = [6, 4, 5]} : 6x4x5xf32",
+          "o = aten.bmm.default(g: 6x4x5xf32, v: 6x5x6xf32) {self = #base.operand<0>, mat2 = #base.operand<1>} : "
           "6x4x6xf32"});
     IndexFunctions functions;
     return readWrittenAttention(call(2), functions);

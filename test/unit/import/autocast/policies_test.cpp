@@ -9,7 +9,7 @@ namespace {
 
 class Policies : public CallTest {
 protected:
-  CastPolicy policy(llvm::StringRef target, AutocastDevice device, llvm::StringRef args = "{self = #plan.operand<0>}") {
+  CastPolicy policy(llvm::StringRef target, AutocastDevice device, llvm::StringRef args = "{self = #base.operand<0>}") {
     return castPolicyOf(parse(target, args, "(tensor<4x6xf32>) -> tensor<4x6xf32>"), device);
   }
   void expect(llvm::StringRef target, CastPolicy cpu, CastPolicy cuda) {
@@ -39,7 +39,7 @@ TEST_F(Policies, LossesAreWide) {
 
 TEST_F(Policies, PaddingOnCpusGoesByItsMode) {
   for (const char *mode : {"reflect", "replicate", "constant"}) {
-    std::string args = "{self = #plan.operand<0>, pad = [0, 0], mode = \"" + std::string(mode) + "\"}";
+    std::string args = "{self = #base.operand<0>, pad = [0, 0], mode = \"" + std::string(mode) + "\"}";
     EXPECT_EQ(policy("aten.pad.default", AutocastDevice::cpu, args),
               mode == llvm::StringRef("constant") ? CastPolicy::widest : CastPolicy::wide);
     EXPECT_EQ(policy("aten.pad.default", AutocastDevice::cuda, args), CastPolicy::widest);
@@ -65,9 +65,9 @@ TEST_F(Policies, OthersTakeOneTypeUnlessTheyPromote) {
 }
 
 TEST_F(Policies, WhatAnOperatorIsToldToComputeInStays) {
-  EXPECT_EQ(policy("aten.softmax.int", AutocastDevice::cuda, "{self = #plan.operand<0>, dim = -1, dtype = bf16}"),
+  EXPECT_EQ(policy("aten.softmax.int", AutocastDevice::cuda, "{self = #base.operand<0>, dim = -1, dtype = bf16}"),
             CastPolicy::none);
-  EXPECT_EQ(policy("aten.softmax.int", AutocastDevice::cuda, "{self = #plan.operand<0>, dim = -1, dtype}"),
+  EXPECT_EQ(policy("aten.softmax.int", AutocastDevice::cuda, "{self = #base.operand<0>, dim = -1, dtype}"),
             CastPolicy::wide)
       << "None";
 }

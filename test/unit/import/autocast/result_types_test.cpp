@@ -13,7 +13,7 @@ using namespace meshplan;
 
 namespace {
 
-constexpr char both[] = "{self = #plan.operand<0>, other = #plan.operand<1>}";
+constexpr char both[] = "{self = #base.operand<0>, other = #base.operand<1>}";
 
 class ResultTypes : public CallTest {
 protected:
@@ -43,51 +43,51 @@ TEST_F(ResultTypes, TensorsWithDimsCountFirst) {
 }
 
 TEST_F(ResultTypes, NumbersDoNotCount) {
-  EXPECT_EQ(type("aten.mul.Tensor", "{self = #plan.operand<0>, other = 2.0}", "(tensor<4xbf16>) -> tensor<4xf32>"),
+  EXPECT_EQ(type("aten.mul.Tensor", "{self = #base.operand<0>, other = 2.0}", "(tensor<4xbf16>) -> tensor<4xf32>"),
             "bf16");
-  EXPECT_EQ(type("aten.mul.Tensor", "{self = #plan.operand<0>, other = 2.0}", "(tensor<4xi64>) -> tensor<4xf32>"),
+  EXPECT_EQ(type("aten.mul.Tensor", "{self = #base.operand<0>, other = 2.0}", "(tensor<4xi64>) -> tensor<4xf32>"),
             "f32");
 }
 
 TEST_F(ResultTypes, WhatIsNoFloatStays) {
   EXPECT_EQ(type("aten.lt.Tensor", both, "(tensor<4xbf16>, tensor<4xf32>) -> tensor<4xi1>"), "i1");
   const char topk[] = "(tensor<4xbf16>) -> (tensor<2xf32>, tensor<2xi64>)";
-  EXPECT_EQ(type("aten.topk.default", "{self = #plan.operand<0>, k = 2}", topk), "bf16");
-  EXPECT_EQ(type("aten.topk.default", "{self = #plan.operand<0>, k = 2}", topk, 1), "i64");
+  EXPECT_EQ(type("aten.topk.default", "{self = #base.operand<0>, k = 2}", topk), "bf16");
+  EXPECT_EQ(type("aten.topk.default", "{self = #base.operand<0>, k = 2}", topk, 1), "i64");
 }
 
 TEST_F(ResultTypes, StatedTypesStay) {
-  EXPECT_EQ(type("aten.to.dtype", "{self = #plan.operand<0>, dtype = f32}", "(tensor<4xbf16>) -> tensor<4xf32>"),
+  EXPECT_EQ(type("aten.to.dtype", "{self = #base.operand<0>, dtype = f32}", "(tensor<4xbf16>) -> tensor<4xf32>"),
             "f32");
   EXPECT_EQ(
-      type("aten.softmax.int", "{self = #plan.operand<0>, dim = 0, dtype = f32}", "(tensor<4xbf16>) -> tensor<4xf32>"),
+      type("aten.softmax.int", "{self = #base.operand<0>, dim = 0, dtype = f32}", "(tensor<4xbf16>) -> tensor<4xf32>"),
       "f32");
-  EXPECT_EQ(type("aten.softmax.int", "{self = #plan.operand<0>, dim = 0, dtype}", "(tensor<4xbf16>) -> tensor<4xf32>"),
+  EXPECT_EQ(type("aten.softmax.int", "{self = #base.operand<0>, dim = 0, dtype}", "(tensor<4xbf16>) -> tensor<4xf32>"),
             "bf16")
       << "None";
 }
 
 TEST_F(ResultTypes, FillsAndCopiesAreOfTheFirst) {
   EXPECT_EQ(type("aten.masked_fill.Tensor",
-                 "{self = #plan.operand<0>, mask = #plan.operand<1>, value = #plan.operand<2>}",
+                 "{self = #base.operand<0>, mask = #base.operand<1>, value = #base.operand<2>}",
                  "(tensor<4xbf16>, tensor<4xi1>, tensor<f32>) -> tensor<4xf32>"),
             "bf16");
-  EXPECT_EQ(type("aten.slice_scatter.default", "{self = #plan.operand<0>, src = #plan.operand<1>}",
+  EXPECT_EQ(type("aten.slice_scatter.default", "{self = #base.operand<0>, src = #base.operand<1>}",
                  "(tensor<4xbf16>, tensor<4xf32>) -> tensor<4xf32>"),
             "bf16");
 }
 
 TEST_F(ResultTypes, TensorsThatAreBroadcastKeepTheirTypes) {
   const char types[] = "(tensor<4x1xbf16>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)";
-  const char args[] = "{tensors = [#plan.operand<0>, #plan.operand<1>]}";
+  const char args[] = "{tensors = [#base.operand<0>, #base.operand<1>]}";
   EXPECT_EQ(type("aten.broadcast_tensors.default", args, types), "bf16");
   EXPECT_EQ(type("aten.broadcast_tensors.default", args, types, 1), "f32");
 }
 
 TEST_F(ResultTypes, StatisticsStay) {
   const char norm[] = "(tensor<4x6xbf16>) -> (tensor<4x6xf32>, tensor<4x1xf32>, tensor<4x1xf32>)";
-  EXPECT_EQ(type("aten.native_layer_norm.default", "{input = #plan.operand<0>}", norm), "bf16");
-  EXPECT_EQ(type("aten.native_layer_norm.default", "{input = #plan.operand<0>}", norm, 1), "f32");
+  EXPECT_EQ(type("aten.native_layer_norm.default", "{input = #base.operand<0>}", norm), "bf16");
+  EXPECT_EQ(type("aten.native_layer_norm.default", "{input = #base.operand<0>}", norm, 1), "f32");
 }
 
 } // namespace

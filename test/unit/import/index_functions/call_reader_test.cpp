@@ -77,7 +77,7 @@ TEST_F(CallReaderTest, DimsCountFromBothEnds) {
 
 TEST_F(CallReaderTest, ArgumentsAreReadWhereBroadcastingBringsThem) {
   with("x: 3x1xi64; y: 4xi64",
-       "r = aten.op(x: 3x1xi64, y: 4xi64) {self = #plan.operand<0>, other = #plan.operand<1>, "
+       "r = aten.op(x: 3x1xi64, y: 4xi64) {self = #base.operand<0>, other = #base.operand<1>, "
        "n = 7, b = true, f = 0.5, s = \"text\"} : 3x4xi64",
        [&](CallReader &reader) {
          EXPECT_EQ(reader.tensor("self"), argument(0));
@@ -100,7 +100,7 @@ TEST_F(CallReaderTest, LiteralsOfAnotherTypeAreNotCompared) {
   auto literal = [&](llvm::StringRef type, llvm::StringRef number) {
     return sides(
         ("x: " + type).str(),
-        ("r = aten.lt.Scalar(x: " + type + ") {self = #plan.operand<0>, other = " + number + "} : 4xi1").str());
+        ("r = aten.lt.Scalar(x: " + type + ") {self = #base.operand<0>, other = " + number + "} : 4xi1").str());
   };
   EXPECT_EQ(literal("4xi8", "127"), "%0[d0], 127");
   EXPECT_EQ(literal("4xi8", "128"), "none");
@@ -116,7 +116,7 @@ TEST_F(CallReaderTest, ATensorWithoutDimsTakesTheTypeOfTheOther) {
     read("", {("x = aten.full.default() {size = [], fill_value = 5, dtype = i64} : " + left).str(),
               ("y = aten.full.default() {size = [], fill_value = 300, dtype = i64} : " + right).str(),
               ("r = aten.lt.Tensor(x: " + left + ", y: " + right +
-               ") {self = #plan.operand<0>, other = #plan.operand<1>} : 4xi1")
+               ") {self = #base.operand<0>, other = #base.operand<1>} : 4xi1")
                   .str()});
     IndexFunctions functions;
     CallReader reader(functions, call(2));
@@ -133,7 +133,7 @@ TEST_F(CallReaderTest, ATensorWithoutDimsTakesTheTypeOfTheOther) {
 TEST_F(CallReaderTest, ConversionsAreThoseOfTheResult) {
   auto converted = [&](llvm::StringRef type, auto make) {
     std::string found;
-    with("x: 4xi64", ("r = aten.to.dtype(x: 4xi64) {self = #plan.operand<0>} : 4x" + type).str(),
+    with("x: 4xi64", ("r = aten.to.dtype(x: 4xi64) {self = #base.operand<0>} : 4x" + type).str(),
          [&](CallReader &reader) { found = text(reader.convert(make(reader))); });
     return found;
   };

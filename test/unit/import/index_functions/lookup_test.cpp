@@ -23,7 +23,7 @@ protected:
     int64_t indexRank = 0;
     for (const mlir::RankedTensorType &index : llvm::drop_begin(view.operands))
       indexRank = std::max(indexRank, index.getRank());
-    int64_t resultRank = rank - static_cast<int64_t>(indices.count("#plan.operand")) + indexRank;
+    int64_t resultRank = rank - static_cast<int64_t>(indices.count("#base.operand")) + indexRank;
     llvm::SmallVector<int64_t> shape(std::max<int64_t>(resultRank, 0), 1);
     view.results.push_back(mlir::RankedTensorType::get(shape, view.operands.front().getElementType()));
     std::optional<Lookup> lookup = describeLookup(view, rank);
@@ -36,7 +36,7 @@ protected:
   }
 };
 
-constexpr char one[] = "#plan.operand<1>", two[] = "#plan.operand<2>";
+constexpr char one[] = "#base.operand<1>", two[] = "#base.operand<2>";
 
 TEST_F(LookupTest, OneIndexStandsInPlaceOfItsDim) {
   EXPECT_EQ(describe(one, "8x4xf32, 3xi64", 2), "1 - ; 1 at 0");
@@ -81,12 +81,12 @@ TEST_F(LookupTest, IndicesCountFromTheFrontOrTheEndOrNotAtAll) {
 TEST_F(LookupTest, ReadsTheSameElementsAsPyTorch) {
   // self[:, i, :, j] of a tensor of 3 x 4 x 5 x 6 with i = 3 - d, j = 2 * d: the dim of the indices stands in front.
   read("", {"n = aten.arange.default() {end = 3} : 3xi64",
-            "i = aten.rsub.Scalar(n: 3xi64) {self = #plan.operand<0>, other = 3} : 3xi64",
-            "j = aten.mul.Tensor(n: 3xi64) {self = #plan.operand<0>, other = 2} : 3xi64",
+            "i = aten.rsub.Scalar(n: 3xi64) {self = #base.operand<0>, other = 3} : 3xi64",
+            "j = aten.mul.Tensor(n: 3xi64) {self = #base.operand<0>, other = 2} : 3xi64",
             "a = aten.arange.default() {end = 360} : 360xi64",
-            "x = aten.view.default(a: 360xi64) {self = #plan.operand<0>, size = [3, 4, 5, 6]} : 3x4x5x6xi64",
-            "r = aten.index.Tensor(x: 3x4x5x6xi64, i: 3xi64, j: 3xi64) {self = #plan.operand<0>, indices = [unit, "
-            "#plan.operand<1>, unit, #plan.operand<2>]} : 3x3x5xi64"});
+            "x = aten.view.default(a: 360xi64) {self = #base.operand<0>, size = [3, 4, 5, 6]} : 3x4x5x6xi64",
+            "r = aten.index.Tensor(x: 3x4x5x6xi64, i: 3xi64, j: 3xi64) {self = #base.operand<0>, indices = [unit, "
+            "#base.operand<1>, unit, #base.operand<2>]} : 3x3x5xi64"});
   IndexFunctions functions;
   Expr element = functions.of(last());
   forEachElement({3, 3, 5}, [&](const Coordinates &at) {
@@ -99,8 +99,8 @@ TEST_F(LookupTest, JoinedPartsAreReadWhereTheyLie) {
   read("", {"a = aten.arange.start() {start = 10, end = 13} : 3xi64",
             "b = aten.arange.start() {start = 20, end = 21} : 1xi64",
             "c = aten.arange.start() {start = 30, end = 32} : 2xi64",
-            "r = aten.cat.default(a: 3xi64, b: 1xi64, c: 2xi64) {tensors = [#plan.operand<0>, #plan.operand<1>, "
-            "#plan.operand<2>], dim = -1} : 6xi64"});
+            "r = aten.cat.default(a: 3xi64, b: 1xi64, c: 2xi64) {tensors = [#base.operand<0>, #base.operand<1>, "
+            "#base.operand<2>], dim = -1} : 6xi64"});
   IndexFunctions functions;
   Expr element = functions.of(last());
   std::vector<int64_t> expected = {10, 11, 12, 20, 30, 31};

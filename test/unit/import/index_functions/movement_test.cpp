@@ -39,7 +39,7 @@ protected:
   /// The same of `target` on x, a tensor of `type`; x is also read as `other`.
   std::optional<std::vector<int64_t>> elementsOf(const std::string &target, const std::string &args,
                                                  const std::string &type, const std::string &result) {
-    read("x: " + type, {"y = " + target + "(x: " + type + ") {self = #plan.operand<0>" + (args.empty() ? "" : ", ") +
+    read("x: " + type, {"y = " + target + "(x: " + type + ") {self = #base.operand<0>" + (args.empty() ? "" : ", ") +
                         args + "} : " + result});
     return elementsOf(last());
   }
@@ -113,11 +113,11 @@ TEST_F(MovementTest, WhatAnArchiveMakesUpIsNotUnderstood) {
 }
 
 TEST_F(MovementTest, OnlySelfIsRead) {
-  read("x: 6xf32; o: 2x3xi64", {"y = aten.view_as.default(x: 6xf32, o: 2x3xi64) {self = #plan.operand<0>, other = "
-                                "#plan.operand<1>} : 2x3xf32"});
+  read("x: 6xf32; o: 2x3xi64", {"y = aten.view_as.default(x: 6xf32, o: 2x3xi64) {self = #base.operand<0>, other = "
+                                "#base.operand<1>} : 2x3xf32"});
   EXPECT_THAT(elementsOf(last()), testing::Optional(std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
-  read("o: 2x3xi64; x: 6xf32", {"y = aten.view_as.default(o: 2x3xi64, x: 6xf32) {self = #plan.operand<1>, other = "
-                                "#plan.operand<0>} : 2x3xf32"});
+  read("o: 2x3xi64; x: 6xf32", {"y = aten.view_as.default(o: 2x3xi64, x: 6xf32) {self = #base.operand<1>, other = "
+                                "#base.operand<0>} : 2x3xf32"});
   EXPECT_EQ(elementsOf(last()), std::nullopt) << "self is no first operand";
   EXPECT_EQ(elementsOf(argument(0)), std::nullopt) << "nothing makes an argument";
 }

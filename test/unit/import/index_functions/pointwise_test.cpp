@@ -15,9 +15,9 @@ class Pointwise : public ProgramText {
 protected:
   void readLines(std::vector<std::string> lines, llvm::StringRef arguments = "") {
     std::vector<std::string> all = {"n = aten.arange.default() {end = 7} : 7xi64",
-                                    "s = aten.sub.Tensor(n: 7xi64) {self = #plan.operand<0>, other = 3} : 7xi64",
-                                    "p = aten.lt.Scalar(n: 7xi64) {self = #plan.operand<0>, other = 4} : 7xi1",
-                                    "q = aten.gt.Scalar(n: 7xi64) {self = #plan.operand<0>, other = 1} : 7xi1"};
+                                    "s = aten.sub.Tensor(n: 7xi64) {self = #base.operand<0>, other = 3} : 7xi64",
+                                    "p = aten.lt.Scalar(n: 7xi64) {self = #base.operand<0>, other = 4} : 7xi1",
+                                    "q = aten.gt.Scalar(n: 7xi64) {self = #base.operand<0>, other = 1} : 7xi1"};
     llvm::append_range(all, lines);
     read(arguments, all);
   }
@@ -43,13 +43,13 @@ protected:
 
   static std::string scalar(llvm::StringRef target, int64_t other, llvm::StringRef type = "7xi64",
                             llvm::StringRef more = "") {
-    return ("r = aten." + target + "(s: 7xi64) {self = #plan.operand<0>, other = " + llvm::Twine(other) + more +
+    return ("r = aten." + target + "(s: 7xi64) {self = #base.operand<0>, other = " + llvm::Twine(other) + more +
             "} : " + type)
         .str();
   }
   static std::string tensors(llvm::StringRef target, llvm::StringRef left, llvm::StringRef right, llvm::StringRef type,
                              llvm::StringRef more = "") {
-    return ("r = aten." + target + "(" + left + ", " + right + ") {self = #plan.operand<0>, other = #plan.operand<1>" +
+    return ("r = aten." + target + "(" + left + ", " + right + ") {self = #base.operand<0>, other = #base.operand<1>" +
             more + "} : " + type)
         .str();
   }
@@ -66,7 +66,7 @@ TEST_F(Pointwise, ArithmeticWithLiterals) {
               computed([&](int64_t n) { return other - 2 * (n - 3); }));
     EXPECT_EQ(elements(scalar("mul.Tensor", other)), computed([&](int64_t n) { return (n - 3) * other; }));
   }
-  EXPECT_EQ(elements("r = aten.neg.default(s: 7xi64) {self = #plan.operand<0>} : 7xi64"),
+  EXPECT_EQ(elements("r = aten.neg.default(s: 7xi64) {self = #base.operand<0>} : 7xi64"),
             computed([](int64_t n) { return 3 - n; }));
 }
 
@@ -118,30 +118,30 @@ TEST_F(Pointwise, LogicOfBooleans) {
               computed([&](int64_t n) { return p(n) != q(n); }))
         << target;
   for (const char *target : {"logical_not.default", "bitwise_not.default"})
-    EXPECT_EQ(elements(std::string("r = aten.") + target + "(p: 7xi1) {self = #plan.operand<0>} : 7xi1"),
+    EXPECT_EQ(elements(std::string("r = aten.") + target + "(p: 7xi1) {self = #base.operand<0>} : 7xi1"),
               computed([&](int64_t n) { return !p(n); }));
 }
 
 TEST_F(Pointwise, LogicOfIntegersIsThatTheyAreNotZero) {
   EXPECT_EQ(elements(tensors("logical_and.default", "s: 7xi64", "n: 7xi64", "7xi1")),
             computed([](int64_t n) { return n != 3 && n != 0; }));
-  EXPECT_EQ(elements("r = aten.logical_not.default(s: 7xi64) {self = #plan.operand<0>} : 7xi1"),
+  EXPECT_EQ(elements("r = aten.logical_not.default(s: 7xi64) {self = #base.operand<0>} : 7xi1"),
             computed([](int64_t n) { return n == 3; }));
   // Bits of integers are something else.
   EXPECT_EQ(elements(tensors("bitwise_and.Tensor", "s: 7xi64", "n: 7xi64", "7xi64")), std::vector<int64_t>());
-  EXPECT_EQ(elements("r = aten.bitwise_not.default(s: 7xi64) {self = #plan.operand<0>} : 7xi64"),
+  EXPECT_EQ(elements("r = aten.bitwise_not.default(s: 7xi64) {self = #base.operand<0>} : 7xi64"),
             std::vector<int64_t>());
 }
 
 TEST_F(Pointwise, Choices) {
-  EXPECT_EQ(elements("r = aten.where.self(p: 7xi1, n: 7xi64, s: 7xi64) {condition = #plan.operand<0>, self = "
-                     "#plan.operand<1>, other = #plan.operand<2>} : 7xi64"),
+  EXPECT_EQ(elements("r = aten.where.self(p: 7xi1, n: 7xi64, s: 7xi64) {condition = #base.operand<0>, self = "
+                     "#base.operand<1>, other = #base.operand<2>} : 7xi64"),
             computed([](int64_t n) { return n < 4 ? n : n - 3; }));
-  EXPECT_EQ(elements("r = aten.where.ScalarOther(p: 7xi1, n: 7xi64) {condition = #plan.operand<0>, self = "
-                     "#plan.operand<1>, other = -1} : 7xi64"),
+  EXPECT_EQ(elements("r = aten.where.ScalarOther(p: 7xi1, n: 7xi64) {condition = #base.operand<0>, self = "
+                     "#base.operand<1>, other = -1} : 7xi64"),
             computed([](int64_t n) { return n < 4 ? n : -1; }));
   EXPECT_EQ(
-      elements("r = aten.masked_fill.Scalar(n: 7xi64, p: 7xi1) {self = #plan.operand<0>, mask = #plan.operand<1>, "
+      elements("r = aten.masked_fill.Scalar(n: 7xi64, p: 7xi1) {self = #base.operand<0>, mask = #base.operand<1>, "
                "value = 9} : 7xi64"),
       computed([](int64_t n) { return n < 4 ? 9 : n; }));
 }
@@ -151,7 +151,7 @@ TEST_F(Pointwise, TrianglesOfAMatrix) {
     for (bool upper : {true, false}) {
       readLines({"o = aten.full.default() {size = [3, 4], fill_value = true, dtype = i1} : 3x4xi1",
                  std::string("r = aten.") + (upper ? "triu" : "tril") +
-                     ".default(o: 3x4xi1) {self = #plan.operand<0>, diagonal = " + std::to_string(diagonal) +
+                     ".default(o: 3x4xi1) {self = #base.operand<0>, diagonal = " + std::to_string(diagonal) +
                      "} : 3x4xi1"});
       IndexFunctions functions;
       Expr expr = functions.of(last());
@@ -165,9 +165,9 @@ TEST_F(Pointwise, TrianglesOfAMatrix) {
 TEST_F(Pointwise, WhatMayWrapOrIsNotKnownIsNotUnderstood) {
   using Unknown = std::vector<int64_t>;
   EXPECT_EQ(elements(tensors("mul.Tensor", "n: 7xi64", "s: 7xi64", "7xi64")), Unknown()) << "a square of positions";
-  EXPECT_EQ(elements("r = aten.add.Tensor(x: 7xi8) {self = #plan.operand<0>, other = 1} : 7xi8", "x: 7xi8"), Unknown());
+  EXPECT_EQ(elements("r = aten.add.Tensor(x: 7xi8) {self = #base.operand<0>, other = 1} : 7xi8", "x: 7xi8"), Unknown());
   EXPECT_EQ(elements(tensors("floor_divide.default", "n: 7xi64", "x: 7xi64", "7xi64"), "x: 7xi64"), Unknown());
-  EXPECT_EQ(elements("r = aten.lt.Scalar(n: 7xi64) {self = #plan.operand<0>, other = 0.5} : 7xi1"), Unknown());
+  EXPECT_EQ(elements("r = aten.lt.Scalar(n: 7xi64) {self = #base.operand<0>, other = 0.5} : 7xi1"), Unknown());
 }
 
 } // namespace

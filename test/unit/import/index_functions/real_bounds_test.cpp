@@ -13,7 +13,7 @@ class RealBounds : public ProgramText {
 protected:
   void readLines(std::vector<std::string> lines, llvm::StringRef arguments = "") {
     std::vector<std::string> all = {"i = aten.arange.default() {end = 8} : 8xi64",
-                                    "n = aten.to.dtype(i: 8xi64) {self = #plan.operand<0>, dtype = f32} : 8xf32"};
+                                    "n = aten.to.dtype(i: 8xi64) {self = #base.operand<0>, dtype = f32} : 8xf32"};
     llvm::append_range(all, lines);
     read(arguments, all);
   }
@@ -38,13 +38,13 @@ protected:
 
   static std::string unary(llvm::StringRef to, llvm::StringRef target, llvm::StringRef from, llvm::StringRef args = "",
                            llvm::StringRef type = "8xf32", llvm::StringRef fromType = "8xf32") {
-    return (to + " = " + target + "(" + from + ": " + fromType + ") {self = #plan.operand<0>" + args + "} : " + type)
+    return (to + " = " + target + "(" + from + ": " + fromType + ") {self = #base.operand<0>" + args + "} : " + type)
         .str();
   }
   static std::string binary(llvm::StringRef to, llvm::StringRef target, llvm::StringRef left, llvm::StringRef right,
                             llvm::StringRef args = "") {
     return (to + " = " + target + "(" + left + ": 8xf32, " + right +
-            ": 8xf32) {self = #plan.operand<0>, other = #plan.operand<1>" + args + "} : 8xf32")
+            ": 8xf32) {self = #base.operand<0>, other = #base.operand<1>" + args + "} : 8xf32")
         .str();
   }
 };
@@ -87,7 +87,7 @@ TEST_F(RealBounds, PowersOfPositiveNumbers) {
   EXPECT_EQ(power(", other = 1.0"), "0.015625 1");
   EXPECT_EQ(power(", other = 0.0"), "none");
   EXPECT_EQ(power(", other = -1.0"), "none");
-  EXPECT_EQ(bounds({"b = aten.pow.Scalar(n: 8xf32) {self = 0.5, exponent = #plan.operand<0>} : 8xf32"}), "0.0078125 1");
+  EXPECT_EQ(bounds({"b = aten.pow.Scalar(n: 8xf32) {self = 0.5, exponent = #base.operand<0>} : 8xf32"}), "0.0078125 1");
 }
 
 TEST_F(RealBounds, WhatMovesKeepsItsBounds) {
@@ -150,7 +150,8 @@ TEST_F(RealBounds, ModerateNumbersAreFarFromTheLowest) {
 }
 
 TEST_F(RealBounds, WhatAModelLearnsIsModerate) {
-  constexpr char learned[] = "w: 8xf32 {plan.kind = \"parameter\"}", fed[] = "w: 8xf32 {plan.kind = \"input\"}";
+  constexpr char learned[] = "w: 8xf32 {plan.kind = #plan.kind<parameter>}",
+                 fed[] = "w: 8xf32 {plan.kind = #plan.kind<input>}";
   std::vector<std::string> sum = {unary("e", "aten.exp.default", "w"), binary("a", "aten.mul.Tensor", "n", "e")};
   EXPECT_TRUE(moderate(sum, learned));
   EXPECT_FALSE(moderate(sum, fed));
@@ -160,24 +161,24 @@ TEST_F(RealBounds, WhatAModelLearnsIsModerate) {
 }
 
 TEST_F(RealBounds, WhatALayerComputesIsModerate) {
-  constexpr char fed[] = "x: 8x8xf32 {plan.kind = \"input\"}";
-  std::string product = "p = aten.matmul.default(x: 8x8xf32, x: 8x8xf32) {self = #plan.operand<0>, other = "
-                        "#plan.operand<1>} : 8x8xf32",
-              total = "t = aten.sum.dim_IntList(x: 8x8xf32) {self = #plan.operand<0>, dim = [1]} : 8xf32",
+  constexpr char fed[] = "x: 8x8xf32 {plan.kind = #plan.kind<input>}";
+  std::string product = "p = aten.matmul.default(x: 8x8xf32, x: 8x8xf32) {self = #base.operand<0>, other = "
+                        "#base.operand<1>} : 8x8xf32",
+              total = "t = aten.sum.dim_IntList(x: 8x8xf32) {self = #base.operand<0>, dim = [1]} : 8xf32",
               half = unary("h", "aten.mul.Tensor", "p", ", other = 0.5", "8x8xf32", "8x8xf32");
   EXPECT_TRUE(moderate({product, half}, fed));
   EXPECT_TRUE(moderate({total}, fed));
   EXPECT_FALSE(moderate({product, unary("l", "aten.mul.Tensor", "p", ", other = -3.0e38", "8x8xf32", "8x8xf32")}, fed))
       << "behind the product";
-  EXPECT_FALSE(moderate({"e = aten.exp.default(x: 8x8xf32) {self = #plan.operand<0>} : 8x8xf32"}, fed));
-  EXPECT_FALSE(moderate({"p = aten.embedding.default(x: 8x8xf32, i: 8xi64) {weight = #plan.operand<0>, indices = "
-                         "#plan.operand<1>} : 8x8xf32"},
+  EXPECT_FALSE(moderate({"e = aten.exp.default(x: 8x8xf32) {self = #base.operand<0>} : 8x8xf32"}, fed));
+  EXPECT_FALSE(moderate({"p = aten.embedding.default(x: 8x8xf32, i: 8xi64) {weight = #base.operand<0>, indices = "
+                         "#base.operand<1>} : 8x8xf32"},
                         fed))
       << "a row that is looked up is one of the input's";
 }
 
 TEST_F(RealBounds, IntegersThatAreGivenAreModerate) {
-  constexpr char fed[] = "k: 8xi64 {plan.kind = \"input\"}";
+  constexpr char fed[] = "k: 8xi64 {plan.kind = #plan.kind<input>}";
   std::string real = unary("r", "aten.to.dtype", "k", ", dtype = f32", "8xf32", "8xi64");
   EXPECT_TRUE(moderate({real, binary("a", "aten.mul.Tensor", "n", "r")}, fed));
   EXPECT_FALSE(moderate({real, unary("a", "aten.mul.Tensor", "r", ", other = -3.0e38")}, fed));

@@ -97,14 +97,14 @@ TEST_F(DescribeTest, EachConsumerIsNamedOnce) {
   PlanModule several(R"(
 !split = tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @forward(%x: !split {plan.kind = "input", plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @forward(%x: !split {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
   %w = plan.all_gather %x [#plan.axis<"tp">] dim 0 because "first" : !split -> !whole loc("a.plan":1:7)
-  %a = plan.call "aten.relu.default"(%w) {self = #plan.operand<0>} in "a" : (!whole) -> !whole
-  %b = plan.call "aten.relu.default"(%w) {self = #plan.operand<0>} in "a" : (!whole) -> !whole
-  %c = plan.call "aten.relu.default"(%w) {self = #plan.operand<0>} in "b" : (!whole) -> !whole
-  %d = plan.call "aten.tanh.default"(%w) {self = #plan.operand<0>} in "a" : (!whole) -> !whole
-  %e = plan.call "aten.add.Tensor"(%w, %w) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %a = plan.call "aten.relu.default"(%w) {self = #base.operand<0>} in "a" : (!whole) -> !whole
+  %b = plan.call "aten.relu.default"(%w) {self = #base.operand<0>} in "a" : (!whole) -> !whole
+  %c = plan.call "aten.relu.default"(%w) {self = #base.operand<0>} in "b" : (!whole) -> !whole
+  %d = plan.call "aten.tanh.default"(%w) {self = #base.operand<0>} in "a" : (!whole) -> !whole
+  %e = plan.call "aten.add.Tensor"(%w, %w) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   return %w : !whole
 }
 )");
@@ -125,8 +125,8 @@ TEST_F(DescribeTest, BytesOfEachKindOfStep) {
 !columns = tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
 !addend = tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
-func.func @forward(%x: !rows {plan.kind = "input", plan.names = ["x"]}, %p: !addend {plan.kind = "input", plan.names = ["p"]})
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @forward(%x: !rows {plan.kind = #plan.kind<input>, plan.names = ["x"]}, %p: !addend {plan.kind = #plan.kind<input>, plan.names = ["p"]})
     -> (!columns, !whole, !rows, !whole, !others) {
   %a = plan.all_to_all %x [#plan.axis<"tp">] from 0 to 1 : !rows -> !columns loc("a.plan":1:7)
   %b = plan.all_reduce %p [#plan.axis<"tp">] : !addend -> !whole loc("a.plan":1:7)

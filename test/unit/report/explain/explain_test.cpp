@@ -198,10 +198,10 @@ TEST(Explain, AnOutputThatIsGathered) {
 !both = tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
 !rows = tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
-func.func @forward(%x: !both {plan.kind = "input", plan.names = ["x"]})
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @forward(%x: !both {plan.kind = #plan.kind<input>, plan.names = ["x"]})
     -> (!whole {plan.name = "gathered"}, !both {plan.name = "same"}) {
-  %y = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} in "act" : (!both) -> !both
+  %y = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} in "act" : (!both) -> !both
   %a = plan.all_gather %y [#plan.axis<"tp">] dim 1 : !both -> !rows loc("a.plan":1:1)
   %b = plan.all_gather %a [#plan.axis<"dp">] dim 0 : !rows -> !whole loc("a.plan":1:1)
   return %b, %x : !whole, !both
@@ -230,14 +230,8 @@ func.func @forward(%x: !both {plan.kind = "input", plan.names = ["x"]})
   EXPECT_THAT(same->reshards, IsEmpty());
 }
 
-TEST(Explain, AProgramWithoutAFunctionOfAllRanks) {
-  PlanModule module(R"(
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @one(%x: tensor<2xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<2xf32>
-    attributes {plan.single_rank} {
-  return %x : tensor<2xf32>
-}
-)");
+TEST(Explain, AModuleWithoutAFunction) {
+  PlanModule module("plan.mesh [#base.mesh_axis<\"tp\" = 2>]");
   Sources sources;
   Diagnostics diagnostics(sources);
   EXPECT_FALSE(explain(module.get(), {"x"}, {}, diagnostics));

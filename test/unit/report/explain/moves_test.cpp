@@ -64,8 +64,8 @@ TEST_F(MovesTest, AModuleHasThoseAtItsBorderAndInside) {
 
 TEST(Moves, StepsOfOneReshardAreOneMove) {
   PlanModule module(R"(
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
-func.func @forward(%x: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>> {plan.kind = "input", plan.names = ["x"]})
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @forward(%x: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>> {plan.kind = #plan.kind<input>, plan.names = ["x"]})
     -> (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<4x8xf32, #plan.sharding<[{}, {}]>>) {
   %a = plan.all_gather %x [#plan.axis<"tp">] dim 1 : tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
       -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>> loc("a.plan":1:1)
@@ -96,23 +96,23 @@ constexpr const char *gatheredWeight = R"(
 #norm = loc(fused<[#input, #sequence]>["norm"])
 #taken = loc(fused<[#input]>["a.plan":5:5])
 #linear = loc(fused<[#input]>["linear"])
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @forward(
-    %x: !rows {plan.kind = "input", plan.names = ["x"]} loc("a.plan":9:1),
-    %g: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["norm.weight"]} loc("a.plan":1:7),
-    %w: tensor<8x8xf32, #plan.sharding<[{}, {"dp"}]>> {plan.kind = "parameter", plan.names = ["w"]} loc("a.plan":2:7))
+    %x: !rows {plan.kind = #plan.kind<input>, plan.names = ["x"]} loc("a.plan":9:1),
+    %g: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["norm.weight"]} loc("a.plan":1:7),
+    %w: tensor<8x8xf32, #plan.sharding<[{}, {"dp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]} loc("a.plan":2:7))
     -> (!whole {plan.name = "y"}) {
   %s = plan.slice %x [#plan.axis<"tp">] dim 1 : !rows -> !both loc("a.plan":1:7)
-  %n = plan.call "aten.mul.Tensor"(%s, %g) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+  %n = plan.call "aten.mul.Tensor"(%s, %g) {self = #base.operand<0>, other = #base.operand<1>} in "norm"
       : (!both, tensor<8xf32, #plan.sharding<[{}]>>) -> !both loc(#norm)
   %f = plan.all_gather %w [#plan.axis<"dp">] dim 1 : tensor<8x8xf32, #plan.sharding<[{}, {"dp"}]>>
       -> tensor<8x8xf32, #plan.sharding<[{}, {}]>> loc("a.plan":2:7)
   %m = plan.all_gather %n [#plan.axis<"tp">] dim 1 : !both -> !rows loc(#taken)
-  %h = plan.call "aten.linear.default"(%m, %f) {input = #plan.operand<0>, weight = #plan.operand<1>} in "linear"
+  %h = plan.call "aten.linear.default"(%m, %f) {input = #base.operand<0>, weight = #base.operand<1>} in "linear"
       : (!rows, tensor<8x8xf32, #plan.sharding<[{}, {}]>>) -> !rows loc(#linear)
   %t = plan.slice %h [#plan.axis<"tp">] dim 1 : !rows -> !both loc("a.plan":1:7)
   %u = plan.all_gather %t [#plan.axis<"tp">] dim 1 : !both -> !rows loc("a.plan":2:7)
-  %z = plan.call "aten.add.Tensor"(%x, %u) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %z = plan.call "aten.add.Tensor"(%x, %u) {self = #base.operand<0>, other = #base.operand<1>}
       : (!rows, !rows) -> !rows loc(#norm)
   %y = plan.all_gather %z [#plan.axis<"dp">] dim 0 : !rows -> !whole loc("a.plan":9:1)
   return %y : !whole

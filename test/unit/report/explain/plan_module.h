@@ -41,32 +41,32 @@ inline const std::string twoLayers = R"(
 #up = loc(fused<[#colwise]>["up"])
 #down = loc(fused<[#rowwise]>["down"])
 #scatter = loc(fused<[#sequence]>["a.plan":3:7])
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @forward(
-    %x: !split {plan.kind = "input", plan.names = ["x"]} loc("a.plan":9:1),
-    %g: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["layers.0.norm.weight"],
+    %x: !split {plan.kind = #plan.kind<input>, plan.names = ["x"]} loc("a.plan":9:1),
+    %g: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["layers.0.norm.weight"],
                                              plan.style = "sequence tp"} loc("a.plan":1:7),
-    %u: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "parameter", plan.names = ["layers.0.up.weight"],
+    %u: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["layers.0.up.weight"],
                                                         plan.style = "colwise tp"} loc("a.plan":2:7),
-    %d: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>> {plan.kind = "parameter", plan.names = ["layers.0.down.weight"],
+    %d: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["layers.0.down.weight"],
                                                         plan.style = "rowwise tp"} loc("a.plan":3:7),
-    %e: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>> {plan.kind = "parameter", plan.names = ["layers.1.down.weight"],
+    %e: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["layers.1.down.weight"],
                                                         plan.style = "rowwise tp"} loc("a.plan":3:7))
     -> (!split {plan.name = "y"}) {
-  %n = plan.call "aten.mul.Tensor"(%x, %g) {self = #plan.operand<0>, other = #plan.operand<1>} in "layers.0.norm"
+  %n = plan.call "aten.mul.Tensor"(%x, %g) {self = #base.operand<0>, other = #base.operand<1>} in "layers.0.norm"
       : (!split, tensor<8xf32, #plan.sharding<[{}]>>) -> !split loc(#norm)
   %w = plan.all_gather %n [#plan.axis<"tp">] dim 1 because "colwise tp" : !split -> !whole loc("a.plan":2:7)
-  %h = plan.call "aten.linear.default"(%w, %u) {input = #plan.operand<0>, weight = #plan.operand<1>} in "layers.0.up"
+  %h = plan.call "aten.linear.default"(%w, %u) {input = #base.operand<0>, weight = #base.operand<1>} in "layers.0.up"
       : (!whole, tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>>) -> !wide loc(#up)
-  %a = plan.call "aten.linear.default"(%h, %d) {input = #plan.operand<0>, weight = #plan.operand<1>} in "layers.0.down"
+  %a = plan.call "aten.linear.default"(%h, %d) {input = #base.operand<0>, weight = #base.operand<1>} in "layers.0.down"
       : (!wide, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> !addend loc(#down)
   %s = plan.reduce_scatter %a [#plan.axis<"tp">] dim 1 because "rowwise tp" : !addend -> !split loc(#scatter)
-  %r = plan.call "aten.add.Tensor"(%x, %s) {self = #plan.operand<0>, other = #plan.operand<1>} in "layers.0"
+  %r = plan.call "aten.add.Tensor"(%x, %s) {self = #base.operand<0>, other = #base.operand<1>} in "layers.0"
       : (!split, !split) -> !split loc(#norm)
-  %b = plan.call "aten.linear.default"(%h, %e) {input = #plan.operand<0>, weight = #plan.operand<1>} in "layers.1.down"
+  %b = plan.call "aten.linear.default"(%h, %e) {input = #base.operand<0>, weight = #base.operand<1>} in "layers.1.down"
       : (!wide, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> !addend loc(#down)
   %t = plan.reduce_scatter %b [#plan.axis<"tp">] dim 1 because "rowwise tp" : !addend -> !split loc(#scatter)
-  %z = plan.call "aten.add.Tensor"(%r, %t) {self = #plan.operand<0>, other = #plan.operand<1>} in "layers.1"
+  %z = plan.call "aten.add.Tensor"(%r, %t) {self = #base.operand<0>, other = #base.operand<1>} in "layers.1"
       : (!split, !split) -> !split loc(#norm)
   return %z : !split
 }

@@ -18,24 +18,24 @@ constexpr char oneStep[] = R"(
 !widePart = tensor<4x6xf64, #plan.sharding<[{}, {}], flat = {"dp"}>>
 !x = tensor<2x6xf32, #plan.sharding<[{"dp"}, {}]>>
 !y = tensor<2x4xf32, #plan.sharding<[{"dp"}, {}]>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @step(
-    %x: !x {plan.kind = "input", plan.names = ["x"]},
-    %w: !part {plan.kind = "parameter", plan.names = ["up.w", "tied.w"]},
-    %f: !whole {plan.kind = "parameter", plan.names = ["up.f"]},
-    %a: !part {plan.kind = "state", plan.names = ["up.w.momentum_buffer"], plan.of = 1 : i64}) -> !part {
+    %x: !x {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: !part {plan.kind = #plan.kind<parameter>, plan.names = ["up.w", "tied.w"]},
+    %f: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["up.f"]},
+    %a: !part {plan.kind = #plan.kind<state>, plan.names = ["up.w.momentum_buffer"], plan.of = 1 : i64}) -> !part attributes {plan.role = #base.role<step>} {
   %forward = plan.all_gather %w [#plan.axis<"dp">] because "data dp" : !part -> !whole
-  %y = plan.call "aten.linear.default"(%x, %forward) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+  %y = plan.call "aten.linear.default"(%x, %forward) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
       : (!x, !whole) -> !y
   %again = plan.all_gather %w [#plan.axis<"dp">] because "data dp" : !part -> !whole
-  %h = plan.call "aten.matmul.default"(%y, %again) {self = #plan.operand<0>, other = #plan.operand<1>} in "up" backward
+  %h = plan.call "aten.matmul.default"(%y, %again) {self = #base.operand<0>, other = #base.operand<1>} in "up" backward
       : (!y, !whole) -> !x
-  %g = plan.call "meshplan.weight_gradient"(%y, %h) {left = #plan.operand<0>, right = #plan.operand<1>} in "up" backward
+  %g = plan.call "meshplan.weight_gradient"(%y, %h) {left = #base.operand<0>, right = #base.operand<1>} in "up" backward
       : (!y, !x) -> !addend
-  %c = plan.call "aten._to_copy.default"(%g) {self = #plan.operand<0>} backward : (!addend) -> !wide
+  %c = plan.call "aten._to_copy.default"(%g) {self = #base.operand<0>} backward : (!addend) -> !wide
   %r = plan.reduce_scatter %c [#plan.axis<"dp">] because "data dp" : !wide -> !widePart
-  %d = plan.call "aten._to_copy.default"(%r) {self = #plan.operand<0>} backward : (!widePart) -> !part
-  %n = plan.call "meshplan.sgd"(%w, %d, %a) {parameter = #plan.operand<0>, gradient = #plan.operand<1>, momentum = #plan.operand<2>} backward
+  %d = plan.call "aten._to_copy.default"(%r) {self = #base.operand<0>} backward : (!widePart) -> !part
+  %n = plan.call "meshplan.sgd"(%w, %d, %a) {parameter = #base.operand<0>, gradient = #base.operand<1>, momentum = #base.operand<2>} backward
       : (!part, !part, !part) -> !part
   return %n : !part
 })";

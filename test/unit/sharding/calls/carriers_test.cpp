@@ -13,23 +13,23 @@ class CarriersTest : public PlanText {
 protected:
   CarriersTest() {
     readModule(R"(
-      plan.mesh [#plan.mesh_axis<"dp" = 2>]
+      plan.mesh [#base.mesh_axis<"dp" = 2>]
       !flat = tensor<4x6xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
       !narrow = tensor<4x6xbf16, #plan.sharding<[{}, {}], flat = {"dp"}>>
       !whole = tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
       !turned = tensor<6x4xbf16, #plan.sharding<[{}, {}]>>
       !number = tensor<f32, #plan.sharding<[]>>
-      func.func @f(%w: !flat {plan.kind = "parameter"}, %x: !whole {plan.kind = "input"}) {
-        %0 = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !narrow
+      func.func @f(%w: !flat {plan.kind = #plan.kind<parameter>}, %x: !whole {plan.kind = #plan.kind<input>}) {
+        %0 = plan.call "aten._to_copy.default"(%w) {self = #base.operand<0>, dtype = bf16} : (!flat) -> !narrow
         %1 = plan.reshard %0 : !narrow -> !whole
-        %2 = plan.call "aten.exp.default"(%1) {self = #plan.operand<0>} : (!whole) -> !whole
-        %3 = plan.call "aten.mul.Tensor"(%2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+        %2 = plan.call "aten.exp.default"(%1) {self = #base.operand<0>} : (!whole) -> !whole
+        %3 = plan.call "aten.mul.Tensor"(%2, %x) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
         %4 = plan.all_gather %0 [#plan.axis<"dp">] : !narrow -> !whole
-        %5 = plan.call "aten.t.default"(%4) {self = #plan.operand<0>} : (!whole) -> !turned
-        %6 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (!whole) -> !whole
+        %5 = plan.call "aten.t.default"(%4) {self = #base.operand<0>} : (!whole) -> !turned
+        %6 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} : (!whole) -> !whole
         %7 = plan.reshard %6 : !whole -> !whole
-        %8 = plan.call "aten.neg.default"(%7) {self = #plan.operand<0>} backward : (!whole) -> !whole
-        %9 = plan.call "meshplan.square_sum"(%w) {self = #plan.operand<0>} : (!flat) -> !number
+        %8 = plan.call "aten.neg.default"(%7) {self = #base.operand<0>} backward : (!whole) -> !whole
+        %9 = plan.call "meshplan.square_sum"(%w) {self = #base.operand<0>} : (!flat) -> !number
         return
       })");
   }

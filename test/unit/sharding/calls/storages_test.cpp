@@ -15,15 +15,15 @@ class StoragesTest : public PlanText {
 protected:
   StoragesTest() {
     readModule(R"(
-      plan.mesh [#plan.mesh_axis<"dp" = 2>]
+      plan.mesh [#base.mesh_axis<"dp" = 2>]
       !whole = tensor<8xf32, #plan.sharding<[{}]>>
       !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
       func.func @f(%a: !addend, %b: !addend, %c: !addend, %d: !addend, %x: !addend) {
-        %0 = plan.call "meshplan.assign"(%a, %x) {self = #plan.operand<0>, source = #plan.operand<1>} : (!addend, !addend) -> !addend
-        %1 = plan.call "meshplan.accumulate"(%0, %x) {self = #plan.operand<0>, addend = #plan.operand<1>} : (!addend, !addend) -> !addend
+        %0 = plan.call "meshplan.assign"(%a, %x) {self = #base.operand<0>, source = #base.operand<1>} : (!addend, !addend) -> !addend
+        %1 = plan.call "meshplan.accumulate"(%0, %x) {self = #base.operand<0>, addend = #base.operand<1>} : (!addend, !addend) -> !addend
         %2 = plan.all_reduce %1 [#plan.axis<"dp">] : !addend -> !whole into %1 : !addend
         %3 = plan.all_reduce %x [#plan.axis<"dp">] : !addend -> !whole
-        %4 = plan.call "aten.neg.default"(%b) {self = #plan.operand<0>} : (!addend) -> !addend
+        %4 = plan.call "aten.neg.default"(%b) {self = #base.operand<0>} : (!addend) -> !addend
         return
       })");
     putInStorage(place(2), "first", 2, false);

@@ -15,10 +15,10 @@ protected:
   TransfersTest() {
     readModule(R"(
       !flat = tensor<4x6xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
-      plan.mesh [#plan.mesh_axis<"dp" = 2>]
-      func.func @f(%w: !flat {plan.kind = "parameter", plan.host}, %x: !flat {plan.kind = "input"}) {
-        %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!flat) -> !flat
-        %1 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} {plan.host} : (!flat) -> !flat
+      plan.mesh [#base.mesh_axis<"dp" = 2>]
+      func.func @f(%w: !flat {plan.kind = #plan.kind<parameter>, plan.host}, %x: !flat {plan.kind = #plan.kind<input>}) {
+        %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!flat) -> !flat
+        %1 = plan.call "aten.neg.default"(%w) {self = #base.operand<0>} {plan.host} : (!flat) -> !flat
         return
       })");
   }

@@ -15,7 +15,7 @@ class AttentionMemoryTest : public CallTest {
 protected:
   /// A call with more literal arguments, and a mask or key mask as operand 3 if those name one.
   CallView call(const std::string &arguments, const std::string &types, llvm::ArrayRef<Strides> strides = {}) {
-    std::string all = "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>";
+    std::string all = "{query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>";
     CallView result =
         parse("meshplan.attention", all + (arguments.empty() ? "" : ", ") + arguments + "}", "(" + types + ") -> ()");
     result.strides.assign(strides.begin(), strides.end());
@@ -60,7 +60,7 @@ TEST_F(AttentionMemoryTest, CallsWithoutSizes) {
   EXPECT_FALSE(AttentionSizes::of(call("", "tensor<2x6x40xf32>, tensor<2x3x7x8xf32>, tensor<2x3x7x8xf32>")));
   EXPECT_FALSE(AttentionSizes::of(call("", "tensor<2x6x5x8xf32>, tensor<2x0x7x8xf32>, tensor<2x0x7x8xf32>")))
       << "no head to read";
-  EXPECT_FALSE(AttentionSizes::of(parse("meshplan.attention", "{query = #plan.operand<0>, key = #plan.operand<1>}",
+  EXPECT_FALSE(AttentionSizes::of(parse("meshplan.attention", "{query = #base.operand<0>, key = #base.operand<1>}",
                                         "(tensor<2x6x5x8xf32>, tensor<2x3x7x8xf32>) -> ()")));
 }
 
@@ -74,8 +74,8 @@ TEST_F(AttentionMemoryTest, OneFlashCallNeedsNoBlocksOfRows) {
       {"causal = true", "", true, true},
       {"window = 0, softcap = 0.0", "", true, true},
       {"window = 4", "", true, false},
-      {"mask = #plan.operand<3>", ", tensor<1x1x1x600xi1>", true, false},
-      {"key_mask = #plan.operand<3>", ", tensor<1x600xi1>", true, false},
+      {"mask = #base.operand<3>", ", tensor<1x1x1x600xi1>", true, false},
+      {"key_mask = #base.operand<3>", ", tensor<1x600xi1>", true, false},
       {"softcap = 2.0", "", false, false},
       {"softcap = 2.0, window = 4", "", false, false},
       {"dropout = 0.5", "", false, false},
@@ -131,7 +131,7 @@ TEST_F(AttentionMemoryTest, AMaskIsAddedToTheScores) {
   const std::string types = qkv("1x2x64x8", "1x2x32x8");
   const int64_t places = 64 * 32, tile = 4 * (32 * 32 + 32 * 10), result = 2 * 64 * (8 * 4 + 4);
   ASSERT_EQ(result, 4608);
-  auto masked = [&](const std::string &mask) { return workspace("mask = #plan.operand<3>", types + ", " + mask); };
+  auto masked = [&](const std::string &mask) { return workspace("mask = #base.operand<3>", types + ", " + mask); };
   // While it is used: mask, results and tile. While it is made: zeros, what comes of them, and a converted copy.
   const int64_t used = 4 * places + tile;
   EXPECT_EQ(masked("tensor<1x1x64x32xf32>"), used);
@@ -147,14 +147,14 @@ TEST_F(AttentionMemoryTest, AMaskIsAddedToTheScores) {
 TEST_F(AttentionMemoryTest, AKeyMaskIsOneForEachSample) {
   const std::string types = qkv("3x2x64x8", "3x2x32x8");
   const int64_t places = 64 * 32, tile = 4 * (32 * 32 + 32 * 10), result = 3 * 2 * 64 * (8 * 4 + 4);
-  EXPECT_EQ(workspace("key_mask = #plan.operand<3>", types + ", tensor<3x32xi1>"),
+  EXPECT_EQ(workspace("key_mask = #base.operand<3>", types + ", tensor<3x32xi1>"),
             std::max(4 * places * (1 + 3) - result, 3 * 4 * places + tile));
-  EXPECT_EQ(workspace("key_mask = #plan.operand<3>, mask = #plan.operand<4>",
+  EXPECT_EQ(workspace("key_mask = #base.operand<3>, mask = #base.operand<4>",
                       types + ", tensor<3x32xi1>, tensor<1x2x64x32xf32>"),
             std::max(4 * places * (3 + 6) - result, 6 * 4 * places + tile))
       << "with a mask for each head, of each sample and head";
   // Of 512 rows and keys the zeros beside the masks of two samples are more than the kernel.
-  EXPECT_EQ(workspace("key_mask = #plan.operand<3>", qkv("2x1x512x8", "2x1x512x8") + ", tensor<2x512xi1>"),
+  EXPECT_EQ(workspace("key_mask = #base.operand<3>", qkv("2x1x512x8", "2x1x512x8") + ", tensor<2x512xi1>"),
             4 * 512 * 512 * (1 + 2) - 2 * 512 * (8 * 4 + 4));
 }
 
@@ -162,7 +162,7 @@ TEST_F(AttentionMemoryTest, DistancesAreMadeForWindows) {
   // 64 rows reach 64 keys: distances of 8 bytes and where they are too large.
   const int64_t places = 64 * 64, result = 2 * 64 * (8 * 4 + 4);
   EXPECT_EQ(workspace("window = 4", qkv("1x2x64x8", "1x2x64x8")), places * (4 + 8 + 1) - result);
-  EXPECT_EQ(workspace("causal = true, mask = #plan.operand<3>", qkv("1x2x64x8", "1x2x64x8") + ", tensor<1x1x1x64xf32>"),
+  EXPECT_EQ(workspace("causal = true, mask = #base.operand<3>", qkv("1x2x64x8", "1x2x64x8") + ", tensor<1x1x1x64xf32>"),
             places * (4 + 8 + 1) - result);
 }
 
@@ -225,11 +225,11 @@ TEST_F(AttentionMemoryTest, AMaskOfTheDefinitionIsMadeInDouble) {
   // Scores of one head and a mask of two samples: the mask in float beside the scores is the most.
   const int64_t places = 64 * 64;
   const int64_t result = 2 * 4 * (64 * 1 + 64);
-  EXPECT_EQ(workspace("softcap = 2.0, key_mask = #plan.operand<3>",
+  EXPECT_EQ(workspace("softcap = 2.0, key_mask = #base.operand<3>",
                       "tensor<2x1x64x1xf32>, tensor<2x1x64x1xf32>, tensor<2x1x64x1xf32>, tensor<2x64xi1>"),
             2 * 8 * places + 2 * 4 * places + 2 * 4 * places - result);
   // In double it is there already: the scaled query and the scores are the most.
-  EXPECT_EQ(workspace("softcap = 2.0, key_mask = #plan.operand<3>",
+  EXPECT_EQ(workspace("softcap = 2.0, key_mask = #base.operand<3>",
                       "tensor<2x1x64x1xf64>, tensor<2x1x64x1xf64>, tensor<2x1x64x1xf64>, tensor<2x64xi1>"),
             2 * 8 * places + 8 * (2 * 64 + 2 * places) - 2 * 64 * (8 + 4));
 }

@@ -13,7 +13,7 @@ protected:
   CallView call(llvm::StringRef equation, llvm::StringRef types) {
     std::string list;
     for (size_t operand = 0; operand < types.split("->").first.count("tensor<"); ++operand)
-      list += (operand == 0 ? "" : ", ") + ("#plan.operand<" + std::to_string(operand) + ">");
+      list += (operand == 0 ? "" : ", ") + ("#base.operand<" + std::to_string(operand) + ">");
     return of(equation, list, types);
   }
   CallView of(llvm::StringRef equation, llvm::StringRef list, llvm::StringRef types) {
@@ -84,17 +84,17 @@ TEST_F(EinsumTest, WhatIsNotOneLetterForEachDimDividesNothing) {
 
 TEST_F(EinsumTest, OperandsThatAreNotListedOnceDivideNothing) {
   constexpr char types[] = "(tensor<3x3xf32>) -> tensor<3x3xf32>";
-  CallView square = of("ab,bc->ac", "#plan.operand<0>, #plan.operand<0>", types);
+  CallView square = of("ab,bc->ac", "#base.operand<0>, #base.operand<0>", types);
   EXPECT_EQ(describe(einsumRule(square)), "[a, b] -> [c, d]; a=3:whole b=3:whole c=3:whole d=3:whole");
   EXPECT_EQ(describe(einsumLinearity(square)), "") << "it is a square";
   EXPECT_EQ(einsumCost(square).flops, 2 * 3 * 3 * 3) << "its work is that of any other product";
   constexpr char pair[] = "(tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>";
-  CallView swapped = of("ab,bc->ac", "#plan.operand<1>, #plan.operand<0>", pair);
+  CallView swapped = of("ab,bc->ac", "#base.operand<1>, #base.operand<0>", pair);
   EXPECT_EQ(describe(einsumRule(swapped)),
             "[a, b], [c, d] -> [e, f]; a=2:whole b=3:whole c=3:whole d=2:whole e=2:whole f=2:whole")
       << "operands in another order than listed";
   EXPECT_EQ(describe(einsumLinearity(swapped)), "");
-  CallView unread = of("ab->ba", "#plan.operand<0>", "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3x2xf32>");
+  CallView unread = of("ab->ba", "#base.operand<0>", "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3x2xf32>");
   EXPECT_EQ(describe(einsumRule(unread)),
             "[a, b], [c, d] -> [e, f]; a=2:whole b=3:whole c=2:whole d=3:whole e=3:whole f=2:whole")
       << "one that is not listed";
@@ -174,7 +174,7 @@ TEST_F(EinsumTest, APathNamesWhatIsMultiplied) {
   auto workspace = [&](llvm::StringRef path) {
     return einsumCost(parse("aten.einsum.default",
                             "{equation = \"ab,bc,cd->ad\", path = " + path.str() +
-                                ", tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>]}",
+                                ", tensors = [#base.operand<0>, #base.operand<1>, #base.operand<2>]}",
                             "(tensor<2x3xf32>, tensor<3x9xf32>, tensor<9x6xf32>) -> tensor<2x6xf32>"))
         .workspaceBytes;
   };

@@ -26,7 +26,7 @@ TEST_F(LinearityTest, SumsAreKeptByWiderTypesOfTheSameKind) {
       EXPECT_EQ(keeps(types[from], types[to]), kept[from][to] == 'x') << types[from] << " to " << types[to];
 }
 
-constexpr char both[] = "{a = #plan.operand<0>, b = #plan.operand<1>}";
+constexpr char both[] = "{a = #base.operand<0>, b = #base.operand<1>}";
 constexpr char two[] = "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
 
 TEST_F(LinearityTest, EachSetIsOneOfOperands) {
@@ -37,14 +37,14 @@ TEST_F(LinearityTest, EachSetIsOneOfOperands) {
 }
 
 TEST_F(LinearityTest, ASetWithWhatIsNoTensorIsLeftOut) {
-  EXPECT_EQ(linear("{a = #plan.operand<0>, b = 2.0}", "(tensor<4xf32>) -> tensor<4xf32>", {{"a", "b"}}), "");
-  EXPECT_EQ(linear("{a = #plan.operand<0>, b = 2.0}", "(tensor<4xf32>) -> tensor<4xf32>", {{"a"}, {"b"}}), "{0}");
-  EXPECT_EQ(linear("{a = #plan.operand<0>}", "(tensor<4xf32>) -> tensor<4xf32>", {{"a", "b"}}), "");
-  EXPECT_EQ(linear("{a = #plan.operand<5>}", "(tensor<4xf32>) -> tensor<4xf32>", {{"a"}}), "");
+  EXPECT_EQ(linear("{a = #base.operand<0>, b = 2.0}", "(tensor<4xf32>) -> tensor<4xf32>", {{"a", "b"}}), "");
+  EXPECT_EQ(linear("{a = #base.operand<0>, b = 2.0}", "(tensor<4xf32>) -> tensor<4xf32>", {{"a"}, {"b"}}), "{0}");
+  EXPECT_EQ(linear("{a = #base.operand<0>}", "(tensor<4xf32>) -> tensor<4xf32>", {{"a", "b"}}), "");
+  EXPECT_EQ(linear("{a = #base.operand<5>}", "(tensor<4xf32>) -> tensor<4xf32>", {{"a"}}), "");
 }
 
 TEST_F(LinearityTest, AnOperandThatIsUsedElsewhereIsNotLinear) {
-  constexpr char same[] = "{a = #plan.operand<0>, b = #plan.operand<0>}", one[] = "(tensor<4xf32>) -> tensor<4xf32>";
+  constexpr char same[] = "{a = #base.operand<0>, b = #base.operand<0>}", one[] = "(tensor<4xf32>) -> tensor<4xf32>";
   EXPECT_EQ(linear(same, one, {{"a"}}), "") << "a square";
   EXPECT_EQ(linear(same, one, {{"a", "b"}}), "{0}") << "a sum of it with itself";
 }
@@ -57,7 +57,7 @@ TEST_F(LinearityTest, TypesThatLoseSumsAreLeftOut) {
 
 TEST_F(LinearityTest, SetsDoNotDependOnTheOrderOfArguments) {
   // A value that is partial enters if the partial operands are one of the sets; those are counted from operand 0.
-  EXPECT_EQ(linear("{a = #plan.operand<1>, b = #plan.operand<0>}", two, {{"a", "b"}}), "{0, 1}");
+  EXPECT_EQ(linear("{a = #base.operand<1>, b = #base.operand<0>}", two, {{"a", "b"}}), "{0, 1}");
 }
 
 TEST_F(LinearityTest, AMoveTakesSumsMaximaAndMinima) {

@@ -13,7 +13,7 @@ protected:
   CallView call(llvm::StringRef types, llvm::ArrayRef<Strides> strides = {}) {
     bool hasTwo = types.split("->").first.count("tensor<") > 1;
     CallView result =
-        parse("x", hasTwo ? "{a = #plan.operand<0>, b = #plan.operand<1>}" : "{a = #plan.operand<0>}", types);
+        parse("x", hasTwo ? "{a = #base.operand<0>, b = #base.operand<1>}" : "{a = #base.operand<0>}", types);
     result.strides.assign(strides.begin(), strides.end());
     return result;
   }

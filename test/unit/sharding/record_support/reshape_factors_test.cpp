@@ -15,7 +15,7 @@ class ReshapeFactors : public CallTest {
 protected:
   FactorRule share(const Shape &from, const Shape &to) {
     Type element = Float32Type::get(&context);
-    call.args = cast<DictionaryAttr>(parseAttribute("{self = #plan.operand<0>}", &context));
+    call.args = cast<DictionaryAttr>(parseAttribute("{self = #base.operand<0>}", &context));
     call.operands = {RankedTensorType::get(from, element)};
     call.results = {RankedTensorType::get(to, element)};
     RuleBuilder builder(call);

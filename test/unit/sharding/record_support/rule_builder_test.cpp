@@ -12,7 +12,7 @@ class RuleBuilderTest : public CallTest {
 protected:
   /// The rule that `write` makes for a call with these types; a fault instead if it is not one.
   template <typename Write> std::string build(StringRef types, Write write) {
-    CallView call = parse("x", "{a = #plan.operand<0>, b = #plan.operand<1>, n = 3, none = unit}", types);
+    CallView call = parse("x", "{a = #base.operand<0>, b = #base.operand<1>, n = 3, none = unit}", types);
     RuleBuilder builder(call);
     write(builder);
     FactorRule rule = builder.finish();
@@ -140,7 +140,7 @@ TEST_F(RuleBuilderTest, PiecesThatDoNotFitAreNotJoined) {
 }
 
 TEST_F(RuleBuilderTest, EveryDimPassesOrNone) {
-  CallView call = parse("x", "{a = #plan.operand<0>, b = #plan.operand<1>}",
+  CallView call = parse("x", "{a = #base.operand<0>, b = #base.operand<1>}",
                         "(tensor<4x6xf32>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)");
   EXPECT_EQ(describe(alignedRule(call)), "[a, b], [b] -> [a, b], [a, b]; a=4 b=6");
   EXPECT_EQ(describe(undividedRule(call)), "[a, b], [c] -> [d, e], [f, g]; a=4:whole b=6:whole c=6:whole d=4:whole "
@@ -151,11 +151,11 @@ TEST_F(RuleBuilderTest, TheDimOfTheArgumentIsWhole) {
   auto rule = [&](StringRef args, int64_t defaultDim) {
     return describe(wholeDimRule(parse("x", args, "(tensor<4x6xf32>) -> tensor<4x6xf32>"), defaultDim));
   };
-  EXPECT_EQ(rule("{a = #plan.operand<0>, dim = 0}", -1), "[a, b] -> [c, b]; a=4:whole b=6 c=4:whole");
-  EXPECT_EQ(rule("{a = #plan.operand<0>, dim = -1}", 0), "[a, b] -> [a, c]; a=4 b=6:whole c=6:whole");
-  EXPECT_EQ(rule("{a = #plan.operand<0>}", 0), "[a, b] -> [c, b]; a=4:whole b=6 c=4:whole") << "the default";
-  EXPECT_EQ(rule("{a = #plan.operand<0>}", -1), "[a, b] -> [a, c]; a=4 b=6:whole c=6:whole");
-  EXPECT_EQ(describe(wholeDimRule<1>(parse("x", "{a = #plan.operand<0>}", "(tensor<4x6xf32>) -> tensor<4x3xf32>"))),
+  EXPECT_EQ(rule("{a = #base.operand<0>, dim = 0}", -1), "[a, b] -> [c, b]; a=4:whole b=6 c=4:whole");
+  EXPECT_EQ(rule("{a = #base.operand<0>, dim = -1}", 0), "[a, b] -> [a, c]; a=4 b=6:whole c=6:whole");
+  EXPECT_EQ(rule("{a = #base.operand<0>}", 0), "[a, b] -> [c, b]; a=4:whole b=6 c=4:whole") << "the default";
+  EXPECT_EQ(rule("{a = #base.operand<0>}", -1), "[a, b] -> [a, c]; a=4 b=6:whole c=6:whole");
+  EXPECT_EQ(describe(wholeDimRule<1>(parse("x", "{a = #base.operand<0>}", "(tensor<4x6xf32>) -> tensor<4x3xf32>"))),
             "[a, b] -> [a, c]; a=4 b=6:whole c=3:whole")
       << "its size may change";
 }

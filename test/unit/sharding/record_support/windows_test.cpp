@@ -16,7 +16,7 @@ protected:
   /// The rule of a window over `input` elements with `places` results.
   FactorRule tie(int64_t input, int64_t places, Window window) {
     Type element = Float32Type::get(&context);
-    call.args = cast<DictionaryAttr>(parseAttribute("{self = #plan.operand<0>}", &context));
+    call.args = cast<DictionaryAttr>(parseAttribute("{self = #base.operand<0>}", &context));
     call.operands = {RankedTensorType::get({input}, element)};
     call.results = {RankedTensorType::get({places}, element)};
     RuleBuilder builder(call);
@@ -91,7 +91,7 @@ TEST_F(Windows, DimsThatTheCallLacksAreLeftAlone) {
 TEST_F(Windows, AnArgumentIsOneNumberForAllOrOneForEach) {
   CallView call = parse("x",
                         "{one = 3, list = [4, 5], single = [6], none = [], three = [1, 2, 3], flag = true, "
-                        "text = \"same\", local = [#plan.local<0, result 0, dim 0>, 1]}",
+                        "text = \"same\", local = [#base.local<0, result 0, dim 0>, 1]}",
                         "() -> ()");
   auto argument = [&](StringRef name, unsigned index) { return windowArgument(call, name, index, 2, 7); };
   EXPECT_THAT(argument("one", 1), Optional(3));

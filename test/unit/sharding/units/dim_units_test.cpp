@@ -17,7 +17,7 @@ protected:
   /// Parses a module with a mesh {tp = 2, big = 16} and one function.
   void parse(const std::string &function) {
     module = mlir::parseSourceString<mlir::ModuleOp>(
-        R"(plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"four" = 4>, #plan.mesh_axis<"big" = 16>])" +
+        R"(plan.mesh [#base.mesh_axis<"tp" = 2>, #base.mesh_axis<"four" = 4>, #base.mesh_axis<"big" = 16>])" +
             ("\n" + function),
         &context);
     ASSERT_TRUE(module);
@@ -45,20 +45,20 @@ protected:
 
 constexpr const char *attentionText = R"(
 func.func @forward(%x: tensor<2x6x20xf32>, %q: tensor<36x20xf32>, %k: tensor<12x20xf32>) -> tensor<2x9x6x4xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %q) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %0 = plan.call "aten.linear.default"(%x, %q) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<2x6x20xf32>, tensor<36x20xf32>) -> tensor<2x6x36xf32>
-  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 2, 6, 9, 4>}
+  %1 = plan.call "aten.view.default"(%0) {self = #base.operand<0>, size = array<i64: 2, 6, 9, 4>}
       : (tensor<2x6x36xf32>) -> tensor<2x6x9x4xf32>
-  %2 = plan.call "aten.transpose.int"(%1) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %2 = plan.call "aten.transpose.int"(%1) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x6x9x4xf32>) -> tensor<2x9x6x4xf32>
-  %3 = plan.call "aten.linear.default"(%x, %k) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %3 = plan.call "aten.linear.default"(%x, %k) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<2x6x20xf32>, tensor<12x20xf32>) -> tensor<2x6x12xf32>
-  %4 = plan.call "aten.view.default"(%3) {self = #plan.operand<0>, size = array<i64: 2, 6, 3, 4>}
+  %4 = plan.call "aten.view.default"(%3) {self = #base.operand<0>, size = array<i64: 2, 6, 3, 4>}
       : (tensor<2x6x12xf32>) -> tensor<2x6x3x4xf32>
-  %5 = plan.call "aten.transpose.int"(%4) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %5 = plan.call "aten.transpose.int"(%4) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x6x3x4xf32>) -> tensor<2x3x6x4xf32>
   %6:2 = plan.call "meshplan.attention"(%2, %5, %5)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x9x6x4xf32>, tensor<2x3x6x4xf32>, tensor<2x3x6x4xf32>) -> (tensor<2x9x6x4xf32>, tensor<2x9x6xf32>)
   return %6#0 : tensor<2x9x6x4xf32>
 })";
@@ -98,23 +98,23 @@ TEST_F(DimUnitsTest, MoreShardsThanKeysShareThem) {
 std::string fusedAttention(int64_t queries, int64_t keys, const std::string &split, std::array<std::string, 3> names) {
   std::string text = R"(
 func.func @forward(%x: tensor<2x6x20xf32>, %w: tensor<$Ax20xf32>) -> tensor<2x$qx6x4xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<2x6x20xf32>, tensor<$Ax20xf32>) -> tensor<2x6x$Axf32>
 )" + split + R"(
-  %query = plan.call "aten.view.default"($0) {self = #plan.operand<0>, size = array<i64: 2, 6, $q, 4>}
+  %query = plan.call "aten.view.default"($0) {self = #base.operand<0>, size = array<i64: 2, 6, $q, 4>}
       : (tensor<2x6x$Qxf32>) -> tensor<2x6x$qx4xf32>
-  %key = plan.call "aten.view.default"($1) {self = #plan.operand<0>, size = array<i64: 2, 6, $k, 4>}
+  %key = plan.call "aten.view.default"($1) {self = #base.operand<0>, size = array<i64: 2, 6, $k, 4>}
       : (tensor<2x6x$Kxf32>) -> tensor<2x6x$kx4xf32>
-  %value = plan.call "aten.view.default"($2) {self = #plan.operand<0>, size = array<i64: 2, 6, $k, 4>}
+  %value = plan.call "aten.view.default"($2) {self = #base.operand<0>, size = array<i64: 2, 6, $k, 4>}
       : (tensor<2x6x$Kxf32>) -> tensor<2x6x$kx4xf32>
-  %queries = plan.call "aten.transpose.int"(%query) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %queries = plan.call "aten.transpose.int"(%query) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x6x$qx4xf32>) -> tensor<2x$qx6x4xf32>
-  %keys = plan.call "aten.transpose.int"(%key) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %keys = plan.call "aten.transpose.int"(%key) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x6x$kx4xf32>) -> tensor<2x$kx6x4xf32>
-  %values = plan.call "aten.transpose.int"(%value) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+  %values = plan.call "aten.transpose.int"(%value) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
       : (tensor<2x6x$kx4xf32>) -> tensor<2x$kx6x4xf32>
   %made:2 = plan.call "meshplan.attention"(%queries, %keys, %values)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x$qx6x4xf32>, tensor<2x$kx6x4xf32>, tensor<2x$kx6x4xf32>)
       -> (tensor<2x$qx6x4xf32>, tensor<2x$qx6xf32>)
   return %made#0 : tensor<2x$qx6x4xf32>
@@ -136,7 +136,7 @@ func.func @forward(%x: tensor<2x6x20xf32>, %w: tensor<$Ax20xf32>) -> tensor<2x$q
 std::string fused() {
   return fusedAttention(4, 2, R"(
   %1:3 = plan.call "aten.split_with_sizes.default"(%0)
-      {self = #plan.operand<0>, split_sizes = array<i64: $Q, $K, $K>, dim = -1 : i64}
+      {self = #base.operand<0>, split_sizes = array<i64: $Q, $K, $K>, dim = -1 : i64}
       : (tensor<2x6x$Axf32>) -> (tensor<2x6x$Qxf32>, tensor<2x6x$Kxf32>, tensor<2x6x$Kxf32>))",
                         {"%1#0", "%1#1", "%1#2"});
 }
@@ -153,10 +153,10 @@ TEST_F(DimUnitsTest, KeysInOneWeightWithTheirQueriesShareByThemselves) {
 std::string threeKeys() {
   return fusedAttention(6, 3, R"(
   %1:2 = plan.call "aten.split_with_sizes.default"(%0)
-      {self = #plan.operand<0>, split_sizes = array<i64: $Q, 24>, dim = -1 : i64}
+      {self = #base.operand<0>, split_sizes = array<i64: $Q, 24>, dim = -1 : i64}
       : (tensor<2x6x$Axf32>) -> (tensor<2x6x$Qxf32>, tensor<2x6x24xf32>)
   %2:2 = plan.call "aten.split_with_sizes.default"(%1#1)
-      {self = #plan.operand<0>, split_sizes = array<i64: $K, $K>, dim = -1 : i64}
+      {self = #base.operand<0>, split_sizes = array<i64: $K, $K>, dim = -1 : i64}
       : (tensor<2x6x24xf32>) -> (tensor<2x6x$Kxf32>, tensor<2x6x$Kxf32>))",
                         {"%1#0", "%2#0", "%2#1"});
 }
@@ -185,15 +185,15 @@ TEST_F(DimUnitsTest, PartsOfAFusedWeightHaveUnitsOfTheirOwn) {
 // A view counts queries, keys and values of six heads of 4 by a dim of their own.
 constexpr const char *countedParts = R"(
 func.func @forward(%x: tensor<2x5x20xf32>, %w: tensor<72x20xf32>, %b: tensor<48xf32>) -> tensor<2x5x3x6x4xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<2x5x20xf32>, tensor<72x20xf32>) -> tensor<2x5x72xf32>
-  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 2, 5, 3, 24>}
+  %1 = plan.call "aten.view.default"(%0) {self = #base.operand<0>, size = array<i64: 2, 5, 3, 24>}
       : (tensor<2x5x72xf32>) -> tensor<2x5x3x24xf32>
-  %2 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = array<i64: 2, 5, 3, 6, 4>}
+  %2 = plan.call "aten.view.default"(%1) {self = #base.operand<0>, size = array<i64: 2, 5, 3, 6, 4>}
       : (tensor<2x5x3x24xf32>) -> tensor<2x5x3x6x4xf32>
-  %3 = plan.call "aten.view.default"(%b) {self = #plan.operand<0>, size = array<i64: 2, 24>}
+  %3 = plan.call "aten.view.default"(%b) {self = #base.operand<0>, size = array<i64: 2, 24>}
       : (tensor<48xf32>) -> tensor<2x24xf32>
-  %4 = plan.call "aten.view.default"(%b) {self = #plan.operand<0>, size = array<i64: 4, 12>}
+  %4 = plan.call "aten.view.default"(%b) {self = #base.operand<0>, size = array<i64: 4, 12>}
       : (tensor<48xf32>) -> tensor<4x12xf32>
   return %2 : tensor<2x5x3x6x4xf32>
 })";
@@ -214,12 +214,12 @@ TEST_F(DimUnitsTest, PartsThatAViewCountsHaveTheUnitsBehindThem) {
 // Each key is the mean of two queries. A shard for each query would need both queries of its key, and so compute both.
 constexpr const char *ownKeys = R"(
 func.func @forward(%q: tensor<2x4x6x4xf32>) -> tensor<2x4x6x4xf32> {
-  %0 = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = array<i64: 2, 2, 2, 6, 4>}
+  %0 = plan.call "aten.view.default"(%q) {self = #base.operand<0>, size = array<i64: 2, 2, 2, 6, 4>}
       : (tensor<2x4x6x4xf32>) -> tensor<2x2x2x6x4xf32>
-  %1 = plan.call "aten.mean.dim"(%0) {self = #plan.operand<0>, dim = array<i64: 2>}
+  %1 = plan.call "aten.mean.dim"(%0) {self = #base.operand<0>, dim = array<i64: 2>}
       : (tensor<2x2x2x6x4xf32>) -> tensor<2x2x6x4xf32>
   %2:2 = plan.call "meshplan.attention"(%q, %1, %1)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>}
       : (tensor<2x4x6x4xf32>, tensor<2x2x6x4xf32>, tensor<2x2x6x4xf32>) -> (tensor<2x4x6x4xf32>, tensor<2x4x6xf32>)
   return %2#0 : tensor<2x4x6x4xf32>
 })";
@@ -235,9 +235,9 @@ TEST_F(DimUnitsTest, KeysMadeOfTheirQueriesAreNotShared) {
 TEST_F(DimUnitsTest, ViewsThatDisagreeMakeTheWholeDimOneUnit) {
   parse(R"(
 func.func @forward(%x: tensor<12xf32>) -> (tensor<3x4xf32>, tensor<2x6xf32>) {
-  %0 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = array<i64: 3, 4>}
+  %0 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = array<i64: 3, 4>}
       : (tensor<12xf32>) -> tensor<3x4xf32>
-  %1 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = array<i64: 2, 6>}
+  %1 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = array<i64: 2, 6>}
       : (tensor<12xf32>) -> tensor<2x6xf32>
   return %0, %1 : tensor<3x4xf32>, tensor<2x6xf32>
 })");
@@ -247,10 +247,10 @@ func.func @forward(%x: tensor<12xf32>) -> (tensor<3x4xf32>, tensor<2x6xf32>) {
 TEST_F(DimUnitsTest, UnitsReachThroughChainsInBothDirections) {
   parse(R"(
 func.func @forward(%x: tensor<12xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
-  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<12xf32>) -> tensor<12xf32>
-  %1 = plan.call "aten.add.Tensor"(%0, %y) {self = #plan.operand<0>, other = #plan.operand<1>}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<12xf32>) -> tensor<12xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %y) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
-  %2 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 2>}
+  %2 = plan.call "aten.view.default"(%0) {self = #base.operand<0>, size = array<i64: 6, 2>}
       : (tensor<12xf32>) -> tensor<6x2xf32>
   return %1 : tensor<12xf32>
 })");
@@ -262,11 +262,11 @@ func.func @forward(%x: tensor<12xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
 TEST_F(DimUnitsTest, PartsAreThoseOfAllOperators) {
   parse(R"(
 func.func @forward(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> {
-  %0:2 = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = array<i64: 8, 8>}
+  %0:2 = plan.call "aten.split_with_sizes.default"(%x) {self = #base.operand<0>, split_sizes = array<i64: 8, 8>}
       : (tensor<16xf32>) -> (tensor<8xf32>, tensor<8xf32>)
-  %1:2 = plan.call "aten.split_with_sizes.default"(%0#1) {self = #plan.operand<0>, split_sizes = array<i64: 6, 2>}
+  %1:2 = plan.call "aten.split_with_sizes.default"(%0#1) {self = #base.operand<0>, split_sizes = array<i64: 6, 2>}
       : (tensor<8xf32>) -> (tensor<6xf32>, tensor<2xf32>)
-  %2 = plan.call "aten.neg.default"(%y) {self = #plan.operand<0>} : (tensor<16xf32>) -> tensor<16xf32>
+  %2 = plan.call "aten.neg.default"(%y) {self = #base.operand<0>} : (tensor<16xf32>) -> tensor<16xf32>
   return %2 : tensor<16xf32>
 })");
   EXPECT_EQ(units->partsOf(program.getArgument(0), 0), (llvm::SmallVector<int64_t>{8, 6, 2}));
@@ -280,11 +280,11 @@ func.func @forward(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> {
 TEST_F(DimUnitsTest, DimsWithoutElementsHaveNoUnit) {
   parse(R"(
 func.func @forward(%x: tensor<2x6x12xf32>) -> tensor<2x6x3x0xf32> {
-  %0 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [2 : i64, 6 : i64, 3 : i64, 4 : i64]}
+  %0 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [2 : i64, 6 : i64, 3 : i64, 4 : i64]}
       : (tensor<2x6x12xf32>) -> tensor<2x6x3x4xf32>
-  %1 = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 3 : i64, start = 4 : i64}
+  %1 = plan.call "aten.slice.Tensor"(%0) {self = #base.operand<0>, dim = 3 : i64, start = 4 : i64}
       : (tensor<2x6x3x4xf32>) -> tensor<2x6x3x0xf32>
-  %2 = plan.call "aten.clone.default"(%1) {self = #plan.operand<0>} : (tensor<2x6x3x0xf32>) -> tensor<2x6x3x0xf32>
+  %2 = plan.call "aten.clone.default"(%1) {self = #base.operand<0>} : (tensor<2x6x3x0xf32>) -> tensor<2x6x3x0xf32>
   return %2 : tensor<2x6x3x0xf32>
 })");
   EXPECT_EQ(ofArgument(0, 2), 4);

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_DIALECT_SUPPORT_DIM_PARTS_H
-#define MESHPLAN_DIALECT_SUPPORT_DIM_PARTS_H
+#ifndef MESHPLAN_DIALECT_BASE_DIM_PARTS_H
+#define MESHPLAN_DIALECT_BASE_DIM_PARTS_H
 
 #include "mlir/IR/OpImplementation.h"
 #include "runtime/schema/extent.h"
@@ -60,4 +60,4 @@ inline mlir::LogicalResult verifyParts(llvm::ArrayRef<DimPart> parts, int64_t un
 
 } // namespace meshplan
 
-#endif // MESHPLAN_DIALECT_SUPPORT_DIM_PARTS_H
+#endif // MESHPLAN_DIALECT_BASE_DIM_PARTS_H

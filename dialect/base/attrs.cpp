@@ -1,0 +1,119 @@
+//===- attrs.cpp - what attributes of the base dialect may not be ---------===//
+//
+// Rules have labels (B) that reappear in test/dialect/base/attrs.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/base/base.h"
+
+using namespace mlir;
+using namespace meshplan::base;
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name, int64_t size) {
+  if (name.empty()) // B1
+    return emitError() << "axis without a name";
+  if (size < 1) // B1
+    return emitError() << "axis \"" << name << "\" has size " << size << ", must be positive";
+  return success();
+}
+
+LogicalResult OperandRefAttr::verify(EmitError emitError, int64_t index) {
+  if (index < 0) // B2
+    return emitError() << "operand " << index << ", must be 0 or more";
+  return success();
+}
+
+LogicalResult LocalIntAttr::verify(EmitError emitError, int64_t, bool ofResult, int64_t index, int64_t dim, int64_t,
+                                   int64_t, int64_t) {
+  if (index < 0 || dim < 0) // B3
+    return emitError() << "dim " << dim << " of " << (ofResult ? "result " : "operand ") << index
+                       << ", both must be 0 or more";
+  return success();
+}
+
+LogicalResult InitAttr::verify(EmitError emitError, InitKind kind, FloatAttr value, FloatAttr low, FloatAttr high,
+                               FloatAttr mean, FloatAttr std, ElementsAttr elements) {
+  bool isConstant = kind == InitKind::constant, isTruncated = kind == InitKind::truncated_normal;
+  bool hasBounds = kind == InitKind::uniform || isTruncated, hasWidth = kind == InitKind::normal || isTruncated;
+  auto check = [&](Attribute attribute, bool isWanted, StringRef name) -> LogicalResult {
+    if (static_cast<bool>(attribute) == isWanted)
+      return success();
+    return emitError() << "'" << stringifyInitKind(kind) << "' " << (isWanted ? "needs" : "has no") << " '" << name
+                       << "'";
+  };
+  if (failed(check(value, isConstant, "value")) || failed(check(low, hasBounds, "low")) || // B4
+      failed(check(high, hasBounds, "high")) || failed(check(mean, hasWidth, "mean")) ||
+      failed(check(std, hasWidth, "std")) || failed(check(elements, kind == InitKind::given, "elements")))
+    return failure();
+  if (hasBounds && numberOf(low) > numberOf(high)) // B5
+    return emitError() << "low is " << numberOf(low) << " and high is " << numberOf(high);
+  if (hasWidth && numberOf(std) < 0) // B5
+    return emitError() << "std is " << numberOf(std) << ", must be 0 or more";
+  return success();
+}
+
+LogicalResult RateScheduleAttr::verify(EmitError emitError, RateKind kind, int64_t warmup, int64_t steps, int64_t decay,
+                                       FloatAttr) {
+  if (warmup < 0 || steps < 0 || decay < 0) // B6
+    return emitError() << "warmup " << warmup << ", steps " << steps << " and decay " << decay
+                       << " must all be 0 or more";
+  if (kind != RateKind::constant && steps == 0) // B7
+    return emitError() << "'" << stringifyRateKind(kind) << "' needs the number of steps";
+  return success();
+}
+
+LogicalResult GuardAttr::verify(EmitError emitError, bool, FloatAttr growth, FloatAttr backoff, int64_t interval) {
+  bool isWhole = interval > 0 ? growth && backoff : interval == 0 && !growth && !backoff;
+  if (!isWhole) // B8
+    return emitError() << "a loss scale that changes has growth, backoff and a positive interval";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Text form of LocalIntAttr
+//===----------------------------------------------------------------------===//
+
+/// local ::= `<` integer `,` (`result` | `operand`) integer `,` `dim` integer (`,` `offset` integer)?
+///           (`,` `extent` integer)? (`,` `microbatch` integer)? `>`
+Attribute LocalIntAttr::parse(AsmParser &parser, Type) {
+  SMLoc start = parser.getCurrentLocation();
+  int64_t constant = 0, index = 0, dim = 0;
+  if (parser.parseLess() || parser.parseInteger(constant) || parser.parseComma())
+    return {};
+  bool ofResult = succeeded(parser.parseOptionalKeyword("result"));
+  if ((!ofResult && parser.parseKeyword("operand")) || parser.parseInteger(index) || parser.parseComma() ||
+      parser.parseKeyword("dim") || parser.parseInteger(dim))
+    return {};
+  static constexpr StringLiteral names[] = {"offset", "extent", "microbatch"};
+  int64_t scales[] = {0, 0, 0};
+  bool more = succeeded(parser.parseOptionalComma());
+  for (auto [name, scale] : llvm::zip_equal(names, scales))
+    if (more && succeeded(parser.parseOptionalKeyword(name))) {
+      if (parser.parseInteger(scale))
+        return {};
+      more = succeeded(parser.parseOptionalComma());
+    }
+  if (more) {
+    parser.emitError(parser.getCurrentLocation(),
+                     "expected 'offset', 'extent' or 'microbatch', once each and in this order");
+    return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(start); }, parser.getContext(), constant, ofResult, index, dim,
+                    scales[0], scales[1], scales[2]);
+}
+
+void LocalIntAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getConstant() << ", " << (getOfResult() ? "result " : "operand ") << getIndex() << ", dim "
+          << getDim();
+  if (getOffsetScale())
+    printer << ", offset " << getOffsetScale();
+  if (getExtentScale())
+    printer << ", extent " << getExtentScale();
+  if (getMicrobatchScale())
+    printer << ", microbatch " << getMicrobatchScale();
+  printer << '>';
+}

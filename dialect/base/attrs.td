@@ -1,0 +1,109 @@
+//===- attrs.td - attributes of the base dialect --------------------------===//
+
+#ifndef MESHPLAN_DIALECT_BASE_ATTRS_TD
+#define MESHPLAN_DIALECT_BASE_ATTRS_TD
+
+include "dialect/base/enums.td"
+include "dialect/base/base.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class Base_Attr<string name, string attrMnemonic> : AttrDef<Base_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Base_ProgramRoleAttr : EnumAttr<Base_Dialect, Base_ProgramRole, "role"> {
+  let description = [{
+    `forward` computes the outputs of a batch. `step` is a training step and `eval` the loss between the steps of a
+    training. `reference` is the exported model on one rank, with which `meshplan-run verify` compares the ranks.
+    `microbatch` is run several times before the program that it names.
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Base_MeshAxisAttr : Base_Attr<"MeshAxis", "mesh_axis"> {
+  let summary = "name and size of an axis of the mesh";
+  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);
+  let assemblyFormat = "`<` $name `=` $size `>`";
+  let genVerifyDecl = 1;
+}
+
+def Base_OperandRefAttr : Base_Attr<"OperandRef", "operand"> {
+  let summary = "an argument of a call that is a tensor: the operand of this number";
+  let parameters = (ins "int64_t":$index);
+  let assemblyFormat = "`<` $index `>`";
+  let genVerifyDecl = 1;
+}
+
+def Base_LocalIntAttr : Base_Attr<"LocalInt", "local"> {
+  let summary = "an integer argument that depends on the rank";
+  let description = [{
+    constant + offset_scale * offset + (extent_scale + microbatch_scale *
+    microbatch) * extent, where offset and extent are those of `dim` of an operand
+    or result of the call on the rank, and microbatch is the number of the
+    microbatch that runs: the IntExpr of the artifact. `#base.local<0, result 0, dim 2, extent 1>` is
+    the local size of dim 2 of the first result.
+  }];
+  let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
+                        "int64_t":$extentScale, "int64_t":$microbatchScale);
+  let builders = [AttrBuilder<(ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim,
+                                   "int64_t":$offsetScale, "int64_t":$extentScale), [{
+    return $_get($_ctxt, constant, ofResult, index, dim, offsetScale, extentScale, int64_t(0));
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Base_InitAttr : Base_Attr<"Init", "init"> {
+  let summary = "the distribution of the first elements of a parameter";
+  let description = [{
+    A training may begin without weights: each element is then drawn by its position in the whole tensor. `constant`
+    has a `value`; `uniform` has `low` and `high`; `normal` has `mean` and `std`; `truncated_normal` has these four.
+    The elements of a buffer may be `given` (`elements`, of the whole tensor).
+
+    ```mlir
+    #base.init<kind = normal, mean = 0.0 : f64, std = 0.02 : f64>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Base_InitKind>:$kind, OptionalParameter<"::mlir::FloatAttr">:$value,
+                        OptionalParameter<"::mlir::FloatAttr">:$low, OptionalParameter<"::mlir::FloatAttr">:$high,
+                        OptionalParameter<"::mlir::FloatAttr">:$mean, OptionalParameter<"::mlir::FloatAttr">:$std,
+                        OptionalParameter<"::mlir::ElementsAttr">:$elements);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Base_RateScheduleAttr : Base_Attr<"RateSchedule", "rate_schedule"> {
+  let summary = "the factor of the learning rate in each step";
+  let description = [{
+    The formula is that of RateSchedule in runtime/schema/schedule.fbs. `warmup`, `steps` and `decay` count steps.
+
+    ```mlir
+    #base.rate_schedule<kind = cosine, warmup = 10, steps = 100, min = 0.1 : f64>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Base_RateKind>:$kind, DefaultValuedParameter<"int64_t", "0">:$warmup,
+                        DefaultValuedParameter<"int64_t", "0">:$steps, DefaultValuedParameter<"int64_t", "0">:$decay,
+                        OptionalParameter<"::mlir::FloatAttr">:$min);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Base_GuardAttr : Base_Attr<"Guard", "guard"> {
+  let summary = "what a run does after a step whose gradients are NaN or infinite";
+  let description = [{
+    The output `nonfinite` of the step counts such elements. Unless it is 0 the step has changed nothing, and the run
+    ends if the guard `stops`. With an `interval` the setting `loss_scale` is then multiplied by `backoff`, and by
+    `growth` after `interval` steps without such elements.
+
+    ```mlir
+    #base.guard<stops = false, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000>
+    ```
+  }];
+  let parameters = (ins "bool":$stops, OptionalParameter<"::mlir::FloatAttr">:$growth,
+                        OptionalParameter<"::mlir::FloatAttr">:$backoff,
+                        DefaultValuedParameter<"int64_t", "0">:$interval);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // MESHPLAN_DIALECT_BASE_ATTRS_TD

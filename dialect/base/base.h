@@ -1,0 +1,29 @@
+//===- base.h - the base dialect --------------------------------*- C++ -*-===//
+//
+// Includes all attributes and enums of the dialect. See base.td for what belongs
+// to it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_DIALECT_BASE_BASE_H
+#define MESHPLAN_DIALECT_BASE_BASE_H
+
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+
+#include "dialect/base/dialect.h.inc"
+#include "dialect/base/enums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/base/attrs.h.inc"
+
+namespace meshplan::base {
+
+/// The number of a float attribute; 0 without one.
+inline double numberOf(mlir::FloatAttr number) { return number ? number.getValueAsDouble() : 0; }
+
+} // namespace meshplan::base
+
+#endif // MESHPLAN_DIALECT_BASE_BASE_H

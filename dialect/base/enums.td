@@ -1,0 +1,32 @@
+//===- enums.td - enums of the base dialect -------------------------------===//
+//
+// Apart from attrs.td, as mlir-tblgen writes the enums of every file that it reads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_DIALECT_BASE_ENUMS_TD
+#define MESHPLAN_DIALECT_BASE_ENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+class Base_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::meshplan::base";
+  let genSpecializedAttr = 0;
+}
+
+def Base_Reduction : Base_Enum<"Reduction", "how the addends of a partial value combine", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]>;
+
+def Base_ProgramRole : Base_Enum<"ProgramRole", "what a run uses a program for", [
+    I32EnumAttrCase<"forward", 0>, I32EnumAttrCase<"step", 1>, I32EnumAttrCase<"eval", 2>,
+    I32EnumAttrCase<"reference", 3>, I32EnumAttrCase<"microbatch", 4>]>;
+
+def Base_InitKind : Base_Enum<"InitKind", "how the first elements of a parameter are made", [
+    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"uniform", 1>, I32EnumAttrCase<"normal", 2>,
+    I32EnumAttrCase<"truncated_normal", 3>, I32EnumAttrCase<"given", 4>]>;
+
+def Base_RateKind : Base_Enum<"RateKind", "how a learning rate changes with the steps", [
+    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>,
+    I32EnumAttrCase<"wsd", 3>]>;
+
+#endif // MESHPLAN_DIALECT_BASE_ENUMS_TD

@@ -1,0 +1,103 @@
+// Every rule of dialect/base/attrs.cpp, by its label, and the text forms of the attributes.
+// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics | %meshplan-opt --split-input-file | FileCheck %s
+
+// CHECK: a = #base.mesh_axis<"dp" = 2>
+// CHECK-SAME: b = #base.operand<3>
+// CHECK-SAME: c = #base.local<1, result 0, dim 2, offset 3, extent 4, microbatch 5>
+// CHECK-SAME: d = #base.init<kind = truncated_normal, low = -1.000000e+00 : f64, high = 2.000000e+00 : f64, mean = 5.000000e-01 : f64, std = 2.500000e-01 : f64>
+// CHECK-SAME: e = #base.init<kind = given, elements = dense<[1, 2]> : tensor<2xi64>>
+// CHECK-SAME: f = #base.rate_schedule<kind = cosine, warmup = 1, steps = 8, min = 1.000000e-01 : f64>
+// CHECK-SAME: g = #base.guard<stops = true>
+// CHECK-SAME: h = #base.guard<stops = false, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 3>
+// CHECK-SAME: i = #base.role<microbatch>
+module attributes {test.attr = {
+  a = #base.mesh_axis<"dp" = 2>, b = #base.operand<3>, c = #base.local<1, result 0, dim 2, offset 3, extent 4, microbatch 5>,
+  d = #base.init<kind = truncated_normal, std = 0.25, mean = 0.5, low = -1.0, high = 2.0>,
+  e = #base.init<kind = given, elements = dense<[1, 2]> : tensor<2xi64>>,
+  f = #base.rate_schedule<kind = cosine, steps = 8, warmup = 1, min = 0.1>, g = #base.guard<stops = true>,
+  h = #base.guard<stops = false, growth = 2.0, backoff = 0.5, interval = 3>, i = #base.role<microbatch>}} {}
+
+// -----
+
+// B1
+// expected-error @below {{axis without a name}}
+module attributes {test.attr = #base.mesh_axis<"" = 2>} {}
+
+// -----
+
+// B1
+// expected-error @below {{axis "tp" has size 0, must be positive}}
+module attributes {test.attr = #base.mesh_axis<"tp" = 0>} {}
+
+// -----
+
+// B2
+// expected-error @below {{operand -1, must be 0 or more}}
+module attributes {test.attr = #base.operand<-1>} {}
+
+// -----
+
+// B3
+// expected-error @below {{dim 0 of result -1, both must be 0 or more}}
+module attributes {test.attr = #base.local<0, result -1, dim 0>} {}
+
+// -----
+
+// B3
+// expected-error @below {{dim -2 of operand 1, both must be 0 or more}}
+module attributes {test.attr = #base.local<0, operand 1, dim -2>} {}
+
+// -----
+
+// B4
+// expected-error @below {{'normal' needs 'std'}}
+module attributes {test.attr = #base.init<kind = normal, mean = 0.0>} {}
+
+// -----
+
+// B4
+// expected-error @below {{'constant' has no 'low'}}
+module attributes {test.attr = #base.init<kind = constant, value = 0.0, low = 1.0>} {}
+
+// -----
+
+// B4
+// expected-error @below {{'given' needs 'elements'}}
+module attributes {test.attr = #base.init<kind = given>} {}
+
+// -----
+
+// B5
+// expected-error @below {{low is 2.000000e+00 and high is 1.000000e+00}}
+module attributes {test.attr = #base.init<kind = uniform, low = 2.0, high = 1.0>} {}
+
+// -----
+
+// B5
+// expected-error @below {{std is -1.000000e+00, must be 0 or more}}
+module attributes {test.attr = #base.init<kind = normal, mean = 0.0, std = -1.0>} {}
+
+// -----
+
+// B6
+// expected-error @below {{warmup -1, steps 8 and decay 0 must all be 0 or more}}
+module attributes {test.attr = #base.rate_schedule<kind = linear, warmup = -1, steps = 8>} {}
+
+// -----
+
+// B7
+// expected-error @below {{'cosine' needs the number of steps}}
+module attributes {test.attr = #base.rate_schedule<kind = cosine>} {}
+
+// -----
+
+// B8
+// expected-error @below {{a loss scale that changes has growth, backoff and a positive interval}}
+module attributes {test.attr = #base.guard<stops = false, growth = 2.0>} {}
+
+// -----
+
+// B8
+// expected-error @below {{a loss scale that changes has growth, backoff and a positive interval}}
+module attributes {test.attr = #base.guard<stops = false, interval = 3>} {}

@@ -43,7 +43,7 @@ private:
 };
 } // namespace
 
-/// An operation begins: what it reads is there and what it waits for is over.
+/// An operation begins: its inputs are live, and everything that it depends on is over.
 Error Replay::begin(unsigned index) {
   const Operation &operation = problem.operations[index];
   if (progress[index] != Progress::pending)

@@ -7,12 +7,12 @@
 
 namespace meshplan {
 
-/// On a module whose plan says `activations f32`: partial sums of activations of 16 bits are sent in float32, and not
-/// as they are.
+/// On a module whose plan says `activations f32`: partial sums of 16-bit activations are sent in float32, not in their
+/// own type.
 inline constexpr llvm::StringLiteral wideActivationsName = "plan.wide_activations";
 
-/// On a collective that completes such a sum, in the phases behind `plan-widen-addends` and in schedules: the 16-bit
-/// type of the sum, whichever type is sent.
+/// On a collective that completes such a sum, after `plan-widen-addends` and in schedules: the 16-bit type of the sum,
+/// whichever type is sent.
 inline constexpr llvm::StringLiteral activationSumName = "plan.activation_sum";
 
 } // namespace meshplan

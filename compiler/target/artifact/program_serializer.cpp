@@ -69,11 +69,11 @@ private:
   std::unique_ptr<artifact::ProgramT> program = std::make_unique<artifact::ProgramT>();
   ValueNumbers numbers;
 };
-/// Whether something besides the end of its life takes a result of a call. Of a result that nothing reads, shape and
-/// type are those of the machine that exported the model: devices make others (the statistics of norms, the bags of
-/// embedding_bag).
+/// Whether anything other than a free uses a result of a call. An unread result may have another shape or type on
+/// another device than on the machine that exported the model (the statistics of norms, the bags of embedding_bag), so
+/// it gets no value in the artifact.
 bool isRead(OpResult result) {
-  bool isSized = false; // an argument of the call is one of its extents
+  bool isSized = false; // an argument of the call is one of the result's extents
   cast<sched::ComputeOp>(result.getOwner()).getArgs().walk([&](sched::LocalIntAttr local) {
     isSized |= local.getOfResult() && local.getIndex() == result.getResultNumber();
   });

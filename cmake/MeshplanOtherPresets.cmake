@@ -16,7 +16,7 @@ function(meshplan_preset_test)
   endif()
 endfunction()
 
-# The build test of a preset: build-<preset>, and the CTest fixture of the same name.
+# meshplan_preset_build(preset [LONG]): adds the test build-<preset>, and a CTest fixture of that name.
 function(meshplan_preset_build preset)
   cmake_parse_arguments(ARG "LONG" "" "" ${ARGN})
   add_test(NAME build-${preset} COMMAND ${CMAKE_SOURCE_DIR}/tools/setup --preset ${preset})

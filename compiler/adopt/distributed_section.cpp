@@ -54,7 +54,7 @@ private:
 
 } // namespace
 
-/// By name; older recipes name the class of its manager.
+/// The strategy by name; older recipes name the class of its manager instead.
 std::optional<Strategy> DistributedReader::strategyOf(const YamlEntry &section) {
   const YamlEntry *entry = section.value.find("strategy");
   if (!entry)
@@ -99,7 +99,7 @@ void DistributedReader::addSizes(Options &options) {
   options.push_back({"strategy", [](const YamlEntry &) {}});
   options.push_back({"_target_", [](const YamlEntry &) {}});
   for (StringRef name : {"pipeline", "moe"})
-    options.push_back({name, [](const YamlEntry &) {}}); // with sizes above 1, which are refused
+    options.push_back({name, [](const YamlEntry &) {}}); // sizes above 1 are refused elsewhere
   options.push_back({"activation_checkpointing", [this](const YamlEntry &entry) { takeCheckpointing(entry); }});
   options.push_back({"activation_checkpointing_scope", [this](const YamlEntry &entry) {
                        if (entry.value.text != "all")
@@ -137,7 +137,7 @@ void DistributedReader::takePolicy(const YamlEntry &section) {
   };
   if (section.value.saysNothing())
     return;
-  precision.compute = precision.reduce = {}; // PyTorch's policy has no dtypes where it says none
+  precision.compute = precision.reduce = {}; // a dtype that PyTorch's policy leaves out is unset
   reader.readMap(section,
                  {{"_target_", [](const YamlEntry &) {}},
                   {"param_dtype", take(&AdoptedPrecision::compute)},

@@ -63,7 +63,7 @@ bool PairRules::give(ValueId real) {
 // Which rule
 //===----------------------------------------------------------------------===//
 
-/// Operators that move elements, or are sums of them, whatever these are: each part for itself.
+/// Operators that move elements, or that are linear over the reals: they are applied to each part separately.
 static bool isLinear(llvm::StringRef name) {
   return llvm::StringSwitch<bool>(name)
       .Cases({"view", "reshape", "_unsafe_view", "view_as", "reshape_as", "flatten", "unflatten", "_reshape_alias"},
@@ -130,7 +130,7 @@ bool PairRules::run(const Node &next) {
 // Part by part
 //===----------------------------------------------------------------------===//
 
-/// Tensors that choose elements or give a shape, and are in no part of the result.
+/// Tensors that select elements or give a shape, and contribute no values to the result.
 static bool isBesideNumbers(llvm::StringRef name, llvm::StringRef argument) {
   bool givesShape = argument == "other" && name.ends_with("_as");
   return givesShape || llvm::is_contained({"index", "indices", "condition", "repeats"}, argument);
@@ -158,7 +158,7 @@ std::optional<std::vector<ValueId>> PairRules::partOf(ValueId Pair::*part) {
 }
 
 bool PairRules::copyParts() {
-  // A number that fills in is its real part.
+  // A real fill value fills the real part only.
   bool isFilled = ((name == "pad" || name == "constant_pad_nd") && isRealScalar("value")) ||
                   (name == "where" && node->target != "aten.where.self");
   if (isFilled)
@@ -357,8 +357,8 @@ bool PairRules::multiplyTensors() {
   return give(result);
 }
 
-/// As PyTorch divides: by parts that are divided by the larger one first, so that their squares neither overflow nor
-/// vanish. The quotient does not depend on that divisor, which therefore has no gradient.
+/// As in PyTorch, both parts are first divided by the larger one, so that their squares neither overflow nor underflow.
+/// The quotient does not depend on that divisor, so no gradient flows through it.
 Pair PairRules::quotient(Pair left, Pair right) {
   auto over = [&](ValueId part, ValueId divisor) {
     return part == noValue ? noValue : writer.binary("aten.div.Tensor", part, divisor, dims);
@@ -456,7 +456,7 @@ ValueId PairRules::zeroMask(Pair pair) {
                       writer.value(pair.real).dims, ScalarType::Bool);
 }
 
-/// The derivative at zero is zero, as PyTorch has it, where that of hypot is not a number.
+/// The derivative at zero is zero, as in PyTorch, although that of hypot is NaN there.
 bool PairRules::absolute() {
   std::optional<Pair> self = operand("self");
   if (!self)

@@ -1,4 +1,4 @@
-//===- entries.cpp - which entry each module and parameter takes -----------===//
+//===- entries.cpp - entries and the modules that they apply to ------------===//
 
 #include "compiler/frontend/bind/claims.h"
 #include "compiler/frontend/bind/context.h"
@@ -25,15 +25,15 @@ public:
   void run();
 
 private:
-  /// A block that matches nothing is one error; the entries inside are left out.
+  /// Reports each block that matches nothing once; the entries inside it are skipped.
   bool checkBlocks();
   bool isInBadBlock(llvm::ArrayRef<PathPattern> blocks) const;
   void addEntry(size_t index);
 
-  /// What an entry says of parameters that its path names is a style.
+  /// Checks an entry whose path names parameters: it may only state styles.
   void checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
 
-  /// A style that divides parameters is for the modules that have some.
+  /// Removes modules without parameters from an entry whose style splits parameters.
   void dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
   void claimAll(size_t entry, const EntryStyles &entryStyles, const EntryMatch &match);
 
@@ -50,7 +50,7 @@ private:
   llvm::StringMap<int64_t> extents; ///< by name of a dim
   std::vector<SourceRange> badBlocks;
   std::vector<EntryStyles> styles;
-  std::vector<EntryMatch> asWritten; ///< the entries with all that their paths match, also what a style then leaves out
+  std::vector<EntryMatch> asWritten; ///< with all that the paths match, before styles drop modules
   ClaimMap claims;
   std::map<Claim, size_t> owners;
   std::set<const BoundLayout *> badLayouts;
@@ -219,7 +219,7 @@ void EntryBinder::finishModules() {
       finishParameter(claim, entry);
       continue;
     }
-    // The claims of styles come first: borders of another entry leave the place of the style.
+    // Claims of styles are sorted first: a border of another entry does not replace the style's entry.
     auto [place, isNew] = modules.try_emplace(claim.module);
     BoundModule &module = place->second;
     if (isNew) {

@@ -23,7 +23,7 @@ std::vector<std::string> namesOf(llvm::ArrayRef<OutlineValue> values) {
   return result;
 }
 
-/// A value by name, else by number.
+/// The value with this name, else the one with this number.
 std::optional<size_t> findValue(llvm::ArrayRef<OutlineValue> values, llvm::StringRef name) {
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i].name == name)
@@ -34,7 +34,7 @@ std::optional<size_t> findValue(llvm::ArrayRef<OutlineValue> values, llvm::Strin
   return std::nullopt;
 }
 
-/// An extent and where the plan or the archive says so.
+/// An extent and its source in the plan or the archive.
 struct Known {
   int64_t extent;
   SourceRange range;
@@ -58,20 +58,20 @@ private:
   void declare(const ValueStatement &statement, llvm::ArrayRef<StatedDim> stated, const Word &name);
   std::vector<BoundDim> bindDims(const OutlineValue &value, llvm::ArrayRef<StatedDim> stated);
 
-  /// The extent in one call of the model, of which a step makes one for each microbatch with a mean of its own.
+  /// The extent in one call of the model: with `mean`, a step makes one call for each microbatch.
   std::optional<int64_t> extentOfCall(const DimSyntax &dim, int64_t stated);
-  /// Reports an archive that has another extent than the plan states.
+  /// Reports an archive whose extent differs from the stated one.
   void reportExtent(const StatedDim &dim, int64_t actual, const std::string &source);
-  /// `batch = 16` asserts an extent of the archive, or gives one to its symbol.
+  /// `batch = 16` checks a known extent of the archive, or binds its symbol.
   void state(const StatedDim &dim, const OutlineDim &actual, const std::string &source);
   void learn(std::map<std::string, Known> &table, const std::string &name, Known known, llvm::StringRef kind);
 
-  /// A symbol takes the extent of its dim's name, and gives a name its extent, until nothing is new.
+  /// Propagates extents between symbols and names of dims, until nothing changes.
   void learnSymbols();
   void learnDim(const BoundDim &dim, const std::string &symbol, const std::string &source);
   void finish(const OutlineValue &value, std::vector<BoundDim> &dims);
   void checkKnown(const BoundInput &input);
-  /// A symbolic dim of an output has the extent of its name.
+  /// Checks that a symbolic dim of an output has the extent of its name.
   void checkNames(const BoundOutput &output);
   void bindLoss();
 
@@ -81,7 +81,7 @@ private:
   std::map<std::string, Known> names;
   std::map<std::string, Known> symbols;
   std::set<std::pair<std::string, std::string>> contradicted;
-  std::set<std::string> unbound; ///< symbols without an extent that are reported, or whose statement is
+  std::set<std::string> unbound; ///< symbols without an extent that have been reported, or whose statement has
   bool hasUnknownInput = false;
 };
 

@@ -1,4 +1,4 @@
-# Gates on the source tree, as tests: include rules, documentation, format, and the unit tests of the checkers.
+# Gates on the source tree, as tests: include rules, documentation, words, format, and the unit tests of the checkers.
 if(MESHPLAN_PYTHON)
   set(MESHPLAN_CHECK_PYTHON ${MESHPLAN_PYTHON})
 else()
@@ -10,10 +10,12 @@ add_test(NAME layers COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/
 add_test(NAME layers-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers_test.py)
 add_test(NAME types COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types.py)
 add_test(NAME types-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types_test.py)
+add_test(NAME words COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_words.py)
+add_test(NAME words-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_words_test.py)
 if(MESHPLAN_PYTHON)
   # x_test.py beside a script is the test x-test. The excluded ones are declared by name, here and in test/differential.
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/*_test.py ${CMAKE_SOURCE_DIR}/tools/testing/*_test.py)
-  list(FILTER scripts EXCLUDE REGEX "/(check_(layers|types|docs)|derivatives|differential.*)_test.py$")
+  list(FILTER scripts EXCLUDE REGEX "/(check_(layers|types|words|docs)|derivatives|differential.*)_test.py$")
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
     string(REPLACE _ - name ${stem})

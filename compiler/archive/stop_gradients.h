@@ -1,6 +1,6 @@
 //===- stop_gradients.h - regions without gradients --------------*- C++ -*-===//
 //
-// In PyTorch, a result computed under `torch.no_grad()` has no gradient, whoever reads it
+// In PyTorch, a result computed under `torch.no_grad()` has no gradient in any of its readers
 // (torch/autograd/grad_mode.py). A tensor that is returned unchanged, as by `x.float()` of floats, is the same tensor
 // and keeps its gradient. Once such a region is inlined, its nodes look like all others, so `aten.detach` marks its
 // border.

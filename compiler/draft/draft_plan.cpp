@@ -138,7 +138,7 @@ bool Drafter::readModel() {
 }
 
 //===----------------------------------------------------------------------===//
-// Plans of others
+// Foreign plans
 //===----------------------------------------------------------------------===//
 
 std::optional<AdoptedPlan> Drafter::readForeignPlan() {

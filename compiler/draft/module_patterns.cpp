@@ -74,7 +74,7 @@ struct LayerGroup {
 
 } // namespace
 
-/// The number in the path that is followed by `behind` other numbers.
+/// The number of the path counted from its end: the last number for 0, the one before for 1.
 static std::string lastNumber(StringRef path, size_t behind) {
   llvm::SmallVector<StringRef> components(llvm::split(path, '.'));
   for (StringRef component : llvm::reverse(components))

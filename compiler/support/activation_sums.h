@@ -1,4 +1,4 @@
-//===- activation_sums.h - collectives that add up activations ---*- C++ -*-===//
+//===- activation_sums.h - partial sums of activations -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SUPPORT_ACTIVATION_SUMS_H
 #define MESHPLAN_COMPILER_SUPPORT_ACTIVATION_SUMS_H

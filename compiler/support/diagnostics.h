@@ -39,7 +39,8 @@ class raw_ostream;
 namespace meshplan {
 
 /// A range of characters in one line. Lines and columns count from 1, columns in characters (Unicode code points);
-/// `endColumn` is one past the last. `line == 0` is the file as a whole; `file < 0` is no file.
+/// `endColumn` is one past the last. If `line` is 0, the range is the whole file; if `file` is negative, there is no
+/// file.
 struct SourceRange {
   int32_t file = -1;
   int32_t line = 0;

@@ -1,4 +1,4 @@
-//===- drafted_training.cpp - what a drafted plan says of training --------===//
+//===- drafted_training.cpp - training in a drafted plan ------------------===//
 
 #include "compiler/draft/training/drafted_training.h"
 #include "compiler/draft/module_patterns.h"

@@ -32,7 +32,7 @@ int meshplan::runMpiRank(const RunOptions &options, const Placement &placement, 
     return reportError(withRank(started.status(), placement.rank));
   MpiProcess &process = **started;
   Status agreed = checkAgainstMpi(placement, process.rank(), process.size());
-  // With a single process there is nobody to tell, and the user knows the launcher's number of the rank.
+  // A single process has no others to tell, and the user knows the launcher's number of the rank.
   if (!agreed.ok() && process.size() == 1)
     return reportError(withRank(agreed, placement.rank));
   ProcessPlace place{process.rank(), process.size(), placement.localRank.value_or(process.localRank()),

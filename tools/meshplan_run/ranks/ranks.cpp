@@ -54,7 +54,7 @@ int meshplan::runCommand(const RunOptions &options, const Workload &workload, co
   auto placement = placementOf(environment);
   if (!placement)
     return reportError(placement.status());
-  // Ranks on the host do not need a meeting point, so a wrong one is no error for them.
+  // Ranks on the host do not need a meeting point, so they ignore a wrong one.
   auto meeting = workload.device != "cpu" ? meetingPointOf(environment) : std::optional<MeetingPoint>();
   if (!meeting)
     return reportError(meeting.status());

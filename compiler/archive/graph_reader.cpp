@@ -1,4 +1,17 @@
 //===- graph_reader.cpp - JSON graph to values and nodes ---------*- C++ -*-===//
+//
+// Nodes are read in order, in one walk. A region (a nested graph under no_grad
+// or autocast) is inlined: its operands are bound to its inputs by name, its
+// nodes are appended with the region's properties, and its results become
+// results of the outer graph.
+//
+// Example: a graph with a region
+//
+//   y = wrap_with_set_grad_enabled(False, submodule, x)     submodule(a): b = mul(a, 2); return b
+//
+// becomes the one node b = mul(x, 2) with noGrad, and y is another name of b.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/graph_reader.h"
 
@@ -221,6 +234,7 @@ void GraphReader::readArguments(const Json &inputs, const GraphNames &names, Nod
   for (const Json &input : document.array(inputs)) {
     std::string name = document.string(document.member(input, "name"));
     std::optional<Argument> argument = readArgument(document.member(input, "arg"), names, *this, document);
+    // Where and how a tensor is stored is decided by the plan and the runtime.
     if (argument && name != "device" && name != "pin_memory" && name != "non_blocking" && name != "layout")
       node.arguments.push_back({std::move(name), std::move(*argument)});
   }
@@ -309,6 +323,7 @@ ValueId GraphReader::defineTensor(const Json &name, GraphNames &names, int32_t p
     if (!hasPossibleSize(value))
       document.fail(sizes, "tensor '" + value.name + "' has more bytes than 64 bits can count");
   }
+  // Regions have names of their own, which may repeat; values need unique names.
   std::string base = value.name;
   for (int suffix = 1; !valueNames.insert(value.name).second; ++suffix)
     value.name = base + "$" + std::to_string(suffix);
@@ -352,6 +367,7 @@ void GraphReader::readAutocastRegion(const Json &json, GraphNames &names, Region
                   regionHelp("higher_order.wrap_with_autocast", program));
     return defineUnread(json, names);
   }
+  // If autocast is off for the tensors' own device, or for a second device type, it is off here for every device.
   bool isEvery = isOwnDevice(device, names) || (!context.autocastOff.empty() && context.autocastOff != device);
   context.autocastOff = isEvery ? everyDevice.str() : device;
   inlineRegion(json, settings, names, context);

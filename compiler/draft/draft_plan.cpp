@@ -1,4 +1,17 @@
 //===- draft_plan.cpp - a first plan for a model --------------------------===//
+//
+// The draft is built from what is known before anything is split, and then
+// corrected by compiling it:
+//
+// 1. readModel: the archive, a foreign plan, the mesh, the loss.
+// 2. chooseFromGraph: imports the model under a plan without splits, reads the
+//    feature graph of the imported program and chooses styles, or takes those of
+//    the foreign plan.
+// 3. addTraining: optimizer, data block and other statements.
+// 4. run: compiles the text, removes what the compiler refuses
+//    (DraftCorrections), and repeats until it compiles.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/draft_plan.h"
 #include "compiler/adopt/automodel.h"
@@ -202,6 +215,7 @@ std::optional<int64_t> Drafter::setBatch() {
     return std::nullopt;
   const OutlineDim &batch = input->dims[draft.inputNames.empty() ? 0 : 1];
   const AdoptedTraining &training = adopted.training;
+  // A symbolic batch can take the size that the foreign plan states; an exported size is fixed.
   int64_t shards = shardsOfRole(draft.mesh, AxisRole::data);
   if (batch.symbol.empty()) {
     if (training.globalBatch && training.globalBatch->value != batch.extent)
@@ -230,6 +244,7 @@ std::optional<int64_t> Drafter::setBatch() {
 
 /// Parameters that the loss does not reach. Found by compiling up to `place` with everything replicated.
 std::vector<std::string> Drafter::findUnused() {
+  // Styles could make the compilation fail, and which parameters the loss reaches does not depend on them.
   Draft whole = draft;
   whole.styles.clear();
   whole.training = {{"optimizer sgd", "", {{"lr 1", ""}}}};
@@ -282,6 +297,7 @@ void Drafter::takeStyles() {
   };
   std::set<std::string> known;
   for (const AdoptedStyle &style : *adopted.styles) {
+    // The clause is the foreign plan's; the kind only tells DraftCorrections and describe() whether something is split.
     DraftStyle kind = style.sequence ? DraftStyle::sequence : style.divides ? DraftStyle::colwise : DraftStyle::whole;
     StyleChoice choice;
     choice.path = style.module, choice.style = kind, choice.group = groupOf(style.module);
@@ -367,6 +383,7 @@ static std::string styleText(const StyleChoice &choice, const std::string &axes)
 
 /// Imports the model under a plan without any splits, and chooses styles from its graph.
 bool Drafter::chooseFromGraph() {
+  // Nothing is split yet, because the styles are chosen from this program.
   draft.splitsBatch = false;
   Compilation compilation(compileOptions(writeDraft(draft).text));
   if (!compilation.run(Phase::import)) {
@@ -393,6 +410,7 @@ bool Drafter::chooseFromGraph() {
     draft.styles.push_back({choice.path, styleText(choice, axes)});
   if (!draft.inputNames.empty())
     for (auto [choice, style] : llvm::zip_equal(choices, draft.styles))
+      // The sequence is dim 0 of inputs that have positions first.
       if (choice.style == DraftStyle::sequence)
         style.label += " dim 0";
   for (const UndividedModule &module : found.undivided)
@@ -401,7 +419,7 @@ bool Drafter::chooseFromGraph() {
 }
 
 //===----------------------------------------------------------------------===//
-// What the compiler says
+// Messages of the compiler
 //===----------------------------------------------------------------------===//
 
 CompileOptions Drafter::compileOptions(const std::string &text) const {

@@ -1,4 +1,11 @@
 //===- compile.cpp - from a plan file to a schedule -----------------------===//
+//
+// import() reads plan and archive as plain data, binds one to the other, and
+// builds the IR; run() then runs the passes of each phase. Diagnostics of MLIR
+// are collected with those of the frontend, so that the user sees one list with
+// locations in the plan.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/pipeline/compile.h"
 #include "compiler/archive/bind_symbols.h"
@@ -109,6 +116,7 @@ bool Compilation::import() {
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound)
     return false;
+  // `check` compiles a second time without recompute, to compare the memory of both.
   if (!options.recompute)
     bound->recomputes.clear();
   archive::SymbolBindings bindings = bindExtents(*archive.program, *bound, reports);
@@ -128,6 +136,7 @@ bool Compilation::import() {
   if (reports.hasErrors())
     return false;
   archiveDigest = archive.program->digest;
+  // Only a training that draws its weights starts from the archive's buffers; otherwise their values are not read.
   if (bound->init)
     archive::readBufferValues(modelFile, *archive.program);
   modelDigest = archive.program->digest;

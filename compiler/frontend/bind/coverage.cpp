@@ -1,4 +1,14 @@
 //===- coverage.cpp - modules and parameters without an entry --------------===//
+//
+// A parameter that no entry claims is left to the innermost `rest` whose block
+// contains one of the modules that hold it. Two `rest` that both contain one of
+// them, and neither of which is inside the other, are an error.
+//
+// Example: with `rest: replicate` at the top and `rest: colwise tp` in the block
+// `layers.*`, an unclaimed parameter of layers.0.mlp is colwise and one of
+// lm_head is replicated.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/support/layer_names.h"

@@ -1,4 +1,16 @@
 //===- entries.cpp - entries and the modules that they apply to ------------===//
+//
+// 1. checkBlocks: blocks that match nothing.
+// 2. addEntry: each entry is matched with modules and parameters, and claims
+//    their styles, borders and parameters.
+// 3. settleClaims: one owner for each claim (claims.h).
+// 4. finishModules: owners become the modules and parameters of the plan.
+// 5. coverRest: modules without an owner are left to `rest`, or are an error.
+//
+// If a block matches nothing, step 5 is skipped: the modules that it was meant
+// for would all be reported as uncovered.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/claims.h"
 #include "compiler/frontend/bind/context.h"
@@ -99,6 +111,8 @@ void EntryBinder::addEntry(size_t index) {
     matchEntry(context, nested, match);
     checkParameterEntry(entry, styles.back(), match);
   }
+  // An override must match a strict subset of what the other entry matches as written, so this is kept as it was
+  // written.
   asWritten.push_back(match);
   dropWithoutParameters(entry, styles.back(), match);
   claimAll(index, styles.back(), match);
@@ -129,6 +143,9 @@ void EntryBinder::checkParameterEntry(const EntryStatement &entry, const EntrySt
 }
 
 void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles,
+                                        // A pattern such as `layers.*` also matches modules without parameters, which a
+                                        // splitting style does not concern. If no matched module has parameters, the
+                                        // entry would have no effect, which is an error.
                                         EntryMatch &match) {
   const BoundStyle *style = entryStyles.dividing();
   if (!style || match.modules.empty())
@@ -255,6 +272,7 @@ std::vector<bool> EntryBinder::claimedParameters() const {
       result[static_cast<size_t>(claim.index)] = true;
     styled[claim.module] = styled[claim.module] || claim.kind == Claim::Style;
   }
+  // A reader that has a style places the parameters that it reads.
   for (size_t i = 0; i < result.size(); ++i)
     for (size_t module : context.model.parameters[i].readers)
       result[i] = result[i] || styled[module];

@@ -1,4 +1,21 @@
 //===- values.cpp - inputs, outputs and the loss ---------------------------===//
+//
+// Extents of symbolic dims come from statements, and spread over names and
+// symbols: dims with one name have one extent, and so do dims with one symbol of
+// the archive. learnSymbols() repeats until nothing new is learned.
+//
+// Example: in the archive, ids is [s0, s1] and labels is [s2, s1], because the
+// exporter gave the batch of labels a symbol of its own. The plan states
+//
+//   input ids: [batch = 16, seq = 128]    input labels: [batch, seq]
+//
+//   statements   s0 = 16, s1 = 128, batch = 16, seq = 128
+//   names        s2 = batch = 16
+//
+// Two values for one name or symbol are an error at the second one; a symbol
+// without a value is an error at the first input dim that has it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/frontend/dim_extents.h"
@@ -148,6 +165,7 @@ void ValueBinder::declare(const ValueStatement &statement, llvm::ArrayRef<Stated
   }
   const OutlineValue &value = values[*index];
   if (value.dims.size() != statement.dims.size()) {
+    // The plan's dims cannot be matched with the archive's; do not report these symbols as unbound, too.
     for (const OutlineDim &dim : value.dims)
       unbound.insert(dim.symbol);
     context.diagnostics
@@ -272,6 +290,7 @@ void ValueBinder::checkKnown(const BoundInput &input) {
   for (size_t i = 0; i < input.dims.size(); ++i) {
     const BoundDim &dim = input.dims[i];
     const std::string &symbol = value.dims[i].symbol;
+    // An input without a declaration may be meant by a misspelt one, which has been reported.
     bool isMisspelt = hasUnknownInput && !input.range.hasLine();
     if (dim.extent != 0 || symbol.empty() || isMisspelt || !unbound.insert(symbol).second)
       continue;

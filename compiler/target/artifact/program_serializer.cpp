@@ -1,4 +1,15 @@
 //===- program_serializer.cpp - one program as an artifact's table --------===//
+//
+// One walk over the steps of a program in order. Every sharded result gets a
+// number, which is its index in Program.values; later steps refer to it by that
+// number. Declarations (parameters, inputs, states, settings) fill tables of
+// their own, and actions (compute, start, wait, slice, free) become
+// instructions.
+//
+// Results of a collective get their numbers at its start, because the runtime
+// allocates them there; the wait only completes them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/target/artifact/program_serializer.h"
 #include "compiler/target/artifact/arguments.h"
@@ -333,6 +344,7 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   return success();
 }
 
+// The wait has the origin of its start, so that a trace shows both at the same statement.
 void ProgramSerializer::addWait(sched::WaitOp wait) {
   auto start = wait.getToken().getDefiningOp<sched::StartOp>();
   artifact::WaitT action;
@@ -350,6 +362,7 @@ void ProgramSerializer::addSlice(sched::SliceOp slice) {
 void ProgramSerializer::addFree(sched::FreeOp free) {
   artifact::FreeT action;
   for (Value value : free.getValues())
+    // Unread results have no number, and a free of nothing else is dropped.
     if (auto number = numbers.find(value); number != numbers.end())
       action.values.push_back(number->second);
   if (!action.values.empty())

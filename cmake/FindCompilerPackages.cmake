@@ -1,4 +1,4 @@
-# What the compiler links: MLIR and LLVM, the ANTLR runtime, libzip, CLI11.
+# Libraries of the compiler: MLIR and LLVM, the ANTLR runtime, libzip, CLI11.
 list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
 find_package(MLIR REQUIRED CONFIG)
 # Programs link the LLVM archives that they call instead of libLLVM.so with its 150 MB: they start in half the time and

@@ -1,4 +1,4 @@
-# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, zlib and
+# Libraries of the runtime: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, zlib and
 # ISA-L.
 #
 # The wheel's own CMake package requires a CUDA toolkit, so the target is built from the wheel's headers and libraries.

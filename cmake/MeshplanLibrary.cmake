@@ -123,7 +123,7 @@ function(meshplan_test)
     add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tools/testing/${ARG_LAUNCH} ${ARG_PROCESSES} ${ARG_MPIRUN}
       -- $<TARGET_FILE:${ARG_NAME}>)
     set_tests_properties(${ARG_NAME} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 PROCESSORS 2
-      # Open MPI keeps memory of plugins that it has closed.
+      # Open MPI does not free memory of plugins that it has closed.
       ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
   else()
     add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
@@ -139,7 +139,7 @@ function(meshplan_add_rooms)
   endforeach()
 endfunction()
 
-# Leaves rooms out of the target `all`; what other targets need of them is built.
+# Leaves rooms out of the target `all`; parts that other targets need are still built.
 function(meshplan_exclude_rooms)
   foreach(room ${ARGN})
     get_property(directories DIRECTORY PROPERTY SUBDIRECTORIES)

@@ -325,7 +325,7 @@ std::optional<AdoptedPlan> meshplan::adoptAutomodel(const SourceBuffer &source, 
   if (!recipe)
     return std::nullopt;
   if (!recipe->find("distributed")) {
-    AdoptedPlan unused; // a section of a name that is near it says more
+    AdoptedPlan unused; // an error about a misspelt section name is more helpful than the one below
     readOtherSections(*recipe, model, unused, diagnostics);
     if (!diagnostics.hasErrors())
       diagnostics.error({source.file()}, "has no section 'distributed', so that it says nothing of a plan")

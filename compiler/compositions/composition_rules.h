@@ -45,7 +45,7 @@ void addSoftmaxCompositions(CompositionTable &table);
 void addSpreadCompositions(CompositionTable &table);
 
 //===----------------------------------------------------------------------===//
-// What rules share
+// Helpers of rules
 //===----------------------------------------------------------------------===//
 
 /// The dims of the argument `dim`, a number or a list, normalized and sorted; all dims if it is absent, None or empty.

@@ -52,7 +52,7 @@ public:
   bool wants(unsigned operand) const { return wanted[operand]; }
 
   //===--------------------------------------------------------------------===//
-  // What the rule gives
+  // Results of the rule
   //===--------------------------------------------------------------------===//
 
   /// Adds a gradient, or one addend of it, for an argument if it needs one. The gradient is fitted to the argument:

@@ -1,4 +1,13 @@
 //===- build_graph.cpp - the feature graph of a program -------------------===//
+//
+// Every call contributes one link for each factor of its rule (op_record.h): the
+// dims of operands and results that the factor is the major one of. The kind of
+// the factor is the kind of the link. feature_graph.h has an example.
+//
+// Weights are added last: FeatureSearch finds the activation that each of them
+// is combined with, and which of its dims are input and output features.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/build_graph.h"
 #include "compiler/sharding/calls/attention_heads.h"
@@ -179,6 +188,7 @@ void GraphBuilder::addCall(plan::CallOp call) {
       link.kind = factor.kind == FactorKind::whole ? DimLink::Kind::whole : DimLink::Kind::reduced;
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
     addTensor(value, tensor, rule, links, call);
+  // If only results have a factor, the call can compute any shard of it without communication (DimLink::Kind::made).
   std::vector<bool> isRead;
   for (const DimLink &link : links)
     isRead.push_back(!link.dims.empty());

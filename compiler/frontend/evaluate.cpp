@@ -98,6 +98,7 @@ private:
     SourceRange range;
     std::optional<int64_t> value;
     std::string option; ///< `-D tp=4` if the command line gives the value
+    // Active: it is being evaluated, so that a use of it is a cycle.
     enum { Open, Active, Done } state = Open;
   };
 
@@ -126,6 +127,7 @@ std::optional<Environment> Evaluator::run(llvm::ArrayRef<Definition> definitions
       define(axis.name, axis.size);
   for (const Definition &definition : definitions)
     override(definition);
+  // All of them, because a wrong definition is an error even if nothing uses it.
   for (auto &[name, entry] : names)
     valueOf(name, entry);
   if (diagnostics.errorCount() != before)

@@ -1,4 +1,10 @@
 //===- build_report.cpp - the costs of a program on a rank ----------------===//
+//
+// One walk over the program, and one over each program that runs before it in a
+// step, counted as often as it runs. The peak, the times and the tensors held at
+// the peak were computed by the schedule phase and are attributes of the program.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/report/layout_text.h"
 #include "compiler/report/report.h"

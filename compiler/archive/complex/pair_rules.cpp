@@ -1,4 +1,11 @@
 //===- pair_rules.cpp - operators of complex numbers on pairs ----*- C++ -*-===//
+//
+// run() picks the rule of an operator by its name. A rule reads the operands as
+// pairs, writes real nodes and gives the pair, or the real tensor, of the
+// result. A part that is zero everywhere (noValue) is never computed: the
+// product of a complex and a real tensor takes two real products, not four.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/complex/pair_rules.h"
 
@@ -60,7 +67,7 @@ bool PairRules::give(ValueId real) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which rule
+// Dispatch
 //===----------------------------------------------------------------------===//
 
 /// Operators that move elements, or that are linear over the reals: they are applied to each part separately.
@@ -173,6 +180,7 @@ bool PairRules::copyParts() {
 }
 
 bool PairRules::fill() {
+  // The operands only give a shape.
   std::vector<NamedArgument> arguments = node->arguments;
   for (NamedArgument &argument : arguments)
     visitValues(argument.value, [&](ValueId &id) { id = shapeOf(id); });
@@ -317,6 +325,7 @@ Pair PairRules::productWith(Pair pair, std::complex<double> factor) {
     result.real = writer.difference(rr, ii, dims);
   if (ri != noValue || ir != noValue)
     result.imag = writer.sum(ri, ir, dims);
+  // At most one part may be missing, so a product with zero needs a tensor of zeros.
   if (result.real == noValue && result.imag == noValue)
     result.real = writer.unary("aten.zeros_like.default", writer.realOf(pair));
   return result;
@@ -357,8 +366,8 @@ bool PairRules::multiplyTensors() {
   return give(result);
 }
 
-/// As in PyTorch, both parts are first divided by the larger one, so that their squares neither overflow nor underflow.
-/// The quotient does not depend on that divisor, so no gradient flows through it.
+/// As in PyTorch, both parts of the divisor are first divided by the larger one, so that their squares neither overflow
+/// nor underflow. The quotient does not depend on that scale, so no gradient flows through it.
 Pair PairRules::quotient(Pair left, Pair right) {
   auto over = [&](ValueId part, ValueId divisor) {
     return part == noValue ? noValue : writer.binary("aten.div.Tensor", part, divisor, dims);
@@ -467,6 +476,8 @@ bool PairRules::absolute() {
   return give(filled(writer.binary("aten.hypot.default", filled(self->real, zero, 1), self->imag, dims), zero, 0));
 }
 
+/// Where both parts are zero, atan2 has no finite gradient: its value there is taken without a gradient, and the other
+/// branch is computed at (1, 0) instead.
 bool PairRules::angle() {
   std::optional<Pair> self = operand("self");
   if (!self)

@@ -1,4 +1,16 @@
 //===- format.cpp - from tokens to canonical lines -------------------------===//
+//
+// Statements are collected from the token stream, comments included, as lines of
+// parts; lines.cpp then aligns and breaks them. A token decides:
+//
+//   end of line, `;`   ends the statement
+//   `{`                keeps the whole block on its line if it is written on one
+//                      line and fits; else ends the line and indents
+//   `}`                ends the line and dedents
+//   `:` of an entry    ends the key, which is aligned with its neighbours
+//   `,` and comments   end a part, after which the line may be broken
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/format.h"
 
@@ -78,6 +90,7 @@ void Statement::add(const Token &token) {
   last = &token;
 }
 
+/// The last part has no comma that would have ended it.
 Line Statement::take() {
   if (!text.empty())
     line.parts.push_back({text, false});
@@ -179,6 +192,7 @@ void Formatter::comment(size_t i) {
   if (!statement.empty() && !endsHere) {
     append(token);
     return;
+  // A comment of several lines may begin on the line of a statement that has ended.
   }
   bool isAfter = !statement.empty() || (!lines.empty() && endLine == token.getLine());
   flush();

@@ -49,7 +49,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What the target names
+// The target
 //===----------------------------------------------------------------------===//
 
 std::optional<BlockArgument> Explainer::findArgument() {

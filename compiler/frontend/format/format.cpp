@@ -192,8 +192,8 @@ void Formatter::comment(size_t i) {
   if (!statement.empty() && !endsHere) {
     append(token);
     return;
-  // A comment of several lines may begin on the line of a statement that has ended.
   }
+  // A statement may have ended before the comment on its line, as `a: rowwise tp; // why` does.
   bool isAfter = !statement.empty() || (!lines.empty() && endLine == token.getLine());
   flush();
   if (isAfter && lines.back().comment.empty() && !lines.back().parts.empty()) {

@@ -215,8 +215,8 @@ std::optional<int64_t> Drafter::setBatch() {
     return std::nullopt;
   const OutlineDim &batch = input->dims[draft.inputNames.empty() ? 0 : 1];
   const AdoptedTraining &training = adopted.training;
-  // A symbolic batch can take the size that the foreign plan states; an exported size is fixed.
   int64_t shards = shardsOfRole(draft.mesh, AxisRole::data);
+  // A symbolic batch can take the size that the foreign plan states; an exported size is fixed.
   if (batch.symbol.empty()) {
     if (training.globalBatch && training.globalBatch->value != batch.extent)
       reports
@@ -409,8 +409,8 @@ bool Drafter::chooseFromGraph() {
   for (const StyleChoice &choice : choices)
     draft.styles.push_back({choice.path, styleText(choice, axes)});
   if (!draft.inputNames.empty())
+    // The sequence is dim 0 of inputs that have positions first.
     for (auto [choice, style] : llvm::zip_equal(choices, draft.styles))
-      // The sequence is dim 0 of inputs that have positions first.
       if (choice.style == DraftStyle::sequence)
         style.label += " dim 0";
   for (const UndividedModule &module : found.undivided)

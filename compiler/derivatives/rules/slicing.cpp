@@ -35,8 +35,10 @@ static Value spread(const Derivation &derivation, Value value, int64_t dim, int6
 
 /// Zeros where the slice did not read.
 ///
-/// Example: x[1::3] of 8 elements reads x1, x4, x7, with gradients a, b, c. Each gets 1 zero in front and 1 after it: 0
-/// a 0 0 b 0 0 c 0. This is one element too long; the negative padding cuts it off: 0 a 0 0 b 0 0 c.
+/// Example: x[1::3] of 8 elements reads x1, x4 and x7, which have the gradients a, b and c.
+///
+///   spread: 1 zero before and 1 after each    0 a 0 0 b 0 0 c 0
+///   padded: -1 element at the end             0 a 0 0 b 0 0 c
 static void sliceRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
   Value self = derivation.operand("self");

@@ -45,7 +45,8 @@ private:
   /// Checks an entry whose path names parameters: it may only state styles.
   void checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
 
-  /// Removes modules without parameters from an entry whose style splits parameters.
+  /// Removes modules without parameters from an entry whose style splits parameters: a pattern such as `layers.*`
+  /// matches them, too. If no module is left, the entry would have no effect, which is an error.
   void dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
   void claimAll(size_t entry, const EntryStyles &entryStyles, const EntryMatch &match);
 
@@ -143,9 +144,6 @@ void EntryBinder::checkParameterEntry(const EntryStatement &entry, const EntrySt
 }
 
 void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles,
-                                        // A pattern such as `layers.*` also matches modules without parameters, which a
-                                        // splitting style does not concern. If no matched module has parameters, the
-                                        // entry would have no effect, which is an error.
                                         EntryMatch &match) {
   const BoundStyle *style = entryStyles.dividing();
   if (!style || match.modules.empty())

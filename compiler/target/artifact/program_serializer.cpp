@@ -361,8 +361,8 @@ void ProgramSerializer::addSlice(sched::SliceOp slice) {
 
 void ProgramSerializer::addFree(sched::FreeOp free) {
   artifact::FreeT action;
+  // Unread results have no number, and a free of nothing else is dropped.
   for (Value value : free.getValues())
-    // Unread results have no number, and a free of nothing else is dropped.
     if (auto number = numbers.find(value); number != numbers.end())
       action.values.push_back(number->second);
   if (!action.values.empty())

@@ -1,4 +1,11 @@
 //===- distributed_section.cpp - the section `distributed` of a recipe ----===//
+//
+// Every strategy has a list of options, each with the function that translates
+// it, and a list of known options without effect on a plan; anything else is an
+// error. Settings that depend on several options, such as overlap and defaults,
+// are decided at the end (finishDistributed).
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/distributed_section.h"
 #include "compiler/adopt/huggingface.h"

@@ -1,4 +1,13 @@
 //===- read_archive.cpp - .pt2 file to exported program ----------*- C++ -*-===//
+//
+// The graph is read first, because the signature refers to its tensors. Checks
+// come before rewrites: functional_check reports the operators of the model, not
+// those of a rewritten graph. Gradients are stopped while nodes still have the
+// form in which they were exported (givenBack depends on it), complex tensors
+// are split next, and simplification comes last, as it also removes values that
+// the other rewrites left without readers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/read_archive.h"
 

@@ -1,4 +1,12 @@
 //===- train.cpp - meshplan-run train -------------------------------------===//
+//
+// One RankTraining for each rank of the process: load() fills parameters,
+// states and settings, from weights or from a checkpoint; prepare() opens the
+// data, checkpoints, evaluation and reports; train() runs the steps. After a
+// failure each rank writes its last collectives, to find out which rank and
+// which collective the others waited for.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/meshplan_run/train_run.h"
 

@@ -1,4 +1,11 @@
 //===- megatron.cpp - the flags of Megatron-LM ----------------------------===//
+//
+// Flags have been checked and classified (megatron_flags.h). Refused ones are
+// reported first; then each part of the plan reads the flags that it depends on,
+// with Megatron's defaults. Flags that were left out are listed in notes of the
+// plan, so that the user sees the fate of each.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/megatron/megatron.h"
 #include "compiler/adopt/megatron/flag_values.h"

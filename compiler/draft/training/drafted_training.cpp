@@ -1,4 +1,12 @@
 //===- drafted_training.cpp - training in a drafted plan ------------------===//
+//
+// Turns the settings of a foreign plan, or the default ones, into statements for
+// this model: units become the model's layers or modules of a class, a group
+// without weight decay becomes patterns of its vectors, and the batch becomes
+// microbatches. Each statement notes where it came from, and whether it may be
+// removed if the compiler refuses it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/training/drafted_training.h"
 #include "compiler/draft/module_patterns.h"

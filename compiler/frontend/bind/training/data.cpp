@@ -1,4 +1,10 @@
 //===- data.cpp - data blocks ----------------------------------------------===//
+//
+// Each option is read by one function, in the order in which it is written;
+// defaults that depend on other options, and contradictions between options, are
+// decided when all have been read (run, check).
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 

@@ -53,7 +53,12 @@ WORDS = (
     ),
     Words("(?:is|are) none of (?:its|the|these|those|their)", "'is not one of'", GERMAN),
     Words("share[sd]?(?: \\w+)? out|sharing(?: \\w+)? out", "'shard' or 'split'", FIELD),
-    Words("add(?:s|ed|ing)?(?: it| them)? up", "'sum', 'accumulate' or 'reduce'", FIELD),
+    Words(
+        "add(?:s|ed|ing)?(?: it| them)? up",
+        "'sum', 'accumulate' or 'reduce'",
+        FIELD,
+        ("add(?:s|ed|ing)? up to (?:\\d+|a|the|one)",),
+    ),
     Words("put(?:s|ting)? together", "'concatenate', 'merge' or 'combine'", FIELD),
     Words("what (?:a|each|the|every|its|their) ranks? (?:holds?|held|has|have)", "'shard' or 'local tensor'", FIELD),
     Words("(?:in|into) hiding", "'as a side effect'", FIELD),

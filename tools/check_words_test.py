@@ -43,6 +43,7 @@ REFUSED = (
 ALLOWED = (
     "left behind, leave nothing behind",
     "errors are dealt with",
+    "parts that add up to 12, and others that add up to the dim",
     "there is no axis, there are no ranks, there may be no mesh",
     "it is no longer, there are no more",
     "what is going on",

@@ -1,8 +1,8 @@
-# What the compiler links: MLIR and LLVM, the ANTLR runtime, libzip, CLI11.
+# Libraries of the compiler: MLIR and LLVM, the ANTLR runtime, libzip, CLI11.
 list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
 find_package(MLIR REQUIRED CONFIG)
-# Of LLVM programs link what they call, from archives, instead of libLLVM.so with its 150 MB: they start in half the time,
-# and run where LLVM is not installed. Shared libraries link what libMLIR.so does.
+# Programs link the LLVM archives that they call instead of libLLVM.so with its 150 MB: they start in half the time and
+# run where LLVM is not installed. Shared libraries link libLLVM.so, as libMLIR.so does.
 add_library(meshplan-llvm INTERFACE)
 if(BUILD_SHARED_LIBS)
   target_link_libraries(meshplan-llvm INTERFACE LLVM)
@@ -47,8 +47,8 @@ target_precompile_headers(meshplan-mlir-pch PRIVATE
 
 # meshplan_tablegen(name room  td output flags... td output flags...)
 #
-# Runs mlir-tblgen for each triple (definition file, output file, flags) into build/generated/<room>; the target
-# meshplan-<name>-tablegen stands for all of them.
+# Runs mlir-tblgen for each triple (definition file, output file, flags) into build/generated/<room>. The target
+# meshplan-<name>-tablegen depends on all outputs.
 function(meshplan_tablegen name room)
   set(directory ${CMAKE_BINARY_DIR}/generated/${room})
   file(MAKE_DIRECTORY ${directory})

@@ -1,12 +1,12 @@
-# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, zlib and
+# Libraries of the runtime: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, zlib and
 # ISA-L.
 #
-# The wheel's own CMake package asks for a CUDA toolkit, so the target is made from the wheel's headers and libraries.
+# The wheel's own CMake package requires a CUDA toolkit, so the target is built from the wheel's headers and libraries.
 find_package(CLI11 REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json REQUIRED CONFIG)
 find_package(Threads REQUIRED)
-# From its archive: a wheel takes libz.so from the machine that it is installed on, whose may lack what is used of it.
+# Linked statically: a wheel would take libz.so from the machine that it is installed on, which may be too old.
 find_package(ZLIB REQUIRED)
 find_library(ZLIB_ARCHIVE libz.a)
 add_library(zlib INTERFACE)
@@ -22,21 +22,21 @@ add_library(isal INTERFACE)
 target_include_directories(isal SYSTEM INTERFACE ${ISAL_INCLUDE_DIR})
 target_link_libraries(isal INTERFACE ${ISAL_LIBRARY})
 
-# The headers of MPI, if they are there: runtime/comm/mpi. The library is opened by name when a launcher of MPI has started
-# the program, in the folder that is linked here.
+# The headers of MPI, if they are installed, for runtime/comm/mpi. The library is not linked: a program that an MPI
+# launcher has started opens it by name, from the folder that is added here.
 find_package(MPI COMPONENTS C)
 if(MPI_C_FOUND AND MPI_C_LIBRARIES)
   add_library(meshplan-mpi-headers INTERFACE)
   target_include_directories(meshplan-mpi-headers SYSTEM INTERFACE ${MPI_C_INCLUDE_DIRS})
-  # Open MPI's header would bring the C++ binding, which is not linked.
+  # Open MPI's header would otherwise include the C++ binding, which is not linked.
   target_compile_definitions(meshplan-mpi-headers INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   list(GET MPI_C_LIBRARIES 0 library)
   cmake_path(GET library PARENT_PATH directory)
   target_link_directories(meshplan-mpi-headers INTERFACE ${directory})
 endif()
 
-# The headers of NCCL and CUDA, from the wheels beside LibTorch (crt and cccl have their own): runtime/comm/nccl. The
-# libraries are opened by name when a run asks for them, in the folders that are linked here.
+# The headers of NCCL and CUDA, from the wheels beside LibTorch (crt and cccl have their own), for runtime/comm/nccl.
+# The libraries are not linked: a run that needs them opens them by name, from the folders that are added here.
 if(MESHPLAN_PYTHON)
   execute_process(COMMAND ${MESHPLAN_PYTHON} -c "import importlib.util as u; print(u.find_spec('nvidia').submodule_search_locations[0])"
     OUTPUT_VARIABLE MESHPLAN_NVIDIA_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
@@ -64,7 +64,7 @@ target_include_directories(meshplan-torch SYSTEM INTERFACE
   ${MESHPLAN_TORCH_DIR}/include ${MESHPLAN_TORCH_DIR}/include/torch/csrc/api/include)
 target_link_directories(meshplan-torch INTERFACE ${MESHPLAN_TORCH_DIR}/lib)
 target_link_options(meshplan-torch INTERFACE "LINKER:--no-as-needed")
-# g++ 12 takes the null tensor of an inlined IValue for an object of size 0.
+# g++ 12 mistakes the null tensor of an inlined IValue for an object of size 0.
 target_compile_options(meshplan-torch INTERFACE -Wno-stringop-overflow)
 target_link_libraries(meshplan-torch INTERFACE torch_cpu c10 Threads::Threads)
 if(MESHPLAN_CUDA)

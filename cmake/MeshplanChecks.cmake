@@ -1,4 +1,4 @@
-# Gates on the source tree, as tests: include rules, documentation, format, and the tests of the checkers themselves.
+# Gates on the source tree, as tests: include rules, documentation, words, format, and the unit tests of the checkers.
 if(MESHPLAN_PYTHON)
   set(MESHPLAN_CHECK_PYTHON ${MESHPLAN_PYTHON})
 else()
@@ -10,16 +10,18 @@ add_test(NAME layers COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/
 add_test(NAME layers-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers_test.py)
 add_test(NAME types COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types.py)
 add_test(NAME types-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types_test.py)
+add_test(NAME words COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_words.py)
+add_test(NAME words-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_words_test.py)
 if(MESHPLAN_PYTHON)
-  # x_test.py beside a script is the test x-test. Others are declared by name: here, and in test/differential.
+  # x_test.py beside a script is the test x-test. The excluded ones are declared by name, here and in test/differential.
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/*_test.py ${CMAKE_SOURCE_DIR}/tools/testing/*_test.py)
-  list(FILTER scripts EXCLUDE REGEX "/(check_(layers|types|docs)|derivatives|differential.*)_test.py$")
+  list(FILTER scripts EXCLUDE REGEX "/(check_(layers|types|words|docs)|derivatives|differential.*)_test.py$")
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
     string(REPLACE _ - name ${stem})
     add_test(NAME ${name} COMMAND ${MESHPLAN_PYTHON} ${script})
   endforeach()
-  # Those of the Python package, which finds the programs of this build in PATH.
+  # Tests of the Python package, which finds the programs of this build in PATH.
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/tests/*_test.py)
   if(NOT TARGET meshplan)
     list(FILTER scripts EXCLUDE REGEX "/meshplan_test.py$")
@@ -49,7 +51,7 @@ add_test(NAME install COMMAND ${CMAKE_SOURCE_DIR}/tools/check_install --build ${
 set_tests_properties(install PROPERTIES LABELS long)
 if(MESHPLAN_PYTHON AND TARGET meshplan AND TARGET meshplan-run AND NOT MESHPLAN_ASAN)
   add_test(NAME package COMMAND ${CMAKE_SOURCE_DIR}/tools/check_package --build ${CMAKE_BINARY_DIR})
-  # Its own environment comes from the package index, once.
+  # It creates an environment of its own from the package index, once.
   set_tests_properties(package PROPERTIES
     SKIP_REGULAR_EXPRESSION "the Python environment that builds wheels could not be created")
 endif()

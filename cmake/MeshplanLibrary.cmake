@@ -5,13 +5,13 @@
 #   LAUNCH script started by this script of tools/testing instead
 #   MPIRUN flags  for mpirun itself
 #
-# A build that leaves rooms out (MESHPLAN_COMPILER, MESHPLAN_RUNTIME or MESHPLAN_TORCH off) leaves their tests out too.
+# A build without some rooms (MESHPLAN_COMPILER, MESHPLAN_RUNTIME or MESHPLAN_TORCH off) also leaves out their tests.
 #
 # Every include path starts at the top of the tree, so that an #include names the room it comes from.
 
-# g++ 12 warns of its own std::string concatenation (-Wrestrict, GCC bug 105651), and with optimisation of llvm::SmallVector.
-# At -O3 it also finds copies in strings and in xxhash that no path reaches. Sources that are compiled together look to it
-# like headers, whose types must not use those of unnamed namespaces (-Wsubobject-linkage).
+# g++ 12 warns about its own std::string concatenation (-Wrestrict, GCC bug 105651) and, when it optimizes, about
+# llvm::SmallVector. At -O3 it also reports copies in strings and in xxhash on paths that are never taken. In a unity
+# build it treats sources like headers, whose types must not use types of unnamed namespaces (-Wsubobject-linkage).
 set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-restrict
     -Wno-maybe-uninitialized
     $<$<BOOL:${MESHPLAN_UNITY}>:-Wno-subobject-linkage> $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-array-bounds>)
@@ -19,8 +19,8 @@ if(MESHPLAN_WERROR)
   list(APPEND MESHPLAN_WARNINGS -Werror)
 endif()
 
-# In a build with shared libraries each of ours would carry its own copy of the static MLIR libraries, and the type
-# identities of MLIR would differ between them; all of them link the one libMLIR.so instead.
+# With shared libraries, each of ours would contain its own copy of the static MLIR libraries, and MLIR's type ids would
+# differ between them. All of them link the one libMLIR.so instead.
 function(meshplan_link_names result)
   set(names ${ARGN})
   if(BUILD_SHARED_LIBS)
@@ -30,8 +30,9 @@ function(meshplan_link_names result)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
-# Sources of one library, program or test are compiled together: most of the time of a small file goes into headers. Names
-# at file scope must then differ within it. Batches are as large as lets a change be compiled in some ten seconds.
+# Unity build: the sources of one library, program or test are compiled in batches, because a small file spends most of
+# its compile time in headers. Names at file scope must therefore be unique within a target. The batch size is a
+# compromise: a change of one source recompiles its batch, in about ten seconds.
 function(meshplan_compile_together name batch)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${MESHPLAN_UNITY} UNITY_BUILD_BATCH_SIZE ${batch})
 endfunction()
@@ -41,7 +42,8 @@ function(meshplan_target_defaults name)
   target_compile_options(${name} PRIVATE ${MESHPLAN_WARNINGS})
 endfunction()
 
-# What includes MLIR's headers shares one precompiled form of them: they are nine tenths of the time of a small file.
+# Targets that include MLIR's headers share one precompiled header: those headers are nine tenths of the compile time of
+# a small file.
 function(meshplan_precompile name)
   if(TARGET meshplan-mlir-pch AND NOT BUILD_SHARED_LIBS AND "${ARGN}" MATCHES "MLIR|base-dialect|plan-dialect|sched-dialect|sharding|transforms")
     target_link_libraries(${name} PRIVATE meshplan-mlir-headers)
@@ -49,8 +51,8 @@ function(meshplan_precompile name)
   endif()
 endfunction()
 
-# Where an installed program or library looks for libraries: beside itself for ours, and where they are for those that
-# the loader does not find (libMLIR.so).
+# Where an installed program or library looks for libraries: beside itself for ours, and at their build-time path for
+# those that the loader does not find (libMLIR.so).
 function(meshplan_install_path name directory)
   set_target_properties(${name} PROPERTIES INSTALL_RPATH ${directory} INSTALL_RPATH_USE_LINK_PATH ON)
 endfunction()
@@ -121,7 +123,7 @@ function(meshplan_test)
     add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tools/testing/${ARG_LAUNCH} ${ARG_PROCESSES} ${ARG_MPIRUN}
       -- $<TARGET_FILE:${ARG_NAME}>)
     set_tests_properties(${ARG_NAME} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 PROCESSORS 2
-      # Open MPI keeps memory of plugins that it has closed.
+      # Open MPI does not free memory of plugins that it has closed.
       ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
   else()
     add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
@@ -137,7 +139,7 @@ function(meshplan_add_rooms)
   endforeach()
 endfunction()
 
-# Leaves rooms out of the target `all`; what other targets need of them is built.
+# Leaves rooms out of the target `all`; parts that other targets need are still built.
 function(meshplan_exclude_rooms)
   foreach(room ${ARGN})
     get_property(directories DIRECTORY PROPERTY SUBDIRECTORIES)

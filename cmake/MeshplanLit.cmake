@@ -1,5 +1,5 @@
-# lit tests: one CTest entry for each area of test/, named lit-<area>. Files under test/<area>/long/ make up
-# lit-<area>-long, which carries the label `long`.
+# lit tests: one CTest entry for each area of test/, named lit-<area>. Files under test/<area>/long/ form
+# lit-<area>-long, which has the label `long`.
 find_program(MESHPLAN_LIT lit PATHS ${LLVM_TOOLS_BINARY_DIR} /usr/lib/llvm-22/bin REQUIRED)
 if(NOT LLVM_TOOLS_BINARY_DIR)
   get_filename_component(LLVM_TOOLS_BINARY_DIR ${MESHPLAN_LIT} DIRECTORY)

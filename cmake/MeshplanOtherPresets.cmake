@@ -1,4 +1,4 @@
-# Tests that build another preset, in its own folder beside this one, and run what it finds. In the preset dev only.
+# Tests that build another preset, in its own folder beside this one, and run tests there. Only in the preset dev.
 if(NOT MESHPLAN_OTHER_PRESETS)
   return()
 endif()
@@ -16,7 +16,7 @@ function(meshplan_preset_test)
   endif()
 endfunction()
 
-# meshplan_preset_build(preset [LONG]): the test build-<preset>, and the fixture of that name.
+# meshplan_preset_build(preset [LONG]): adds the test build-<preset>, and a CTest fixture of that name.
 function(meshplan_preset_build preset)
   cmake_parse_arguments(ARG "LONG" "" "" ${ARGN})
   add_test(NAME build-${preset} COMMAND ${CMAKE_SOURCE_DIR}/tools/setup --preset ${preset})
@@ -27,7 +27,7 @@ function(meshplan_preset_build preset)
   endif()
 endfunction()
 
-# Files that others wrote, changed at random: seconds in every run, minutes in the long one.
+# Fuzzing of files that users or other tools write: seconds in every run, minutes in the long one.
 meshplan_preset_build(fuzz)
 foreach(target plan foreign archive tensors artifact megatron)
   meshplan_preset_test(NAME fuzz-${target} BUILD build-fuzz TIMEOUT 300 PROCESSORS 1

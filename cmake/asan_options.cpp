@@ -1,7 +1,7 @@
 //===- asan_options.cpp - defaults of the address sanitizer ---------------===//
 //
-// LLVM's allocators poison memory through their headers, which are compiled with the sanitizer here, and give it free
-// in their libraries, which are not: poison that users of the sanitizer set is ignored.
+// LLVM's allocators poison memory in headers, which are compiled with the sanitizer here, and unpoison it in libraries,
+// which are not. User poisoning is therefore switched off.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,11 +4,11 @@
 // tokens before they are parsed (compiler/frontend/parse/tokens.h): a newline
 // after a comma or inside ( ) and [ ] is hidden, a closing brace ends the
 // statement before it, `2*3` after an equals sign is three tokens, and
-// `user-id` is one where no expression can stand.
-// Everything else is said here. No actions, no predicates.
+// `user-id` is one token where no expression is possible.
+// The grammar defines everything else, without actions or predicates.
 //
-// What an option, a style or a unit may be called is checked after parsing, so
-// that an unknown one gets a message with the nearest name.
+// The names of options, styles and units are checked after parsing, so that an
+// unknown one is reported with the nearest known name.
 
 grammar Plan;
 
@@ -67,10 +67,10 @@ clipStatement : 'clip_grad_norm' number ;
 nonfiniteStatement : 'nonfinite' word word ;
 trainableStatement : ('freeze' | 'train' 'only' | 'unused') paths ;
 
-// An option of it is a path, 'rest', or 'override' and a path; its operands are a distribution.
+// The name of an option is a path, 'rest', or 'override' followed by a path; its operands are a distribution.
 initStatement : 'init' optionBlock ;
 
-// Reserved for later work.
+// Reserved statements: they are parsed, and refused by name.
 reservedStatement
     : 'pipeline' axes optionBlock?
     | 'context' axes optionBlock?
@@ -99,8 +99,8 @@ expression : product (('+' | '-') product)* ;
 product : factor (('*' | '/') factor)* ;
 factor : '-' factor | NUMBER | axisName | '(' expression ')' ;
 
-// A word may be a keyword. Those of `axisName` may also name axes and values;
-// the others end a list of axes or an expression.
+// A word may be a keyword. The keywords in `axisName` may also name axes and
+// values; the others end a list of axes or an expression.
 word : axisName | 'over' | 'on' | 'as' | 'keep' | 'mean' | 'only' | 'split' | 'parameter' | 'parts' | 'dim' ;
 axisName
     : NAME | UNIT | 'plan' | 'model' | 'mesh' | 'let' | 'input' | 'output' | 'loss' | 'microbatches' | 'override'
@@ -129,18 +129,18 @@ NUMBER : DIGITS ('.' DIGITS)? ([eE] [+-]? DIGITS)? ;
 QUANTITY : DIGITS ('.' DIGITS)? UNIT ;
 STRING : QUOTED ;
 
-// A path is one token, and so is one with a minus between its letters, after the
-// rules above. Braces belong to it if they hold alternatives on one
-// line: more than one, or one without spaces around it. All other braces open
-// a block. Quotes may stand around a part of it, from one dot to another; what is
-// in quotes as a whole is a STRING.
+// A path is one token; so is one with a minus between its letters, after the
+// rules above. Braces belong to it if they hold alternatives on one line: more
+// than one, or one without spaces around it. All other braces open a block. A
+// part of a path between two dots may be quoted; a text that is quoted as a
+// whole is a STRING.
 PATH : (PATH_CHAR | BRACES | QUOTED '.' (PATH_CHAR | BRACES | QUOTED)) (PATH_CHAR | '.' QUOTED? | BRACES)* ;
 
 fragment QUOTED : '"' (~["\\\r\n] | '\\' ["\\])* '"' ;
 fragment DIGITS : [0-9]+ ;
 fragment PATH_CHAR : [A-Za-z_0-9*] ;
-// A brace inside an ALTERNATIVE must be reached in one way only: with two ways
-// for each, the lexer would follow 2^n of them through n open braces.
+// A brace inside an ALTERNATIVE must match in one way only: with two ways for
+// each, the lexer would follow 2^n of them through n open braces.
 fragment BRACES
     : '{' (CHOICE ('}' | MORE_CHOICES) | RANGE BLANK+ '}')
     | '{' BLANK+ (CHOICE MORE_CHOICES | RANGE BLANK* '}')

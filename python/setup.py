@@ -1,4 +1,4 @@
-"""What the wheel says of its programs: version, the PyTorch that they were built against, and the platform."""
+"""The metadata of the wheel: version, the PyTorch that its programs were built against, and the platform."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Cost(unittest.TestCase):
         return compile_time.cost_of([sys.executable, "-c", text], Path("."))
 
     def test_peak_counts_the_child(self) -> None:
-        # Not bytes(n): untouched pages of zeros take no memory.
+        # bytes(n) would not work: untouched pages of zeros take no memory.
         grown = self.run_python("held = b'x' * (2000 << 20)").peak
         self.assertGreater(grown, 1990)
         self.assertLess(grown, 2500)

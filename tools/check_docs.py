@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Checks that the documentation describes this tree.
 
-- The pages under docs/generated/ are what mlir-tblgen makes of the definitions that PAGES lists; --update writes them.
+- The pages under docs/generated/ are mlir-tblgen's output for the definitions that PAGES lists; --update writes them.
 - The ops.td of every dialect and every passes.td of the compiler is in PAGES.
 - Every block ```plan is a plan in the form of `meshplan fmt`. A block without the line `plan NAME {` holds statements
   of one. Checked only if --meshplan names the program.
-- On the pages of EXAMPLES every block ```console whose commands are of meshplan shows what they print, in the order of
-  the page, beside the page's plans (`plan NAME {` as NAME.plan) and the archives that the row names. Also checked only
-  if --meshplan names the program.
+- On the pages of EXAMPLES every block ```console of meshplan commands shows their actual output. The commands run in
+  the order of the page, in a folder with the page's plans (`plan NAME {` as NAME.plan) and the archives that the row
+  names. Also checked only if --meshplan names the program.
 - Every relative link leads to a file.
 
 Prints `file:line: error: ...` for each breach; exit status 1 if there is one.
@@ -34,11 +34,11 @@ TBLGEN = "/usr/lib/llvm-22/bin/mlir-tblgen"
 
 @dataclass(frozen=True)
 class Section:
-    """What mlir-tblgen writes for one definition file."""
+    """The output of mlir-tblgen for one definition file."""
 
     definitions: str
     flags: tuple[str, ...]
-    title: str = ""  # heading above it; a dialect brings its own
+    title: str = ""  # heading above it; a dialect has its own
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def page_text(root: Path, page: Page) -> str:
 
 
 def check_generated(root: Path, pages: Sequence[Page], update: bool) -> Iterator[str]:
-    """Breaches of the generated pages; with `update` they are written instead."""
+    """Errors of the generated pages; with `update` they are written instead."""
     for page in pages:
         path = root / GENERATED / page.name
         expected = page_text(root, page)
@@ -142,7 +142,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def as_plan(text: str) -> tuple[str, int]:
-    """A whole plan, and how many lines were put before the text of the block."""
+    """A whole plan, and the number of lines that were inserted before the text of the block."""
     if re.search(r"^plan\s+\w+\s*\{", text, re.M):
         return text, 0
     body = "".join(f"  {line}\n" if line else "\n" for line in text.splitlines())
@@ -171,7 +171,7 @@ def check_plans(name: str, text: str, meshplan: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a block, and what the page says that it prints."""
+    """A command of a block, and its output according to the page."""
 
     line: int
     words: list[str]
@@ -200,7 +200,7 @@ def check_console(name: str, text: str, meshplan: str, archives: Path) -> Iterat
                     stderr=subprocess.STDOUT,
                     text=True,
                 )
-                # A page ends its blocks without the blank line that a program may end with.
+                # A page leaves out the blank line at the end of a program's output.
                 if run.stdout.rstrip("\n") != command.output.rstrip("\n"):
                     yield f"{name}:{command.line}: error: the command prints\n{run.stdout.rstrip()}"
 
@@ -215,14 +215,14 @@ def check_links(root: Path, name: str, text: str) -> Iterator[str]:
 
 
 def markdown_files(root: Path) -> Iterator[Path]:
-    """All pages of the tree; build folders and hidden ones are left out."""
+    """All pages of the tree, without build folders and hidden ones."""
     for folder, inner, files in os.walk(root):
         inner[:] = sorted(entry for entry in inner if not entry.startswith((".", "build")))
         yield from (Path(folder) / file for file in sorted(files) if file.endswith(".md"))
 
 
 def check(root: Path, meshplan: str | None = None, update: bool = False, pages: Sequence[Page] = PAGES) -> list[str]:
-    """All breaches under `root`."""
+    """All errors under `root`."""
     errors = [*check_generated(root, pages, update), *check_table(root, pages)]
     for path in markdown_files(root):
         name = path.relative_to(root).as_posix()

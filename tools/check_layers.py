@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks which room of the tree includes and links which other room.
 
-A room is a folder with a purpose; ROOMS says what each may use. Sources are read as text, so the check needs no build.
-Usage: check_layers.py [ROOT]. Prints `file:line: error: ...` for each breach; exit status 1 if there is one.
+A room is a folder with a purpose; ROOMS lists what each may use. Sources are read as text, so the check needs no build.
+Usage: check_layers.py [ROOT]. Prints `file:line: error: ...` for each violation; exit status 1 if there is one.
 """
 
 import re
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-EXTENT = "runtime/schema/extent.h"  # the extent function: the part of the schema that is no artifact format
-# What a room above these may use, too: one that runs programs, or compares them.
+EXTENT = "runtime/schema/extent.h"  # the extent function: the part of the schema that is not the artifact format
+# Rooms that a room above these, one that runs programs or compares them, may use, too.
 BELOW_EXEC = {
     "runtime/artifact",
     "runtime/comm",
@@ -23,8 +23,8 @@ BELOW_EXEC = {
     EXTENT,
 }
 
-# room -> (rooms it may use besides itself, foreign libraries it may use).
-# `x/*` stands for each folder in x, and these may not use each other. The longest matching room counts.
+# room -> (rooms it may use besides itself, foreign libraries it may use). `x/*` stands for each folder in x; these may
+# not use each other. The longest matching room applies.
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/schema": (set(), {"flatbuffers", "xxhash"}),
     EXTENT: (set(), set()),
@@ -116,7 +116,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "examples": ({"runtime/include"}, set()),
 }
 
-# Programs and tests may use every room, but a program stands on one side of the wall.
+# Programs and tests may use every room, but a program uses either the compiler or the runtime.
 PROGRAMS = "tools"
 COMPILER_SIDE = ("compiler/", "dialect/", "grammar/")
 RUNTIME_SIDE = "runtime/"
@@ -165,7 +165,7 @@ class Use:
 
 
 def room_of(path: str) -> str | None:
-    """The longest room that `path` lies in, with `*` replaced by the folder; None outside all rooms."""
+    """The longest room that contains `path`, with `*` replaced by the folder; None outside all rooms."""
     best = None
     for room in ROOMS:
         pattern = re.escape(room).replace(r"\*", "[^/]+(?=/)")
@@ -205,7 +205,7 @@ def includes(path: str, text: str) -> Iterator[Use]:
 
 
 def check_include(use: Use, user: str) -> str | None:
-    """What is wrong with an include line of a file in room `user`, or None."""
+    """The error of an include line of a file in room `user`, or None."""
     if library := library_of(use.target, 0):
         return None if library in rule_of(user)[1] else f"{user} must not include {library} ('{use.target}')"
     if not use.quoted:
@@ -217,7 +217,7 @@ def check_include(use: Use, user: str) -> str | None:
 
 
 def check_program(uses: list[Use]) -> Iterator[tuple[Use, str]]:
-    """A program that includes both sides of the wall is reported at its first include of the runtime."""
+    """Reports a program that includes both compiler and runtime at its first include of the runtime."""
     compiler = next((use for use in uses if use.target.startswith(COMPILER_SIDE)), None)
     runtime = next((use for use in uses if use.target.startswith(RUNTIME_SIDE) and SHARED not in use.target), None)
     if compiler and runtime:
@@ -225,7 +225,7 @@ def check_program(uses: list[Use]) -> Iterator[tuple[Use, str]]:
 
 
 def cmake_calls(path: str, text: str) -> Iterator[tuple[str, list[Use]]]:
-    """(library, what it links) for each library that a CMakeLists.txt defines."""
+    """(library, its dependencies) for each library that a CMakeLists.txt defines."""
     for call in LIBRARY_CALL.finditer(text):
         body = re.sub(r"#[^\n]*", "", text[call.end() : text.index(")", call.end())])
         words = [(found[0], call.end() + found.start()) for found in re.finditer(r"[^\s()]+", body)]
@@ -237,7 +237,7 @@ def cmake_calls(path: str, text: str) -> Iterator[tuple[str, list[Use]]]:
 
 def check_link(use: Use, user: str, defined: dict[str, str]) -> str | None:
     if used := defined.get(use.target):
-        # The extent function is linked with the rest of the schema; its includes are told apart.
+        # The extent function is linked with the rest of the schema; its includes are checked separately.
         if used == "runtime/schema" and EXTENT in rule_of(user)[0]:
             return None
         return None if may_use(user, used) else f"{user} must not link {used} ('{use.target}')"
@@ -248,7 +248,7 @@ def check_link(use: Use, user: str, defined: dict[str, str]) -> str | None:
 
 
 def check(root: Path) -> list[str]:
-    """All breaches under `root`, as lines `file:line: error: message`."""
+    """All violations under `root`, as lines `file:line: error: message`."""
     breaches: list[tuple[Use, str]] = []
     defined: dict[str, str] = {}
     links: list[tuple[str, Use]] = []

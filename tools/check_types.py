@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that a type has one definition: two of one name in one namespace end up in one program.
+"""Checks that a type has one definition: two types of one name in one namespace may be linked into one program.
 
-The compiler reads one file at a time and sees nothing wrong, and the linker keeps one of two destructors. Sources are
-read as text, in LLVM's layout: types and namespaces stand at the start of a line.
+The compiler sees one file at a time and reports nothing, and the linker keeps one of the two destructors. Sources are
+read as text, in LLVM's layout: types and namespaces begin at the start of a line.
 Usage: check_types.py [ROOT]. Prints `file:line: error: ...` for each second definition; exit status 1 if there is one.
 """
 
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# What is linked together, and never with the other side.
+# Folders that are linked together, and never with the other side.
 SIDES = (("compiler", "dialect", "grammar", "tools/meshplan"), ("runtime", "tools/meshplan_run"))
 NAMESPACE = re.compile(r"namespace ([\w:]*) ?\{")
 TYPE = re.compile(r"(?:struct|class|union|enum class|enum) (?:LLVM_\w+ )?([\w:]+)[^;]*\{")

@@ -23,7 +23,7 @@ class Run:
 
 
 def read_run(path: Path) -> Run:
-    """The last line of a step counts: a run that went on may have done a step twice."""
+    """The last line of a step counts: a resumed run may have repeated the step."""
     run = Run(path.stem)
     for number, line in enumerate(path.read_text().splitlines(), 1):
         try:

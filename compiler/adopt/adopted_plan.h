@@ -1,8 +1,8 @@
-//===- adopted_plan.h - what a plan of others says --------------*- C++ -*-===//
+//===- adopted_plan.h - the content of a foreign plan -----------*- C++ -*-===//
 //
-// The common result of all that `meshplan init --from` reads, as plain data: layouts, sizes and numbers in the words
-// of the language, each with the place or the words that it was taken from. What depends on the model, such as which
-// modules are layers or which dtype its parameters have, is decided where the draft is written.
+// The common result of all readers of `meshplan init --from`, as plain data: layouts, sizes and numbers in the words of
+// the language, each with the foreign setting and the location that it was taken from. Decisions that depend on the
+// model, such as which modules are layers or which dtype its parameters have, are made where the draft is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,14 +14,14 @@
 
 namespace meshplan {
 
-/// Words of the language, and what they were taken from: "bucket 25 MiB", "bucket_cap_mb".
+/// Words of the language, and the foreign setting that they were taken from: "bucket 25 MiB", "bucket_cap_mb".
 struct Taken {
-  std::string text; ///< empty where nothing is said
+  std::string text; ///< empty if the setting is absent
   std::string from;
   SourceRange range = {};
 };
 
-/// A number with where it stands.
+/// A number, with the setting and the location that it was taken from.
 struct TakenNumber {
   int64_t value = 1;
   std::string from;
@@ -32,46 +32,47 @@ struct TakenNumber {
 struct AdoptedStyle {
   std::string module;
   std::string clause;
-  std::string from;      ///< the foreign word where it is another one
-  bool divides = true;   ///< false: the clause says that the module stays whole
-  bool sequence = false; ///< divides activations along the sequence
+  std::string from;      ///< the foreign word, if it differs
+  bool divides = true;   ///< false: the clause replicates the module
+  bool sequence = false; ///< splits activations along the sequence
 };
 
-/// A module that the foreign plan divides in a way that a plan has no word for.
+/// A module that the foreign plan splits in a way that the language cannot express.
 struct AdoptedWhole {
   std::string module;
   std::string reason;
 };
 
-/// Sizes of the mesh as far as they are said.
+/// Sizes of the mesh, as far as they are stated.
 struct AdoptedMesh {
-  std::optional<TakenNumber> data;     ///< ranks with samples of their own, in all
-  std::optional<TakenNumber> replicas; ///< of them, groups that hold the same shards
+  std::optional<TakenNumber> data;     ///< total number of ranks with samples of their own
+  std::optional<TakenNumber> replicas; ///< number of groups of these that hold the same shards
   std::optional<TakenNumber> tensor;
 };
 
-/// How ranks with samples of their own share what is equal on them.
+/// How data-parallel ranks share parameters, gradients and optimizer states.
 struct AdoptedData {
-  Taken shard;                          ///< "parameters, gradients, optimizer"; empty: nothing is shared out
-  bool byUnits = true;                  ///< what is shared out is moved layer by layer
-  std::vector<std::string> unitClasses; ///< classes of the modules that are units; none: the layers
-  Taken keep;                           ///< units stay gathered between the passes
+  Taken shard;                          ///< "parameters, gradients, optimizer"; empty: nothing is sharded
+  bool byUnits = true;                  ///< sharded tensors are gathered and reduced layer by layer
+  std::vector<std::string> unitClasses; ///< classes of the modules that are units; empty: the layers
+  Taken keep;                           ///< units stay gathered between forward and backward pass
   std::vector<Taken> options;
-  Taken reduceEach; ///< "reduce each microbatch" or "last"; said where there are microbatches
+  Taken reduceEach; ///< "reduce each microbatch" or "last"; written if there are microbatches
 };
 
 struct AdoptedPrecision {
-  Taken stored;  ///< the dtype that parameters are said to have: "bf16"
+  Taken stored;  ///< the stated dtype of parameters: "bf16"
   Taken compute; ///< dtypes
   Taken reduce;
   Taken state;
-  Taken master;    ///< "f32": a copy of parameters of 16 bits
+  Taken master;    ///< "f32": a master copy of 16-bit parameters
   Taken lossScale; ///< the whole option
 };
 
+// Recompute of activations in the backward pass.
 struct AdoptedRecompute {
   std::string from;
-  int64_t layers = 0; ///< the first ones; 0: all
+  int64_t layers = 0; ///< the first layers only; 0: all
   std::vector<std::string> keep;
 };
 
@@ -79,7 +80,7 @@ struct AdoptedOptimizer {
   std::string kind;
   std::string from;
   std::vector<Taken> options; ///< "lr 3e-4", "schedule cosine { ... }"
-  Taken vectorsDoNotDecay;    ///< parameters of one dim or none have no weight decay
+  Taken vectorsDoNotDecay;    ///< parameters with at most one dim have no weight decay
 };
 
 /// Modules whose parameters are not trained.
@@ -90,7 +91,7 @@ struct AdoptedFreeze {
 
 struct AdoptedTraining {
   std::optional<TakenNumber> globalBatch; ///< samples of a step
-  std::optional<TakenNumber> microBatch;  ///< of them, those that a rank computes at once
+  std::optional<TakenNumber> microBatch;  ///< samples that a rank computes at once
   AdoptedData data;
   AdoptedPrecision precision;
   std::optional<AdoptedRecompute> recompute;
@@ -102,11 +103,11 @@ struct AdoptedTraining {
 };
 
 struct AdoptedPlan {
-  std::vector<std::string> notes;                  ///< comments at the head of the plan
-  std::optional<std::vector<AdoptedStyle>> styles; ///< none: styles are found from the graph
+  std::vector<std::string> notes;                  ///< comments at the top of the plan
+  std::optional<std::vector<AdoptedStyle>> styles; ///< nullopt: styles are chosen from the graph
   std::vector<AdoptedWhole> whole;
   std::vector<std::string> wholeInputs; ///< modules that read their inputs whole
-  bool sequence = false;                ///< norms divide the sequence
+  bool sequence = false;                ///< norms split the sequence
   AdoptedMesh mesh;
   AdoptedTraining training;
 };

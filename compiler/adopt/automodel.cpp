@@ -43,7 +43,7 @@ private:
 
 static void ignore(const YamlEntry &) {}
 
-/// Options that are known and say nothing of a plan.
+/// Adds options that are known and do not affect a plan.
 static void addIgnored(std::vector<RecipeReader::Option> &options, StringRef names) {
   for (StringRef name : llvm::split(names, ' '))
     options.push_back({name, ignore});
@@ -55,7 +55,7 @@ void AutomodelReader::readModel(const YamlEntry &section) {
       plan.training.precision.stored = reader.taken(*dtype, entry);
   };
   Options options = {{"torch_dtype", stored}, {"dtype", stored}};
-  // What the archive has: the model, its weights and its operators.
+  // Settings of the model, its weights and operators: the archive determines them.
   addIgnored(options,
              "_target_ pretrained_model_name_or_path backend trust_remote_code attn_implementation attention_backend "
              "config text_config use_liger_kernel use_sdpa_patching output_hidden_states force_hf load_base_model "
@@ -100,7 +100,7 @@ void AutomodelReader::readSteps(const YamlEntry &section) {
   reader.readMap(section, options);
 }
 
-/// Options of optimizers there that have no effect here, or none for another optimizer.
+/// Optimizer options of Automodel that have no effect here, or that belong to another optimizer.
 static constexpr StringRef otherOptimizerOptions[] = {"foreach",
                                                       "fused",
                                                       "capturable",
@@ -325,7 +325,7 @@ std::optional<AdoptedPlan> meshplan::adoptAutomodel(const SourceBuffer &source, 
   if (!recipe)
     return std::nullopt;
   if (!recipe->find("distributed")) {
-    AdoptedPlan unused; // a section of a name that is near it says more
+    AdoptedPlan unused; // an error about a misspelt section name is more helpful than the one below
     readOtherSections(*recipe, model, unused, diagnostics);
     if (!diagnostics.hasErrors())
       diagnostics.error({source.file()}, "has no section 'distributed', so that it says nothing of a plan")

@@ -8,10 +8,10 @@
 
 namespace meshplan {
 
-/// Reads a recipe: its section `distributed`, and from others the dtype of the model, batch sizes, optimizer, schedule,
-/// clipping. Styles are only said where `distributed.tp_plan` is a map; `axes` are the tensor axes: "tp". Reports
-/// unknown strategies and options, options that have no effect here, and what plans do not have yet; empty after an
-/// error. Pure.
+/// Reads a recipe: its section `distributed`, and from other sections the dtype of the model, batch sizes, optimizer,
+/// schedule and clipping. Styles are taken only if `distributed.tp_plan` is a map; `axes` are the tensor axes: "tp".
+/// Reports unknown strategies and options, options that have no effect here, and features that the language does not
+/// have yet; empty after an error. Pure.
 std::optional<AdoptedPlan> adoptAutomodel(const SourceBuffer &source, const ModelOutline &model,
                                           const std::string &axes, Diagnostics &diagnostics);
 

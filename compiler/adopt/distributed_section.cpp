@@ -1,4 +1,11 @@
 //===- distributed_section.cpp - the section `distributed` of a recipe ----===//
+//
+// Every strategy has a list of options, each with the function that translates
+// it, and a list of known options without effect on a plan; anything else is an
+// error. Settings that depend on several options, such as overlap and defaults,
+// are decided at the end (finishDistributed).
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/distributed_section.h"
 #include "compiler/adopt/huggingface.h"
@@ -54,7 +61,7 @@ private:
 
 } // namespace
 
-/// By name; older recipes name the class of its manager.
+/// The strategy by name; older recipes name the class of its manager instead.
 std::optional<Strategy> DistributedReader::strategyOf(const YamlEntry &section) {
   const YamlEntry *entry = section.value.find("strategy");
   if (!entry)
@@ -99,7 +106,7 @@ void DistributedReader::addSizes(Options &options) {
   options.push_back({"strategy", [](const YamlEntry &) {}});
   options.push_back({"_target_", [](const YamlEntry &) {}});
   for (StringRef name : {"pipeline", "moe"})
-    options.push_back({name, [](const YamlEntry &) {}}); // with sizes above 1, which are refused
+    options.push_back({name, [](const YamlEntry &) {}}); // sizes above 1 are refused elsewhere
   options.push_back({"activation_checkpointing", [this](const YamlEntry &entry) { takeCheckpointing(entry); }});
   options.push_back({"activation_checkpointing_scope", [this](const YamlEntry &entry) {
                        if (entry.value.text != "all")
@@ -137,7 +144,7 @@ void DistributedReader::takePolicy(const YamlEntry &section) {
   };
   if (section.value.saysNothing())
     return;
-  precision.compute = precision.reduce = {}; // PyTorch's policy has no dtypes where it says none
+  precision.compute = precision.reduce = {}; // a dtype that PyTorch's policy leaves out is unset
   reader.readMap(section,
                  {{"_target_", [](const YamlEntry &) {}},
                   {"param_dtype", take(&AdoptedPrecision::compute)},

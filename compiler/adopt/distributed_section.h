@@ -9,8 +9,9 @@
 
 namespace meshplan {
 
-/// Reads the section of NeMo Automodel: strategy, sizes and options of it, and a map of styles over `axes`. Reports
-/// unknown strategies and options, what has no effect, and what plans do not have yet. Pure.
+/// Reads the section `distributed` of NeMo Automodel: the strategy with its sizes and options, and a map of styles over
+/// `axes`. Reports unknown strategies and options, options without effect, and features that the language does not have
+/// yet. Pure.
 void readDistributed(const YamlEntry &section, const ModelOutline &model, const std::string &axes, AdoptedPlan &plan,
                      Diagnostics &diagnostics);
 

@@ -138,8 +138,9 @@ void ForeignRules::giveParameter(size_t module, size_t parameter, const ForeignS
   const OutlineParameter &weight = model.parameters[parameter];
   auto name = llvm::find_if(weight.names, [&](const OutlineParameterName &each) { return each.module == module; });
   size_t rank = weight.shape.size();
-  // Of linear weights, and of stacks of them, the last dim is that of input features and the one before it of output
-  // features. A vector has one dim to divide; a bias behind a contraction is added once and stays whole.
+  // In linear weights, and in stacks of them, the last dim has the input features and the one before it the output
+  // features. A vector has one dim to split; the bias of a rowwise weight is added once, after the sum, and is
+  // replicated.
   bool ofColumns = style.meaning == Meaning::colwise || style.meaning == Meaning::packedColwise;
   bool isWhole = style.meaning == Meaning::replicate || style.meaning == Meaning::sequence || rank == 0 ||
                  (!ofColumns && rank == 1 && name->leaf == "bias");

@@ -5,7 +5,7 @@
 
 using namespace meshplan;
 
-/// "'LlamaForCausalLM' in transformers 5.23.0"; the name of the file where it does not say.
+/// "'LlamaForCausalLM' in transformers 5.23.0"; the name of the file if it does not name a model.
 static std::string ownerOf(const YamlValue &root, const SourceBuffer &source) {
   const YamlEntry *model = root.find("model"), *version = root.find("transformers");
   if (!model || model->value.kind != YamlValue::Kind::scalar)

@@ -11,34 +11,35 @@
 
 namespace meshplan {
 
-/// The extra file of an archive in which tools/export_model.py leaves the plan of a model.
+/// The extra file of an archive in which tools/export_model.py stores the parallel plan of a model.
 inline constexpr const char *parallelPlanFile = "parallel_plan.json";
 
 /// Reads plans from the JSON of a configuration: `tp_plan` and `ep_plan`, whose names start at the model, and
-/// `base_model_tp_plan` and `base_model_ep_plan`, whose names start at `base_model_prefix` or, without it, where most
-/// of them name something. `axes` are the tensor axes: "tp". Reports what is no plan, unknown styles and rules that
-/// match nothing; empty after an error. Pure.
+/// `base_model_tp_plan` and `base_model_ep_plan`, whose names start at `base_model_prefix` or, without it, at the
+/// module below which most of them match. `axes` are the tensor axes: "tp". Reports malformed plans, unknown styles and
+/// rules that match nothing; empty after an error. Pure.
 std::optional<AdoptedPlan> adoptHuggingFace(const SourceBuffer &source, const ModelOutline &model,
                                             const std::string &axes, Diagnostics &diagnostics);
 
-/// Clauses of modules from rules with the styles of Hugging Face. Those that divide experts are left out with a
-/// warning.
+/// Translates rules with the styles of Hugging Face to clauses of modules. Rules that distribute experts are left out
+/// with a warning.
 class ForeignRules {
 public:
   ForeignRules(const ModelOutline &model, std::string axes, Diagnostics &diagnostics)
       : model(model), paths(model), axes(std::move(axes)), diagnostics(diagnostics) {}
 
-  /// Takes a map from names to styles. `prefix` is where names start; none: where most of them name something.
+  /// Reads a map from names to styles. `prefix` is the module at which names start; null: the module below which most
+  /// names match.
   void take(const YamlEntry &plan, const YamlEntry *prefix);
 
-  /// What was taken. False after an error.
+  /// Adds the translated clauses to `plan`. False after an error.
   bool finish(AdoptedPlan &plan);
 
 private:
   struct ModuleClauses {
     std::string style;
     std::vector<std::string> placements;
-    std::vector<std::string> words; ///< foreign ones that are others here
+    std::vector<std::string> words; ///< foreign words that differ here
     bool divides = false;
     bool sequence = false;
   };

@@ -1,4 +1,4 @@
-//===- number_text.cpp - numbers of others as the language has them -------===//
+//===- number_text.cpp - foreign numbers in the form of the language ------===//
 
 #include "compiler/adopt/number_text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -21,7 +21,7 @@ std::string meshplan::numberText(double number) {
   char buffer[64];
   auto [end, failure] = std::to_chars(std::begin(buffer), std::end(buffer), number);
   std::string text(buffer, end);
-  // "3e-04": the language needs no leading zeros of an exponent.
+  // "3e-04": the language writes exponents without leading zeros.
   size_t exponent = text.find('e');
   if (exponent == std::string::npos)
     return text;

@@ -1,4 +1,4 @@
-//===- number_text.h - numbers of others as the language has them -*- C++ -*-===//
+//===- number_text.h - foreign numbers in the form of the language -*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_ADOPT_NUMBER_TEXT_H
 #define MESHPLAN_COMPILER_ADOPT_NUMBER_TEXT_H
@@ -9,10 +9,10 @@
 
 namespace meshplan {
 
-/// A number as Python reads it ("1.0e-5", "1_000", ".1"); empty if the text is none, or not finite.
+/// Parses a number as Python does ("1.0e-5", "1_000", ".1"); empty if the text is not a finite number.
 std::optional<double> parseNumber(llvm::StringRef text);
 
-/// As the language writes it, with no digit more than it needs: "0.1", "3e-4".
+/// The shortest text of the number in the language: "0.1", "3e-4".
 std::string numberText(double number);
 
 } // namespace meshplan

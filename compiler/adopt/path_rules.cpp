@@ -1,4 +1,4 @@
-//===- path_rules.cpp - names of modules as others write them -------------===//
+//===- path_rules.cpp - patterns of modules in foreign plans --------------===//
 
 #include "compiler/adopt/path_rules.h"
 #include "compiler/support/layer_names.h"
@@ -35,7 +35,7 @@ PathRules::PathRules(const ModelOutline &model) : model(model) {
     }
 }
 
-/// True if the path ends as the rule says, from component `begin` on.
+/// True if the components of the path from `begin` on match the rule.
 static bool endsAs(const std::vector<std::string> &path, size_t begin, const std::vector<std::string> &rule) {
   if (path.size() - begin != rule.size())
     return false;

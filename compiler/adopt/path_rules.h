@@ -1,4 +1,4 @@
-//===- path_rules.h - names of modules as others write them -----*- C++ -*-===//
+//===- path_rules.h - patterns of modules in foreign plans ------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_ADOPT_PATH_RULES_H
 #define MESHPLAN_COMPILER_ADOPT_PATH_RULES_H
@@ -9,13 +9,13 @@
 
 namespace meshplan {
 
-/// A parameter that a rule names, under the name that it has in a module.
+/// A parameter that a rule matches, under its name in a module.
 struct RuleParameter {
   size_t module = 0;
   size_t parameter = 0;
 };
 
-/// What a rule names.
+/// The modules and parameters that a rule matches.
 struct RuleMatch {
   std::vector<size_t> modules;
   std::vector<RuleParameter> parameters;
@@ -23,18 +23,19 @@ struct RuleMatch {
   bool empty() const { return modules.empty() && parameters.empty(); }
 };
 
-/// Rules such as "layers.*.mlp.down_proj", where `*` is the number of a layer, against the modules and parameters of a
-/// model. All rules of one plan start at one module, such as the base model inside of one with a head.
+/// Matches rules such as "layers.*.mlp.down_proj", where `*` is the number of a layer, with the modules and parameters
+/// of a model. All rules of one plan are relative to one module, such as the base model inside a model with a head.
 class PathRules {
 public:
   explicit PathRules(const ModelOutline &model);
 
-  /// Paths, "" first, below which the most rules name something, if any does: one, or several that are equally good.
+  /// The modules (as paths, "" first) below which the largest number of rules match; several if they are equally good,
+  /// none if nothing matches.
   std::vector<std::string> startsOf(llvm::ArrayRef<std::string> rules) const;
 
   RuleMatch match(llvm::StringRef start, llvm::StringRef rule) const;
 
-  /// All names of modules and parameters with `*` for numbers, each once.
+  /// All names of modules and parameters, with `*` for numbers, each once.
   const std::vector<std::string> &names() const { return allNames; }
 
 private:

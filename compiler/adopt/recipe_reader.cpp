@@ -11,7 +11,7 @@
 using namespace meshplan;
 using llvm::StringRef;
 
-/// True if the value turns an option off, or is what holds without it.
+/// True if the value turns an option off, or is its default.
 static bool isOff(const YamlValue &value) {
   if (value.saysNothing() || value.kind == YamlValue::Kind::map)
     return value.entries.empty();

@@ -9,8 +9,8 @@
 
 namespace meshplan {
 
-/// Reads the values of options. Each function reports a value that is none of its kind, with its place, and then
-/// returns nothing, as for one that says nothing.
+/// Reads the values of options. Each function reports a value of another kind, with its location, and then returns
+/// nothing, as for an absent value.
 class RecipeReader {
 public:
   explicit RecipeReader(Diagnostics &diagnostics) : diagnostics(diagnostics) {}
@@ -21,17 +21,18 @@ public:
     Take take;
   };
 
-  /// Gives each option of a map to its function. Others have no effect here, which is a warning unless their value is
-  /// off. One that is not in `known` either is an error where its name is near one that is, and with `isClosed` always.
+  /// Calls the function of each option that the map has. Other options have no effect here, which is a warning unless
+  /// their value turns them off. An option that is not in `known` either is an error if its name is close to a known
+  /// one, and with `isClosed` always.
   void readMap(const YamlEntry &section, llvm::ArrayRef<Option> options, llvm::ArrayRef<llvm::StringRef> known = {},
                bool isClosed = false);
 
   std::optional<int64_t> integer(const YamlEntry &entry, int64_t least = 1);
   std::optional<double> number(const YamlEntry &entry);
   std::optional<bool> boolean(const YamlEntry &entry);
-  /// A dtype as PyTorch writes it, in the word of the language: "torch.bfloat16" is "bf16".
+  /// A dtype as PyTorch names it, in the word of the language: "torch.bfloat16" is "bf16".
   std::optional<std::string> dtype(const YamlEntry &entry);
-  /// A word; with its part behind the last dot only: "torch.optim.AdamW" is "AdamW".
+  /// The part of a word after its last dot: "torch.optim.AdamW" is "AdamW".
   std::optional<std::string> lastName(const YamlEntry &entry);
 
   void noEffect(const YamlEntry &entry, const std::string &why = "");

@@ -1,4 +1,4 @@
-//===- recipe_sections.cpp - what a recipe says beside sizes --------------===//
+//===- recipe_sections.cpp - the other sections of a recipe ---------------===//
 
 #include "compiler/adopt/recipe_sections.h"
 #include "compiler/adopt/recipe_reader.h"
@@ -12,24 +12,24 @@ using llvm::StringRef;
 
 namespace {
 
-/// Read elsewhere, or below.
+/// Sections that are read elsewhere, or below.
 constexpr StringRef readSections = "distributed model step_scheduler optimizer lr_scheduler clip_grad_norm "
                                    "max_grad_norm fp8 compile peft freeze_config quantization loss_fn";
 
-/// Of the data, the checkpoints and the run: they can not change what a step computes of its samples.
+/// Sections about the data, the checkpoints and the run: they cannot change what a step computes from its samples.
 constexpr StringRef outsideSections =
     "recipe recipe_args dist_env checkpoint dataset datasets data dataloader validation_dataset validation_dataloader "
     "packed_sequence seed rng ci wandb mlflow comet processor tokenizer benchmark output inference performance nvtx "
     "skypilot slurm moe_metrics prewarm tool_call_eval mfu sdpa_method logging autopipeline parallelizer";
 
-/// What else recipes of Automodel have.
+/// Other sections of Automodel's recipes. They may change the training.
 constexpr StringRef changingSections =
     "qat neftune ema mtp autocast dllm dflash flow_matching vae teacher_model teacher_distributed "
     "offload_teacher_model kd_ratio kd_loss_fn temperature nce_distill_loss_weight mse_loss_weight mse_loss mining "
     "longalign infonce_distill_loss embedding_row_repair distill_loss distill_loss_weight separate_meshes fsdp ddp "
     "distributed_config";
 
-/// Losses of tokens that do not count their ignored ones, as causal models compute them themselves.
+/// Losses of tokens that do not count ignored tokens, like those that causal models compute themselves.
 constexpr StringRef usualLosses =
     "MaskedCrossEntropy FusedLinearCrossEntropy ChunkedCrossEntropy TEParallelCrossEntropy";
 
@@ -94,7 +94,7 @@ void SectionReader::readLoss(const YamlEntry &section) {
     outside.push_back(section.key);
 }
 
-/// PEFT and Automodel both call the parameters of adapters lora_A, lora_B and the like.
+/// PEFT and Automodel both name the parameters of adapters lora_A, lora_B and so on.
 static bool isAdapter(const ModelOutline &model, const OutlineParameter &parameter) {
   return llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
     return StringRef(name.leaf).contains("lora_") || StringRef(model.modules[name.module].path).contains("lora_");
@@ -114,7 +114,7 @@ void SectionReader::readPeft(const YamlEntry &section) {
       .help("tools/export_model.py and 'python -m meshplan.export' add adapters and freeze the rest: --lora MODULES");
 }
 
-/// A module whose parameters are frozen because of its name has the shortest path that says so.
+/// The shortest prefix of the path whose module matches: a module may be frozen because its parent's name matches.
 static StringRef shortestPath(const ModelOutline &model, StringRef path,
                               llvm::function_ref<bool(const OutlineModule &)> matches) {
   for (size_t end = path.find('.'); end != StringRef::npos; end = path.find('.', end + 1))

@@ -1,4 +1,4 @@
-//===- recipe_sections.h - what a recipe says beside sizes ------*- C++ -*-===//
+//===- recipe_sections.h - the other sections of a recipe -------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_ADOPT_RECIPE_SECTIONS_H
 #define MESHPLAN_COMPILER_ADOPT_RECIPE_SECTIONS_H
@@ -9,9 +9,9 @@
 
 namespace meshplan {
 
-/// Reads the sections of a recipe that say neither sizes nor numbers: what is frozen becomes a part of the plan, what
-/// may change the training and has no words here is a warning and a note, and what can not is a note. Reports names of
-/// sections that are near a known one. Pure.
+/// Reads the sections of a recipe other than sizes and numbers. Frozen modules become part of the plan. A section that
+/// may change the training and that the language cannot express is a warning and a note; one that cannot change it is a
+/// note. Reports section names that are close to a known one. Pure.
 void readOtherSections(const YamlValue &recipe, const ModelOutline &model, AdoptedPlan &plan, Diagnostics &diagnostics);
 
 } // namespace meshplan

@@ -7,7 +7,7 @@
 
 using namespace meshplan;
 
-/// To twelve digits: a quotient of two short numbers is a short one.
+/// Rounds to twelve digits, so that a quotient of two short numbers has a short text.
 static double rounded(double number) {
   double scale = std::pow(10.0, 11 - std::floor(std::log10(number)));
   return std::round(number * scale) / scale;

@@ -9,18 +9,18 @@
 
 namespace meshplan {
 
-/// A schedule as Megatron and the recipes of NeMo say it.
+/// A schedule in the terms of Megatron and NeMo's recipes.
 struct ForeignSchedule {
   std::string style; ///< constant, linear, cosine, WSD
   int64_t warmup = 0;
   std::optional<int64_t> steps;
   std::optional<int64_t> decay; ///< of WSD
   double lr = 0;
-  double least = 0; ///< the lr behind the last step
+  double least = 0; ///< the lr after the last step
 };
 
 /// The option of an optimizer: "schedule cosine { warmup 10; steps 100; min 0.1 }". Empty for a constant lr without a
-/// warmup. `problem` says why there is none where one was asked for.
+/// warmup. If a schedule was requested and cannot be expressed, `problem` says why.
 std::string scheduleText(const ForeignSchedule &schedule, std::string &problem);
 
 } // namespace meshplan

@@ -9,24 +9,24 @@
 
 namespace meshplan {
 
-/// What a style of transformers means here. Names changed with its versions 4 and 5; both eras are known.
+/// What a style of transformers means in the language. Names differ between versions 4 and 5; both are known.
 struct ForeignStyle {
   enum class Meaning {
-    colwise,        ///< output features are divided
-    rowwise,        ///< input features, or the rows of a table
-    packedColwise,  ///< output features of two projections side by side, each divided
-    packedRowwise,  ///< the same of the last dim
-    featuresOfRows, ///< of a table: the features of its rows
-    sequence,       ///< the sequence is divided
-    replicate,      ///< whole
-    nothing,        ///< follows here from layouts: sums, and who runs on what it holds
-    experts,        ///< experts are dealt to ranks: no style here
+    colwise,        ///< output features are split
+    rowwise,        ///< input features, or the rows of a table, are split
+    packedColwise,  ///< output features of two concatenated projections, each of which is split
+    packedRowwise,  ///< the same for the last dim
+    featuresOfRows, ///< the features of a table's rows are split
+    sequence,       ///< the sequence is split
+    replicate,      ///< replicated
+    nothing,        ///< needs no style here: reductions follow from layouts
+    experts,        ///< experts are distributed over ranks: no style yet
   };
   llvm::StringRef name;
   Meaning meaning;
   bool gathersOutput = false;
-  llvm::StringRef says = ""; ///< of `nothing` and `experts`: what it does there
-  bool takesWhole = false;   ///< of these two: the module reads all tokens
+  llvm::StringRef says = ""; ///< for `nothing` and `experts`: what the style does in transformers
+  bool takesWhole = false;   ///< for these two: the module reads all tokens
 };
 
 /// The style of this name, or null.

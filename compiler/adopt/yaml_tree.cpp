@@ -1,4 +1,4 @@
-//===- yaml_tree.cpp - YAML and JSON as a tree with places ----------------===//
+//===- yaml_tree.cpp - YAML and JSON as a tree with locations -------------===//
 
 #include "compiler/adopt/yaml_tree.h"
 #include "llvm/ADT/STLExtras.h"
@@ -44,7 +44,7 @@ private:
   llvm::SourceMgr manager;
   llvm::yaml::Stream stream;
   llvm::StringMap<YamlValue> anchors;
-  SourceRange lastKey; ///< of the entry whose value is read
+  SourceRange lastKey; ///< key of the entry whose value is being read
   bool failed = false;
 };
 
@@ -118,7 +118,7 @@ void TreeReader::readEntry(llvm::yaml::KeyValueNode &entry, int level, YamlValue
     return fail(key.range, "'" + key.text + "' is there twice");
   lastKey = own.keyRange;
   own.value = readNode(entry.getValue(), level);
-  // The parser does not say where maps, lists and empty values begin.
+  // The parser does not tell where maps, lists and empty values begin.
   if (own.value.kind != YamlValue::Kind::scalar)
     own.value.range = own.keyRange;
   map.entries.push_back(std::move(own));

@@ -1,7 +1,7 @@
-//===- yaml_tree.h - YAML and JSON as a tree with places --------*- C++ -*-===//
+//===- yaml_tree.h - YAML and JSON as a tree with locations -----*- C++ -*-===//
 //
-// Configurations of others are outside data: the tree is plain, and each of its
-// values knows where it stands. JSON is read as the YAML that it is.
+// Foreign configurations are untrusted input: the tree is plain data, and each of its values has its location. JSON is
+// read as YAML, of which it is a subset.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +18,14 @@ struct YamlEntry;
 struct YamlValue {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
-  std::string text; ///< of a scalar, without quotes and escapes
+  std::string text; ///< a scalar, without quotes and escapes
   std::vector<YamlValue> items;
-  std::vector<YamlEntry> entries; ///< of a map, in the order of the file
-  SourceRange range;              ///< of a scalar; of others, where they begin
+  std::vector<YamlEntry> entries; ///< entries of a map, in the order of the file
+  SourceRange range;              ///< range of a scalar; of other values, where they begin
 
   /// The entry of a map, or null.
   const YamlEntry *find(llvm::StringRef key) const;
-  /// True if nothing is said: null, `~`, and `none`, which recipes write for it.
+  /// True if the value is null, `~`, or `none`, which recipes use for it.
   bool saysNothing() const;
 };
 
@@ -35,8 +35,8 @@ struct YamlEntry {
   YamlValue value;
 };
 
-/// Reads a text of one document. Reports, and returns nothing for, what is no YAML, keys that are no scalars or stand
-/// twice in a map, merge keys, and more than 64 levels. An alias is a copy of what its anchor names.
+/// Parses a text of one document. Returns nothing, after reporting an error, for malformed YAML, keys that are not
+/// scalars or that repeat in a map, merge keys, and more than 64 levels. An alias is a copy of its anchor's value.
 std::optional<YamlValue> readYaml(const SourceBuffer &source, Diagnostics &diagnostics);
 
 } // namespace meshplan

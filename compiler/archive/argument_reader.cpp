@@ -139,7 +139,7 @@ std::optional<Argument> ArgumentReader::readScalar(llvm::StringRef kind, const J
   return unsupported(kind, argument);
 }
 
-/// One that is known is a plain number.
+/// A scalar that is already known becomes a plain number.
 std::optional<Argument> ArgumentReader::symbolicScalar(llvm::StringRef kind, const Json &value) {
   auto type = kind == "as_sym_float" ? SymbolicScalar::Type::Float : SymbolicScalar::Type::Bool;
   std::optional<SymbolicScalar> scalar = graph.readSymbolicScalar(type, value, names);

@@ -47,7 +47,8 @@ std::vector<Diagnostic> checkBindings(const ExportedProgram &program, const Symb
   return errors;
 }
 
-/// Calls `visit` with every integer of the program, by reference, and with every argument that holds other expressions.
+/// Calls `visit` with every integer of the program, by reference, and with every argument that contains other
+/// expressions.
 template <typename Visitor> void visitNumbers(ExportedProgram &program, Visitor visit) {
   for (Value &value : program.values)
     for (SymbolicInt &dim : value.dims)
@@ -66,7 +67,7 @@ template <typename Visitor> void visitNumbers(ExportedProgram &program, Visitor 
     }
 }
 
-/// What a number is under the bindings, in place of its expression.
+/// The value of an integer under the bindings.
 llvm::Expected<SymbolicInt> bound(const SymbolicInt &integer, const SymbolBindings &bindings) {
   llvm::Expected<int64_t> value = evaluate(integer, bindings);
   if (!value)
@@ -110,7 +111,7 @@ llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &b
   if (unknown.size() > 1)
     return fail("depends on more than one symbol without a value");
   if (!unknown.empty()) {
-    // An input dim is a symbol or linear in one; what evaluate says below decides.
+    // An input dim is a symbol, or linear in one. The candidate is verified below by evaluate().
     const std::string &symbol = *unknown.begin();
     SymbolBindings trial = bindings;
     std::optional<int64_t> offset = valueAt(dim, symbol, 0, trial), atOne = valueAt(dim, symbol, 1, trial);

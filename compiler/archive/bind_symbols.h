@@ -1,7 +1,6 @@
 //===- bind_symbols.h - dynamic shapes become numbers ------------*- C++ -*-===//
 //
-// A plan gives every symbolic dim its extent. After bindSymbols, no number in
-// the program is symbolic.
+// A plan gives every symbolic dim its extent. After bindSymbols, no number in the program is symbolic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,21 +12,19 @@
 
 namespace meshplan::archive {
 
-/// Makes the input dim `dim` have `extent`: binds the one symbol that it depends
-/// on and that has no value yet. Fails, and binds nothing, when no integer does
-/// it, or when `dim` is known and has another extent.
+/// Binds the one symbol without a value that the input dim `dim` depends on, so that the dim has `extent`. Fails, and
+/// binds nothing, if no integer solves it, or if `dim` is known and has another extent.
 llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &bindings);
 
 /// Adds the symbols that the numbers of an argument depend on.
 void collectSymbols(const Argument &argument, std::set<std::string> &symbols);
 
-/// The float or the truth value under these bindings, as an operator takes it. Fails as `evaluate`.
+/// The float or boolean under these bindings, as an argument of an operator. Fails as `evaluate`.
 llvm::Expected<Argument> bindScalar(const SymbolicScalar &scalar, const SymbolBindings &bindings);
 
-/// Replaces every expression in `program` by its number and clears
-/// `program.symbols`. On errors the program is left as it was: a symbol
-/// without a number (named with the input dim that it is), a number outside the
-/// range that was exported, an expression that has no value.
+/// Replaces every expression in `program` by its value and clears `program.symbols`. On errors the program is
+/// unchanged: a symbol without a value (reported with the input dim that it stands for), a value outside the exported
+/// range, or an expression that cannot be evaluated.
 std::vector<Diagnostic> bindSymbols(ExportedProgram &program, const SymbolBindings &bindings);
 
 } // namespace meshplan::archive

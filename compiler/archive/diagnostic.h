@@ -8,13 +8,13 @@
 
 namespace meshplan::archive {
 
-/// An error about an archive, without a source position: whoever asked for the
-/// archive knows where it is named. Texts are in lower case and have no full stop.
+/// An error about an archive, without a source location: the caller knows where the archive is named. Texts are in
+/// lower case and have no full stop.
 struct Diagnostic {
   std::string message;
   std::vector<std::string> notes;
-  std::string help;        ///< the way out; may be empty
-  std::string symbol = ""; ///< the symbol that it is about: whoever gave it an extent knows where
+  std::string help;        ///< may be empty
+  std::string symbol = ""; ///< the symbol that the error is about: the caller knows where its extent was given
 };
 
 } // namespace meshplan::archive

@@ -1,21 +1,20 @@
 //===- exported_program.h - an exported model as plain data ------*- C++ -*-===//
 //
-// What readArchive makes of a torch.export archive: one flat functional graph
-// with global shapes and what its signature says. Plain data without owners:
-// values, nodes and scopes refer to each other by index.
+// The result of readArchive: one flat functional graph with global shapes, and its signature. Plain data without
+// owners: values, nodes and scopes refer to each other by index.
 //
-// Promises of a program that readArchive returned:
-//   - every node is functional: no operand is written, nothing hides in a view
-//   - nodes stand in an order in which every operand comes before its use
+// Guarantees for a program that readArchive returned:
+//   - every node is functional: no operand is written in place, directly or through a view
+//   - nodes are in topological order
 //   - no-grad regions are inlined, their nodes have `noGrad`; `aten.detach` stands
-//     behind what others read of them and what gradients would flow through
+//     between their results and readers outside, where gradients would flow
 //   - regions in which autocast is off are inlined, their nodes have `autocastOff`
-//   - no tensor is complex: pairs of real ones stand for them (complex/split_complex.h)
-//   - metadata asserts and nodes that compute only symbolic numbers are gone;
-//     symbolic numbers stand as expressions where they are used
-//   - arguments `device`, `pin_memory`, `non_blocking` and a strided `layout`
-//     are gone; every conversion is `aten.to.dtype` and changes the dtype, or
-//     keeps one of floats that the model names (ExportedProgram::keepsType)
+//   - no tensor is complex: pairs of real ones replace them (complex/split_complex.h)
+//   - metadata asserts and nodes that compute only symbolic numbers are removed;
+//     symbolic numbers are expressions where they are used
+//   - arguments `device`, `pin_memory`, `non_blocking` and a strided `layout` are
+//     removed; every conversion is `aten.to.dtype` and changes the dtype, or
+//     keeps a float dtype that the model names (ExportedProgram::keepsType)
 //   - every value that a node reads has a producer, or is an input of the
 //     signature; every constant has its bytes
 //
@@ -65,10 +64,10 @@ enum class ScalarType : uint8_t {
 llvm::StringRef scalarTypeName(ScalarType type);
 /// Bytes of one element.
 int64_t scalarTypeSize(ScalarType type);
-/// True for types that a gradient may have, complex ones included.
+/// True for types that a gradient may have, including complex ones.
 bool isFloating(ScalarType type);
 bool isComplex(ScalarType type);
-/// The type of the real and imaginary part of a complex type; any other type is its own.
+/// The type of the real and imaginary part of a complex type; any other type is returned unchanged.
 ScalarType partType(ScalarType type);
 /// The type with this number in the schema, if there is one.
 std::optional<ScalarType> scalarTypeFromSchema(int64_t number);
@@ -78,7 +77,7 @@ enum class MemoryFormat : uint8_t { Contiguous = 1, ChannelsLast = 2, ChannelsLa
 
 /// Index into ExportedProgram::values.
 using ValueId = int32_t;
-/// Stands where a list or a result has no tensor (None in Python).
+/// Marks a missing tensor (None in Python) in a list or among results.
 constexpr ValueId noValue = -1;
 
 /// A tensor of the graph. Its shape is the global shape.
@@ -86,12 +85,12 @@ struct Value {
   std::string name; ///< unique in the program
   ScalarType type = ScalarType::Float32;
   llvm::SmallVector<SymbolicInt, 4> dims;
-  int32_t producer = -1; ///< index of the node that makes it; -1 for inputs of the signature
+  int32_t producer = -1; ///< index of the producing node; -1 for inputs of the signature
   int32_t result = 0;    ///< which result of the producer
 };
 
-/// False when the number of the value's bytes does not fit in 64 bits, whichever of its known extents are zero. Unknown
-/// extents count as one.
+/// False if the size of the value in bytes does not fit in 64 bits; zero extents do not help, and unknown extents count
+/// as one.
 bool hasPossibleSize(const Value &value);
 
 /// One call of a module in the forward pass.
@@ -102,9 +101,9 @@ struct Scope {
   int32_t call = 0;      ///< 0 for the first call of this module, 1 for the second
 };
 
-/// None, a tensor, tensors (noValue where None), and scalars and lists of them.
-/// An int is always a SymbolicInt. Floats and truth values that depend on symbols
-/// are SymbolicScalars until bindSymbols. A complex number is only there until splitComplex.
+/// None, a tensor, tensors (noValue for None), scalars and lists of scalars. An int is always a SymbolicInt. Floats and
+/// booleans that depend on symbols are SymbolicScalars until bindSymbols. Complex numbers exist only until
+/// splitComplex.
 using Argument =
     std::variant<std::monostate, ValueId, std::vector<ValueId>, SymbolicInt, std::vector<SymbolicInt>, double,
                  std::vector<double>, std::complex<double>, bool, std::vector<bool>, std::string,
@@ -115,11 +114,11 @@ struct NamedArgument {
   Argument value;
 };
 
-/// Of Node::autocastOff.
+/// A value of Node::autocastOff.
 constexpr llvm::StringLiteral everyDevice = "*";
 
-/// One call of an operator. Arguments that have the schema's default may be
-/// absent; those present stand in the order of the schema.
+/// One call of an operator. Arguments with the schema's default may be absent; the others are in the order of the
+/// schema.
 struct Node {
   std::string name;
   std::string target; ///< without `torch.ops.`: `aten.linear.default`
@@ -127,14 +126,14 @@ struct Node {
   std::vector<ValueId> results; ///< a list result is flattened; noValue where None
   int32_t scope = -1;           ///< innermost module; -1 when the archive does not say
   bool noGrad = false;          ///< no gradient flows through this node
-  std::string autocastOff;      ///< the type of device on which autocast is off here, or every one; empty for none
+  std::string autocastOff;      ///< the device type for which autocast is off, or everyDevice; empty for none
   std::string source;           ///< innermost line of the model's code, `file.py:12`; may be empty
 
   /// The argument of this name, or null when it is absent.
   const Argument *find(llvm::StringRef argumentName) const;
 };
 
-/// A tensor of known value: a buffer or a lifted constant.
+/// A tensor with known elements: a buffer or a lifted constant.
 struct ConstantData {
   ScalarType type = ScalarType::Float32;
   std::vector<int64_t> dims;
@@ -153,11 +152,11 @@ struct Buffer {
   std::string name; ///< as in named_buffers(remove_duplicate=False)
   ValueId value = noValue;
   bool persistent = true;           ///< part of the state dict, that is, of the weight file
-  std::string payload;              ///< as of Parameter
-  std::optional<ConstantData> data; ///< of a persistent one only what readBufferValues has found
+  std::string payload;              ///< as for Parameter
+  std::optional<ConstantData> data; ///< for a persistent buffer only after readBufferValues, if it found the bytes
 };
 
-/// A tensor that the exporter found in the code.
+/// A tensor constant that the exporter found in the code.
 struct Constant {
   std::string name;
   ValueId value = noValue;
@@ -170,57 +169,57 @@ struct Input {
 };
 
 struct Output {
-  std::string name; ///< from the out-spec (`loss`, `logits`); its position where that gives no name
+  std::string name; ///< name from the out-spec (`loss`, `logits`), else the position
   ValueId value = noValue;
 };
 
-/// The step leaves `value` in the buffer.
+/// The step stores `value` in the buffer.
 struct BufferUpdate {
   std::string buffer;
   ValueId value = noValue;
 };
 
-/// What a symbol may be. `maximum` is INT64_MAX when there is no bound.
+/// The range of a symbol. `maximum` is INT64_MAX if there is no bound.
 struct SymbolRange {
   std::string symbol;
   int64_t minimum = 0;
   int64_t maximum = INT64_MAX;
 };
 
-/// A dropout that would drop in training and that the archive has switched off.
+/// A dropout that would be active in training, but that the archive has switched off.
 struct IdleDropout {
   std::string module; ///< as modulePath()
   double probability = 0;
 };
 
-/// A place where the model applies a `torch.autograd.Function` of its own. No archive has its `backward`.
+/// A call of a custom `torch.autograd.Function`. Its `backward` is not part of any archive.
 struct OwnFunction {
   std::string module; ///< as modulePath()
   std::string source; ///< `file.py:12`
 };
 
 struct ExportedProgram {
-  std::string torchVersion;  ///< that wrote the archive
-  bool isDecomposed = false; ///< the graph is one of run_decompositions
-  std::string digest;        ///< SHA-256 of the graph's JSON and of constants, hexadecimal; weights are not part of it
+  std::string torchVersion;  ///< version that wrote the archive
+  bool isDecomposed = false; ///< the graph is the result of run_decompositions
+  std::string digest;        ///< SHA-256 of the graph's JSON and constants, in hexadecimal; weights are not included
   std::vector<Value> values;
   std::vector<Node> nodes;
-  std::vector<Scope> scopes; ///< a parent stands before its children; 0 is the model
+  std::vector<Scope> scopes; ///< parents come before their children; 0 is the model
   std::vector<Parameter> parameters;
   std::vector<Buffer> buffers;
   std::vector<Constant> constants;
   std::vector<Input> inputs; ///< tensors only
   std::vector<Output> outputs;
   std::vector<BufferUpdate> bufferUpdates;
-  std::vector<IdleDropout> idleDropouts; ///< which are no nodes any more
-  std::vector<OwnFunction> ownFunctions; ///< each place once
-  std::optional<size_t> lossOutput;      ///< index in outputs, when the signature says
-  std::vector<SymbolRange> symbols;      ///< empty when all shapes are static
-  SymbolBindings examples;               ///< what symbols were in the example inputs, where the archive says so
+  std::vector<IdleDropout> idleDropouts; ///< removed from the nodes
+  std::vector<OwnFunction> ownFunctions; ///< each location once
+  std::optional<size_t> lossOutput;      ///< index in outputs, if the signature states it
+  std::vector<SymbolRange> symbols;      ///< empty if all shapes are static
+  SymbolBindings examples;               ///< values of symbols in the example inputs, if the archive has them
 
   const Value &value(ValueId id) const { return values[id]; }
 
-  /// True for a conversion to the type that its tensor has.
+  /// True for a conversion to the type that its tensor already has.
   bool keepsType(const Node &node) const;
 
   /// Module path of a node, `model.layers.0.mlp`; empty at the root or when unknown.
@@ -231,8 +230,8 @@ struct ExportedProgram {
   llvm::SmallVector<ValueId> operands(const Node &node) const;
 };
 
-/// Calls `visit` with every tensor id in `argument` (an Argument or a const
-/// Argument), by reference; noValue is passed over.
+/// Calls `visit` with every tensor id in `argument` (an Argument or a const Argument), by reference; noValue is
+/// skipped.
 template <typename ArgumentType, typename Visitor> void visitValues(ArgumentType &argument, Visitor visit) {
   if (auto *id = std::get_if<ValueId>(&argument))
     visit(*id);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t maxNotes = 3;
 
-/// Operators whose name does not say that they update running statistics.
+/// Operators that update running statistics although their name does not say so.
 llvm::StringRef trainingFlag(llvm::StringRef target) {
   return llvm::StringSwitch<llvm::StringRef>(target)
       .Cases({"aten.batch_norm.default", "aten.native_batch_norm.default", "aten.cudnn_batch_norm.default"}, "training")
@@ -31,7 +31,7 @@ bool updatesStatistics(const Node &node) {
 
 bool isInstanceNorm(const Node &node) { return node.target == "aten.instance_norm.default"; }
 
-/// One note for each of the first nodes, and how many more there are.
+/// One note for each of the first nodes, and the number of the others.
 void addNotes(const ExportedProgram &program, llvm::ArrayRef<const Node *> nodes, const std::string &before,
               Diagnostic &error) {
   for (const Node *node : nodes.take_front(maxNotes))
@@ -54,7 +54,7 @@ void report(const ExportedProgram &program, const std::string &message, const st
   errors.push_back(std::move(error));
 }
 
-/// The same where decompositions are the way out.
+/// The same, for errors that decompositions resolve.
 template <typename Predicate>
 void reportUndecomposed(const ExportedProgram &program, const std::string &message, Predicate matches,
                         std::vector<Diagnostic> &errors) {
@@ -80,7 +80,7 @@ bool writesOperand(llvm::StringRef target) {
   auto [name, overload] = qualified.split('.');
   if (overload == "out" || overload.ends_with("_out"))
     return true;
-  // Torch calls what it does to a gradient in place too; the tensor stays as it is.
+  // Torch also treats detach_, which only changes how gradients flow, as in place; the elements do not change.
   if (name == "detach_")
     return false;
   if (name.starts_with("__") && name.ends_with("__"))
@@ -90,7 +90,7 @@ bool writesOperand(llvm::StringRef target) {
 
 void checkFunctional(const ExportedProgram &program, const std::string &path, std::vector<Diagnostic> &errors) {
   std::string prefix = "'" + path + "': ";
-  // Decomposed it would write to its table all the same.
+  // Decomposed, it would write to its table all the same.
   auto isRenorm = [](const Node &node) { return llvm::StringRef(node.target).starts_with("aten.embedding_renorm"); };
   report(program, prefix + "an embedding with 'max_norm' changes its table in the forward pass",
          "leave max_norm out and scale the rows that are looked up, 'x * (max_norm / x.norm(dim=-1, "
@@ -102,12 +102,12 @@ void checkFunctional(const ExportedProgram &program, const std::string &path, st
   reportUndecomposed(
       program, prefix + "the graph updates running statistics of a normalization in hiding",
       [](const Node &node) { return updatesStatistics(node) && !isInstanceNorm(node); }, errors);
-  // Decompositions leave it as it is, and no signature lists what it updates.
+  // Decompositions keep it, and no signature lists the buffers that it updates.
   report(
       program, prefix + "the graph updates running statistics of an instance norm, which no archive lists",
       "make the module with 'track_running_stats=False', or call 'model.eval()' before torch.export.export",
       [](const Node &node) { return updatesStatistics(node) && isInstanceNorm(node); }, errors);
-  // A rank's tensor, or what a collective made, lies in memory otherwise than the traced one: numbers would be wrong.
+  // The tensors of a rank, and results of collectives, have another memory layout than the traced one.
   report(
       program, prefix + "the graph reads elements by their place in memory",
       "write it with slices, unfold or gather instead of as_strided",

@@ -11,12 +11,11 @@ namespace meshplan::archive {
 /// Whether a call of `target` (such as `aten.add_.Tensor`) writes an operand.
 bool writesOperand(llvm::StringRef target);
 
-/// A node for a note: its operator, module and line of code, as far as the archive says.
+/// A node as text for a note: its operator, module and line of code, as far as the archive has them.
 std::string describeNode(const ExportedProgram &program, const Node &node);
 
-/// Adds one error for the nodes that write in place, a view included, one for
-/// those that update batch-norm statistics without saying so, and one for those
-/// that read by strides.
+/// Adds one error for the nodes that write in place (through a view included), one for those that update the statistics
+/// of norms as a hidden side effect, and one for those that read by strides.
 void checkFunctional(const ExportedProgram &program, const std::string &path, std::vector<Diagnostic> &errors);
 
 } // namespace meshplan::archive

@@ -1,4 +1,17 @@
 //===- graph_reader.cpp - JSON graph to values and nodes ---------*- C++ -*-===//
+//
+// Nodes are read in order, in one walk. A region (a nested graph under no_grad
+// or autocast) is inlined: its operands are bound to its inputs by name, its
+// nodes are appended with the region's properties, and its results become
+// results of the outer graph.
+//
+// Example: a graph with a region
+//
+//   y = wrap_with_set_grad_enabled(False, submodule, x)     submodule(a): b = mul(a, 2); return b
+//
+// becomes the one node b = mul(x, 2) with noGrad, and y is another name of b.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/graph_reader.h"
 
@@ -10,7 +23,7 @@ namespace meshplan::archive {
 
 namespace {
 
-/// What to do about a region: those of a context are inlined on request, those that choose or repeat are not.
+/// The help for a region: regions of a context can be inlined by the exporter; branches and loops cannot.
 std::string regionHelp(llvm::StringRef target, const ExportedProgram &program) {
   if (target.starts_with("higher_order.wrap_with_") && !program.isDecomposed)
     return "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region";
@@ -18,13 +31,13 @@ std::string regionHelp(llvm::StringRef target, const ExportedProgram &program) {
          "out";
 }
 
-/// Of a layout, numbered as in torch/_export/serde/schema.py: sparse in some form, neither unknown nor strided.
+/// True for a sparse layout, numbered as in torch/_export/serde/schema.py.
 bool isSparse(int64_t layout) {
   constexpr int64_t unknown = 0, sparseBsc = 5;
   return layout > unknown && layout <= sparseBsc;
 }
 
-/// Operators that only check what the shapes already say.
+/// Operators that only check what the shapes already imply.
 bool isAssert(llvm::StringRef target) {
   llvm::StringRef name = target.split('.').second.split('.').first;
   return llvm::StringSwitch<bool>(name)
@@ -34,11 +47,11 @@ bool isAssert(llvm::StringRef target) {
 }
 
 struct Frame {
-  llvm::StringRef function, code; ///< its name, and the line that is run
+  llvm::StringRef function, code; ///< its name, and the current line
   std::string place;              ///< `file.py:12`
 };
 
-/// The frames of a Python stack trace, the innermost one last: lines `File "F.py", line 12, in NAME` and lines of code.
+/// The frames of a Python stack trace, innermost last: lines `File "F.py", line 12, in NAME` and lines of code.
 std::vector<Frame> framesOf(llvm::StringRef trace) {
   std::vector<Frame> frames;
   llvm::SmallVector<llvm::StringRef> lines;
@@ -84,7 +97,7 @@ GraphNames GraphReader::read(const Json &graph) {
   return names;
 }
 
-/// Floats and truth values are read where an operator takes them: most are those of asserts.
+/// Floats and booleans are read where an operator uses them: most are used by asserts only.
 void GraphReader::readNumbers(const Json &graph, GraphNames &names) {
   const Json &integers = document.object(document.member(graph, "sym_int_values"));
   for (auto it = integers.begin(); it != integers.end(); ++it)
@@ -191,7 +204,7 @@ void GraphReader::readNode(const Json &json, GraphNames &names, const RegionCont
     document.fail(json, "operator '" + target + "' is not supported");
 }
 
-/// Such nodes are not needed: names.integers has what they compute.
+/// Nodes that only compute symbolic numbers are dropped: names.integers has the results as expressions.
 bool GraphReader::isSymbolicArithmetic(const Json &outputs) {
   for (const Json &output : outputs) {
     llvm::StringRef kind = document.unionMember(output).first;
@@ -221,6 +234,7 @@ void GraphReader::readArguments(const Json &inputs, const GraphNames &names, Nod
   for (const Json &input : document.array(inputs)) {
     std::string name = document.string(document.member(input, "name"));
     std::optional<Argument> argument = readArgument(document.member(input, "arg"), names, *this, document);
+    // Where and how a tensor is stored is decided by the plan and the runtime.
     if (argument && name != "device" && name != "pin_memory" && name != "non_blocking" && name != "layout")
       node.arguments.push_back({std::move(name), std::move(*argument)});
   }
@@ -241,8 +255,8 @@ void GraphReader::readMetadata(const Json &json, Node &node) {
       noteOrigin(document.string(*origin), node);
 }
 
-/// Decompositions inline regions without gradients, and those to core operators make an `alias` of a `detach`. What is
-/// left of either are the nodes, and the function of torch, that a node was made from.
+/// Decompositions inline no-grad regions, and core decompositions turn a `detach` into an `alias`. What remains is the
+/// origin of a node (the nodes and the torch function that it was made from).
 void GraphReader::noteOrigin(llvm::StringRef origin, Node &node) {
   node.noGrad |= origin.contains("wrap_with_set_grad_enabled");
   if (node.target == "aten.alias.default" &&
@@ -250,7 +264,8 @@ void GraphReader::noteOrigin(llvm::StringRef origin, Node &node) {
     node.target = "aten.detach.default";
 }
 
-/// A function's `forward` follows a line that says `apply`, and is one more than the node is in modules.
+/// A call of a custom autograd function shows as a `forward` after a line with `apply`; the trace then has one
+/// `forward` more than the node has modules.
 void GraphReader::noteTrace(llvm::StringRef trace, Node &node) {
   node.source = innermostFrame(trace);
   std::vector<Frame> frames = framesOf(trace);
@@ -308,6 +323,7 @@ ValueId GraphReader::defineTensor(const Json &name, GraphNames &names, int32_t p
     if (!hasPossibleSize(value))
       document.fail(sizes, "tensor '" + value.name + "' has more bytes than 64 bits can count");
   }
+  // Regions have names of their own, which may repeat; values need unique names.
   std::string base = value.name;
   for (int suffix = 1; !valueNames.insert(value.name).second; ++suffix)
     value.name = base + "$" + std::to_string(suffix);
@@ -337,11 +353,11 @@ void GraphReader::readGradientRegion(const Json &json, GraphNames &names, Region
   inlineRegion(json, 1, names, context);
 }
 
-/// Where autocast is on, tensors have the types that it gives them, and nodes are recorded without the conversions of
-/// their operands. Decompositions write these out.
+/// Where autocast is on, tensors have the types that autocast gives them, but the graph does not contain the
+/// conversions of operands. Decompositions make these explicit.
 void GraphReader::readAutocastRegion(const Json &json, GraphNames &names, RegionContext context) {
   const Json &inputs = document.array(document.member(json, "inputs"));
-  constexpr size_t settings = 4; // type of device, dtype, whether it is on, whether conversions are kept
+  constexpr size_t settings = 4; // device type, dtype, enabled, cache
   if (inputs.size() <= settings)
     return document.fail(inputs, "an autocast region needs four settings and a graph");
   std::string device = document.string(document.member(document.member(inputs[0], "arg"), "as_string"));
@@ -351,6 +367,7 @@ void GraphReader::readAutocastRegion(const Json &json, GraphNames &names, Region
                   regionHelp("higher_order.wrap_with_autocast", program));
     return defineUnread(json, names);
   }
+  // If autocast is off for the tensors' own device, or for a second device type, it is off here for every device.
   bool isEvery = isOwnDevice(device, names) || (!context.autocastOff.empty() && context.autocastOff != device);
   context.autocastOff = isEvery ? everyDevice.str() : device;
   inlineRegion(json, settings, names, context);
@@ -382,7 +399,7 @@ void GraphReader::bindRegionInputs(const Json &inputs, size_t before, const Json
                                      llvm::Twine(inputs.size() - before) + " are given");
   for (size_t i = 0; i < formals.size(); ++i) {
     auto [kind, formal] = document.unionMember(formals[i]);
-    // Other kinds are constants or integers, which the region's own table knows.
+    // Other kinds are constants or integers, which are in the region's own table.
     if (kind == "as_tensor")
       inner.tensors[document.string(document.member(*formal, "name"))] =
           readTensor(document.member(document.member(inputs[i + before], "arg"), "as_tensor"), outer);

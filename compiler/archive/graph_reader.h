@@ -1,8 +1,7 @@
 //===- graph_reader.h - JSON graph to values and nodes -----------*- C++ -*-===//
 //
-// Flattens the graph of an archive into ExportedProgram: no-grad regions are
-// inlined, symbolic arithmetic is resolved to expressions, asserts are left
-// out. What cannot be represented is an error at its place in the JSON.
+// Flattens the graph of an archive into ExportedProgram: no-grad regions are inlined, symbolic arithmetic becomes
+// expressions, asserts are dropped. Anything that cannot be represented is an error with its path in the JSON.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +17,13 @@
 
 namespace meshplan::archive {
 
-/// What holds for the nodes of a region.
+/// Properties of all nodes of a region.
 struct RegionContext {
   bool noGrad = false;
-  std::string autocastOff; ///< as of Node
+  std::string autocastOff; ///< as in Node
 };
 
-/// Names of one graph. A region has its own: its names may hide outer ones.
+/// Names of one graph. A region has its own names, which may shadow outer ones.
 struct GraphNames {
   llvm::StringMap<ValueId> tensors;
   llvm::StringMap<SymbolicInt> integers;
@@ -38,36 +37,36 @@ public:
   GraphReader(JsonDocument &document, ExportedProgram &program)
       : document(document), program(program), scopes(program.scopes) {}
 
-  /// Reads the outermost graph, its inputs included, and fills the values,
-  /// nodes and scopes of the program. Returns its names for the signature.
+  /// Reads the outermost graph including its inputs, and fills the values, nodes and scopes of the program. Returns its
+  /// names for the signature.
   GraphNames read(const Json &graph);
 
-  /// The tensor that a TensorArgument names.
+  /// The tensor that a TensorArgument refers to.
   ValueId readTensor(const Json &tensorArgument, const GraphNames &names);
 
   /// Element type and shape of a TensorMeta.
   std::optional<ScalarType> readScalarType(const Json &number);
   SymbolicInt readSymbolicInt(const Json &symInt);
 
-  /// The float or truth value that a SymFloatArgument or SymBoolArgument names or is. Nothing where that is an error.
+  /// The value of a SymFloatArgument or SymBoolArgument, given by name or literally. Nothing after an error.
   std::optional<SymbolicScalar> readSymbolicScalar(SymbolicScalar::Type type, const Json &argument,
                                                    const GraphNames &names);
 
 private:
-  /// Keeps the extent that a symbol had in the example inputs.
+  /// Records the value that a symbol had in the example inputs.
   void noteExample(const SymbolicInt &integer, const Json &expression);
   void readNumbers(const Json &graph, GraphNames &names);
   void readNodes(const Json &graph, GraphNames &names, const RegionContext &context);
   void readNode(const Json &json, GraphNames &names, const RegionContext &context);
   void readOperator(const Json &json, llvm::StringRef target, GraphNames &names, const RegionContext &context);
   void readRegion(const Json &json, llvm::StringRef target, GraphNames &names, RegionContext context);
-  /// Results of a region that was refused: what reads them is not wrong as well.
+  /// Defines results of a refused region, so that their readers are not reported as well.
   void defineUnread(const Json &json, GraphNames &names);
   void readGradientRegion(const Json &json, GraphNames &names, RegionContext context);
   void readAutocastRegion(const Json &json, GraphNames &names, RegionContext context);
-  /// The nodes of the graph that follows `settings` arguments of a region, which the operands of the graph follow.
+  /// Inlines the graph of a region. Its arguments are: `settings` settings, the graph, then the operands of the graph.
   void inlineRegion(const Json &json, size_t settings, GraphNames &names, const RegionContext &context);
-  /// True if the tensors of this graph are on a device of this type. Those of a plan are on the plan's.
+  /// True if the tensors of this graph are on a device of this type. A plan moves them to its own device.
   bool isOwnDevice(const std::string &type, const GraphNames &names);
   void bindRegionInputs(const Json &inputs, size_t before, const Json &graph, const GraphNames &outer,
                         GraphNames &inner);
@@ -78,7 +77,7 @@ private:
   ValueId defineTensor(const Json &name, GraphNames &names, int32_t producer, int32_t result);
   void readArguments(const Json &inputs, const GraphNames &names, Node &node);
   void readMetadata(const Json &json, Node &node);
-  /// Keeps where a node comes from, and the place where it applies a function whose backward the archive does not have.
+  /// Records where a node comes from, and calls of custom autograd functions, whose backward the archive does not have.
   void noteTrace(llvm::StringRef trace, Node &node);
   void noteOrigin(llvm::StringRef origin, Node &node);
 

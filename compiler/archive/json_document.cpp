@@ -12,10 +12,10 @@ const Json emptyNode;
 const Json emptyArray = Json::array();
 const Json emptyObject = Json::object();
 
-/// Errors of one document beyond this number say nothing new.
+/// Limit for the errors of one document; more would not help.
 constexpr size_t maxErrors = 20;
 
-/// Deeper texts are refused, so that no recursion over the tree can exhaust the stack.
+/// Deeper texts are refused, so that recursion over the tree cannot exhaust the stack.
 constexpr size_t maxDepth = 200;
 
 /// Path of the node at this address, such as `graph.nodes[3].target`.
@@ -166,7 +166,7 @@ double JsonDocument::number(const Json &node) {
 }
 
 void JsonDocument::fail(const Json &node, const llvm::Twine &message, std::string help) {
-  // Empty values returned after an earlier error are not part of the tree.
+  // Empty values that were returned after an earlier error are not part of the tree.
   std::string path;
   if (errors.size() < maxErrors && findPath(tree, node, path)) {
     std::string place = path.empty() ? "" : " at ";

@@ -1,9 +1,8 @@
 //===- json_document.h - checked access to a JSON member ---------*- C++ -*-===//
 //
-// The JSON of an archive is outside data: every access is checked, and an error
-// names the file in the archive and the path inside it. After an error the
-// access functions return empty values, so that readers need no branch for each
-// field and ask failed() once.
+// The JSON of an archive is untrusted input: every access is checked, and an error names the file in the archive and
+// the path inside it. After an error the access functions return empty values, so that readers need no branch for each
+// field and check failed() once.
 //
 // nlohmann's tree is used rather than LLVM's: on the 10 MB graph of an 80-layer
 // model it takes 0.13 s and 100 MB instead of 0.58 s and 520 MB.
@@ -26,12 +25,11 @@ namespace meshplan::archive {
 
 using Json = nlohmann::json;
 
-/// One parsed JSON text and the errors found in it. Neither copied nor moved:
-/// error paths are found by the address of a node.
+/// One parsed JSON text and the errors found in it. Neither copied nor moved: error paths are found by the address of a
+/// node.
 class JsonDocument {
 public:
-  /// `name` is what errors call the text. Errors go to `errors`, which must
-  /// outlive the document.
+  /// `name` is the name of the text in errors. Errors go to `errors`, which must outlive the document.
   JsonDocument(std::string name, llvm::StringRef text, std::vector<Diagnostic> &errors);
   JsonDocument(const JsonDocument &) = delete;
   JsonDocument &operator=(const JsonDocument &) = delete;
@@ -47,7 +45,7 @@ public:
   const Json &array(const Json &node);
   /// The members of an object; an empty object and an error otherwise.
   const Json &object(const Json &node);
-  /// Key and value of an object with one member, which is how a union is written.
+  /// Key and value of an object with one member, the encoding of a union.
   std::pair<llvm::StringRef, const Json *> unionMember(const Json &node);
 
   std::string string(const Json &node);

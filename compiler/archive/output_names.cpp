@@ -6,8 +6,8 @@ namespace meshplan::archive {
 
 namespace {
 
-/// Keys of a container's children. The context of a dict or a registered class
-/// is a JSON text of its keys; that of a tuple says nothing.
+/// Keys of a container's children. The context of a dict or a registered class is a JSON text with its keys; that of a
+/// tuple has none.
 std::vector<std::string> childNames(const Json &context, size_t count) {
   std::vector<std::string> names;
   if (context.is_string()) {

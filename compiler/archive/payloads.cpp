@@ -32,11 +32,11 @@ void readTensorMetadata(JsonDocument &document, const Json &metadata, Payload &p
   payload.offset = document.integer(document.member(document.member(metadata, "storage_offset"), "as_int"));
 }
 
-/// By how much all constants together may be larger than their storages.
+/// Limit for the bytes by which all constants together may exceed their storages.
 constexpr int64_t maxGrowth = int64_t(1) << 30;
 
-/// Number of elements, and the highest storage element read; nothing when the
-/// numbers are negative, of different length or too large.
+/// Number of elements, and the highest storage element that is read; nothing if the numbers are negative, too large or
+/// of different length.
 struct Footprint {
   int64_t elements = 1;
   int64_t last = 0;
@@ -58,13 +58,13 @@ std::optional<Footprint> footprint(const Payload &payload) {
   return result;
 }
 
-/// Copies the elements of a strided tensor in row-major order, what is repeated in few copies.
+/// Copies the elements of a strided tensor in row-major order. Repeated blocks (stride 0) are copied in large pieces.
 class Gather {
 public:
   /// `payload` has at least one element, and all lie in `storage`.
   Gather(const Payload &payload, const std::string &storage)
       : storage(storage), size(scalarTypeSize(payload.type)), first(payload.offset) {
-    // The others are no more than an element count has bits.
+    // At most as many dims are left as an element count has bits.
     for (auto [extent, stride] : llvm::zip(payload.dims, payload.strides))
       if (extent > 1)
         dims.push_back({extent, stride});
@@ -95,7 +95,7 @@ private:
     }
   }
 
-  /// What begins at `begin` stands there `times` times.
+  /// Repeats the bytes from `begin` on, so that they occur `times` times; the copied length doubles each time.
   void repeat(size_t begin, int64_t times) {
     size_t piece = bytes.size() - begin, end = begin + piece * times;
     while (bytes.size() < end) {
@@ -175,7 +175,7 @@ std::optional<ConstantData> loadConstant(const Payload &payload, const std::stri
     return fail("needs " + std::to_string(needed) + " bytes of '" + payload.member + "', which has " +
                     std::to_string(storage->size()),
                 "");
-  // Strides may repeat elements, so tensors can be larger than their storage, but not without bound.
+  // Strides may repeat elements, so a tensor may be larger than its storage, but only up to a limit.
   int64_t more = std::max<int64_t>(print->elements * scalarTypeSize(payload.type) - int64_t(storage->size()), 0);
   if (more > maxGrowth - growth)
     return fail("makes the constants more than 1 GiB larger than they are stored, with repeated elements written out",

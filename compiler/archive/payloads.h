@@ -17,7 +17,7 @@ namespace meshplan::archive {
 
 /// One tensor of a table.
 struct Payload {
-  std::string member; ///< of the zip, with its folder
+  std::string member; ///< name in the zip, with its folder
   bool pickled = false;
   ScalarType type = ScalarType::Float32;
   std::vector<int64_t> dims;
@@ -27,22 +27,22 @@ struct Payload {
 
 using PayloadTable = llvm::StringMap<Payload>;
 
-/// Reads a table. `folder` is where its storages lie, with a slash at the end.
+/// Reads a table. `folder` is the folder of its storages, with a slash at the end.
 PayloadTable readPayloadTable(JsonDocument &document, llvm::StringRef folder);
 
 /// Whether the tensor has the type and shape that the graph gives `value`.
 bool hasTypeOf(const Payload &payload, const Value &value);
 
-/// A complex tensor as real and imaginary parts in a last dim, any other one as it is. No bytes move.
+/// Turns a complex tensor into one with real and imaginary parts in a last dim; others are unchanged. No bytes are
+/// copied.
 Payload inParts(Payload payload);
 
 /// Whether the storage of `payload` has bytes; on the meta device it has none.
 bool hasBytes(const Payload &payload, const ZipArchive &archive);
 
-/// The tensor's bytes, made contiguous. Errors, which name `what` (such as
-/// `buffer 'rotary.inv_freq'`): no bytes, a pickled tensor, too few bytes. `growth`
-/// counts, over all constants of an archive, by how many bytes they are larger
-/// than their storages, which has a limit.
+/// The tensor's bytes, made contiguous. Errors, which name `what` (such as `buffer 'rotary.inv_freq'`): no bytes, a
+/// pickled tensor, too few bytes. `growth` accumulates, over all constants of an archive, the bytes by which they
+/// exceed their storages; it is limited.
 std::optional<ConstantData> loadConstant(const Payload &payload, const std::string &what, const ZipArchive &archive,
                                          int64_t &growth, std::vector<Diagnostic> &errors);
 

@@ -1,4 +1,13 @@
 //===- read_archive.cpp - .pt2 file to exported program ----------*- C++ -*-===//
+//
+// The graph is read first, because the signature refers to its tensors. Checks
+// come before rewrites: functional_check reports the operators of the model, not
+// those of a rewritten graph. Gradients are stopped while nodes still have the
+// form in which they were exported (givenBack depends on it), complex tensors
+// are split next, and simplification comes last, as it also removes values that
+// the other rewrites left without readers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/read_archive.h"
 
@@ -30,7 +39,7 @@ public:
 private:
   void fail(const std::string &problem, std::string help = "");
 
-  /// All members lie in one top folder, named after the file that was written.
+  /// All members are in one top folder, named after the file that was written.
   bool findFolder();
   std::optional<std::string> readMember(const std::string &name);
   bool checkText(const std::string &member, llvm::StringRef what, llvm::StringRef supported);
@@ -45,8 +54,7 @@ private:
   std::optional<ExportedProgram> readProgram(const std::string &member, const PayloadTable &weights,
                                              const PayloadTable &constants);
 
-  /// Symbols of the inputs, with their ranges. Any other symbol stands for a
-  /// number that only the data gives.
+  /// Symbols of the inputs, with their ranges. Any other symbol stands for a data-dependent number.
   void readSymbols(JsonDocument &document, ExportedProgram &program);
 
   const ZipArchive &archive;
@@ -92,7 +100,7 @@ void ArchiveReader::readBufferValues(ExportedProgram &program) {
 }
 
 std::optional<std::string> ArchiveReader::readExtraFile(const std::string &name) {
-  constexpr uint64_t most = uint64_t(64) << 20; // texts of users are small
+  constexpr uint64_t most = uint64_t(64) << 20; // extra files are small
   std::string member = "extra/" + name;
   if (!findFolder() || !archive.find(folder + member))
     return std::nullopt;
@@ -180,14 +188,14 @@ bool ArchiveReader::checkSchema(JsonDocument &document) {
   return false;
 }
 
-/// What torch.export.export writes is checked as a graph that trains, and what decompositions make as one of ATen.
+/// Graphs of torch.export.export have the verifier TRAINING, graphs of decompositions the verifier ATEN.
 static void readVerifiers(JsonDocument &document, ExportedProgram &program) {
   if (const Json *verifiers = document.optionalMember(document.root(), "verifiers"))
     for (const Json &verifier : document.array(*verifiers))
       program.isDecomposed |= document.string(verifier) == "ATEN";
 }
 
-/// Adds the tensors that become a part of what is compiled; the graph says of which type and shape they are.
+/// Hashes the tensors that are compiled into the artifact; their types and shapes are part of the graph.
 static void hashConstants(const ExportedProgram &program, llvm::SHA256 &hash) {
   for (const Constant &constant : program.constants)
     hash.update(constant.data.bytes);

@@ -6,7 +6,7 @@ namespace meshplan::archive {
 
 namespace {
 
-/// What the exporter writes for nodes that it inserts without a module.
+/// The key that the exporter writes for nodes that it inserts without a module.
 constexpr llvm::StringRef noModuleKey = "_empty_nn_module_stack_from_metadata_hook";
 
 llvm::SmallVector<llvm::StringRef> splitOutsideBrackets(llvm::StringRef text, char delimiter) {

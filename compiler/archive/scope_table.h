@@ -1,9 +1,7 @@
 //===- scope_table.h - module stacks to scopes -------------------*- C++ -*-===//
 //
-// Every node of an archive carries `nn_module_stack` as a string of
-// `key,path,class` entries from the model down, joined by `;`. A second call of
-// one module has a key that ends in `@1`. The table makes one scope of each
-// distinct prefix.
+// Every node of an archive has `nn_module_stack`, a string of `key,path,class` entries from the model down, joined by
+// `;`. The second call of a module has a key that ends in `@1`. The table makes one scope for each distinct prefix.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,16 +22,15 @@ struct ModuleStackEntry {
   llvm::StringRef className;
 };
 
-/// Splits a module stack. Delimiters inside brackets belong to a name. Nothing
-/// when an entry does not have three fields.
+/// Splits a module stack. Delimiters inside brackets belong to a name. Nothing if an entry does not have three fields.
 std::optional<llvm::SmallVector<ModuleStackEntry>> splitModuleStack(llvm::StringRef text);
 
 class ScopeTable {
 public:
   explicit ScopeTable(std::vector<Scope> &scopes) : scopes(scopes) {}
 
-  /// Index of the innermost scope; -1 when the exporter made the node itself
-  /// and knew no module; nothing when `text` is malformed.
+  /// Index of the innermost scope; -1 for a node that the exporter inserted without a module; nothing if `text` is
+  /// malformed.
   std::optional<int32_t> find(llvm::StringRef text);
 
 private:

@@ -21,20 +21,20 @@ private:
 
   ValueId tensor(const Json &spec) { return context.graph.readTensor(document.member(spec, "arg"), context.names); }
 
-  /// The tensor that an input specification names: an input of the graph that no other one names.
+  /// The tensor of an input specification: an input of the graph that no other specification names.
   ValueId inputTensor(const Json &argument);
 
-  /// The same for what the model holds, which has a name of its own and one shape.
+  /// The same for parameters, buffers and constants, which have a unique name and a static shape.
   ValueId heldTensor(const Json &spec, const std::string &name);
 
-  /// Every tensor that the graph takes must be a parameter, a buffer, a constant or an input of the user.
+  /// Checks that every tensor input of the graph is a parameter, a buffer, a constant or a user input.
   void checkInputs(const Json &inputs);
 
   std::string text(const Json &spec, const char *key) { return document.string(document.member(spec, key)); }
 
   void readInput(const Json &json);
 
-  /// Member that holds a weight; empty when the archive has no bytes for it.
+  /// Member that holds a weight; empty if the archive has no bytes for it.
   std::string weightMember(const std::string &name);
   void readParameter(const Json &spec);
   bool requiresGrad(const Json &spec);
@@ -43,7 +43,7 @@ private:
   ConstantData load(const std::string &what, const std::string &name, ValueId value);
   void readUserInput(const Json &argument);
 
-  /// Names of the model's results; empty when the archive does not say.
+  /// Names of the model's results; empty if the archive has none.
   std::vector<std::string> leafNames(const Json &module);
   void readOutputs(const Json &specs, const std::vector<std::string> &names);
   void readUserOutput(llvm::StringRef specKind, const Json &argument, std::string name);
@@ -51,7 +51,7 @@ private:
   const SignatureContext &context;
   JsonDocument &document;
   ExportedProgram &program;
-  std::set<ValueId> specified; ///< inputs of the graph with an input specification
+  std::set<ValueId> specified; ///< graph inputs with an input specification
   llvm::StringSet<> held;      ///< names of parameters, buffers and constants
   llvm::StringSet<> outputNames;
   int64_t growth = 0; ///< of the constants: see loadConstant
@@ -164,7 +164,7 @@ ConstantData SignatureReader::load(const std::string &what, const std::string &n
                               "export the model again with torch.export.save"});
     return {};
   }
-  // Before the bytes are read: their number follows from the stored shape.
+  // Checked before the bytes are read, whose number follows from the stored shape.
   if (value != noValue && !it->second.pickled && !hasTypeOf(it->second, program.values[value])) {
     context.errors.push_back(
         {"'" + context.archive.path() + "': " + what + " is stored with another type or shape than the graph gives it",

@@ -8,7 +8,7 @@
 
 namespace meshplan::archive {
 
-/// What the signature needs from the rest of the archive.
+/// The parts of the archive that the signature refers to.
 struct SignatureContext {
   JsonDocument &document;
   GraphReader &graph;
@@ -19,8 +19,8 @@ struct SignatureContext {
   std::vector<Diagnostic> &errors;
 };
 
-/// Fills parameters, buffers, constants, inputs, outputs and buffer updates of
-/// `program` from the GraphModule `module`, and loads the constants.
+/// Fills parameters, buffers, constants, inputs, outputs and buffer updates of `program` from the GraphModule `module`,
+/// and loads the constants.
 void readSignature(const Json &module, const SignatureContext &context, ExportedProgram &program);
 
 } // namespace meshplan::archive

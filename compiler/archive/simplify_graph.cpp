@@ -1,4 +1,4 @@
-//===- simplify_graph.cpp - remove what has no meaning here ------*- C++ -*-===//
+//===- simplify_graph.cpp - remove nodes without effect ----------*- C++ -*-===//
 
 #include "compiler/archive/simplify_graph.h"
 
@@ -47,7 +47,7 @@ bool isIdleDropout(const Node &node) {
   return (on && !*on) || probabilityOf(node) == 0;
 }
 
-/// A copy that is asked for, or the order of elements in memory, which an archive does not say of the operand.
+/// True if a copy or a memory format is requested; an archive does not tell the operand's memory format.
 bool asksForAnother(const Node &node) {
   const Argument *copy = node.find("copy"), *format = node.find("memory_format");
   const bool *on = copy ? std::get_if<bool>(copy) : nullptr;
@@ -98,7 +98,7 @@ public:
   }
 
 private:
-  /// True when the node goes away.
+  /// True if the node is removed.
   bool simplify(Node &node) {
     const Argument *self = node.find(isDropout(node.target) ? "input" : "self");
     const ValueId *operand = self ? std::get_if<ValueId>(self) : nullptr;

@@ -33,7 +33,8 @@ public:
   }
 
 private:
-  /// What gives back a tensor from outside of the regions has its gradient, and later readers of that tensor read it.
+  /// A node that returns a tensor from outside of its region unchanged keeps the tensor's gradient: it leaves the
+  /// region.
   void takeOut() {
     llvm::DenseSet<ValueId> inside;
     for (Node &node : program.nodes) {
@@ -45,8 +46,8 @@ private:
     }
   }
 
-  /// Calls `visit` with what nodes with gradients and outputs read, by reference. A stop is none of these, the model's
-  /// own included.
+  /// Calls `visit`, by reference, with the values that nodes with gradients and outputs read. A detach of the model
+  /// does not count as such a node.
   template <typename Visitor> void visitReadersOutside(Visitor visit) {
     for (Node &node : program.nodes)
       for (NamedArgument &argument : node.arguments)
@@ -56,10 +57,11 @@ private:
       visit(output.value);
   }
 
-  /// What a node with gradients reads is stopped where it comes from a region without.
+  /// True if a gradient may flow from `node` to the value: not through a value that is stopped at the border of a
+  /// region.
   bool carriesInto(const Node &node, ValueId id) const { return carries[id] && (node.noGrad || !stopped.contains(id)); }
 
-  /// A gradient would flow by way of the node's results if none were stopped at the node.
+  /// Marks the node's results if a gradient would flow through them.
   void findCarriers(const Node &node) {
     bool reads = false;
     for (const NamedArgument &argument : node.arguments)
@@ -89,7 +91,7 @@ private:
   }
 
   ExportedProgram &program;
-  std::vector<bool> carries; ///< a value of the program as it came that depends on a parameter
+  std::vector<bool> carries; ///< a value of the original program that depends on a parameter
   std::vector<bool> isReadOutside;
   llvm::DenseMap<ValueId, ValueId> stopped;
   llvm::StringSet<> names;

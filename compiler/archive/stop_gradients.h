@@ -1,10 +1,12 @@
 //===- stop_gradients.h - regions without gradients --------------*- C++ -*-===//
 //
-// In PyTorch what `torch.no_grad()` computes has no gradient, whoever reads it
-// (torch/autograd/grad_mode.py); a tensor that is given back as it is, as by
-// `x.float()` of floats, is no other one and keeps its own. Once such a region
-// is inlined, its nodes look like all others: `aten.detach` stands for its
+// In PyTorch, a result computed under `torch.no_grad()` has no gradient in any of its readers
+// (torch/autograd/grad_mode.py). A tensor that is returned unchanged, as by `x.float()` of floats, is the same tensor
+// and keeps its gradient. Once such a region is inlined, its nodes look like all others, so `aten.detach` marks its
 // border.
+//
+// Example: with torch.no_grad(): m = w * 2; then y = m + w. The graph becomes m = mul(w, 2); d = detach(m); y = add(d,
+// w), and w gets its gradient from the sum only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +17,8 @@
 
 namespace meshplan::archive {
 
-/// Puts `aten.detach` behind each value that a node without gradients makes of parameters, where nodes with gradients
-/// or outputs read it other than to detach it, and has them read that. `program` must be functional.
+/// Inserts `aten.detach` after each value that a node without gradients computes from parameters, if nodes with
+/// gradients or outputs read it (other than by a detach), and makes them read its result. `program` must be functional.
 void stopGradients(ExportedProgram &program);
 
 } // namespace meshplan::archive

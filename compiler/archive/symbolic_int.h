@@ -34,16 +34,16 @@ struct SymbolicScalar {
   bool operator==(const SymbolicScalar &other) const;
 };
 
-/// Reads what torch.export writes of an integer (parseExpression).
+/// Parses an integer as torch.export writes it (parseExpression).
 llvm::Expected<SymbolicInt> parseSymbolicInt(llvm::StringRef text);
 
 /// Infix form, such as `2*s72 + 1`; a number when known.
 std::string toString(const SymbolicInt &integer);
 
-/// The number under these bindings. Fails as `evaluate` of an expression, and on one that is no integer.
+/// The number under these bindings. Fails as `evaluate` of an expression, and if the result is not an integer.
 llvm::Expected<int64_t> evaluate(const SymbolicInt &integer, const SymbolBindings &bindings);
 
-/// The float or the truth value under these bindings. Fails as `evaluate` of an expression, and on one of another type.
+/// The float or boolean under these bindings. Fails as `evaluate` of an expression, and if the result has another type.
 llvm::Expected<SymbolicValue> evaluate(const SymbolicScalar &scalar, const SymbolBindings &bindings);
 
 /// Adds the symbols that `integer` depends on.

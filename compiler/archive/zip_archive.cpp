@@ -71,7 +71,7 @@ const ZipArchive::Member *ZipArchive::find(llvm::StringRef name) const {
   return it == members.end() ? nullptr : &it->second;
 }
 
-/// What its sizes alone say against a member. They are outside data: memory is taken for sizes that can be.
+/// The error that the sizes of a member alone show. Sizes are untrusted: memory is allocated only for plausible ones.
 std::string ZipArchive::problemOf(const Member &member, uint64_t most) const {
   if (member.compressedSize > fileSize || member.size / maxDeflateRatio > member.compressedSize)
     return "the size in its header cannot be";
@@ -80,17 +80,17 @@ std::string ZipArchive::problemOf(const Member &member, uint64_t most) const {
   return "";
 }
 
-/// Reads into `bytes`, which has the member's size. Empty, or what went wrong.
+/// Reads into `bytes`, which has the member's size. Returns an empty text or the error.
 std::string ZipArchive::readAll(const Member &member, std::string &bytes) const {
   zip_file_t *file = zip_fopen_index(handle, member.index, 0);
   if (!file)
     return zip_strerror(handle);
-  // A read gives less than it is asked for where that is more than its counters hold.
+  // A read returns less than requested if the request exceeds the range of its counters.
   uint64_t done = 0;
   zip_int64_t count = 1;
   while (done < bytes.size() && (count = zip_fread(file, bytes.data() + done, bytes.size() - done)) > 0)
     done += count;
-  // One more read reaches the end of the member, where its checksum is compared.
+  // One more read reaches the end of the member, where libzip compares the checksum.
   char last;
   bool isWhole = done == bytes.size(), isEnd = isWhole && zip_fread(file, &last, 1) == 0;
   std::string problem = isEnd        ? ""

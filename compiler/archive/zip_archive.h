@@ -35,8 +35,8 @@ public:
   /// Names in the order of the file.
   const std::vector<std::string> &names() const { return memberNames; }
   const Member *find(llvm::StringRef name) const;
-  /// Bytes of a member, which must exist; on damage adds to `errors`, and also for one that is packed and would become
-  /// larger than `most`.
+  /// Bytes of a member, which must exist. Adds to `errors` if the member is damaged, or if it is compressed and would
+  /// inflate to more than `most` bytes.
   std::optional<std::string> read(llvm::StringRef name, std::vector<Diagnostic> &errors,
                                   uint64_t most = mostUnpacked) const;
 

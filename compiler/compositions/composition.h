@@ -1,10 +1,19 @@
 //===- composition.h - a call over a divided dim as several -----*- C++ -*-===//
 //
-// Some operators need all of a dim, and follow from a few numbers of each part
-// of it: a softmax from maximum and sum. A composition computes such a call by
-// calls that can be divided over the dim, of which these numbers are reduced.
-// It says nothing of layouts: propagation decides those of the calls that it
-// makes as of any other. Owns nothing; calls are created in the IR.
+// Some operators need a whole dim although a few numbers per row are enough to compute them from parts of the row: a
+// softmax needs the maximum and the sum of exponentials. A composition rewrites such a call into calls that can be
+// split over the dim; only the numbers per row are reduced over ranks.
+//
+// Example: softmax over a vocabulary of 8 that is split over 2 ranks, for one row. A gather would move 8 elements.
+//
+//   x          f32[8 over tp]   rank 0: x0..x3        rank 1: x4..x7
+//   m = amax   f32[1]           max of 4 elements     max of 4 elements    then all-reduce (max) of 1 number
+//   e = exp(x - m)              4 elements            4 elements           no communication
+//   s = sum(e) f32[1]           sum of 4 elements     sum of 4 elements    then all-reduce (sum) of 1 number
+//   y = e / s                   y0..y3                y4..y7               no communication
+//
+// A composition does not decide layouts: propagation decides those of the new calls as of any others, and inserts the
+// two all-reduces. Owns nothing; calls are created in the IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +25,14 @@
 
 namespace meshplan {
 
-/// What calls know of the rows of a value, such as their maxima, by the name of what it is, the value and its dims. Of
-/// one function, where calls before others are composed first.
+/// Numbers per row that earlier calls of the function have already computed, such as the maxima of a value. The key is
+/// the kind of number, the value and its dims. Earlier calls are composed first, so an entry dominates its later uses.
 using KnownNumbers = std::map<std::tuple<std::string, void *, std::vector<int64_t>>, mlir::Value>;
 
-/// What a composition sees of a call, and how it replaces its results. Shapes of values are global.
+/// The interface of a rule to the call that it rewrites. Shapes of values are global.
 class Composition {
 public:
-  /// `known` is that of the function, and grows.
+  /// `known` belongs to the function; new numbers are added to it.
   Composition(plan::CallOp call, plan::MeshOp mesh, KnownNumbers &known)
       : call(call), view(CallView::of(call)), mesh(mesh), known(known) {}
 
@@ -36,24 +45,25 @@ public:
   llvm::SmallVector<mlir::Value> operands(llvm::StringRef name) const;
   mlir::Value result(unsigned index = 0) const { return call.getResult(index); }
 
-  /// A call that stands before the composed one. The text of `target` must live until it is built.
+  /// Begins a call before the composed one. The text of `target` must live until the call is built.
   CallBuilder make(llvm::StringRef target) const { return CallBuilder(target, call); }
   Arithmetic math() const;
 
-  /// A 16-bit float in f32, so that the results are rounded once; any other value as it is.
+  /// Converts a 16-bit float to f32, so that the results are rounded once; returns any other value unchanged.
   mlir::Value wide(mlir::Value value) const;
 
-  /// The number named `what` of `value` along `dims`: what a call before has made, or else `compute`.
+  /// The numbers of kind `what` of `value` along `dims`: those that an earlier call has computed, or else `compute()`.
   mlir::Value know(llvm::StringRef what, mlir::Value value, llvm::ArrayRef<int64_t> dims,
                    llvm::function_ref<mlir::Value()> compute) const;
 
   /// A reduction of `value` that keeps its dims: aten.amax, aten.sum.dim_IntList, ...
   mlir::Value reduce(llvm::StringRef target, mlir::Value value, llvm::ArrayRef<int64_t> dims) const;
 
-  /// The numbers of the elements of a dim of this size, as a tensor of one dim.
+  /// The indices of a dim of this size, 0 to size - 1, as a tensor of one dim. Split like the dim, it tells each rank
+  /// which indices it holds.
   mlir::Value places(int64_t size) const;
 
-  /// Replaces a result by a value with as many elements, which gets its shape and type.
+  /// Replaces a result by a value with the same number of elements, reshaped and converted to the result's type.
   void give(unsigned result, mlir::Value value);
   void give(mlir::Value value) { give(0, value); }
 

@@ -7,26 +7,26 @@
 
 namespace meshplan {
 
-/// The dims that a call needs whole, and of which numbers of each part would do.
+/// Dims that a call needs whole, and over which it can be composed from numbers per row.
 struct ComposedDims {
-  /// Operands that have them all, of the same sizes.
+  /// Operands that have all these dims, with the same sizes.
   llvm::SmallVector<unsigned, 2> operands;
-  llvm::SmallVector<int64_t, 2> dims; ///< counted from 0
-  /// Bytes that ranks add to each other for each row: for all elements that differ in these dims only.
+  llvm::SmallVector<int64_t, 2> dims; ///< normalized: no negative numbers
+  /// Bytes that ranks reduce for each row. A row is all elements that differ only in these dims.
   int64_t exchanged = 0;
 };
 
 struct CompositionRule {
   /// nullopt: this call has no composition.
   std::optional<ComposedDims> (*dims)(const CallView &, plan::MeshOp) = nullptr;
-  /// Gives every result that has a reader.
+  /// Replaces every result that has a reader.
   void (*compose)(Composition &) = nullptr;
-  /// The operand that is there for its shape and how it is divided, if there is one. The call goes without it where
-  /// that does not divide the dims.
+  /// An operand that only tells the shape and sharding of a result, if there is one. Where it does not split the dims,
+  /// the operand is dropped and the call stays.
   llvm::StringLiteral like = "";
 };
 
-/// Bytes of one number, and of the place of an element, as ranks exchange them for `exchanged`.
+/// Bytes of one number per row, and of an index of an element, as counted in `exchanged`.
 inline constexpr int64_t numberBytes = 4;
 inline constexpr int64_t placeBytes = 8;
 
@@ -45,21 +45,21 @@ void addSoftmaxCompositions(CompositionTable &table);
 void addSpreadCompositions(CompositionTable &table);
 
 //===----------------------------------------------------------------------===//
-// What rules share
+// Helpers of rules
 //===----------------------------------------------------------------------===//
 
-/// The dims that the argument `dim` names, a number or a list, counted from 0 and sorted; all of them if it is absent,
-/// None or empty. nullopt if one is none of the tensor's.
+/// The dims of the argument `dim`, a number or a list, normalized and sorted; all dims if it is absent, None or empty.
+/// nullopt if one is out of range.
 std::optional<llvm::SmallVector<int64_t>> dimsOf(const CallView &call, int64_t rank);
 
-/// `dim` of the operand of this name, and bytes for each row; nullopt if the call has no such operand or dim.
+/// `dim` of the operand of this name, with `exchanged` bytes per row; nullopt if the call has no such operand or dim.
 std::optional<ComposedDims> oneDim(const CallView &call, llvm::StringRef operand, int64_t dim, int64_t exchanged);
 
-/// `dims` of the operand of this name; nullopt if there are none.
+/// The same for several dims; nullopt if there are none.
 std::optional<ComposedDims> severalDims(const CallView &call, llvm::StringRef operand,
                                         std::optional<llvm::SmallVector<int64_t>> dims, int64_t exchanged);
 
-/// Elements of the dims together.
+/// Number of elements of the dims together.
 int64_t elementsAlong(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> dims);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- arithmetic.cpp - what derivatives compute with ---------------------===//
+//===- arithmetic.cpp - arithmetic of derivatives -------------------------===//
 
 #include "compiler/derivatives/arithmetic.h"
 #include <numeric>
@@ -6,14 +6,14 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// The order of PyTorch's promotion: bool, integers, floats.
+/// The categories of PyTorch's type promotion: bool, integers, floats.
 static int categoryOf(Type element) {
   if (isa<FloatType>(element))
     return 2;
   return element.isInteger(1) ? 0 : 1;
 }
 
-/// The type of which both are parts; of two 16-bit floats f32.
+/// The smallest type that holds both; f32 for two different 16-bit floats.
 static Type wider(Type left, Type right) {
   if (left == right)
     return left;
@@ -25,7 +25,7 @@ static Type wider(Type left, Type right) {
   return bitsOfLeft > bitsOfRight ? left : right;
 }
 
-/// A tensor without dims counts only where its category is the higher one.
+/// A tensor without dims counts only if its category is the higher one.
 static Type promoted(Value left, Value right) {
   Type a = elementOf(left), b = elementOf(right);
   bool isScalar = rankOf(left) == 0, otherIsScalar = rankOf(right) == 0;

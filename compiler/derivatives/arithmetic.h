@@ -1,8 +1,7 @@
-//===- arithmetic.h - what derivatives compute with -------------*- C++ -*-===//
+//===- arithmetic.h - arithmetic of derivatives -----------------*- C++ -*-===//
 //
-// Makes calls of one derivation, or of whatever else makes calls. Dims of size 1
-// broadcast and element types are promoted as PyTorch does it. Nothing is made
-// where nothing is to be done.
+// Creates calls for a derivation, or for other code that passes a Maker. Dims of size 1 broadcast and element types
+// are promoted as in PyTorch. No call is created where the result equals the operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +15,7 @@ namespace meshplan {
 
 class Arithmetic {
 public:
-  /// Begins a call of the target that it is given. The text of the target lives until the call is built.
+  /// Begins a call of the given target. The text of the target must live until the call is built.
   using Maker = std::function<CallBuilder(llvm::StringRef)>;
 
   explicit Arithmetic(Maker make) : make(std::move(make)) {}
@@ -28,23 +27,23 @@ public:
   mlir::Value sub(mlir::Value left, mlir::Value right) const { return binary("aten.sub.Tensor", left, right); }
   mlir::Value mul(mlir::Value left, mlir::Value right) const { return binary("aten.mul.Tensor", left, right); }
   mlir::Value div(mlir::Value left, mlir::Value right) const { return binary("aten.div.Tensor", left, right); }
-  /// An operator of two tensors, `self` and `other`, elementwise.
+  /// An elementwise operator of two tensors, `self` and `other`.
   mlir::Value binary(llvm::StringRef target, mlir::Value left, mlir::Value right) const;
 
   mlir::Value add(mlir::Value value, double number) const { return scalar("aten.add.Scalar", value, number); }
   mlir::Value mul(mlir::Value value, double number) const;
   mlir::Value pow(mlir::Value value, double exponent) const;
   mlir::Value neg(mlir::Value value) const { return unary("aten.neg.default", value); }
-  /// An operator of one tensor, `self`, whose result is like it.
+  /// An operator of one tensor, `self`, whose result has the same shape and type.
   mlir::Value unary(llvm::StringRef target, mlir::Value value) const;
-  /// One of a tensor and a number, `other`.
+  /// An operator of a tensor and a number, `other`.
   mlir::Value scalar(llvm::StringRef target, mlir::Value value, double number) const;
 
-  /// A comparison: bools.
+  /// A comparison; the result is boolean.
   mlir::Value compare(llvm::StringRef target, mlir::Value left, mlir::Value right) const;
   mlir::Value compare(llvm::StringRef target, mlir::Value value, double number) const;
 
-  /// Numbers of the elements of a dim of this size, of which some count from its end, counted from its front.
+  /// Indices of a dim of this size; negative ones count from the end and are made non-negative.
   mlir::Value fromFront(mlir::Value places, int64_t size) const;
 
   /// `value` where the condition holds, else zero; dims of size 1 of either broadcast.
@@ -54,16 +53,16 @@ public:
 
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
   mlir::Value permute(mlir::Value value, llvm::ArrayRef<int64_t> order) const;
-  /// The last two dims exchanged.
+  /// Swaps the last two dims.
   mlir::Value transpose(mlir::Value value) const;
-  /// Dims of size 1 that stand for all of `shape`'s.
+  /// Expands dims of size 1 to the sizes of `shape`.
   mlir::Value expand(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
-  /// The elements as another type.
+  /// Converts the elements to another type.
   mlir::Value convert(mlir::Value value, mlir::Type element) const;
 
-  /// The sum over some dims (counted from 0), which stay with size 1 if `keeps`.
+  /// The sum over some dims (no negative numbers), which are kept with size 1 if `keeps`.
   mlir::Value sum(mlir::Value value, llvm::ArrayRef<int64_t> dims, bool keeps) const;
-  /// The sum over the dims in which a tensor of `shape` was broadcast to the value's.
+  /// The sum over the dims along which a tensor of `shape` was broadcast to the value's shape.
   mlir::Value sumTo(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
 
   mlir::Value zerosLike(mlir::Value value) const;

@@ -1,7 +1,15 @@
 //===- derivation.h - the backward calls of one call ------------*- C++ -*-===//
 //
-// What a derivative rule sees of a call, and how it makes the gradients of the
-// call's operands. Owns nothing; calls are created in the IR.
+// The interface of a derivative rule to the call that it differentiates, and to the gradients that it creates. Owns
+// nothing; calls are created in the IR.
+//
+// Example: y = aten.mul.Tensor(self: f32[2, 3], other: f32[3]), with the gradient g of y. The rule says
+//
+//   give("self",  math.mul(g, other))
+//   give("other", math.mul(g, self))
+//
+// and creates two calls of aten.mul.Tensor. Because `other` was broadcast, give() adds a sum over dim 0 to its
+// gradient. A rule does not create calls for operands that need no gradient (wants()).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +23,11 @@
 
 namespace meshplan {
 
-/// Shapes of values are global. A value that a rule makes has no sharding yet.
+/// Shapes of values are global. A value that a rule creates has no sharding yet.
 class Derivation {
 public:
-  /// `gradients` has one entry for each result, null where the loss does not depend on it; at least one is not null.
-  /// `wanted` tells which operands need a gradient. Calls are made where `place` inserts.
+  /// `gradients` has one entry for each result, null where the loss does not depend on the result; at least one is not
+  /// null. `wanted` tells which operands need a gradient. Calls are created at the insertion point of `place`.
   Derivation(plan::CallOp call, llvm::ArrayRef<mlir::Value> gradients, llvm::BitVector wanted,
              const mlir::OpBuilder &place)
       : call(call), view(CallView::of(call)), gradients(gradients), wanted(std::move(wanted)), place(place) {}
@@ -44,32 +52,35 @@ public:
   bool wants(unsigned operand) const { return wanted[operand]; }
 
   //===--------------------------------------------------------------------===//
-  // What the rule gives
+  // Results of the rule
   //===--------------------------------------------------------------------===//
 
-  /// A gradient, or an addend of one, of an argument that has one, where it is wanted. Dims to which the argument was
-  /// broadcast are summed, dims of size 1 that stand for all of its are expanded, and its dtype is restored.
+  /// Adds a gradient, or one addend of it, for an argument if it needs one. The gradient is fitted to the argument:
+  /// dims along which the argument was broadcast are summed, missing broadcasts are expanded, and the dtype is
+  /// restored.
   void give(llvm::StringRef name, mlir::Value gradient);
   void give(unsigned operand, mlir::Value gradient) { give(call.getOperand(operand), gradient); }
 
-  /// The same for a value behind the operands, whose gradient the rule knows at once.
+  /// The same for a value before the operands in the graph, whose gradient the rule knows directly.
   void give(mlir::Value value, mlir::Value gradient);
 
-  /// The gradient of an argument that is wanted is zero everywhere, as PyTorch says of rounding. Nobody has to add it.
+  /// The gradient of an argument that needs one is zero everywhere, as PyTorch defines for rounding. No addition is
+  /// created.
   void giveZeros(llvm::StringRef name);
 
-  /// The values whose gradients are zeros.
+  /// The values that giveZeros() was called for.
   llvm::ArrayRef<mlir::Value> getZeros() const { return zeros; }
 
-  /// All that was given, by value, added up.
+  /// The sum of all given gradients, for each value.
   const llvm::MapVector<mlir::Value, mlir::Value> &getGiven() const { return given; }
 
-  /// Says that there is no derivative, and why; what the loss reaches through this call cannot be trained.
+  /// States that there is no derivative, and why. Parameters that the loss reaches only through this call cannot be
+  /// trained.
   void refuse(const llvm::Twine &why) { refusal = why.str(); }
   /// Empty if the rule has not refused.
   llvm::StringRef getRefusal() const { return refusal; }
 
-  /// A backward call. The text of `target` must live until it is built.
+  /// Begins a backward call. The text of `target` must live until the call is built.
   CallBuilder make(llvm::StringRef target) const { return CallBuilder::backward(target, call, place); }
 
 private:

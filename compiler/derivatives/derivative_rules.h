@@ -7,18 +7,18 @@
 
 namespace meshplan {
 
-/// Gives the gradients of the operands that want one, or refuses.
+/// Gives the gradients of the operands that need one, or refuses.
 using DerivativeRule = void (*)(Derivation &);
 
-/// The rule of a target. Operators that pass no gradient (comparisons, rounding, numbers of elements) have one that
-/// gives nothing. Without a rule of its own an operator has `differentiateAtRunTime`. Immutable and thread safe.
+/// The rule of a target. Operators that pass no gradient (comparisons, rounding, argmax) have one that gives nothing.
+/// An operator without a rule of its own has `differentiateAtRunTime`. Immutable and thread safe.
 DerivativeRule derivativeOf(llvm::StringRef target);
 
 /// True if the target has a rule of its own.
 bool hasDerivative(llvm::StringRef target);
 
-/// The rule of all other operators: the runtime computes the operator again and asks LibTorch for the gradients, in one
-/// call for all operands with the same factors. Refuses what LibTorch does not differentiate.
+/// The rule of all other operators: the runtime recomputes the operator and calls LibTorch's autograd, once for all
+/// operands that can be sharded in the same factors. Refuses operators that LibTorch does not differentiate.
 void differentiateAtRunTime(Derivation &derivation);
 
 /// Rules by target.

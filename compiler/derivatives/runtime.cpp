@@ -1,9 +1,9 @@
-//===- runtime.cpp - derivatives that the runtime finds -------------------===//
+//===- runtime.cpp - derivatives that the runtime computes ----------------===//
 //
-// `vjp.TARGET` has the arguments of TARGET, the gradients of its results, and
-// the names of the arguments whose gradients it gives. Each call computes TARGET
-// once more, so operands share one where they can: a factor that one of them has
-// and another lacks would be both in a result and summed.
+// `vjp.TARGET` takes the arguments of TARGET, the gradients of its results, and the names of the arguments whose
+// gradients it returns. Each call recomputes TARGET, so operands share a call where they can. They can if they have the
+// same factors: a factor that is in one operand's gradient and is summed over in another's would need two different
+// shardings of one call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,16 +18,16 @@ using namespace mlir;
 using namespace meshplan;
 
 namespace {
-/// Arguments, or items of them, whose gradients one call gives.
+/// The arguments, or items of list arguments, whose gradients one call computes.
 struct SharedCall {
-  std::set<unsigned> factors; ///< that can be divided, and that each of the operands has
+  std::set<unsigned> factors; ///< factors of each of the operands that can be sharded
   bool isAdded = false;       ///< the operand is added to a contraction
   SmallVector<unsigned> operands = {};
   SmallVector<std::string> names = {};
 };
 } // namespace
 
-/// The call for an operand, still without it.
+/// The call that an operand belongs to, without the operand itself.
 static SharedCall callFor(unsigned operand, const FactorRule &rule, const std::optional<AddendSplit> &split) {
   SharedCall call{{}, split && split->addend == operand};
   for (ArrayRef<unsigned> dim : rule.operands[operand].dims)
@@ -37,7 +37,7 @@ static SharedCall callFor(unsigned operand, const FactorRule &rule, const std::o
   return call;
 }
 
-/// The name of each argument, and of each item of a list, that is a tensor whose gradient is wanted.
+/// The name of each argument, and of each item of a list, that is a tensor and needs a gradient.
 static SmallVector<std::pair<std::string, unsigned>> wantedArguments(const Derivation &derivation) {
   SmallVector<std::pair<std::string, unsigned>> wanted;
   auto add = [&](const Twine &name, Attribute reference) {
@@ -72,8 +72,8 @@ static SmallVector<SharedCall> sharedCalls(const Derivation &derivation) {
   return calls;
 }
 
-/// The gradient of each result. The shape of one that has none is needed to divide the call: it gets zeros, of which
-/// only one is in memory. An operator without a record is not divided.
+/// The gradient of each result. A result without one gets zeros, because its shape is needed to shard the call; the
+/// zeros are one element in memory. An operator without a record is not sharded and needs none.
 static SmallVector<Value> gradientsOfResults(const Derivation &derivation) {
   plan::CallOp call = derivation.getCall();
   bool isKnown = OpRegistry::get().lookup(call.getTarget());
@@ -93,7 +93,7 @@ static SmallVector<Value> gradientsOfResults(const Derivation &derivation) {
   return gradients;
 }
 
-/// The arguments of the call itself. Operands keep their numbers.
+/// Begins a call with all arguments of the forward call. Operands keep their indices.
 static CallBuilder repeated(const Derivation &derivation, StringRef target) {
   CallBuilder call = derivation.make(target);
   for (Value operand : derivation.getCall().getOperands())

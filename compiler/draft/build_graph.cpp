@@ -1,4 +1,13 @@
 //===- build_graph.cpp - the feature graph of a program -------------------===//
+//
+// Every call contributes one link for each factor of its rule (op_record.h): the
+// dims of operands and results that the factor is the major one of. The kind of
+// the factor is the kind of the link. feature_graph.h has an example.
+//
+// Weights are added last: FeatureSearch finds the activation that each of them
+// is combined with, and which of its dims are input and output features.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/build_graph.h"
 #include "compiler/sharding/calls/attention_heads.h"
@@ -58,8 +67,8 @@ void GraphBuilder::addInput(Value value) {
     dims.push_back(firstDim[value] + dim);
 }
 
-/// The factors of a joined dim are divided together, each of them part by part, but for the only key head beside query
-/// heads, which all ranks hold.
+/// The factors of a concatenated dim are split together, each within its part. The exception is a single key head
+/// beside query heads, which all ranks hold.
 void GraphBuilder::addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
                              std::vector<DimLink> &links) {
   DimParts parts{firstDim[value] + dim, {}, {}};
@@ -77,7 +86,7 @@ void GraphBuilder::addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned>
     graph.parts.push_back(std::move(parts));
 }
 
-/// The dim that has these factors and no others.
+/// The dim that has exactly these factors.
 static std::optional<unsigned> dimOf(const TensorFactors &tensor, llvm::ArrayRef<unsigned> factors) {
   for (auto [index, dim] : llvm::enumerate(tensor.dims))
     if (llvm::ArrayRef<unsigned>(dim) == factors)
@@ -85,7 +94,7 @@ static std::optional<unsigned> dimOf(const TensorFactors &tensor, llvm::ArrayRef
   return std::nullopt;
 }
 
-/// True if all that reads the dim takes single indices of it, also where it is moved before.
+/// True if all readers of the dim take single indices of it, also after it was permuted.
 static bool isTakenApart(Value value, unsigned dim) {
   return !value.use_empty() && llvm::all_of(value.getUses(), [dim](OpOperand &use) {
     auto call = dyn_cast<plan::CallOp>(use.getOwner());
@@ -102,7 +111,7 @@ static bool isTakenApart(Value value, unsigned dim) {
   });
 }
 
-/// A dim whose major factor counts parts that are taken one by one: they are divided together, by the factor below.
+/// A dim whose major factor counts parts that are read one by one: it is split by the next factor, within each part.
 bool GraphBuilder::addCounted(plan::CallOp call, Value value, unsigned dim, llvm::ArrayRef<unsigned> factors,
                               const FactorRule &rule, std::vector<DimLink> &links) {
   size_t major = rule.majorPlace(factors), next = major + 1;
@@ -137,14 +146,14 @@ void GraphBuilder::addTensor(Value value, const TensorFactors &tensor, const Fac
         continue;
       if (isMajor)
         links[factor].dims.push_back(dim);
-      else // dividing it here would need the one above it divided to single indices
+      else // split here, it would need the factor above split to single indices
         links[factor].kind = DimLink::Kind::whole;
       isMajor = false;
     }
   }
 }
 
-/// Dims of the activation that a convolution in groups reads come last in their links.
+/// Moves the dims of the activation that a grouped convolution reads to the end of their links.
 void GraphBuilder::markGroups(plan::CallOp call, const CallView &view, std::vector<DimLink> &links) {
   std::optional<ConvolutionForm> form = convolutionForm(view);
   if (!form || form->groups == 1)
@@ -179,13 +188,14 @@ void GraphBuilder::addCall(plan::CallOp call) {
       link.kind = factor.kind == FactorKind::whole ? DimLink::Kind::whole : DimLink::Kind::reduced;
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
     addTensor(value, tensor, rule, links, call);
+  // If only results have a factor, the call can compute any shard of it without communication (DimLink::Kind::made).
   std::vector<bool> isRead;
   for (const DimLink &link : links)
     isRead.push_back(!link.dims.empty());
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
     addTensor(value, tensor, rule, links);
   markGroups(call, view, links);
-  std::vector<size_t> numbers; // of the links of the factors
+  std::vector<size_t> numbers; // indices of the links of the factors
   for (auto [link, read] : llvm::zip(links, isRead)) {
     if (link.kind == DimLink::Kind::whole && !read)
       link.kind = DimLink::Kind::made;
@@ -198,8 +208,8 @@ void GraphBuilder::addCall(plan::CallOp call) {
       factor = numbers[factor];
 }
 
-/// The first call that combines the value with another, also where it is rearranged before; else the first one that
-/// reads it, and the number of calls if none does.
+/// The first call that combines the value with another one, possibly after it is rearranged; else the first call that
+/// reads it; the number of calls if there is none.
 size_t GraphBuilder::firstCall(Value value) const {
   size_t first = graph.calls.size(), combining = first;
   for (Operation *user : value.getUsers()) {
@@ -212,7 +222,7 @@ size_t GraphBuilder::firstCall(Value value) const {
   return combining < graph.calls.size() ? combining : first;
 }
 
-/// True if an input of the model has a part in the value.
+/// True if the value depends on an input of the model.
 bool GraphBuilder::comesFromInput(Value value) {
   llvm::SetVector<Value> values;
   values.insert(value);
@@ -232,7 +242,7 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
   llvm::SetVector<size_t> modules;
   for (const OutlineParameterName &name : parameter.names)
     modules.insert(name.module);
-  // A module around the one that holds the weight is not told apart from the others inside it.
+  // A reader that contains the holder cannot be distinguished from the modules inside it, so it is not a use.
   auto isAround = [&](size_t module) {
     return llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
       return isInside(model.modules[name.module].path, model.modules[module].path);
@@ -248,10 +258,10 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
     use.parameter = index;
     for (int64_t dim = 0; dim < cast<RankedTensorType>(argument.getType()).getRank(); ++dim)
       use.dims.push_back(firstDim[argument] + dim);
-    // The module that holds it may have no operators: those of others read it.
+    // The holder may have no operators of its own: other modules read the weight.
     FeatureUse features = modules.size() == 1 ? search.find(argument, use.module) : search.findIn(argument, use.module);
     use.call = firstCall(argument);
-    // Only what meets an activation can be one of a pair.
+    // Only a dim that is combined with an activation can be part of a pair.
     auto dimOf = [&](const std::optional<FeatureDim> &feature) {
       bool isDivided = feature && feature->meets && feature->isDivisible;
       return isDivided ? std::optional(use.dims[feature->dim]) : std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// The graph of an imported function, whose first arguments are the parameters of `model` in order.
+/// The feature graph of an imported function, whose first arguments are the parameters of `model`, in order.
 FeatureGraph buildFeatureGraph(mlir::func::FuncOp function, const ModelOutline &model);
 
 } // namespace meshplan

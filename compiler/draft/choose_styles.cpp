@@ -52,26 +52,26 @@ private:
   const FeatureGraph &graph;
   bool sequence;
   DimClasses classes;
-  std::map<std::string, std::vector<size_t>> weightsOf; ///< those that a style of a module would speak of
+  std::map<std::string, std::vector<size_t>> weightsOf; ///< those that a style of the module would apply to
   std::set<size_t> attended;                            ///< classes with dims of attentions
-  std::vector<std::vector<int64_t>> parts;              ///< of dims
+  std::vector<std::vector<int64_t>> parts;              ///< parts of each dim
   std::map<size_t, StyleChoice> given;                  ///< by weight
   std::map<std::string, StyleChoice> givenToModule;     ///< styles that are not about weights
   std::map<size_t, std::string> refused;                ///< reason, by weight
-  std::set<size_t> starts;                              ///< classes of the features that pairs and heads start from
+  std::set<size_t> starts;                              ///< classes of the inputs of pairs and heads
   std::map<std::string, size_t> layerGroups;            ///< by module, without the numbers of its layers
 };
 
 } // namespace
 
-/// True for a weight that makes a few features of many that are divided, such as a number for each head: they are added
-/// up, and divided again.
+/// True for a weight that computes few features from many that are split, such as one number for each head: its partial
+/// sums are reduced, and the result is split again.
 bool StyleChooser::isSideProduct(size_t index) const {
   const WeightUse &weight = graph.weights[index];
   return graph.extents[*weight.outputDim] < graph.extents[*weight.inputDim];
 }
 
-/// Gives styles to these weights, to all or to none. One that makes features and contracts them is contracted.
+/// Gives styles to all of these weights, or to none. A weight that both produces and contracts the features is rowwise.
 bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<size_t> &rowwise, size_t group) {
   std::map<size_t, StyleChoice> wanted;
   std::string reason;
@@ -111,8 +111,8 @@ bool StyleChooser::hasStyle(const std::string &module) const {
                                          }));
 }
 
-/// True if an entry for the module says what is chosen for each of its weights, and nothing wrong of its vectors: the
-/// bias of three projections may be one vector of three parts, while each of them has a weight of its own.
+/// True if one entry for the module can state the styles of all its weights without misplacing its vectors: the bias of
+/// three projections may be one vector of three parts, while each projection has a weight of its own.
 bool StyleChooser::haveOneStyle(const std::string &module) const {
   const std::vector<size_t> &weights = weightsOf.at(module);
   auto first = given.find(weights.front());
@@ -131,13 +131,13 @@ bool StyleChooser::haveOneStyle(const std::string &module) const {
          });
 }
 
-/// True if the weights around a class can be divided so that only sums are communicated.
+/// True if the weights around a class can be split so that only a sum is communicated.
 static bool isPair(const DimClass &own) {
   return !own.wholeAt && !own.isOutput && !own.producedBy.empty() && !own.contractedBy.empty() &&
          own.lookedUpBy.empty();
 }
 
-/// True if each weight has several times as many features on its other side.
+/// True if each weight has at least four times as many features on its other side.
 bool StyleChooser::isBottleneck(const DimClass &own) const {
   auto extentOf = [&](std::optional<size_t> dim) { return dim ? graph.extents[*dim] : 0; };
   auto isNarrow = [&](int64_t inside, int64_t outside) { return outside >= 4 * inside; };
@@ -179,8 +179,8 @@ void StyleChooser::choosePairs(const DimClasses &classes) {
       chooseCompanions(classes[number], others[number], number);
 }
 
-/// Other weights of two or more dims that have the features of a pair as their own. Tables go with those of their
-/// module only, such as biases of experts: others may be divided by rows.
+/// Gives styles to other weights of two or more dims whose own features are those of a pair. Embeddings are included
+/// only if they belong to a module of the pair, such as biases of experts: others may be split by rows.
 void StyleChooser::chooseCompanions(const DimClass &own, const std::vector<size_t> &others, size_t number) {
   for (size_t index : others) {
     const WeightUse &weight = graph.weights[index];
@@ -225,7 +225,8 @@ void StyleChooser::chooseEmbeddings() {
   }
 }
 
-/// By module: extents of the features that it needs all of, if it makes what pairs start from: it norms them.
+/// By module: extents of the features that it reduces or needs whole, if it produces inputs of pairs: it normalizes
+/// them.
 std::map<std::string, std::set<int64_t>> StyleChooser::normedExtents() const {
   std::set<std::string> feeding;
   for (const DimLink &link : graph.links)
@@ -239,7 +240,7 @@ std::map<std::string, std::set<int64_t>> StyleChooser::normedExtents() const {
   return extents;
 }
 
-/// One for equal layers, and not that of a class.
+/// The group of a module that is not in a class: one for all equal layers.
 size_t StyleChooser::groupOf(const std::string &module) {
   return layerGroups.try_emplace(withoutIndices(module), graph.extents.size() + layerGroups.size()).first->second;
 }
@@ -249,7 +250,7 @@ void StyleChooser::chooseNorms() {
   for (const WeightUse &weight : graph.weights)
     if (weight.dims.size() > 1)
       extents.erase(weight.module);
-  // The root has other operators than those of its norms, and all that enters the model enters it.
+  // The root module is never a norm: it has other operators, and all inputs of the model enter it.
   auto isNorm = [&](const WeightUse &weight) {
     return !weight.module.empty() && weight.role == Role::other && weight.dims.size() == 1 &&
            extents[weight.module].count(graph.extents[weight.dims.front()]);
@@ -259,7 +260,7 @@ void StyleChooser::chooseNorms() {
       givenToModule[weight.module] = {weight.module, DraftStyle::sequence, {}, groupOf(weight.module)};
 }
 
-/// True if the call that needs the features whole also needs a dim whole that the weight leaves as it is.
+/// True if the call that needs the features whole also needs another dim whole that the weight does not change.
 bool StyleChooser::isNeededWithAllPositions(const WeightUse &weight) const {
   size_t features = classes.find(*weight.outputDim);
   std::optional<size_t> needs = classes[features].wholeAt;
@@ -274,8 +275,8 @@ bool StyleChooser::isNeededWithAllPositions(const WeightUse &weight) const {
   return llvm::any_of(kept, [&](size_t number) { return needed.count(number); });
 }
 
-/// Where others gather the positions of an input, a weight that reads them too makes for nothing what would be gathered
-/// behind it.
+/// Where other modules gather the positions of an input, a weight that reads it split by positions would have its own
+/// output gathered afterwards; replicated, it reads what was gathered before.
 void StyleChooser::chooseWhole() {
   for (const WeightUse &weight : graph.weights)
     if (weight.role == Role::linear && !hasStyle(weight.module) && starts.count(classes.find(*weight.inputDim)) &&
@@ -283,7 +284,7 @@ void StyleChooser::chooseWhole() {
       givenToModule[weight.module] = {weight.module, DraftStyle::whole, {}, groupOf(weight.module)};
 }
 
-/// A module gets one style where all its weights have it; else each of its weights has its own.
+/// A module gets one style if all its weights have it; otherwise each weight gets its own.
 void StyleChooser::collectStyles(StyleChoices &choices) const {
   std::set<std::string> seen;
   auto add = [&](StyleChoice choice, const std::string &path) {
@@ -309,7 +310,7 @@ void StyleChooser::collectUndivided(StyleChoices &choices) const {
     const std::string &path = hasStyle(weight.module) ? weight.name : weight.module;
     if (!seen.insert(path).second)
       continue;
-    // What needs its features whole says more of a weight than what the others around them are.
+    // A call that needs the features whole is a better reason than a conflict with other weights.
     bool isNeeded = weight.role == Role::linear && classes[classes.find(*weight.outputDim)].wholeAt;
     auto reason = refused.find(index);
     choices.undivided.push_back(

@@ -1,6 +1,6 @@
 //===- choose_styles.h - tensor styles from a feature graph -----*- C++ -*-===//
 //
-// Pure: which modules of a model are divided over a tensor axis, and how.
+// Pure: which modules of a model are split over a tensor axis, and how.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,20 +15,21 @@ enum class DraftStyle {
   colwise,
   rowwise,
   sequence,
-  whole, ///< on every rank, from an input that is whole
+  whole, ///< replicated, computed from a replicated input
 };
 
-/// A style for a module, or for one parameter of a module whose weights need several. Choices of one group stand and
-/// fall together.
+/// A style for a module, or for one parameter of a module whose weights need different styles. Choices of one group are
+/// kept or dropped together.
 struct StyleChoice {
   std::string path;
   DraftStyle style = DraftStyle::colwise;
-  std::vector<int64_t> parts; ///< of the divided dim of its weights; empty: it is one
+  std::vector<int64_t> parts; ///< sizes of the parts of the split dim of its weights; empty: one part
   size_t group = 0;
-  bool isOfHeads = false; ///< an attention reads or makes the divided features
+  bool isOfHeads = false; ///< an attention reads or produces the split features
 };
 
-/// A module with a weight of two or more dims that stays whole, or such a weight beside others that do not.
+/// A module with a weight of two or more dims that is replicated, or such a weight of a module whose other weights are
+/// split.
 struct UndividedModule {
   std::string path;
   std::string reason;
@@ -39,22 +40,29 @@ struct StyleChoices {
   std::vector<UndividedModule> undivided;
 };
 
-/// Chooses styles:
+/// Chooses styles. The rules, in order:
 ///
-/// - a pair: linear weights that make the features of one class (colwise), and those that contract it (rowwise), if
-///   nothing needs the features whole. Where classes share a weight, one that nothing else reduces wins (what a
-///   residual stream adds up comes last), then one that is no bottleneck, of whose weights all have several times as
-///   many features on their other side (a pair of an adapter would leave whole what it adapts), then heads of an
-///   attention, then the smaller class, then the first one. Other weights of two or more dims that have these features
-///   as their own, such as those of a depthwise convolution between the two, go with them
-///   (colwise).
-/// - a pair that begins with convolutions in groups, of features that are whole
-/// - a head: a linear weight whose output features nobody contracts, and which leave the model or are reduced by a loss
-///   (colwise)
-/// - an embedding that looks up an input of the model (rowwise: its rows are divided), unless it is small beside
-/// another
-/// - with `sequence`: norms of the features that pairs start from; and weights that stay whole, from whole inputs, if
-///   what they make is needed whole where positions meet, as the only key and value head of an attention
+/// - A pair: linear weights that produce the features of one class (colwise), and linear weights that contract them
+///   (rowwise), if no call needs the features whole. Only the contraction communicates, by one sum.
+/// - The same for pairs that begin with grouped convolutions, whose input is whole.
+/// - A head: a linear weight whose output features no weight contracts, and which are an output of the model or are
+///   reduced by a loss (colwise).
+/// - An embedding whose indices are an input of the model (rowwise: its rows are split), unless it has few rows
+///   compared with another one.
+/// - With `sequence`: norms of the features that pairs start from; and linear weights that stay replicated, with
+///   replicated inputs, if their output is needed whole along the sequence, such as a single key and value head of an
+///   attention.
+///
+/// Example: an MLP with `up: [h, e]`, `down: [e, h]` between residual additions. The rows of `up`, the activation and
+/// the columns of `down` are one class H (size h); the residual stream is another, E (size e). H is produced by `up`
+/// and contracted by `down`: a pair, so `up` is colwise and `down` is rowwise. E is a pair too (produced by `down`,
+/// contracted by the next `up`), but norms reduce it, so it is considered last, and the weights are already taken.
+///
+/// Where pairs share a weight, they are tried in this order: classes that nothing but their weights reduces (a residual
+/// stream comes last); classes that are not a bottleneck, that is, whose weights do not all have at least four times as
+/// many features on the other side (splitting an adapter's inner dim would leave the adapted weights replicated); heads
+/// of an attention; classes with fewer weights; program order. Other weights of two or more dims whose own features are
+/// in the class, such as those of a depthwise convolution between the two, become colwise with the pair.
 StyleChoices chooseStyles(const FeatureGraph &graph, bool sequence);
 
 } // namespace meshplan

@@ -13,7 +13,7 @@ size_t DimClasses::find(size_t dim) const {
   return dim;
 }
 
-/// The smaller root stays, so that the number of a class does not depend on the order of links.
+/// The smaller root is kept, so that the number of a class does not depend on the order of links.
 void DimClasses::unite(size_t left, size_t right) {
   left = find(left), right = find(right);
   parents[std::max(left, right)] = std::min(left, right);

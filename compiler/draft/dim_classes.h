@@ -1,7 +1,7 @@
-//===- dim_classes.h - dims that are divided together -----------*- C++ -*-===//
+//===- dim_classes.h - dims that are split together -------------*- C++ -*-===//
 //
-// Two dims are of one class if some operator divides them together. Dividing a
-// class needs no communication inside it, except the sums where it is reduced.
+// Two dims are in one class if some operator splits them together. Splitting a class needs no communication inside it,
+// except a sum where it is reduced. A union-find over the links of the graph.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,20 +12,20 @@
 
 namespace meshplan {
 
-/// What a class of dims is made of. The numbers are indices into the graph.
+/// Members and uses of a class. Numbers are indices into the graph.
 struct DimClass {
-  std::optional<size_t> wholeAt;    ///< the first call that needs it whole
-  std::vector<size_t> producedBy;   ///< linear weights, and tables of the model's own indices, that make its features
+  std::optional<size_t> wholeAt;    ///< the first call that needs the class whole
+  std::vector<size_t> producedBy;   ///< linear weights, and embeddings not of inputs, that produce its features
   std::vector<size_t> contractedBy; ///< linear weights whose input features are in it
   std::vector<size_t> lookedUpBy;   ///< embeddings whose rows are in it
   bool isReduced = false;           ///< by a call that contracts no weight: a norm, a loss
-  bool isOutput = false;            ///< some dim of it leaves the model
+  bool isOutput = false;            ///< one of its dims is an output of the model
 };
 
 class DimClasses {
 public:
-  /// Where groups begin, convolutions in groups make features of their own of what is whole: then their weights produce
-  /// them.
+  /// With `beginsAtGroups`, a grouped convolution starts a new class: its output features are not linked to its input
+  /// features, which are whole, and its weights count as producers.
   explicit DimClasses(const FeatureGraph &graph, bool beginsAtGroups = false);
 
   /// The number of the class of a dim.

@@ -1,4 +1,16 @@
-//===- dim_parts.cpp - dims that are several parts side by side -----------===//
+//===- dim_parts.cpp - dims that are concatenations of parts --------------===//
+//
+// A fixed point over cuts. A cut is the first element of a part other than the
+// first one. Calls that split or concatenate a dim give the first cuts; cuts
+// then move along the links of the graph until nothing changes.
+//
+// Example: qkv = linear(x, w) with w: [12, e], then q, k, v = split(qkv, [4, 4, 4]),
+// and later gate, up = split(q, [2, 2]). The split cuts the dim of qkv at {4, 8},
+// and q at {2}. spreadToEqual() copies {4, 8} to the rows of w, which have the
+// same extent; spreadFromPart() moves the cut of q, the part that starts at 0, to
+// qkv: {2, 4, 8}; and so to w. The parts of w are 2, 2, 4 and 4.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/dim_parts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,7 +21,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Where dims are cut into parts.
+/// Finds where dims are cut into parts.
 class PartSearch {
 public:
   explicit PartSearch(const FeatureGraph &graph);
@@ -30,9 +42,9 @@ private:
   const FeatureGraph &graph;
   std::vector<Cuts> cuts; ///< by dim
   std::vector<std::vector<size_t>> linksOf;
-  std::vector<std::vector<size_t>> partsOf;   ///< what is said of the dim
-  std::vector<std::vector<size_t>> partsWith; ///< of what the dim is a part
-  std::set<std::pair<size_t, size_t>> joined; ///< a link, and a dim of which the others in it are a part
+  std::vector<std::vector<size_t>> partsOf;   ///< descriptions of the dim's own parts
+  std::vector<std::vector<size_t>> partsWith; ///< descriptions in which the dim is a part
+  std::set<std::pair<size_t, size_t>> joined; ///< a link, and a dim that other dims in the link are a part of
   std::vector<size_t> open;
 };
 
@@ -54,7 +66,7 @@ PartSearch::PartSearch(const FeatureGraph &graph)
   }
 }
 
-/// The dims that are this part and nothing else. One that all ranks hold is not divided, and not cut.
+/// The dims that consist of this part only. A replicated dim (a single key head) is not split, so it is not cut.
 std::vector<size_t> PartSearch::dimsOfPart(const DimParts &parts, size_t part) const {
   std::vector<size_t> dims;
   if (part >= parts.links.size() || parts.links[part] >= graph.links.size())
@@ -75,8 +87,8 @@ void PartSearch::add(size_t dim, const Cuts &places) {
     open.push_back(dim);
 }
 
-/// Dims of the same extent, and those of which each index of the dim is a run. Parts of single indices would number
-/// them there.
+/// Copies cuts to linked dims of the same extent, and scales them to those in which each index of the dim is a run of
+/// several. Cuts at every index are not scaled: there they would only enumerate the runs.
 void PartSearch::spreadToEqual(size_t dim) {
   int64_t extent = graph.extents[dim];
   bool areIndices = static_cast<int64_t>(cuts[dim].size()) + 1 == extent;

@@ -1,7 +1,7 @@
-//===- dim_parts.h - dims that are several parts side by side ---*- C++ -*-===//
+//===- dim_parts.h - dims that are concatenations of parts ------*- C++ -*-===//
 //
-// A weight that is fused from several projections makes features that the model
-// takes apart later. Pure.
+// A weight that is fused from several projections produces features that the model splits later. Splitting such a dim
+// over ranks must split each part. Pure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,9 +12,9 @@
 
 namespace meshplan {
 
-/// For each dim of the graph the sizes of the parts that it consists of; empty if it is one. What a call says of a dim
-/// holds for all dims of the same extent that are divided together with it, and for those whose runs are its indices.
-/// A part that consists of parts, and one that several calls take apart, is cut at all of these places.
+/// For each dim of the graph, the sizes of its parts; empty if it is one part. A call that splits or concatenates a dim
+/// tells its parts; they hold for all linked dims of the same extent, and, scaled, for linked dims whose extent is a
+/// multiple. Nested parts, and parts by several calls, give the union of all cuts.
 std::vector<std::vector<int64_t>> partsOfDims(const FeatureGraph &graph);
 
 } // namespace meshplan

@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// Takes back the groups of these styles: a pair without its other half would only cost.
+/// Removes the groups of these styles: half of a pair would only cost communication.
 void DraftCorrections::takeBackGroups(const std::vector<size_t> &styles, const std::string &reason) {
   std::set<size_t> groups;
   for (size_t index : styles)
@@ -25,7 +25,7 @@ void DraftCorrections::takeBackGroups(const std::vector<size_t> &styles, const s
   draft.styles = std::move(keptStyles);
 }
 
-/// The styles of the statement behind a report, by its place or that of a note; null if there is none.
+/// The styles of the statement that a report, or one of its notes, points to; null if there is none.
 const std::vector<size_t> *DraftCorrections::stylesBehind(const DraftText &text, const Diagnostic &report) const {
   std::vector<int32_t> lines{report.range.line};
   for (const Note &note : report.notes)
@@ -37,8 +37,8 @@ const std::vector<size_t> *DraftCorrections::stylesBehind(const DraftText &text,
   return nullptr;
 }
 
-/// Leaves out the statement of training, or the option of it, on the line of a report. What a training cannot be
-/// without stays; for a warning, all of it.
+/// Removes the statement of training, or its option, on the line of a report. For an error, a statement that training
+/// needs (mayGo is false) loses only the option; for a warning, such a statement stays unchanged.
 bool DraftCorrections::takeBackTraining(const DraftText &text, const Diagnostic &report) {
   auto found = llvm::find_if(text.training, [&](const DraftText::TrainingLine &line) {
     bool isOption = line.option && report.severity == Severity::Error;
@@ -58,8 +58,8 @@ bool DraftCorrections::takeBackTraining(const DraftText &text, const Diagnostic 
   return true;
 }
 
-/// Takes back what is behind the first error; what follows may only be a consequence. An error without a statement is
-/// laid to the batch, which divides every activation.
+/// Removes the cause of the first error; later errors may be consequences. An error that points to no statement is
+/// attributed to the split of the batch, which affects every activation.
 bool DraftCorrections::takeBackError(const DraftText &text, const Diagnostics &reported) {
   const Diagnostic &error =
       *llvm::find_if(reported.all(), [](const Diagnostic &report) { return report.severity == Severity::Error; });
@@ -76,8 +76,8 @@ bool DraftCorrections::takeBackError(const DraftText &text, const Diagnostics &r
   return true;
 }
 
-/// What may be behind a warning: the styles of its statement, or, where it names none, those of equal norms, which
-/// divide what all modules read.
+/// The styles that may cause a warning: those of its statement, or, if it points to none, those of each group of equal
+/// norms, which split the activations that all modules read.
 std::vector<std::vector<size_t>> DraftCorrections::suspects(const DraftText &text, const Diagnostic &warning) const {
   if (const std::vector<size_t> *styles = stylesBehind(text, warning))
     return {*styles};
@@ -91,7 +91,7 @@ std::vector<std::vector<size_t>> DraftCorrections::suspects(const DraftText &tex
   return all;
 }
 
-/// Takes back the styles behind the first warning that was not tried yet.
+/// Removes the styles of the first warning that has not been tried yet.
 bool DraftCorrections::takeBackWarning(const DraftText &text, const Diagnostics &reported) {
   for (const Diagnostic &warning : reported.all()) {
     if (tried.count({warning.message, 0}) == 0) {
@@ -113,8 +113,8 @@ bool DraftCorrections::takeBackWarning(const DraftText &text, const Diagnostics 
   return false;
 }
 
-/// Asks for what is gathered in front of modules that read their inputs whole, such as experts that sort the tokens of
-/// all samples. False where that was tried.
+/// States that inputs are gathered in front of modules that read them whole, such as experts that sort the tokens of
+/// all samples: the reshard is then asked for and no longer warned of. False if this was tried before.
 bool DraftCorrections::stateInputs(const Diagnostics &reported) {
   if (inputsOf.empty() || reported.all().empty())
     return false;
@@ -139,7 +139,7 @@ bool DraftCorrections::stateInputs(const Diagnostics &reported) {
   return true;
 }
 
-/// False if styles were taken back for a warning and it did not go; then they stand again.
+/// False if something was removed for a warning and the number of warnings did not go down; then it is restored.
 bool DraftCorrections::wasWorthIt(bool done, const Diagnostics &reported) {
   bool helped = !before || (done && reported.all().size() < before->warnings);
   if (!helped) {

@@ -12,25 +12,30 @@
 
 namespace meshplan {
 
-/// Changes a draft until the compiler takes it, and warns of as little as can be. Pure: it sees texts and reports.
+/// Changes a draft until the compiler accepts it with as few warnings as possible. Pure: it sees texts and reports.
 ///
-/// Each round takes back one thing. For an error it is the statement of training, the option or the styles on its line
-/// or on that of a note, and otherwise the division of the batch. For a warning styles and statements are taken back on
-/// trial: they stand again if the next round warns of as much.
+/// Each round removes one thing. For an error it is the statement of training, the option or the styles on the error's
+/// line or on the line of one of its notes, and otherwise the split of the batch. For a warning, styles and statements
+/// are removed on trial: they are restored if the next round reports as many warnings.
+///
+/// Example: `o_proj: rowwise tp` is refused because 3 heads cannot be split over tp = 2. Round 1 removes the group of
+/// `o_proj`, which includes the colwise half of the pair; both are listed as replicated, with the message as the
+/// reason. Round 2 compiles with one warning, a reshard after a norm with `sequence tp`. Round 3 removes the norm; the
+/// warning count stays at 1, so the norm is restored, and the draft is accepted with the warning.
 class DraftCorrections {
 public:
-  /// `choices` are those of `draft.styles`, in order. `inputsOf` has clauses for modules that read their inputs whole:
-  /// ", input [_, _]" by module, said where warnings are left in the end.
+  /// `choices` are those of `draft.styles`, in order. `inputsOf` has, by module, the clause that states whole inputs,
+  /// such as ", input [_, _]"; the clauses are tried last, for the warnings that are left.
   DraftCorrections(Draft &draft, std::vector<StyleChoice> &choices, std::map<std::string, std::string> inputsOf)
       : draft(draft), choices(choices), inputsOf(std::move(inputsOf)) {}
 
   enum class Next {
     compile, ///< the draft was changed
-    take,    ///< it is as good as it gets
-    refuse,  ///< the errors are the model's
+    take,    ///< it cannot be improved
+    refuse,  ///< the model itself is refused
   };
 
-  /// `reported` is what the compiler said of `text`, which is the draft as it stands; `done`: it was compiled.
+  /// `reported` is what the compiler reported about `text`, the current draft; `done`: it compiled.
   Next correct(const DraftText &text, bool done, const Diagnostics &reported);
 
 private:
@@ -43,7 +48,7 @@ private:
   bool stateInputs(const Diagnostics &reported);
   bool wasWorthIt(bool done, const Diagnostics &reported);
 
-  /// What the draft was before something was taken back on trial.
+  /// The draft before something was removed on trial.
   struct Attempt {
     Draft draft;
     std::vector<StyleChoice> choices;
@@ -54,7 +59,7 @@ private:
   std::vector<StyleChoice> &choices;
   std::map<std::string, std::string> inputsOf;
   std::optional<Attempt> before;
-  std::set<std::pair<std::string, size_t>> tried; ///< warnings and the groups that were taken back for them
+  std::set<std::pair<std::string, size_t>> tried; ///< warnings and the groups that were removed for them
 };
 
 } // namespace meshplan

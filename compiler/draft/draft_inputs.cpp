@@ -22,8 +22,8 @@ public:
 
 private:
   void findNamedDims();
-  /// True if the dims have one extent, as far as the archive and its example tell: exporters give labels symbols of
-  /// their own.
+  /// True if the dims have the same extent, as far as the archive and its example inputs tell: exporters give labels
+  /// symbols of their own.
   bool isSame(const OutlineDim &left, const OutlineDim &right) const;
   std::string nameOf(size_t input, size_t dim) const;
   std::string dimText(size_t input, size_t dim);
@@ -35,8 +35,8 @@ private:
   bool readsTokens;
   const std::vector<std::vector<std::string>> &names;
   std::optional<OutlineDim> batch, sequence;
-  std::map<std::string, std::string> letOf; ///< name of the `let` that a symbol is set to
-  std::map<std::string, int> letNames;      ///< how often each was wanted
+  std::map<std::string, std::string> letOf; ///< the name of the `let` that a symbol is set to
+  std::map<std::string, int> letNames;      ///< how often each name was wanted
   DraftInputs result;
 };
 
@@ -71,14 +71,14 @@ std::string InputDrafter::nameOf(size_t index, size_t dim) const {
     return "batch";
   if (sequence && dim == 1 && input.dims.size() == 2 && isSame(input.dims[0], *batch) && isSame(own, *sequence))
     return "seq";
-  // A symbol is a name that its dims share, unless it is one that means other dims here.
+  // The symbol is a name that its dims share, unless the name has another meaning here.
   bool isName = !own.symbol.empty() && own.symbol != "batch" && own.symbol != "seq" &&
                 llvm::all_of(own.symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   return isName ? own.symbol : "_";
 }
 
-/// What a symbolic dim is set to: the same wherever the symbol stands. Without an example it is a `let`, to be set
-/// where one knows better.
+/// The extent that a symbolic dim is set to, the same wherever the symbol appears. Without an example it is a `let`
+/// that the user is expected to set.
 std::string InputDrafter::extentOf(const OutlineDim &dim, const std::string &name) {
   const std::string &symbol = dim.symbol;
   int64_t multiple = isSame(dim, *batch) ? axes.shards : 1;

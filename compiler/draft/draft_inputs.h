@@ -13,16 +13,17 @@ struct DraftInputs {
   std::vector<std::string> statements; ///< "input ids, labels: [batch over dp, seq]"
 };
 
-/// What divides the batch: "dp", or nothing.
+/// The axes that split the batch, as text ("dp"), or empty.
 struct BatchAxes {
   std::string names;
   int64_t shards = 1;
 };
 
-/// Names the dims of the inputs: `batch` for the first dim of the first input that has dims and of those that share its
-/// extent, `seq` for the second dim of such inputs with two dims if the model reads tokens, `_` for the rest. A
-/// symbolic dim gets the extent of `examples`, that of the batch rounded up to a multiple of the shards; without an
-/// example a `let` says what to set. `names`, where it is not empty, has the names of all dims (positionsFirst). Pure.
+/// Names the dims of the inputs. `batch` is the first dim of the first input that has dims, and of inputs that share
+/// its extent; `seq` is the second dim of such inputs with two dims, if the model reads tokens; all others are `_`. A
+/// symbolic dim gets its extent from `examples`, that of the batch rounded up to a multiple of the shards; without an
+/// example a `let` tells the user what to set. If `names` is not empty, it has the names of all dims (positionsFirst).
+/// Pure.
 DraftInputs draftInputs(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
                         const BatchAxes &batch, bool readsTokens,
                         const std::vector<std::vector<std::string>> &names = {});

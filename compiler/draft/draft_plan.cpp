@@ -1,4 +1,17 @@
 //===- draft_plan.cpp - a first plan for a model --------------------------===//
+//
+// The draft is built from what is known before anything is split, and then
+// corrected by compiling it:
+//
+// 1. readModel: the archive, a foreign plan, the mesh, the loss.
+// 2. chooseFromGraph: imports the model under a plan without splits, reads the
+//    feature graph of the imported program and chooses styles, or takes those of
+//    the foreign plan.
+// 3. addTraining: optimizer, data block and other statements.
+// 4. run: compiles the text, removes what the compiler refuses
+//    (DraftCorrections), and repeats until it compiles.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/draft_plan.h"
 #include "compiler/adopt/automodel.h"
@@ -58,7 +71,7 @@ private:
   const DraftOptions &options;
   Diagnostics &reports;
   int32_t archiveFile;
-  bool sequence; ///< norms divide the sequence
+  bool sequence; ///< norms split the sequence
   AdoptedPlan adopted;
   ModelOutline model;
   Draft draft;
@@ -72,12 +85,12 @@ private:
 // The model
 //===----------------------------------------------------------------------===//
 
-/// The archive as the plan names it: seen from its folder, if both lie in one folder of the root.
+/// The path of the archive as the plan names it: relative to the plan's folder, if both are below one top-level folder.
 static std::string besidePlan(const DraftOptions &options) {
   namespace fs = std::filesystem;
   fs::path folder = fs::absolute(options.planFile).lexically_normal().parent_path();
   fs::path model = fs::absolute(options.modelFile).lexically_normal();
-  // A way up to the root and down again says less than the whole path.
+  // A relative path through the root would say less than the absolute one.
   fs::path top = folder.relative_path(), modelTop = model.relative_path();
   bool sharesFolder = !top.empty() && *top.begin() == *modelTop.begin();
   return (sharesFolder ? model.lexically_proximate(folder) : model).generic_string();
@@ -91,7 +104,7 @@ static std::string planName(StringRef modelFile) {
   return name.empty() || llvm::isDigit(name.front()) ? "model_" + name : name;
 }
 
-/// Extents that symbols had in the example inputs, and those that expressions of them in shapes of inputs had.
+/// The extents of symbols in the example inputs, and the values of expressions of symbols in shapes of inputs.
 static archive::SymbolBindings exampleExtents(const archive::ExportedProgram &program) {
   archive::SymbolBindings extents = program.examples;
   for (const archive::Input &input : program.inputs)
@@ -106,7 +119,7 @@ static archive::SymbolBindings exampleExtents(const archive::ExportedProgram &pr
   return extents;
 }
 
-/// The message without the name of the archive, which is the place of the report.
+/// The message without the name of the archive, which the report's location already has.
 static std::string withoutFile(StringRef message, StringRef file) {
   if (message.consume_front(("'" + file + "'").str()))
     message.consume_front(":");
@@ -138,7 +151,7 @@ bool Drafter::readModel() {
 }
 
 //===----------------------------------------------------------------------===//
-// Plans of others
+// Foreign plans
 //===----------------------------------------------------------------------===//
 
 std::optional<AdoptedPlan> Drafter::readForeignPlan() {
@@ -174,7 +187,7 @@ bool Drafter::adoptPlan() {
 
 bool Drafter::findLoss(const archive::ExportedProgram &program) {
   bool trains = options.train || adopted.training.optimizer;
-  // A plan of others is worth something without its training; what the user asks for is not left out.
+  // A foreign plan is useful without its training, but training that the user asks for is not dropped.
   LossWish wish = options.train || options.loss ? LossWish::needed : trains ? LossWish::wanted : LossWish::evident;
   std::optional<std::string> loss = chooseLoss(program, options.loss.value_or(""), wish, archiveFile, reports);
   if (!loss)
@@ -195,7 +208,7 @@ bool Drafter::findLoss(const archive::ExportedProgram &program) {
   return true;
 }
 
-/// Gives a symbolic batch the size that a foreign plan says. The samples of a step, where they are known.
+/// Gives a symbolic batch the size that a foreign plan states. Returns the samples of a step, where they are known.
 std::optional<int64_t> Drafter::setBatch() {
   auto input = llvm::find_if(model.inputs, [](const OutlineValue &value) { return !value.dims.empty(); });
   if (input == model.inputs.end())
@@ -203,6 +216,7 @@ std::optional<int64_t> Drafter::setBatch() {
   const OutlineDim &batch = input->dims[draft.inputNames.empty() ? 0 : 1];
   const AdoptedTraining &training = adopted.training;
   int64_t shards = shardsOfRole(draft.mesh, AxisRole::data);
+  // A symbolic batch can take the size that the foreign plan states; an exported size is fixed.
   if (batch.symbol.empty()) {
     if (training.globalBatch && training.globalBatch->value != batch.extent)
       reports
@@ -228,8 +242,9 @@ std::optional<int64_t> Drafter::setBatch() {
   return draft.splitsBatch ? divided : samples;
 }
 
-/// Parameters that the loss does not reach, under a plan that divides nothing.
+/// Parameters that the loss does not reach. Found by compiling up to `place` with everything replicated.
 std::vector<std::string> Drafter::findUnused() {
+  // Styles could make the compilation fail, and which parameters the loss reaches does not depend on them.
   Draft whole = draft;
   whole.styles.clear();
   whole.training = {{"optimizer sgd", "", {{"lr 1", ""}}}};
@@ -237,7 +252,8 @@ std::vector<std::string> Drafter::findUnused() {
   return compilation.run(Phase::place) ? unreachedParameters(compilation.module()) : std::vector<std::string>();
 }
 
-/// Without a parameter to train there is no optimizer. False after an error: what the user asks for is not left out.
+/// Drops the optimizer if there is nothing to train. False after an error: training that the user asks for is not
+/// dropped.
 bool Drafter::checkTrained(const TrainingFacts &facts) {
   std::string why = adopted.training.optimizer ? whyUntrained(adopted.training, facts) : "";
   if (why.empty())
@@ -270,8 +286,8 @@ bool Drafter::addTraining() {
   return !reports.hasErrors();
 }
 
-/// The styles of the foreign plan. What belongs to one module of a layer, or to one layer of the top, stands and falls
-/// together.
+/// Takes the styles of the foreign plan. Styles of one submodule of equal layers, or of one module outside of layers,
+/// are a group: they are kept or dropped together.
 void Drafter::takeStyles() {
   std::map<std::string, size_t> groups;
   auto groupOf = [&](StringRef module) {
@@ -281,6 +297,7 @@ void Drafter::takeStyles() {
   };
   std::set<std::string> known;
   for (const AdoptedStyle &style : *adopted.styles) {
+    // The clause is the foreign plan's; the kind only tells DraftCorrections and describe() whether something is split.
     DraftStyle kind = style.sequence ? DraftStyle::sequence : style.divides ? DraftStyle::colwise : DraftStyle::whole;
     StyleChoice choice;
     choice.path = style.module, choice.style = kind, choice.group = groupOf(style.module);
@@ -300,7 +317,7 @@ void Drafter::takeStyles() {
         draft.undivided.push_back({path, "the plan does not name it"});
 }
 
-/// What would say of modules that read their inputs whole that they do: ", input [_, _], input 1 [_, _]".
+/// The clauses that state whole inputs for modules that read them whole: ", input [_, _], input 1 [_, _]".
 void Drafter::findInputs(mlir::func::FuncOp function) {
   for (const std::string &module : adopted.wholeInputs) {
     auto [known, isNew] = inputsOf.try_emplace(module);
@@ -336,7 +353,7 @@ void Drafter::collectModules(const FeatureGraph &graph) {
     add(weight.module);
 }
 
-/// What the draft is, counted as 'check' counts what its entries name.
+/// Summarizes the draft, with the counts that 'check' prints.
 DraftedPlan Drafter::describe(std::string text) const {
   std::set<llvm::StringRef> holders, divided, others;
   llvm::StringMap<llvm::StringRef> holderOf;
@@ -355,7 +372,7 @@ DraftedPlan Drafter::describe(std::string text) const {
   return {std::move(text), holders.size(), divided.size(), others.size(), draft.splitsBatch};
 }
 
-/// The style as an entry says it.
+/// The style as the text of an entry.
 static std::string styleText(const StyleChoice &choice, const std::string &axes) {
   static constexpr const char *words[] = {"colwise ", "rowwise ", "sequence "};
   if (choice.style == DraftStyle::whole)
@@ -364,8 +381,9 @@ static std::string styleText(const StyleChoice &choice, const std::string &axes)
          (choice.parts.empty() ? "" : " " + partsClause(choice.parts, choice.isOfHeads));
 }
 
-/// Imports the model under a plan that divides nothing, and reads styles from its graph.
+/// Imports the model under a plan without any splits, and chooses styles from its graph.
 bool Drafter::chooseFromGraph() {
+  // Nothing is split yet, because the styles are chosen from this program.
   draft.splitsBatch = false;
   Compilation compilation(compileOptions(writeDraft(draft).text));
   if (!compilation.run(Phase::import)) {
@@ -391,6 +409,7 @@ bool Drafter::chooseFromGraph() {
   for (const StyleChoice &choice : choices)
     draft.styles.push_back({choice.path, styleText(choice, axes)});
   if (!draft.inputNames.empty())
+    // The sequence is dim 0 of inputs that have positions first.
     for (auto [choice, style] : llvm::zip_equal(choices, draft.styles))
       if (choice.style == DraftStyle::sequence)
         style.label += " dim 0";
@@ -400,7 +419,7 @@ bool Drafter::chooseFromGraph() {
 }
 
 //===----------------------------------------------------------------------===//
-// What the compiler says
+// Messages of the compiler
 //===----------------------------------------------------------------------===//
 
 CompileOptions Drafter::compileOptions(const std::string &text) const {
@@ -410,7 +429,7 @@ CompileOptions Drafter::compileOptions(const std::string &text) const {
   return compile;
 }
 
-/// Errors that no style is behind are the model's: the draft is not there to be looked at.
+/// Reports errors that no style causes as errors of the model, because the user cannot see the draft.
 void Drafter::reportAsModel(const Diagnostics &errors) {
   for (const meshplan::Diagnostic &error : errors.all()) {
     if (error.severity != Severity::Error)

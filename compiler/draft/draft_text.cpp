@@ -56,7 +56,7 @@ void DraftWriter::comment(const std::string &text, const std::string &indent) {
   line(current);
 }
 
-/// A comment behind a line.
+/// A comment at the end of a line.
 static std::string behind(const std::string &from) { return from.empty() ? "" : "  // " + from; }
 
 void DraftWriter::writeHead() {
@@ -88,8 +88,8 @@ void DraftWriter::writeInputs() {
     line("  loss " + planWord(draft.loss) + unit + behind(draft.lossUnit.from));
 }
 
-/// Of modules and parameters. An entry is for all modules below what it names, so that a pattern may not name a module
-/// without parameters either that has none of its style.
+/// Patterns for modules and parameters. An entry applies to all modules below the one it names, so a pattern may not
+/// match a module outside the group either, even if that module holds no parameters.
 std::vector<ModulePattern> DraftWriter::patterns(const std::vector<LabelledModule> &named) const {
   std::set<std::string> all(draft.modules.begin(), draft.modules.end());
   all.insert(draft.parameters.begin(), draft.parameters.end());
@@ -123,7 +123,7 @@ void DraftWriter::writeEntries() {
 }
 
 void DraftWriter::writeUndivided() {
-  // Equal reasons of different layers are one comment.
+  // Equal reasons of different layers become one comment.
   std::vector<std::pair<std::string, std::vector<std::string>>> byReason;
   for (const ModulePattern &pattern : patterns(draft.undivided)) {
     auto known = llvm::find_if(byReason, [&](const auto &entry) { return entry.first == pattern.label; });
@@ -169,7 +169,7 @@ bool DraftWriter::leavesRest() const {
   });
 }
 
-/// What `rest` means, where no comment above says it.
+/// A comment that explains `rest`, where no comment above does.
 std::string DraftWriter::restComment() const {
   if (axesOfRole(draft.mesh, AxisRole::tensor).empty())
     return "  // every rank holds all weights";

@@ -12,34 +12,34 @@
 
 namespace meshplan {
 
-/// What a drafted plan says, apart from how it is written.
+/// The content of a drafted plan, independent of its text.
 struct Draft {
   std::string name;
-  std::string modelFile; ///< seen from the folder of the plan
+  std::string modelFile; ///< relative to the folder of the plan
   std::vector<DraftAxis> mesh;
   bool splitsBatch = true;
-  std::string wholeBatchReason;                     ///< if the mesh has a data axis and the batch stays whole
+  std::string wholeBatchReason;                     ///< why the batch is not split although the mesh has a data axis
   std::vector<LabelledModule> styles;               ///< module or parameter, and style clause, in program order
   std::vector<LabelledModule> undivided;            ///< module or parameter, and reason
-  std::vector<std::string> modules;                 ///< all that hold or use parameters
+  std::vector<std::string> modules;                 ///< modules that hold or use parameters
   std::vector<std::string> parameters;              ///< paths
   const ModelOutline *model = nullptr;              ///< inputs, outputs and parameters
-  bool readsTokens = false;                         ///< some inputs are looked up: their dims are samples and positions
-  llvm::StringMap<int64_t> exampleExtents;          ///< of symbols, where known
-  std::vector<std::vector<std::string>> inputNames; ///< of dims, where positions come first; else empty
-  std::vector<std::string> notes;                   ///< comments at the head
-  std::string loss;                                 ///< the output that is the loss; empty: none is
+  bool readsTokens = false;                         ///< inputs are looked up: dims are samples and positions
+  llvm::StringMap<int64_t> exampleExtents;          ///< extents of symbols, where known
+  std::vector<std::vector<std::string>> inputNames; ///< names of dims, if positions come first; else empty
+  std::vector<std::string> notes;                   ///< comments at the top
+  std::string loss;                                 ///< the output that is the loss; empty if none is
   Taken lossUnit;                                   ///< "token"
-  std::vector<DraftStatement> training;             ///< what the plan says of training
-  std::vector<std::string> leftOut;                 ///< what it does not say, and why
+  std::vector<DraftStatement> training;             ///< statements of training
+  std::vector<std::string> leftOut;                 ///< settings of a foreign plan that were not adopted, and why
 };
 
-/// A text, and what its lines (from 1) stand for.
+/// A text, and what its lines (counted from 1) stand for.
 struct DraftText {
   std::string text;
   std::vector<std::pair<int32_t, std::vector<size_t>>> entries; ///< line, indices into Draft::styles
 
-  /// A line of Draft::training: the statement, and the option of it that stands there.
+  /// A line of Draft::training: the statement, and its option on that line.
   struct TrainingLine {
     int32_t line = 0;
     size_t statement = 0;
@@ -48,7 +48,7 @@ struct DraftText {
   std::vector<TrainingLine> training;
 };
 
-/// Writes a draft. Not in canonical form: each entry stands on a line of its own. Pure.
+/// Writes a draft. The text is not in canonical form: each entry is on a line of its own. Pure.
 DraftText writeDraft(const Draft &draft);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- drafted_mesh.cpp - the mesh of a plan of others --------------------===//
+//===- drafted_mesh.cpp - the mesh of a foreign plan ----------------------===//
 
 #include "compiler/draft/drafted_mesh.h"
 #include "llvm/ADT/STLExtras.h"
@@ -7,9 +7,9 @@ using namespace meshplan;
 
 static std::string numberOfRanks(int64_t ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
 
-/// A stated mesh has the sizes that the foreign plan says.
+/// Checks that a stated mesh has the sizes of the foreign plan.
 static bool agrees(const std::optional<TakenNumber> &said, int64_t stated, const char *what, Diagnostics &diagnostics) {
-  // A default is no statement.
+  // A default value does not contradict a stated mesh.
   if (!said || !said->range.hasLine() || said->value == stated)
     return true;
   diagnostics.error(said->range, "this divides " + std::string(what) + " over " + numberOfRanks(said->value) +

@@ -1,4 +1,4 @@
-//===- drafted_mesh.h - the mesh of a plan of others ------------*- C++ -*-===//
+//===- drafted_mesh.h - the mesh of a foreign plan --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_DRAFT_DRAFTED_MESH_H
 #define MESHPLAN_COMPILER_DRAFT_DRAFTED_MESH_H
@@ -8,9 +8,9 @@
 
 namespace meshplan {
 
-/// The mesh that `adopted` comes to on `ranks` ranks, where they are said: dp, or dp and fsdp for groups that hold the
-/// same shards, and tp. A mesh that is `stated`, which may be empty, holds. Reports, and returns nothing for, sizes
-/// that contradict each other, and a number of ranks that nobody says; `file` is the foreign plan. Pure.
+/// The mesh of `adopted` on `ranks` ranks, where they are stated: dp and tp, or dp, fsdp and tp if groups of ranks hold
+/// the same shards. If `stated` is not empty, it is used instead. Reports sizes that contradict each other and a
+/// missing number of ranks; then the result is empty. `file` is the foreign plan. Pure.
 std::optional<std::vector<DraftAxis>> draftMesh(const AdoptedMesh &adopted, const std::vector<DraftAxis> &stated,
                                                 std::optional<int64_t> ranks, int32_t file, Diagnostics &diagnostics);
 

@@ -1,8 +1,10 @@
 //===- feature_graph.h - which dims of a model belong together --*- C++ -*-===//
 //
-// What drafting a plan needs to know of a program: for each operator the dims
-// that it divides together, and for each weight what it is used for. Plain
-// data; dims of all tensors are numbered from 0.
+// What drafting needs to know about a program: for each operator the dims that it splits together, and for each weight
+// how it is used. Plain data; the dims of all tensors are numbered from 0.
+//
+// Example: y[m, n] = linear(x[m, k], w[n, k]) has the dims x: 0, 1; w: 2, 3; y: 4, 5 and three links: {0, 4} together
+// (m), {2, 5} together (n), {1, 3} reduced (k). The use of w is linear, with outputDim 2 and inputDim 3.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,27 +27,27 @@ struct GraphCall {
 /// The dims in which one factor of a call is the major one.
 struct DimLink {
   enum class Kind {
-    together, ///< the call divides all of them or none
-    reduced,  ///< the same, and the results become addends
-    whole,    ///< the call needs its operands whole there, or cannot express their division
-    made,     ///< only in results, which are whole on every rank: dividing them costs nothing
+    together, ///< the call splits all of them or none
+    reduced,  ///< like together, but splitting them makes the results partial sums
+    whole,    ///< the call needs its operands whole there, or cannot be split there
+    made,     ///< only in results; the call computes any shard of them without communication
   };
   Kind kind = Kind::together;
   size_t call = 0;
   std::vector<size_t> dims;
-  /// Of a convolution in groups: how many of the dims, at the end, are the activation's. It may be whole, of which each
-  /// rank reads the groups that are its own.
+  /// For a grouped convolution: the number of dims, at the end of `dims`, that belong to the activation. The activation
+  /// may be whole; each rank then reads the groups that it needs.
   size_t activations = 0;
 };
 
-/// A dim that a call takes apart or puts together, part by part.
+/// A dim that a call splits into parts or concatenates from parts.
 struct DimParts {
   size_t dim = 0;
   std::vector<int64_t> sizes; ///< in order, two or more
-  std::vector<size_t> links;  ///< of each part, the link that has the dims that are this part; empty if none have
+  std::vector<size_t> links;  ///< for each part, the link that has the dims that are this part; empty if none have
 };
 
-/// A weight where a module uses it. A tied weight has several uses.
+/// One use of a weight by a module. A tied weight has several uses.
 struct WeightUse {
   enum class Role {
     linear,    ///< contracted with an activation
@@ -53,24 +55,24 @@ struct WeightUse {
     other,     ///< a norm, a convolution, ...
   };
   Role role = Role::other;
-  std::string module; ///< that can be given a style
-  std::string name;   ///< of the parameter
+  std::string module; ///< the module that can be given a style
+  std::string name;   ///< name of the parameter
   size_t parameter = 0;
-  size_t call = 0; ///< where it meets the activation
+  size_t call = 0; ///< the call that combines it with the activation
   std::vector<size_t> dims;
-  std::optional<size_t> outputDim; ///< numbers of dims of the parameter
+  std::optional<size_t> outputDim; ///< dims of the parameter in the graph
   std::optional<size_t> inputDim;
-  bool looksUpInput = false; ///< of an embedding: the indices come from an input of the model
+  bool looksUpInput = false; ///< the indices of the embedding are an input of the model
 };
 
 struct FeatureGraph {
   std::vector<GraphCall> calls; ///< in program order
   std::vector<DimLink> links;
   std::vector<DimParts> parts;
-  std::vector<WeightUse> weights;          ///< by call
-  std::vector<size_t> outputDims;          ///< of what the model returns
+  std::vector<WeightUse> weights;          ///< in the order of calls
+  std::vector<size_t> outputDims;          ///< dims of the model's outputs
   std::vector<std::vector<size_t>> inputs; ///< dims of each input of the model
-  std::vector<int64_t> extents;            ///< of all dims
+  std::vector<int64_t> extents;            ///< extents of all dims
 };
 
 } // namespace meshplan

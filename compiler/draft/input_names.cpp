@@ -9,7 +9,7 @@
 
 using namespace meshplan;
 
-/// Classes that some call of these needs whole.
+/// Classes that a call of one of the accepted targets needs whole.
 static std::set<size_t> neededWhole(const FeatureGraph &graph, const DimClasses &classes,
                                     llvm::function_ref<bool(llvm::StringRef target)> counts) {
   std::set<size_t> needed;
@@ -19,10 +19,10 @@ static std::set<size_t> neededWhole(const FeatureGraph &graph, const DimClasses 
   return needed;
 }
 
-/// Losses of pairs need samples whole, too.
+/// The target is an attention or a softmax. Losses of pairs need the samples whole, too, so other calls do not count.
 static bool attends(llvm::StringRef target) { return target.contains("attention") || target.contains("softmax"); }
 
-/// A view that joins dims behind others says nothing of what they are.
+/// A view that merges a dim with others does not tell what the dim is.
 static bool isNoView(llvm::StringRef target) { return !target.contains("view") && !target.contains("reshape"); }
 
 std::vector<std::vector<std::string>> meshplan::positionsFirst(const FeatureGraph &graph) {
@@ -44,7 +44,7 @@ std::vector<std::vector<std::string>> meshplan::positionsFirst(const FeatureGrap
       std::string name = number == samples ? "batch" : number == positions ? "seq" : "_";
       own.push_back(llvm::is_contained(own, name) ? "_" : name);
     }
-    // Labels of positions and samples are joined to rows, behind which the graph does not follow the samples.
+    // Labels of positions and samples are merged into rows, through which the graph does not follow the samples.
     if (own.size() == 2 && own[0] == "seq" && graph.extents[dims[1]] == graph.extents[(*first)[1]])
       own[1] = "batch";
   }

@@ -7,10 +7,9 @@
 
 namespace meshplan {
 
-/// Names of the dims of each input, by the classes of the graph, of a model that has positions first and samples behind
-/// them: the first dim of its first input is needed whole, as by an attention, and the second one nowhere, nor is it
-/// features. `batch` and `seq` are what is of one class with these two, `_` the rest. Empty if the first dim is the
-/// batch. Pure.
+/// Names of the dims of each input of a model whose inputs have positions first and samples second. This is so if the
+/// first dim of its first input is needed whole, as by an attention, and the second dim is not and is not features.
+/// Dims in the classes of these two are `seq` and `batch`, all others `_`. Empty if the first dim is the batch. Pure.
 std::vector<std::vector<std::string>> positionsFirst(const FeatureGraph &graph);
 
 } // namespace meshplan

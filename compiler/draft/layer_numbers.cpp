@@ -8,7 +8,7 @@
 using namespace meshplan;
 using llvm::StringRef;
 
-/// Nothing if a list would write one of them otherwise: "01", or a number that 64 bits do not hold.
+/// The numbers of a path. Nothing if a list would print one of them differently: "01", or one that exceeds 64 bits.
 static std::optional<std::vector<int64_t>> numbersOf(StringRef path) {
   std::vector<int64_t> numbers;
   for (StringRef component : llvm::split(path, '.')) {
@@ -50,7 +50,7 @@ bool LayerNumbers::isExact(const std::string &key, const Lists &lists, size_t co
   return static_cast<size_t>(llvm::count_if(numbers.at(key), matches)) == count;
 }
 
-/// True if a number stands among others, so that it is one of a list of layers.
+/// True if a number has siblings, so that it numbers the layers of a list.
 bool LayerNumbers::hasSiblings(StringRef key, size_t place) const {
   size_t at = key.find('*');
   for (size_t index = 0; index < place; ++index)
@@ -58,7 +58,7 @@ bool LayerNumbers::hasSiblings(StringRef key, size_t place) const {
   return children.at(key.take_front(at).str()).size() > 1;
 }
 
-/// True if a path has a name where all numbers are meant: a star matches both.
+/// True if another path has a name where the pattern has a star: a star matches names and numbers.
 bool LayerNumbers::matchesNames(const std::string &key, const Lists &lists) const {
   llvm::SmallVector<StringRef> own(llvm::split(key, '.'));
   auto matches = [&](const std::string &other) {

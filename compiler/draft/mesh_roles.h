@@ -11,7 +11,7 @@
 
 namespace meshplan {
 
-/// data: divides the batch; tensor: divides weights.
+/// data: splits the batch; tensor: splits weights.
 enum class AxisRole { data, tensor };
 
 struct DraftAxis {
@@ -20,14 +20,14 @@ struct DraftAxis {
   AxisRole role = AxisRole::data;
 };
 
-/// Reads "dp=2,tp=3", outermost first. The name of an axis says what it is for: dp, data, fsdp and batch are data axes,
-/// tp, model, tensor and mp tensor axes. Fails on another name, a repeated one, and a size below 1. Pure.
+/// Reads "dp=2,tp=3", outermost axis first. The name of an axis tells its role: dp, data, fsdp and batch are data axes;
+/// tp, model, tensor and mp are tensor axes. Fails on another name, a repeated name, and a size below 1. Pure.
 llvm::Expected<std::vector<DraftAxis>> parseDraftMesh(llvm::StringRef text);
 
 /// The names of the axes of a role, in the form of the language: "tp", "(dp, fsdp)"; empty if there are none.
 std::string axesOfRole(const std::vector<DraftAxis> &mesh, AxisRole role);
 
-/// Number of shards that the axes of a role make.
+/// Product of the sizes of the axes of a role.
 int64_t shardsOfRole(const std::vector<DraftAxis> &mesh, AxisRole role);
 
 } // namespace meshplan

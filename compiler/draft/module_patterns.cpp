@@ -15,7 +15,7 @@ using llvm::StringRef;
 // Alternatives
 //===----------------------------------------------------------------------===//
 
-/// The longest end that all names share, from an underscore on; no name is nothing else.
+/// The longest suffix that all names share, starting at an underscore; no name may consist of it alone.
 static StringRef commonSuffix(const std::vector<std::string> &names) {
   StringRef first = names.front();
   for (size_t at = first.find('_'); at != StringRef::npos; at = first.find('_', at + 1)) {
@@ -29,7 +29,7 @@ static StringRef commonSuffix(const std::vector<std::string> &names) {
   return "";
 }
 
-/// The longest start that all names share, up to an underscore or to a number at their ends.
+/// The longest prefix that all names share, ending at an underscore or before a number at the end of all names.
 static StringRef commonPrefix(const std::vector<std::string> &names) {
   StringRef first = names.front(), stem = first.rtrim("0123456789");
   auto isNumbered = [&](StringRef name) {
@@ -64,17 +64,17 @@ std::string meshplan::alternatives(const std::vector<std::string> &names) {
 
 namespace {
 
-/// Modules that differ only in the number of their layer and have one label.
+/// Modules that differ only in the numbers of their layers and have the same label.
 struct LayerGroup {
   std::string key; ///< "layers.*.up"
   std::string label;
   std::vector<size_t> modules;
-  size_t depth = 0; ///< how many of the last numbers are the same
+  size_t depth = 0; ///< how many numbers, from the end of the path, all modules share
 };
 
 } // namespace
 
-/// The number of the path that has `behind` numbers behind it.
+/// The number of the path counted from its end: the last number for 0, the one before for 1.
 static std::string lastNumber(StringRef path, size_t behind) {
   llvm::SmallVector<StringRef> components(llvm::split(path, '.'));
   for (StringRef component : llvm::reverse(components))
@@ -83,13 +83,13 @@ static std::string lastNumber(StringRef path, size_t behind) {
   return "";
 }
 
-/// True if the path can stand in a plan without quotes. That of the root is empty.
+/// True if the path needs no quotes in a plan. The path of the root is empty.
 static bool isPlain(StringRef path) {
   return !path.empty() && path != "rest" &&
          llvm::all_of(path, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
 }
 
-/// One pattern for the group; if there is none, those of the modules with equal last numbers.
+/// One pattern for the group if there is one; otherwise the group is split by the last number that differs, and so on.
 static std::vector<ModulePattern> patternsOfGroup(const LayerGroup &group, const std::vector<LabelledModule> &modules,
                                                   const LayerNumbers &layers) {
   std::vector<std::string> paths;
@@ -112,13 +112,13 @@ static std::vector<ModulePattern> patternsOfGroup(const LayerGroup &group, const
   return patterns;
 }
 
-/// Moves the part of a path up to its last list of layers into the block, if something follows it. Without a list the
-/// last number serves: a model may have one layer.
+/// Moves the path up to its last list of layers into the block, if something follows it. Without a list, the last
+/// number is used: a model may have a single layer.
 static void splitBlock(ModulePattern &pattern) {
   auto isList = [](StringRef component) { return component == "*" || component.starts_with("{"); };
   StringRef path = pattern.path;
   size_t begin = 0, list = 0, number = 0;
-  int depth = 0; // of braces: a list of numbers has dots
+  int depth = 0; // of braces: a list of numbers contains dots
   for (size_t at = 0; at < path.size(); ++at) {
     depth += (path[at] == '{') - (path[at] == '}');
     if (path[at] != '.' || depth > 0)
@@ -136,7 +136,7 @@ static void splitBlock(ModulePattern &pattern) {
   pattern.path = path.drop_front(split + 1).str();
 }
 
-/// Joins patterns of one block, parent and label.
+/// Joins patterns of the same block, parent and label into alternatives.
 static std::vector<ModulePattern> joinSiblings(std::vector<ModulePattern> patterns) {
   std::vector<ModulePattern> joined;
   std::map<std::string, size_t> known;
@@ -161,7 +161,7 @@ static std::vector<ModulePattern> joinSiblings(std::vector<ModulePattern> patter
   return joined;
 }
 
-/// Puts the patterns of a block where its first one stands.
+/// Moves all patterns of a block to the position of its first one.
 static std::vector<ModulePattern> groupBlocks(std::vector<ModulePattern> patterns) {
   std::map<std::string, size_t> firsts;
   std::vector<std::pair<size_t, ModulePattern>> placed;

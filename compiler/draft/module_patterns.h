@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// A module and what is said of it; modules with equal texts may share a pattern.
+/// A module and its label; modules with equal labels may share a pattern.
 struct LabelledModule {
   std::string path;
   std::string label;
@@ -20,18 +20,25 @@ struct ModulePattern {
   std::string block; ///< empty at the top
   std::string path;
   std::string label;
-  std::vector<size_t> modules; ///< indices into what was given
+  std::vector<size_t> modules; ///< indices into the given modules
 
   /// The whole pattern on one line.
   std::string text() const { return block.empty() ? path : block + "." + path; }
 };
 
-/// Patterns that match these modules and no other of `all`: equal layers become `*` if all of them have one label, else
-/// a list of numbers; neighbours of one parent become alternatives. In the order of the first module of each, and
+/// Patterns that match these modules and no others of `all`. In equal layers, a number becomes `*` if all layers have
+/// the same label, else a list; siblings become alternatives. In the order of the first module of each pattern, with
 /// the patterns of a block together. Pure.
+///
+/// Example: the modules layers.0.q, layers.0.k, layers.1.q, layers.1.k with one label.
+///
+///   group by path without numbers     layers.*.q (0, 1)    layers.*.k (0, 1)
+///   list all of them or some          layers.*.q           layers.*.k          (if there are only layers 0 and 1)
+///   block up to the list              block layers.*: q    block layers.*: k
+///   join siblings                     block layers.*: {q, k}
 std::vector<ModulePattern> patternsOf(const std::vector<LabelledModule> &modules, const std::vector<std::string> &all);
 
-/// Names as alternatives: "{q, k, v}_proj", "wi_{0, 1}"; one name as it is.
+/// Names as alternatives: "{q, k, v}_proj", "wi_{0, 1}"; a single name is unchanged.
 std::string alternatives(const std::vector<std::string> &names);
 
 } // namespace meshplan

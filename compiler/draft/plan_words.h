@@ -11,7 +11,8 @@ namespace meshplan {
 /// The text as a string of the language.
 std::string quotedWord(llvm::StringRef text);
 
-/// A name as a word, or as a string where it is none: of `rest` and of other signs than letters, digits and `_`.
+/// A name as a word, or as a string if it is not one: `rest`, and names with characters other than letters, digits and
+/// `_`.
 std::string planWord(llvm::StringRef name);
 
 } // namespace meshplan

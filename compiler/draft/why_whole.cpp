@@ -1,4 +1,4 @@
-//===- why_whole.cpp - why a weight cannot be divided ---------------------===//
+//===- why_whole.cpp - why a weight cannot be split -----------------------===//
 
 #include "compiler/draft/why_whole.h"
 #include "compiler/support/layer_names.h"

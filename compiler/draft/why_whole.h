@@ -1,4 +1,4 @@
-//===- why_whole.h - why a weight cannot be divided -------------*- C++ -*-===//
+//===- why_whole.h - why a weight cannot be split ---------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_DRAFT_WHY_WHOLE_H
 #define MESHPLAN_COMPILER_DRAFT_WHY_WHOLE_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// The reason, in words, that no style fits a weight: for a comment of the plan. Equal layers have equal reasons. Pure.
+/// The reason why no style fits a weight, as a comment of the plan. Equal layers have equal reasons. Pure.
 std::string whyWhole(const FeatureGraph &graph, const DimClasses &classes, const WeightUse &weight);
 
 } // namespace meshplan

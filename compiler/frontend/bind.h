@@ -1,10 +1,10 @@
 //===- bind.h - a plan bound to a model --------------------------*- C++ -*-===//
 //
-// Gives the words of a plan their meaning against a model: which modules an entry matches, which axes a style names,
-// what extent a dim has. Checks what names tell; whether a module can take its style is for phases that know its op.
+// Resolves the words of a plan against a model: which modules an entry matches, which axes a style names, which extent
+// a dim has. The checks use names only; whether a module can take its style is checked by phases that know its op.
 //
-// Modules, parameters, inputs and outputs are indices into the ModelOutline, axes
-// into the mesh. `text` is the statement as written, for messages.
+// Modules, parameters, inputs and outputs are indices into the ModelOutline, axes into the mesh. `text` is the
+// statement as written, for messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,8 @@ enum class StyleKind { Colwise, Rowwise, Sequence, Expert, Replicate };
 /// The word of the language for a style: `colwise`.
 llvm::StringRef styleName(StyleKind kind);
 
-/// One part of a fused weight: `kv 8` is eight units named `kv`. Of `parts 3` each has one unit and no name.
+/// One part of a fused weight: `kv 8` has the size 8 and the name `kv`. Each part of `parts 3` has the size 1 and no
+/// name.
 struct StylePart {
   std::string name;
   int64_t count = 0;
@@ -38,24 +39,24 @@ struct StylePart {
 struct BoundStyle {
   StyleKind kind = StyleKind::Replicate;
   AxisList axes;                ///< major to minor; empty for `replicate`
-  int64_t dim = 1;              ///< of `sequence`: the dim that is split
-  std::vector<StylePart> parts; ///< empty where not given
+  int64_t dim = 1;              ///< for `sequence`: the dim that is split
+  std::vector<StylePart> parts; ///< empty if not stated
   SourceRange range;
   std::string text;
 };
 
-/// Axes on one dim of a tensor.
+/// Axes that split one dim of a tensor.
 struct DimSplit {
   int64_t dim = 0;
   AxisList axes;
 };
 
-/// A layout: the dims that are split; all others are whole.
+/// A layout: the dims that are split. All other dims are whole.
 struct BoundLayout {
   std::vector<DimSplit> splits;
-  std::optional<size_t> rank;     ///< number of dims, where the plan lists them
-  std::vector<std::string> names; ///< of the dims that the plan lists; empty for an unnamed one
-  std::vector<StylePart> parts;   ///< of a parameter: those of the one dim that is split; empty where not given
+  std::optional<size_t> rank;     ///< number of dims, if the plan lists them
+  std::vector<std::string> names; ///< names of listed dims; empty for an unnamed dim
+  std::vector<StylePart> parts;   ///< for a parameter: parts of the one split dim; empty if not stated
   SourceRange range;
   std::string text;
 };
@@ -72,18 +73,18 @@ struct BoundModule {
   size_t module = 0;
   std::vector<BoundStyle> styles;
   std::vector<BoundBorder> borders;
-  size_t entry = 0;  ///< index into BoundPlan::entries: of the styles, or of a border if there are none
+  size_t entry = 0;  ///< index into BoundPlan::entries: the entry of the styles, or of a border without styles
   SourceRange range; ///< of that entry
 };
 
-/// A parameter that is placed by `parameter { ... }`.
+/// A parameter with a layout from `parameter { ... }`.
 struct BoundParameter {
   size_t parameter = 0;
   BoundLayout layout;
   size_t entry = 0;
 };
 
-/// A parameter under the name that it has in a module.
+/// A parameter under its name in a module.
 struct NamedParameter {
   size_t module = 0;
   size_t parameter = 0;
@@ -91,21 +92,21 @@ struct NamedParameter {
   auto operator<=>(const NamedParameter &) const = default;
 };
 
-/// A parameter that has a style of its own. What the module around it states does not reach it.
+/// A parameter with a style of its own. The styles of the module around it do not apply to it.
 struct BoundParameterStyle {
   NamedParameter name;
   std::vector<BoundStyle> styles;
   size_t entry = 0;
 };
 
-/// What an entry of the plan matched.
+/// The modules and parameters that an entry of the plan matches.
 struct EntryMatch {
   std::string path; ///< whole pattern, `model.layers.*.mlp.down_proj`, or `rest`
   bool isRest = false;
   bool isOverride = false;
-  std::vector<size_t> modules;            ///< modules that take the entry, in model order
-  std::vector<NamedParameter> parameters; ///< that the path itself names, sorted
-  size_t parameterModules = 0;            ///< of them, modules that hold parameters
+  std::vector<size_t> modules;            ///< modules that the entry applies to, in model order
+  std::vector<NamedParameter> parameters; ///< parameters that the path itself names, sorted
+  size_t parameterModules = 0;            ///< number of `modules` that hold parameters
   SourceRange range;
 };
 
@@ -113,7 +114,7 @@ struct BoundDim {
   std::string name;   ///< empty for an unnamed dim
   int64_t extent = 0; ///< in one call of the model
   AxisList axes;
-  SourceRange range; ///< none where the plan does not declare the value
+  SourceRange range; ///< none if the plan does not declare the value
 };
 
 /// A graph input; all inputs of the model are listed, in order.
@@ -123,24 +124,24 @@ struct BoundInput {
   SourceRange range;
 };
 
-/// A graph output whose layout the plan asks for.
+/// A graph output with a requested layout.
 struct BoundOutput {
   size_t output = 0;
   std::vector<BoundDim> dims;
   SourceRange range;
 };
 
-/// Of what the mean of losses is taken.
+/// The unit over which losses are averaged.
 enum class LossUnit {
-  Model,    ///< the loss is as the model makes it
-  Token,    ///< each target of the batch that counts
+  Model,    ///< the loss as the model computes it
+  Token,    ///< each target of the batch that is not ignored
   Sequence, ///< each sample: the mean over its targets
 };
 
 /// The word of the language: `token`; empty for the model's own loss.
 llvm::StringRef lossUnitName(LossUnit unit);
 
-/// What the loss then is, in words.
+/// An explanation of the unit, for messages.
 llvm::StringRef lossUnitMeaning(LossUnit unit);
 
 struct BoundLoss {
@@ -154,7 +155,7 @@ std::string lossText(const BoundLoss &loss, const ModelOutline &model);
 
 struct BoundMicrobatches {
   int64_t count = 1;
-  bool mean = false; ///< the model is called for each, with its part of the batch
+  bool mean = false; ///< the model is called for each microbatch, with its part of the batch
   SourceRange range;
 
   /// Calls of the model in a step, each with an equal part of the batch.
@@ -172,13 +173,13 @@ struct BoundSymbol {
 struct Coverage {
   size_t parameterModules = 0; ///< modules that hold parameters
   size_t otherModules = 0;     ///< modules that hold none
-  size_t byEntries = 0;        ///< of them, matched by an entry
-  size_t byRest = 0;           ///< of them, left to `rest`
+  size_t byEntries = 0;        ///< modules with parameters that an entry matches
+  size_t byRest = 0;           ///< modules with parameters that are left to `rest`
 };
 
 struct BoundPlan {
   std::string name;
-  std::string modelFile; ///< as written; empty where the plan names none
+  std::string modelFile; ///< as written; empty if the plan names none
   SourceRange modelRange;
   Environment environment;
   std::vector<EntryMatch> entries;
@@ -195,18 +196,18 @@ struct BoundPlan {
   std::vector<BoundRecompute> recomputes;
   std::optional<BoundOptimizer> optimizer;
   std::optional<BoundClip> clipGradNorm;
-  std::optional<BoundNonfinite> nonfinite; ///< none: nobody looks
+  std::optional<BoundNonfinite> nonfinite; ///< none: gradients are not checked
   std::vector<BoundTrainable> trainable;
-  std::vector<ParameterUse> parameterUse;     ///< by parameter; of a plan without training, too
-  std::vector<SourceRange> parameterUseRange; ///< what says so; none of a trained one and of the archive's word
-  std::optional<BoundInit> init;              ///< none: a training needs weights
+  std::vector<ParameterUse> parameterUse;     ///< by parameter; also without training
+  std::vector<SourceRange> parameterUseRange; ///< deciding statement; none if trained, or frozen by the archive
+  std::optional<BoundInit> init;              ///< none: training needs weights
   Coverage coverage;
 };
 
 /// `tables.1`: the path of a parameter under one of its names.
 std::string parameterPath(const ModelOutline &model, const NamedParameter &name);
 
-/// Binds a plan. Reports everything that is wrong; then the result is empty.
+/// Binds a plan. Reports all errors; the result is empty if there is one.
 std::optional<BoundPlan> bindPlan(const Syntax &syntax, const ModelOutline &model,
                                   llvm::ArrayRef<Definition> definitions, Diagnostics &diagnostics);
 

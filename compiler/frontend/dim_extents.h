@@ -1,4 +1,4 @@
-//===- dim_extents.h - what the names of dims stand for ---------*- C++ -*-===//
+//===- dim_extents.h - extents of named dims --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_FRONTEND_DIM_EXTENTS_H
 #define MESHPLAN_COMPILER_FRONTEND_DIM_EXTENTS_H

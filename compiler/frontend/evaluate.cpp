@@ -29,10 +29,10 @@ std::optional<size_t> Mesh::find(llvm::StringRef name) const {
 
 namespace {
 
-/// Gives a name its value; reports and returns nothing where it has none.
+/// Returns the value of a name; reports an error and returns nothing if it has none.
 using Lookup = std::function<std::optional<int64_t>(const Expression &)>;
 
-/// One operation; reports overflow and division that is not exact.
+/// Applies one operator; reports overflow and inexact division.
 std::optional<int64_t> apply(const Expression &expression, int64_t left, int64_t right, Diagnostics &diagnostics) {
   int64_t result = 0;
   bool overflows = false;
@@ -85,7 +85,7 @@ std::optional<int64_t> compute(const Expression &expression, const Lookup &looku
   return apply(expression, values[0], values.size() > 1 ? values[1] : 0, diagnostics);
 }
 
-/// The names of a plan, evaluated when they are first asked for, so that their order does not matter.
+/// The names of a plan. They are evaluated on first use, so that their order does not matter.
 class Evaluator {
 public:
   Evaluator(const Syntax &syntax, Diagnostics &diagnostics) : syntax(syntax), diagnostics(diagnostics) {}
@@ -97,7 +97,8 @@ private:
     const Expression *expression = nullptr;
     SourceRange range;
     std::optional<int64_t> value;
-    std::string option; ///< `-D tp=4` where the command line gives the value
+    std::string option; ///< `-D tp=4` if the command line gives the value
+    // Active: it is being evaluated, so that a use of it is a cycle.
     enum { Open, Active, Done } state = Open;
   };
 
@@ -126,6 +127,7 @@ std::optional<Environment> Evaluator::run(llvm::ArrayRef<Definition> definitions
       define(axis.name, axis.size);
   for (const Definition &definition : definitions)
     override(definition);
+  // All of them, because a wrong definition is an error even if nothing uses it.
   for (auto &[name, entry] : names)
     valueOf(name, entry);
   if (diagnostics.errorCount() != before)
@@ -159,7 +161,7 @@ std::vector<std::string> Evaluator::definable() const {
 void Evaluator::override(const Definition &definition) {
   std::string shown = "-D " + definition.name + "=" + definition.value;
   int64_t value = 0;
-  // Of a plan, which has no place for what was given on the command line.
+  // Reported for the plan as a whole: it has no location for a definition of the command line.
   auto error = [&](const std::string &problem) -> Diagnostic & {
     return diagnostics.error({syntax.name.range.file}, shown + ": " + problem);
   };
@@ -173,7 +175,7 @@ void Evaluator::override(const Definition &definition) {
                     llvm::StringRef(definition.value).ltrim('-') != "";
     error("'" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
         .help("write -D " + definition.name + "=N with an integer N");
-    // It is given, so that nothing else is said of what depends on it.
+    // The name counts as defined, so that expressions that use it cause no further errors.
     names[definition.name].state = Entry::Done;
     return;
   }
@@ -230,7 +232,7 @@ std::optional<Environment> Evaluator::environment() {
       reportSize(name, size);
     else if (__builtin_mul_overflow(product, size, &product))
       diagnostics.error(result.mesh.range, "the number of ranks does not fit in 64 bits");
-    // The compiler's name of time (timeAxisName of the plan dialect).
+    // The compiler's name for the time axis (timeAxisName of the plan dialect).
     if (name.text == "microbatch")
       diagnostics.error(name.range, "an axis cannot be named 'microbatch': microbatches follow one another in time")
           .help("give the axis another name");

@@ -1,7 +1,7 @@
 //===- evaluate.h - sizes and values of a plan -------------------*- C++ -*-===//
 //
-// The integers of a plan: `let` values, axis sizes, `world`, and what the
-// command line says instead (`-D name=value`).
+// The integers of a plan: `let` values, axis sizes, `world`, and definitions of the command line that override them
+// (`-D name=value`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,26 +33,25 @@ struct MeshAxis {
 /// The device mesh, outermost axis first. Rank order is row-major.
 struct Mesh {
   std::vector<MeshAxis> axes;
-  SourceRange range; ///< of the statement; none where the plan has no mesh
+  SourceRange range; ///< of the statement; none if the plan has no mesh
 
   int64_t worldSize() const;
   std::optional<size_t> find(llvm::StringRef name) const;
 };
 
-/// What names in expressions stand for.
+/// The values of names in expressions.
 struct Environment {
   Mesh mesh;
   llvm::StringMap<int64_t> values; ///< axes, lets and `world`
 };
 
-/// Evaluates mesh and lets. A plan without a mesh has one rank. Reports unknown
-/// and repeated names, cycles, division that is not exact, overflow, a size
-/// below one, a product that is not `world`, a definition that the plan has no
-/// name for; then the result is empty.
+/// Evaluates mesh and lets. A plan without a mesh has one rank. Reports unknown and repeated names, cycles, inexact
+/// division, overflow, a size below one, a product of sizes that is not `world`, and a definition whose name the plan
+/// does not have; then the result is empty.
 std::optional<Environment> evaluatePlan(const Syntax &syntax, llvm::ArrayRef<Definition> definitions,
                                         Diagnostics &diagnostics);
 
-/// Evaluates one expression; reports and returns nothing where it has no value.
+/// Evaluates one expression; reports an error and returns nothing if it has no value.
 std::optional<int64_t> evaluate(const Expression &expression, const Environment &environment, Diagnostics &diagnostics);
 
 } // namespace meshplan

@@ -1,11 +1,11 @@
 //===- format.h - the canonical form of a plan -------------------*- C++ -*-===//
 //
-// `meshplan fmt`. Two spaces for each level, one statement on a line, at most
-// one blank line in a row, values of consecutive entries and comments after
-// consecutive lines in one column, lines up to 120 characters broken after
-// commas. A block that stands on one line and fits stays there. Comments are kept.
+// `meshplan fmt`. Two spaces for each level, one statement per line, at most one blank line in a row. The values of
+// consecutive entries are aligned, and so are comments at the end of consecutive lines. Lines of more than 120
+// characters are broken after commas. A block that is written on one line and fits stays on one line. Comments are
+// kept.
 //
-// Formatting a formatted plan changes nothing, and both mean the same.
+// Formatting is idempotent and does not change the meaning.
 //
 //===----------------------------------------------------------------------===//
 

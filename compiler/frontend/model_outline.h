@@ -1,8 +1,8 @@
-//===- model_outline.h - what a plan can name in a model ---------*- C++ -*-===//
+//===- model_outline.h - names and shapes of a model -------------*- C++ -*-===//
 //
-// The parts of an imported model that a plan refers to, as plain data: modules,
-// parameters, graph inputs and outputs. The importer fills it from the archive;
-// binding reads it. Indices are positions in the vectors of ModelOutline.
+// The parts of an imported model that a plan can refer to, as plain data: modules, parameters, graph inputs and
+// outputs. The importer fills it from the archive; binding reads it. Indices are indices into the vectors of
+// ModelOutline.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,24 +30,23 @@ struct OutlineParameterName {
   std::string leaf; ///< `weight` of `lm_head.weight`
 };
 
-/// One stored parameter. A tied parameter has several names, several readers, or
-/// both; the first name is the one that named_parameters() gives it, and the one
-/// that messages show.
+/// One stored parameter. A tied parameter has several names, several readers, or both. The first name is that of
+/// named_parameters(), which messages show.
 struct OutlineParameter {
   std::vector<OutlineParameterName> names;
   std::vector<size_t> readers; ///< modules whose operators read it
   std::vector<int64_t> shape;
   bool requiresGrad = true;
-  std::string dtype = "f32"; ///< `f64`, `f32`, `bf16`, `f16`; empty if it is no float of these
+  std::string dtype = "f32"; ///< `f64`, `f32`, `bf16`, `f16`; empty for any other type
 };
 
 /// An extent that is known, or the name of a symbol of the archive.
 struct OutlineDim {
   int64_t extent = 0;
-  std::string symbol; ///< empty: `extent` holds
+  std::string symbol; ///< empty: `extent` is valid
 };
 
-/// A graph input that the user feeds, or an output. A scalar has no dims.
+/// A graph input that the user supplies, or an output. A scalar has no dims.
 struct OutlineValue {
   std::string name;
   std::vector<OutlineDim> dims;

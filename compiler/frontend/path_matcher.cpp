@@ -1,8 +1,17 @@
 //===- path_matcher.cpp - the automaton of a pattern -----------------------===//
 //
-// A path is read as its components, each followed by a dot; so is a pattern.
-// The root, whose path is empty, has no components. The nondeterministic
-// automaton is built from the end of the pattern to its start.
+// A path is read as its components, each followed by a dot; so is a pattern. The root, whose path is empty, has no
+// components. The nondeterministic automaton is built from the end of the pattern to its start, and made deterministic
+// lazily: step() computes a state of the deterministic automaton when it is first needed.
+//
+// Example: `a.**.w` becomes the automaton for the text "a." (component ".")* "w.":
+//
+//   start -a-> -.-> loop -+-> -w-> -.-> accept
+//                    ^    |
+//                    +-.--+ (any characters but dots, then a dot)
+//
+// The path `a.b.w` is read as "a.b.w.": after "a." both branches of `loop` are active; "b." can only be read by the
+// inner one, which returns to `loop`; then "w." accepts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +46,7 @@ PathMatcher::Continuation PathMatcher::build(llvm::ArrayRef<PatternNode> sequenc
   return rest;
 }
 
-/// Reads components with their dots, any number, then goes on behind the dot that follows in the pattern.
+/// Reads any number of components with their dots, then continues after the dot that follows `**` in the pattern.
 int32_t PathMatcher::buildDoubleStar(int32_t afterDot) {
   int32_t loop = addState(NfaState::Kind::Split, {afterDot});
   int32_t inside = addState(NfaState::Kind::Split, {});

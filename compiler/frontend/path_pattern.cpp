@@ -1,4 +1,4 @@
-//===- path_pattern.cpp - the structure of patterns ------------------------===//
+//===- path_pattern.cpp - parsing and structure of patterns ----------------===//
 
 #include "compiler/frontend/path_pattern.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 PatternNode characterNode(char c) { return {PatternNode::Kind::Character, c, {}, std::string(1, c)}; }
 
-/// How far the quotes reach that a text begins with. The parser has seen that they are closed.
+/// The length of the quoted text that begins here. The parser has checked that it is closed.
 size_t quotedSize(llvm::StringRef text) {
   size_t end = 1;
   while (end < text.size() && text[end] != '"')
@@ -22,8 +22,8 @@ size_t quotedSize(llvm::StringRef text) {
   return std::min(end + 1, text.size());
 }
 
-/// Reads the text of one pattern. `**` must be a whole component, so the reader knows whether it stands at the start of
-/// one, and whether one must end.
+/// Parses one pattern. `**` must be a whole component, so the reader tracks whether it is at the start of a component,
+/// and whether one must end.
 class PatternReader {
 public:
   PatternReader(llvm::StringRef text, std::string &problem) : text(text), problem(problem) {}
@@ -33,7 +33,7 @@ public:
 private:
   struct Border {
     bool atStart;        ///< a component begins here
-    const char *mustEnd; ///< what is wrong if no component ends here, after `**` or quotes; else null
+    const char *mustEnd; ///< the error if no component ends here, after `**` or quotes; else null
   };
 
   void fail(std::string message);
@@ -43,30 +43,30 @@ private:
   PatternSequence quotes(Border &border);
   PatternNode braces(Border &border);
 
-  /// `7..119 by 8`: one alternative for each index. False if no range stands here.
+  /// Parses `7..119 by 8`: one alternative for each index. False if there is no range here.
   bool range(PatternNode &node);
   void skipBlanks();
 
   llvm::StringRef text;
   std::string &problem;
   size_t position = 0;
-  int64_t indices = 0; ///< of all ranges so far
+  int64_t indices = 0; ///< number of indices of all ranges so far
 };
 
 constexpr int64_t mostIndices = 10000;
 constexpr const char *wholeStars = "'**' stands for whole components; use '*' inside one";
 constexpr const char *wholeInQuotes = "quotes stand around whole components";
 
-/// What singleAlternatives makes of a pattern, in nodes, without making it.
+/// The size of the result of singleAlternatives, computed without expanding the pattern.
 struct Expansion {
   int64_t size = 0;  ///< of the pattern itself
-  int64_t count = 0; ///< patterns with one alternative chosen
-  int64_t nodes = 0; ///< of these together
+  int64_t count = 0; ///< number of patterns with one alternative chosen
+  int64_t nodes = 0; ///< total number of nodes of these patterns
 };
 
 Expansion expansionOf(const PatternSequence &pattern) {
   Expansion result;
-  std::vector<std::pair<int64_t, Expansion>> braces; // each with its size; the sum of what its alternatives make
+  std::vector<std::pair<int64_t, Expansion>> braces; // each with its size and the sum over its alternatives
   for (const PatternNode &node : pattern) {
     Expansion sum;
     int64_t size = 1;
@@ -87,7 +87,7 @@ Expansion expansionOf(const PatternSequence &pattern) {
   return result;
 }
 
-/// Far more than the layers and experts of any model ask for; some hundred megabytes.
+/// Far more than the layers and experts of any model need; some hundred megabytes.
 constexpr int64_t mostExpandedNodes = 4'000'000;
 
 } // namespace
@@ -200,7 +200,7 @@ bool PatternReader::range(PatternNode &node) {
     fail("the range " + item.trim().str() + " has more than " + std::to_string(mostIndices) + " indices");
   else if ((indices += (to - from) / by + 1) > mostIndices)
     fail("its ranges have more than " + std::to_string(mostIndices) + " indices together");
-  // Counted, since the index behind the last may not fit.
+  // Counted, because the index after the last one may overflow.
   for (int64_t i = 0; problem.empty() && i <= (to - from) / by; ++i)
     node.alternatives.push_back(literalPattern(std::to_string(from + i * by)));
   position += item.size();

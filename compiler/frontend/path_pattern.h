@@ -1,11 +1,11 @@
 //===- path_pattern.h - patterns over module paths ---------------*- C++ -*-===//
 //
-// `*` matches inside one component, `**` zero or more components, `{a, b}`
-// alternatives (which may hold dots), `{0..2}` and `{7..119 by 8}` indices. A
-// path, or a part of one, in quotes matches itself. Patterns of nested blocks are joined with dots.
+// `*` matches within one component, `**` matches zero or more components, `{a, b}` are alternatives (which may contain
+// dots), `{0..2}` and `{7..119 by 8}` are indices. A path, or a part of one, in quotes matches itself. Patterns of
+// nested blocks are joined with dots.
 //
-// A pattern is compiled to an automaton over characters that is made
-// deterministic as it is used, so that matching costs one step per character.
+// A pattern is compiled to an automaton over characters, which is made deterministic lazily, so that matching takes one
+// step per character.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,18 +32,17 @@ struct PatternNode {
 };
 using PatternSequence = std::vector<PatternNode>;
 
-/// True if all of a text stands in one pair of quotes.
+/// True if the whole text is in one pair of quotes.
 bool isQuoted(llvm::StringRef text);
 
-/// What stands in the quotes of a word, or of parts of a path, and what stands outside of them.
+/// The text without the quotes of a word or of parts of a path, and without the escapes inside them.
 std::string withoutQuotes(llvm::StringRef text);
 
-/// Reads a pattern, the inner ones of nested blocks joined to the outer ones.
-/// Reports an empty component, `**` inside a component, an empty or huge range;
-/// then the result is empty.
+/// Parses a pattern; the patterns of nested blocks are joined. Reports an empty component, `**` inside a component, an
+/// empty or huge range; then the result is empty.
 std::optional<PatternSequence> parsePattern(llvm::ArrayRef<PathPattern> nested, Diagnostics &diagnostics);
 
-/// The pattern that matches one path and nothing else.
+/// The pattern that matches exactly one path.
 PatternSequence literalPattern(llvm::StringRef path);
 
 /// The pattern as text.
@@ -60,11 +59,10 @@ std::vector<PatternSequence> patternComponents(const PatternSequence &pattern);
 /// The pattern that has these components.
 PatternSequence joinComponents(llvm::ArrayRef<PatternSequence> components);
 
-/// `pattern.**`: what lies at or below the paths that the pattern matches. For an
-/// empty pattern, everything.
+/// `pattern.**`: matches all paths at or below those that `pattern` matches. For an empty pattern, everything.
 PatternSequence subtreePattern(PatternSequence pattern);
 
-/// The automaton of a pattern. Grows while it is used: not thread safe.
+/// The automaton of a pattern. It grows during matching, so it is not thread safe.
 class PathMatcher {
 public:
   using State = int32_t;
@@ -76,7 +74,7 @@ public:
   State start() const { return first; }
   /// The state after one more component.
   State advance(State state, llvm::StringRef component);
-  /// True if the components read so far are a path that the pattern matches.
+  /// True if the pattern matches the path that was read so far.
   bool accepts(State state) const { return states[state].accepting; }
 
   bool matches(llvm::StringRef path);
@@ -88,7 +86,7 @@ private:
     char character = 0;
     std::vector<int32_t> next;
   };
-  /// Where to go on, and where to go on if the dot that comes next has been read: `**` reads the dot after it.
+  /// The next state, and the next state if the following dot has already been read: `**` reads the dot after it.
   struct Continuation {
     int32_t next = -1;
     int32_t afterDot = -1;

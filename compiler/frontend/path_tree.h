@@ -12,8 +12,8 @@
 
 namespace meshplan {
 
-/// Paths as a tree of components, so that a pattern visits only what its prefix
-/// matches. Inner nodes that are no path of the set are kept, too.
+/// Paths as a tree of components, so that a pattern visits only nodes whose prefix it matches. Inner nodes that are not
+/// paths of the set are kept, too.
 class PathTree {
 public:
   explicit PathTree(llvm::ArrayRef<std::string> paths);
@@ -21,14 +21,14 @@ public:
   /// Indices of the paths that match, sorted.
   std::vector<size_t> match(const PatternSequence &pattern) const;
 
-  /// Names of the components below the nodes that `pattern` matches, in the
-  /// order in which they appear, each once. For an empty pattern, at the top.
+  /// Names of the components below the nodes that `pattern` matches, in order of appearance, each once. For an empty
+  /// pattern, those at the top.
   std::vector<std::string> namesBelow(const PatternSequence &pattern) const;
 
 private:
   struct Node {
     std::string name;
-    std::vector<size_t> paths; ///< indices that end here
+    std::vector<size_t> paths; ///< indices of the paths that end here
     std::vector<size_t> children;
     llvm::StringMap<size_t> byName;
   };

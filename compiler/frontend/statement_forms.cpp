@@ -1,4 +1,4 @@
-//===- statement_forms.cpp - how statements are written --------------------===//
+//===- statement_forms.cpp - the form of each statement --------------------===//
 
 #include "compiler/frontend/statement_forms.h"
 
@@ -14,7 +14,7 @@ struct Form {
   llvm::StringRef form;
 };
 
-/// How each statement reads.
+/// The form of each statement.
 constexpr Form forms[] = {
     {"model", "model \"FILE.pt2\""},
     {"mesh", "mesh NAME = SIZE, NAME = SIZE"},
@@ -44,7 +44,7 @@ constexpr Form forms[] = {
     {"shapes", "shapes { OPTIONS }"},
 };
 
-/// The options of each statement that has a block; none has the name of a statement.
+/// The options of each statement with a block; no option has the name of a statement.
 constexpr std::pair<llvm::StringRef, llvm::StringRef> homes[] = {
     {"shard", "data AXES"},       {"unit", "data AXES"},           {"keep", "data AXES"},
     {"bucket", "data AXES"},      {"prefetch", "data AXES"},       {"reduce", "data AXES"},

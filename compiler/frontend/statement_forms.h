@@ -1,4 +1,4 @@
-//===- statement_forms.h - how statements are written ------------*- C++ -*-===//
+//===- statement_forms.h - the form of each statement ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_FRONTEND_STATEMENT_FORMS_H
 #define MESHPLAN_COMPILER_FRONTEND_STATEMENT_FORMS_H
@@ -16,8 +16,8 @@ std::string keywordForm(llvm::StringRef keyword);
 /// The words that begin statements.
 const std::vector<std::string> &statementKeywords();
 
-/// Where an option stands that is written as a statement: `'bucket' is an option: 'data AXES { bucket ... }'`; empty
-/// for other words.
+/// The statement that an option belongs to, for an option that is written as a statement: `'bucket' is an option: 'data
+/// AXES { bucket ... }'`; empty for other words.
 std::string optionHome(llvm::StringRef word);
 
 } // namespace meshplan

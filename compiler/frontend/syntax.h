@@ -1,8 +1,7 @@
 //===- syntax.h - a plan as it is written ------------------------*- C++ -*-===//
 //
-// The statements of a `.plan` file as plain values, each with its place in the
-// file. Nothing is looked up here: names, options and styles are words that may
-// be unknown. `bind.h` gives them their meaning against a model.
+// The statements of a `.plan` file as plain values, each with its location in the file. Names are not resolved: options
+// and styles are words that may be unknown. `bind.h` resolves them against a model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +63,7 @@ struct ValueStatement {
 /// `loss loss`, `loss 0 per token`
 struct LossStatement {
   Word output;
-  std::optional<Word> unit; ///< none: the loss is as the model makes it
+  std::optional<Word> unit; ///< none: the loss as the model computes it
   SourceRange range;
 };
 
@@ -113,7 +112,7 @@ struct StyleClause {
 /// `output replicate`, `input 1 split 1 over tp`
 struct BorderClause {
   bool isInput = false;
-  std::optional<Word> index; ///< which input or output, by number; without: the first
+  std::optional<Word> index; ///< number of the input or output; none: the first
   LayoutSyntax layout;
   SourceRange range;
   std::string text;
@@ -136,9 +135,8 @@ struct ParameterClause {
 
 using Clause = std::variant<StyleClause, BorderClause, ParameterClause>;
 
-/// `override self_attn.o_proj: rowwise tp, output replicate`. The patterns of
-/// the blocks around it are in front of `path`, outermost first; `rest` has no
-/// path of its own.
+/// `override self_attn.o_proj: rowwise tp, output replicate`. `blocks` are the patterns of the enclosing blocks,
+/// outermost first; `rest` has no path.
 struct EntryStatement {
   std::vector<PathPattern> blocks;
   std::optional<PathPattern> path; ///< none for `rest`
@@ -148,14 +146,13 @@ struct EntryStatement {
   SourceRange range;
 };
 
-/// `model.layers.* { ... }`: every block, in order; one that nothing matches is an error.
+/// `model.layers.* { ... }`: every block, in order. A block that matches nothing is an error.
 struct BlockStatement {
-  std::vector<PathPattern> blocks; ///< the blocks around it and its own pattern, last
+  std::vector<PathPattern> blocks; ///< the enclosing blocks and, last, its own pattern
   SourceRange range;
 };
 
-/// A statement of the language that is kept for later work: it is well formed
-/// and is refused by its keyword.
+/// A statement that the language reserves: it is well formed, and refused by its keyword.
 struct ReservedStatement {
   Word keyword;
   SourceRange range;

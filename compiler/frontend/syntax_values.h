@@ -1,6 +1,6 @@
 //===- syntax_values.h - words, numbers, expressions, paths ------*- C++ -*-===//
 //
-// What the statements of a plan are made of, as written, each with its place.
+// The values that statements of a plan consist of, as written, each with its location.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ struct Word {
   SourceRange range;
 };
 
-/// `64 MiB`, `90 %`, `-1e-4`. `integer` has a value where the number is written
-/// as an integer that fits; `unit` is empty where none is written.
+/// `64 MiB`, `90 %`, `-1e-4`. `integer` has a value if the number is written as an integer that fits; `unit` is empty
+/// if there is none.
 struct Number {
   double value = 0;
   std::optional<int64_t> integer;
@@ -42,16 +42,14 @@ struct Expression {
   SourceRange range;
 };
 
-/// A pattern over module paths, spaces inside braces normalised. A path in
-/// quotes is taken literally.
+/// A pattern over module paths, with normalized spaces inside braces. A path in quotes is taken literally.
 struct PathPattern {
   std::string text;
   bool literal = false;
   SourceRange range;
 };
 
-/// What stands after the name of an option: a word, a number, a path, a string,
-/// or a list in brackets.
+/// An operand of an option: a word, a number, a path, a string, or a list in brackets.
 struct Operand {
   enum class Kind { Word, Number, Path, String, List };
   Kind kind = Kind::Word;

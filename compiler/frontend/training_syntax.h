@@ -1,7 +1,7 @@
-//===- training_syntax.h - what a plan says of training ----------*- C++ -*-===//
+//===- training_syntax.h - training in a plan as it is written ---*- C++ -*-===//
 //
-// The statements of syntax.h that a plan needs to train: where data parallelism
-// keeps what, dtypes, the optimizer, what is trained and how it begins.
+// The statements of syntax.h for training: sharding over data-parallel ranks, dtypes, the optimizer, trained parameters
+// and their initial values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace meshplan {
 /// `data dp on model.layers.** { ... }`
 struct DataStatement {
   std::vector<Word> axes;
-  std::vector<PathPattern> paths; ///< empty: all that no other block names
+  std::vector<PathPattern> paths; ///< empty: all parameters that no other block names
   std::vector<Option> options;
   SourceRange range;
 };
@@ -69,7 +69,7 @@ struct TrainableStatement {
 struct InitEntry {
   std::optional<PathPattern> path;
   bool isOverride = false;
-  std::vector<Operand> distribution; ///< empty where it is not written as words and numbers in a row
+  std::vector<Operand> distribution; ///< empty if it is not a sequence of words and numbers
   SourceRange range;
   std::string text; ///< as written, spaces normalised
 };

@@ -27,13 +27,13 @@ void meshplan::registerDialects(DialectRegistry &registry) {
 void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {
   switch (phase) {
   case Phase::import:
-    // Before the reference is kept: it has the casts and the loss that the plan defines.
+    // Before the reference is kept: the reference program includes the casts and the loss that the plan defines.
     manager.addPass(createAutocast(AutocastOptions{options.device}));
     manager.addPass(createNormalizeLoss());
     manager.addNestedPass<func::FuncOp>(createDecomposeBatchNorm());
     if (options.reference)
       manager.addPass(createKeepReference());
-    // Attention first: it takes the masks away whose preamble simplification then finds dead.
+    // Attention first: recognition replaces the masks, and simplification then removes what computed them as dead code.
     manager.addNestedPass<func::FuncOp>(createRecognizeAttention());
     manager.addNestedPass<func::FuncOp>(createFoldAttention());
     manager.addNestedPass<func::FuncOp>(createFoldLookups());

@@ -9,10 +9,10 @@
 namespace meshplan {
 
 struct PipelineOptions {
-  bool strict = false;        ///< reshards that nothing in the plan implies are errors
-  bool gradients = false;     ///< the training step returns the gradients and changes nothing
-  bool reference = false;     ///< the imported program is kept, for one rank
-  std::string device = "cpu"; ///< whose kernels run, and whose autocast `compute` is: cpu or cuda
+  bool strict = false;        ///< reshards that no statement of the plan implies are errors
+  bool gradients = false;     ///< the training step returns the gradients and updates nothing
+  bool reference = false;     ///< keep the imported program, to be run on one rank
+  std::string device = "cpu"; ///< whose kernels and autocast rules apply: cpu or cuda
 };
 
 /// Registers the dialects that the pipeline uses.

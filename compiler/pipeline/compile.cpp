@@ -1,4 +1,11 @@
 //===- compile.cpp - from a plan file to a schedule -----------------------===//
+//
+// import() reads plan and archive as plain data, binds one to the other, and
+// builds the IR; run() then runs the passes of each phase. Diagnostics of MLIR
+// are collected with those of the frontend, so that the user sees one list with
+// locations in the plan.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/pipeline/compile.h"
 #include "compiler/archive/bind_symbols.h"
@@ -31,7 +38,7 @@ Compilation::Compilation(CompileOptions given)
   context.printOpOnDiagnostic(false);
 }
 
-/// `path` seen from the folder of the plan.
+/// Resolves `path` relative to the folder of the plan.
 static std::string besidePlan(llvm::StringRef planFile, llvm::StringRef path) {
   if (llvm::sys::path::is_absolute(path))
     return path.str();
@@ -40,7 +47,7 @@ static std::string besidePlan(llvm::StringRef planFile, llvm::StringRef path) {
   return joined.str().str();
 }
 
-/// Calls `visit` with the extents of what the plan may name: inputs and outputs.
+/// Calls `visit` with the extents of everything that the plan may name: inputs and outputs.
 template <typename Visitor> static void visitExtents(const archive::ExportedProgram &program, Visitor visit) {
   for (const archive::Input &input : program.inputs)
     llvm::for_each(program.value(input.value).dims, visit);
@@ -48,7 +55,8 @@ template <typename Visitor> static void visitExtents(const archive::ExportedProg
     llvm::for_each(program.value(output.value).dims, visit);
 }
 
-/// What the plan says of symbols, and of dims that are expressions of symbols (`2*b`), which must be what these give.
+/// The extents that the plan gives to symbols, and to dims that are expressions of symbols (`2*b`); the latter must
+/// agree with the symbols.
 static archive::SymbolBindings bindExtents(const archive::ExportedProgram &program, const BoundPlan &plan,
                                            Diagnostics &diagnostics) {
   archive::SymbolBindings bindings;
@@ -108,6 +116,7 @@ bool Compilation::import() {
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound)
     return false;
+  // `check` compiles a second time without recompute, to compare the memory of both.
   if (!options.recompute)
     bound->recomputes.clear();
   archive::SymbolBindings bindings = bindExtents(*archive.program, *bound, reports);
@@ -127,6 +136,7 @@ bool Compilation::import() {
   if (reports.hasErrors())
     return false;
   archiveDigest = archive.program->digest;
+  // Only a training that draws its weights starts from the archive's buffers; otherwise their values are not read.
   if (bound->init)
     archive::readBufferValues(modelFile, *archive.program);
   modelDigest = archive.program->digest;
@@ -193,7 +203,7 @@ SourceRange Compilation::locate(mlir::Location location) const {
 void Compilation::report(mlir::Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
   SourceRange place = locate(diagnostic.getLocation());
-  // What no statement caused is about the model.
+  // A diagnostic without a statement is about the model.
   if (!place.hasFile())
     place = bound ? bound->modelRange : SourceRange{0};
   meshplan::Diagnostic &own =
@@ -215,7 +225,7 @@ bool Compilation::reads(llvm::StringRef path) const {
 
 std::string Compilation::fingerprint(llvm::StringRef version) const {
   llvm::SHA256 hash;
-  // Each text is led by its length, so that no two lists of texts run together to the same bytes.
+  // Each text is preceded by its length, so that different lists of texts never hash the same bytes.
   auto add = [&](llvm::StringRef text) {
     hash.update(std::to_string(text.size()) + ":");
     hash.update(text);
@@ -223,7 +233,7 @@ std::string Compilation::fingerprint(llvm::StringRef version) const {
   add(version);
   add(options.device);
   add(sources.buffer(0).text());
-  // What the names stand for rather than the options that gave it, so that their order does not count.
+  // The values of names, not the options that set them, so that the order of the options does not matter.
   std::map<std::string, int64_t> values;
   for (const auto &entry : bound->environment.values)
     values[entry.getKey().str()] = entry.getValue();

@@ -21,20 +21,21 @@ namespace meshplan {
 
 struct CompileOptions {
   std::string planFile;
-  std::optional<std::string> planText; ///< instead of what the file holds; paths are seen from the file's folder
+  std::optional<std::string> planText; ///< instead of the file's content; relative paths start at the file's folder
   std::vector<Definition> definitions; ///< -D name=value
-  bool strict = false;                 ///< reshards that nothing implies are errors
+  bool strict = false;                 ///< reshards that no statement implies are errors
   std::string device = "cpu";
-  bool gradients = false; ///< the training step returns the gradients and changes nothing
-  bool recompute = true;  ///< false: as if the plan had no such statement
-  bool reference = false; ///< the artifact has the imported program too, for one rank
+  bool gradients = false; ///< the training step returns the gradients and updates nothing
+  bool recompute = true;  ///< false ignores recompute statements
+  bool reference = false; ///< include the imported program, to be run on one rank
 };
 
 class Compilation {
 public:
   explicit Compilation(CompileOptions options);
 
-  /// Runs all phases up to and including `last`. False if anything was reported as an error; nothing runs behind it.
+  /// Runs all phases up to and including `last`, and stops after a phase that reported an error. False if there was
+  /// one.
   bool run(Phase last);
 
   /// The artifact of the scheduled program, marked with the compiler's version. Fails with a diagnostic.
@@ -47,19 +48,20 @@ public:
   /// True if `path` is the plan or the model that was compiled, under any name.
   bool reads(llvm::StringRef path) const;
   const ModelOutline &model() const { return outline.model; }
-  /// Equal for equal archives.
+  /// Digest of the archive: equal for equal archives.
   const std::string &digestOfModel() const { return archiveDigest; }
 
 private:
   bool import();
   bool runPasses(Phase phase);
   Diagnostic &reportArchive(const archive::Diagnostic &error, SourceRange place);
-  /// Reports an error about an extent where the plan gives it, with the options of the command line behind it.
+  /// Reports an error about an extent at the statement that gives it, with a note for each command-line option that it
+  /// depends on.
   void reportExtent(const archive::Diagnostic &error, const Syntax &syntax);
-  /// Turns a diagnostic of MLIR into one of ours, with the plan's text where it speaks of the plan.
+  /// Turns a diagnostic of MLIR into one of ours, and shows the plan's text where its location is in the plan.
   void report(mlir::Diagnostic &diagnostic);
   SourceRange locate(mlir::Location location) const;
-  /// Hash of model, plan, values of its names and compiler: equal for equal schedules.
+  /// Hash of the model, the plan, the values of its names and the compiler's version: equal for equal schedules.
   std::string fingerprint(llvm::StringRef version) const;
 
   CompileOptions options;
@@ -69,7 +71,7 @@ private:
   ProgramOutline outline;
   std::optional<BoundPlan> bound;
   std::string archiveDigest;
-  std::string modelDigest; ///< of the archive, and of the values of buffers that a training begins with
+  std::string modelDigest; ///< digest of the archive and of the buffers' initial values that training starts from
   mlir::OwningOpRef<mlir::ModuleOp> ir;
 };
 

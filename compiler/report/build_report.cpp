@@ -1,4 +1,10 @@
-//===- build_report.cpp - what a program costs a rank ---------------------===//
+//===- build_report.cpp - the costs of a program on a rank ----------------===//
+//
+// One walk over the program, and one over each program that runs before it in a
+// step, counted as often as it runs. The peak, the times and the tensors held at
+// the peak were computed by the schedule phase and are attributes of the program.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/report/layout_text.h"
 #include "compiler/report/report.h"
@@ -36,13 +42,13 @@ private:
   void addCommunicators();
   void addBytes(BytesRange &range, Value tensor);
   void addParameter(sched::ParameterOp parameter);
-  /// A collective that the rank makes `count` times.
+  /// Adds a collective that the rank runs `count` times.
   void addCollective(sched::StartOp start, int64_t count);
   void addCompute(sched::ComputeOp compute, int64_t count);
   void addDividedAxes();
   void addActivationSum(sched::StartOp start, int64_t ranks, int64_t count);
   void addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes);
-  /// What a step runs before this program.
+  /// Adds a program that a step runs before this one.
   void addPass(sched::ProgramOp pass);
   void addMemory(sched::MemoryAttr memory);
   void addEvaluation();
@@ -52,7 +58,7 @@ private:
   sched::ProgramOp program;
   SmallVector<int64_t> meshSizes, first, last;
   llvm::StringMap<size_t> communicatorIndex;
-  /// By file, line, column, text, communicator and kind, in which order they are listed.
+  /// By file, line, column, text, communicator and kind, which is also the order of the list.
   std::map<std::tuple<std::string, int64_t, int64_t, std::string, std::string, std::string>, CollectiveTotal>
       statements;
   Report report;
@@ -154,9 +160,9 @@ void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {
   known->count += count;
 }
 
-/// The first program, forward or evaluation, shows what divides work: a step also computes the norm of gradients and
-/// new parameters from parts that ranks hold of the same tensors. Flat storage does not count: who computes on it has
-/// gathered it first.
+/// Finds the axes over which the forward or evaluation program splits work. The step does not count: it also computes
+/// the norm of gradients and new parameters from shards. Flat storage does not count either: it is gathered before it
+/// is used.
 void ReportBuilder::addDividedAxes() {
   ModuleOp module = program->getParentOfType<ModuleOp>();
   bool hasForward =
@@ -182,7 +188,7 @@ void ReportBuilder::addDividedAxes() {
 
 void ReportBuilder::addMemory(sched::MemoryAttr memory) {
   report.memory.peak = {memory.getPeak(), memory.getLeast()};
-  // Where ranks share what they read the first is not the largest.
+  // If ranks share reads of parameters, the first rank is not the largest one.
   report.memory.parameters.largest = memory.getParameters();
   report.memory.states.largest = memory.getStates();
   report.memory.accumulators.largest = memory.getAccumulators();
@@ -208,7 +214,7 @@ void ReportBuilder::addEvaluation() {
     report.memory.evaluation = {evaluation.getMemory()->getEvaluation(), evaluation.getMemory()->getLeastEvaluation()};
 }
 
-/// Kinds of tensors that are told by name.
+/// Number of kinds of tensors that are listed by name.
 static constexpr size_t mostHeld = 10;
 
 void ReportBuilder::addPeak(sched::PeakAttr peak) {

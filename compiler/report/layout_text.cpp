@@ -1,4 +1,4 @@
-//===- layout_text.cpp - layouts as people read them ----------------------===//
+//===- layout_text.cpp - layouts as text ----------------------------------===//
 
 #include "compiler/report/layout_text.h"
 

@@ -1,4 +1,4 @@
-//===- layout_text.h - layouts as people read them --------------*- C++ -*-===//
+//===- layout_text.h - layouts as text --------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_REPORT_LAYOUT_TEXT_H
 #define MESHPLAN_COMPILER_REPORT_LAYOUT_TEXT_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// "[49152 over tp, 576]" with the names of the mesh's axes; a part of an axis is "tp:(1)2".
+/// "[49152 over tp, 576]" with the names of the mesh's axes; a sub-axis is "tp:(1)2".
 std::string layoutText(sched::ShardedTensorType type, sched::MeshOp mesh);
 
 /// "f32", "bf16", "i64", "bool".

@@ -1,4 +1,4 @@
-//===- print_report.cpp - the report as people read it --------------------===//
+//===- print_report.cpp - the report as text ------------------------------===//
 
 #include "compiler/report/report.h"
 #include "compiler/report/text_table.h"
@@ -15,11 +15,11 @@ using Align = TextTable::Align;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
-/// One decimal but for the first of the units, of which each is `base` of the one before.
+/// The count in the largest fitting unit, each `base` times the one before. One decimal, except in the first unit.
 static std::string formatIn(llvm::ArrayRef<const char *> units, double base, int64_t count) {
   size_t unit = 0;
   double value = static_cast<double>(count);
-  // What one decimal would round up to the base is one of the next unit.
+  // A value that one decimal would round up to the base is printed in the next unit.
   for (; value >= (unit ? base - 0.05 : base) && unit + 1 < units.size(); ++unit)
     value /= base;
   std::string text;
@@ -108,13 +108,13 @@ static void printCoverage(const Report &report, raw_ostream &stream) {
   table.print(stream);
 }
 
-/// Exact bytes beside the rounded ones, and the least where it differs.
+/// Exact bytes beside the rounded ones, and the least if it differs.
 static void addBytesRow(TextTable &table, const char *what, BytesRange range) {
   std::string least = range.least == range.largest ? "" : "least " + formatBytes(range.least);
   table.addRow({what, formatBytes(range.largest), std::to_string(range.largest), least});
 }
 
-/// Nothing where the plan leaves all on the device.
+/// Prints nothing if everything is on the device.
 static void printHostMemory(const MemoryReport &memory, raw_ostream &stream) {
   if (memory.hostPeak == 0)
     return;
@@ -180,7 +180,7 @@ static void printTraffic(const Report &report, raw_ostream &stream) {
   table.print(stream);
 }
 
-/// What the plan's `activations` chooses, and what the other type would cost.
+/// The cost of the plan's `activations`, and of the other type.
 static void printActivationSums(const Report &report, raw_ostream &stream) {
   if (report.activationSums.empty())
     return;

@@ -1,11 +1,9 @@
-//===- report.h - what a program costs a rank -------------------*- C++ -*-===//
+//===- report.h - the costs of a program on a rank --------------*- C++ -*-===//
 //
-// Plain structs, computed from one program of a sched module. Bytes are exact
-// for parameters, constants and inputs; the peak is the schedule's memory
-// profile, temporaries of operators included.
+// Plain structs, computed from one program of a sched module. Bytes are exact for parameters, constants and inputs; the
+// peak is that of the schedule's memory profile, including temporaries of operators.
 //
-// "largest" is the rank that holds most, "least" the one that holds fewest;
-// they differ where a dim does not divide evenly.
+// "largest" is the rank that holds most, "least" the one that holds least; they differ if a dim does not divide evenly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +27,7 @@ struct CollectiveTotal {
   int64_t bytes = 0;
 };
 
-/// Collectives of one communicator, by kind in the order in which the schedule names them first.
+/// Collectives of one communicator, by kind in the order of their first occurrence.
 struct CommunicatorReport {
   std::string name;
   std::vector<std::string> axes; ///< names of the mesh axes
@@ -37,12 +35,12 @@ struct CommunicatorReport {
   std::vector<CollectiveTotal> collectives;
 };
 
-/// Collectives whose communicator has this axis. One over two axes counts for both.
+/// Collectives whose communicator includes this axis. One over two axes counts for both.
 struct AxisReport {
   std::string name;
   int64_t size = 1;
   std::vector<CollectiveTotal> collectives;
-  bool dividesWork = false; ///< some result of the forward pass is divided or partial over it
+  bool dividesWork = false; ///< some result of the forward pass is split or partial over it
 };
 
 /// Collectives of one kind and communicator that one plan statement causes.
@@ -55,10 +53,10 @@ struct StatementReport {
   CollectiveTotal total;
 };
 
-/// Partial sums of activations of one 16-bit type: what `precision { activations DTYPE }` chooses.
+/// Partial sums of activations of one 16-bit type, which `precision { activations DTYPE }` applies to.
 struct ActivationSums {
-  std::string dtype, otherDtype; ///< in which they are sent, and could be instead
-  int64_t count = 0;             ///< collectives
+  std::string dtype, otherDtype; ///< the type in which they are sent, and the alternative
+  int64_t count = 0;             ///< number of collectives
   int64_t bytes = 0;             ///< sent and received by the largest rank
   int64_t otherBytes = 0;        ///< the same in the other type
 };
@@ -69,16 +67,16 @@ struct ParameterReport {
   std::string dtype;
   std::string layout; ///< "[49152 over tp, 576]"
   int64_t globalBytes = 0;
-  int64_t rankBytes = 0; ///< of the largest rank
+  int64_t rankBytes = 0; ///< on the largest rank
   bool trainable = false;
   std::vector<int64_t> shape;
   bool buffer = false;
-  std::string optimizer; ///< how the optimizer treats it, "adamw, group **.*norm"; empty: it does not
+  std::string optimizer; ///< its treatment by the optimizer, "adamw, group **.*norm"; empty if none
 };
 
-/// Elements of the model's weights, each tied one once.
+/// Number of elements of the model's weights; a tied weight counts once.
 struct WeightCounts {
-  int64_t parameters = 0; ///< trained ones included
+  int64_t parameters = 0; ///< including trained ones
   int64_t trained = 0;
   int64_t buffers = 0;
 };
@@ -88,44 +86,44 @@ struct BytesRange {
   int64_t least = 0;
 };
 
-/// Tensors of one kind that a rank holds: of equal layers together, whose numbers are `*`.
+/// Tensors of one kind that a rank holds. Those of equal layers are merged, with `*` for their numbers.
 struct HeldReport {
-  std::string tensor; ///< name of a parameter, state or input, or the operator that has made them
+  std::string tensor; ///< name of a parameter, state or input, or the operator that computed it
   std::string module; ///< empty for the root
   int64_t count = 0;
-  int64_t bytes = 0; ///< of all together
+  int64_t bytes = 0; ///< total bytes
 };
 
-/// What the largest rank holds on its device when it holds most.
+/// The tensors that the largest rank holds on its device at its peak.
 struct PeakReport {
-  std::string target; ///< the operator or collective that runs then; "end" where the outputs are taken
+  std::string target; ///< the operator or collective at the peak; "end" if it is the return of outputs
   std::string module;
-  std::vector<HeldReport> held; ///< the ten kinds that take most
-  HeldReport others;            ///< all else
+  std::vector<HeldReport> held; ///< the ten largest kinds
+  HeldReport others;            ///< all others
 };
 
 struct MemoryReport {
   BytesRange parameters, constants, inputs, peak, states, accumulators; ///< on the device
-  BytesRange hostParameters, hostStates;                                ///< in the memory of the host
+  BytesRange hostParameters, hostStates;                                ///< in host memory
   int64_t hostPeak = 0;                                                 ///< of the largest rank
-  BytesRange evaluation = {}; ///< of a step: the peak of an evaluation between steps, on the device
+  BytesRange evaluation = {}; ///< of a step: peak of an evaluation between steps, on the device
   std::optional<PeakReport> atPeak = std::nullopt;
 };
 
-/// Nanoseconds of the rank with the most work, as compiler/scheduling/machine.h estimates them. What overlaps is in
+/// Estimated nanoseconds on the rank with the most work (compiler/scheduling/machine.h). Overlapped time counts in
 /// both.
 struct TimeReport {
   int64_t compute = 0;
   int64_t communication = 0;
 };
 
-/// An operator that the runtime computes again for its derivative, "aten.gru.input".
+/// An operator that the runtime recomputes for its derivative, "aten.gru.input".
 struct RepeatedOperator {
   std::string target;
-  int64_t count = 0; ///< in a step, or in a run of another program
+  int64_t count = 0; ///< in a step, or in one run of another program
 };
 
-/// A line of the section "coverage", given by who has bound the plan: "58 of 61 modules".
+/// A line of the section "coverage", set by the owner of the bound plan: "58 of 61 modules".
 struct CoverageLine {
   std::string place;     ///< "smollm2.plan:12", may be empty
   std::string statement; ///< "model.layers.*.mlp.down_proj: rowwise tp"
@@ -134,28 +132,28 @@ struct CoverageLine {
   std::string what; ///< "modules"
 };
 
-/// A loss that the plan redefines, given by who has bound the plan.
+/// A loss that the plan redefines, set by the owner of the bound plan.
 struct LossLine {
   std::string place;     ///< "smollm2.plan:6"
   std::string statement; ///< "loss loss per token"
-  std::string meaning;   ///< what the loss is
+  std::string meaning;   ///< the definition of the loss
 };
 
-/// What a plan decides besides layouts: of inputs, the loss, the optimizer, precision and how a step is made. Where the
-/// plan says nothing, what then holds.
+/// A decision of a plan besides layouts: inputs, the loss, the optimizer, precision and the structure of a step. If the
+/// plan does not state it, the default.
 struct Setting {
   enum class Of { run, parameter, module };
 
-  std::string name;  ///< "lr", "precision compute"
-  std::string value; ///< empty where the plan does not state it, and what then holds depends on the model
-  std::string place; ///< "smollm2.plan:12:5"; empty where the plan does not state it
-  std::pair<Of, std::string> of = {}; ///< of which parameter or module, by its name
-  std::string container = {};         ///< name of the setting of the same subject, or of the run, that brings it
+  std::string name;                   ///< "lr", "precision compute"
+  std::string value;                  ///< empty if the plan does not state it and the default depends on the model
+  std::string place;                  ///< "smollm2.plan:12:5"; empty if the plan does not state it
+  std::pair<Of, std::string> of = {}; ///< the parameter or module that it applies to, by name
+  std::string container = {};         ///< name of the setting (same subject or run) that it depends on
 };
 
 struct Settings {
   std::vector<Setting> all;
-  int64_t parameters = 0; ///< of the model
+  int64_t parameters = 0; ///< number of parameters of the model
 };
 
 struct Report {
@@ -164,7 +162,7 @@ struct Report {
   std::vector<AxisReport> axes; ///< all axes of the mesh, in order
   int64_t worldSize = 1;
   std::vector<CoverageLine> coverage; ///< empty from buildReport
-  std::optional<LossLine> loss;       ///< none from buildReport, and where the loss is as the model makes it
+  std::optional<LossLine> loss;       ///< none from buildReport, and if the loss is the model's own
   Settings settings;                  ///< none from buildReport
   MemoryReport memory;
   TimeReport time;
@@ -172,13 +170,13 @@ struct Report {
   std::vector<StatementReport> statements;       ///< by file and line
   std::vector<ActivationSums> activationSums;    ///< one for each 16-bit type of the model's that has some
   std::vector<ParameterReport> parameters;       ///< in the order of the program
-  std::vector<RepeatedOperator> derivatives;     ///< found by the runtime, in the order of the program
+  std::vector<RepeatedOperator> derivatives;     ///< computed by the runtime, in program order
 };
 
 /// The report of a program. Fails, with a diagnostic, if the module has no mesh or no program of this name.
 mlir::FailureOr<Report> buildReport(mlir::ModuleOp module, llvm::StringRef program);
 
-/// The program that a plan is for: the training step if it trains, else the forward program.
+/// The main program of a plan: the training step if there is one, else the forward program.
 llvm::StringRef mainProgram(mlir::ModuleOp module);
 
 WeightCounts countWeights(const Report &report);
@@ -186,13 +184,13 @@ WeightCounts countWeights(const Report &report);
 /// Bytes that a rank sends and receives in one run of the program.
 int64_t totalTraffic(const Report &report);
 
-/// What the estimated times hold for: "on nodes of eight H100, nothing overlapped".
+/// The assumptions of the estimated times: "on nodes of eight H100, nothing overlapped".
 extern const char *const timeBasis;
 
-/// The report as people read it: totals, then tables with aligned columns, parameters of repeated blocks on one line.
+/// Prints the report as text: totals, then tables with aligned columns; parameters of equal layers share a line.
 void printReport(const Report &report, llvm::raw_ostream &stream);
 
-/// The report with stable keys.
+/// The report as JSON with stable keys.
 llvm::json::Value reportToJson(const Report &report);
 
 /// "1.5 ms": nanoseconds with a unit and one decimal, exact below a microsecond.

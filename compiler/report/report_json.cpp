@@ -64,7 +64,7 @@ static json::Value toJson(const std::optional<PeakReport> &peak) {
                       {"others", json::Object{{"count", peak->others.count}, {"bytes", peak->others.bytes}}}};
 }
 
-/// What evaluating a model in training needs; null without a training.
+/// Memory of an evaluation between steps; null without training.
 static json::Value evaluationToJson(BytesRange peak) {
   return peak.largest == 0 ? json::Value(nullptr) : json::Value(json::Object{{"peak", toJson(peak)}});
 }

@@ -3,7 +3,7 @@
 #include "compiler/report/text_table.h"
 #include <algorithm>
 
-/// Columns that a cell takes: its code points.
+/// The width of a cell in columns: the number of its code points.
 static size_t widthOf(const std::string &cell) {
   return std::count_if(cell.begin(), cell.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }

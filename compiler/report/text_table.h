@@ -20,7 +20,7 @@ public:
   /// At most as many cells as there are columns.
   void addRow(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
 
-  /// Two spaces in front of each row and between columns, none at the end.
+  /// Prints two spaces before each row and between columns, none at the end.
   void print(llvm::raw_ostream &stream) const;
 
 private:

@@ -7,12 +7,12 @@
 
 namespace meshplan {
 
-/// Bytes that the rank with the largest shards sends and receives in a collective of n ranks on a ring. With B the
-/// bytes of its tensor where it is not divided over the communicator (result of a gather, input of the others):
+/// Bytes that the rank with the largest shards sends and receives in a collective of n ranks on a ring. B is the size
+/// of its tensor where it is not split over the communicator (the result of a gather, the input of the others):
 ///
 ///   all_gather, reduce_scatter   2 (n - 1) / n B    each of n - 1 steps sends and receives a piece
 ///   all_reduce                   4 (n - 1) / n B    a reduce-scatter and an all-gather
-///   all_to_all                   2 (n - 1) / n B    of its own part, all but the rank's own piece
+///   all_to_all                   2 (n - 1) / n B    all of its shard but the piece that it keeps
 ///   permute                      2 B
 ///
 /// Rounded down.

@@ -1,7 +1,7 @@
 //===- algorithms.h - solvers of scheduling problems ------------*- C++ -*-===//
 //
-// Free functions from a problem to a solution. Each checks the problem and
-// verifies its answer: what it returns is correct, or an error.
+// Free functions from a problem to a solution. Each checks the problem and verifies its solution, so what it returns is
+// either correct or an error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,15 +12,20 @@
 
 namespace meshplan::scheduling {
 
-/// Keeps the order of the problem. A collective starts right after the operation that completes what it reads, or at
-/// its own place if that is a collective or nothing; one that makes more than it reads starts no earlier than the last
-/// but one such collective before it has its place. It is waited for at the first use of its result, or at the end, or
-/// if it is blocking where it starts, or, if it is a reduction, as soon as those in flight hold more for themselves
-/// than two of the largest. Collectives that must not be in flight together wait for each other. Buffers are freed
-/// after their last use.
+/// Keeps the order of the problem and overlaps collectives with compute where that is free.
 ///
-/// Linear in the size of the problem, but for the collectives in flight. Fails if the problem is inconsistent or the
-/// memory limit is not kept.
+/// - A collective starts right after the operation that completes its inputs. If that operation is itself a collective,
+///   or there is none, it starts at its own position.
+/// - A collective whose results are larger than its inputs (an all-gather) starts no earlier than the last but one such
+///   collective of its communicator, so that at most two of these results wait for their readers.
+/// - A collective is waited for at the first use of its result, or at the end of the program. A blocking one is waited
+///   for where it starts. A reduction is waited for earlier if the buffers that only reductions in flight keep alive
+///   would exceed twice the largest one.
+/// - Collectives that must not be in flight together (inConflict) wait for each other.
+/// - Buffers are freed after their last use.
+///
+/// Linear in the size of the problem, except for the number of collectives in flight. Fails if the problem is
+/// inconsistent or the memory limit is exceeded.
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
 } // namespace meshplan::scheduling

@@ -5,8 +5,10 @@
 
 using namespace meshplan::scheduling;
 
-/// The operations that make what is asked for, and those that change what was there before.
+/// The operations that the asked outputs depend on, and all operations that write in place: their effect is visible
+/// after the program.
 static llvm::BitVector neededOperations(const Problem &problem, const llvm::BitVector &asked) {
+  // Backwards, so that all readers of a buffer are known before its producer is reached.
   llvm::BitVector buffers = asked, operations(problem.operations.size());
   for (size_t index = problem.operations.size(); index-- > 0;) {
     const Operation &operation = problem.operations[index];
@@ -25,7 +27,7 @@ Solution meshplan::scheduling::forOutputs(const Problem &problem, const Solution
   llvm::BitVector needed = neededOperations(problem, asked);
   std::vector<std::optional<unsigned>> producers = problem.producers();
   auto isMade = [&](unsigned buffer) { return !producers[buffer] || needed[*producers[buffer]]; };
-  // The last step that uses each buffer: that of a collective is its wait.
+  // The last step that uses each buffer; for a collective this is its wait.
   std::vector<std::optional<size_t>> lastUse(problem.buffers.size());
   Solution left;
   for (Step step : solution.steps) {

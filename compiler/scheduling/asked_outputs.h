@@ -8,9 +8,10 @@
 
 namespace meshplan::scheduling {
 
-/// What a rank runs where the caller takes only some of what is kept (runtime/exec/steps/asked_outputs.h): operations
-/// that only the others need are left out, and what else of them is made is freed behind its last use. `asked` are
-/// buffers. The solution is a verified one; the answer is for profileMemory, and no longer frees only what it has made.
+/// What a rank runs when the caller takes only some of the kept buffers (runtime/exec/steps/asked_outputs.h):
+/// operations that only the other outputs need are left out, and kept buffers that are still computed but not asked for
+/// are freed after their last use. `asked` holds one bit for each buffer. `solution` must be verified. The result is
+/// meant for profileMemory; it does not pass verify(), because operations are missing.
 Solution forOutputs(const Problem &problem, const Solution &solution, const llvm::BitVector &asked);
 
 } // namespace meshplan::scheduling

@@ -8,7 +8,22 @@ using llvm::Error;
 using llvm::Twine;
 
 namespace {
-/// Bytes held at each moment of a replay.
+/// Replays a solution and tracks the bytes that each rank class holds.
+///
+/// The program is `a = load; g = all_gather(a); y = mm(g, w)` with a weight `w` of 8 bytes, `a` of 2, `g` of 4 and `y`
+/// of 1. `held` after each step, and the two points where a peak is recorded:
+///
+///   step              held   comment
+///   (before)            8    w is permanent
+///   run load           10    + a
+///   start all_gather   14    + g, as soon as the collective starts
+///   wait all_gather    14    the workspace of the collective, if any, ends here
+///   free a             12
+///   run mm             13    + y
+///   free g              9
+///
+/// The peak is 14 bytes, at step 1. A step can reach a new peak at its begin (results and workspace are allocated) and,
+/// if some results are allocated late, again at its end.
 class Meter {
 public:
   Meter(const Problem &problem, Memory memory)
@@ -23,19 +38,19 @@ public:
 
   MemoryProfile run(const Solution &solution);
 
-  /// Replays until the class holds so much.
+  /// Replays until the rank class holds `bytes`.
   HeldAtPeak runTo(const Solution &solution, unsigned rankClass, int64_t bytes);
 
 private:
-  /// Replays, and calls `see` with the step wherever more may be held than before, until it returns false. Behind the
-  /// last step that is their number.
+  /// Replays, and calls `see` with the index of the step wherever more may be held than before, until it returns false.
+  /// After the last step it calls `see` with the number of steps.
   void replay(const Solution &solution, llvm::function_ref<bool(size_t step)> see);
 
   void add(const Buffer &buffer, int64_t sign) {
     if (buffer.memory == memory)
       add(buffer.bytes, sign);
   }
-  /// Nothing where it works in the other memory.
+  /// Only if the operation works in this memory.
   void addWorkspace(const Operation &operation, int64_t sign) {
     if (operation.memory == memory)
       add(operation.workspace, sign);
@@ -44,7 +59,7 @@ private:
     for (auto [total, part] : llvm::zip(held, bytes))
       total += sign * part;
   }
-  /// The operation begins: its workspace is there, and its results but for those that come late.
+  /// The operation begins: its workspace is allocated, and its results except those that are allocated late.
   void begin(const Operation &operation) {
     addWorkspace(operation, 1);
     if (memory == Memory::device)
@@ -54,7 +69,8 @@ private:
       add(problem.buffers[buffer], 1);
     }
   }
-  /// The operation ends: all its results are there, and its workspace goes.
+  /// The operation ends: the late results are allocated, after part of the workspace may have been freed; then the rest
+  /// of the workspace is freed.
   bool end(const Operation &operation, llvm::function_ref<bool()> see) {
     bool goesOn = true;
     if (memory == Memory::device && !operation.lateResults.empty()) {
@@ -79,7 +95,7 @@ private:
 
   const Problem &problem;
   const Memory memory;
-  /// Live temporaries that share each storage.
+  /// Number of live temporaries that share each storage.
   std::vector<unsigned> sharers;
   ClassBytes held;
   MemoryProfile profile;
@@ -101,6 +117,7 @@ void Meter::replay(const Solution &solution, llvm::function_ref<bool(size_t step
     if (step.kind != StepKind::start && !end(operation, [&] { return see(index); }))
       return;
   }
+  // At the end, the caller's own temporaries come on top of what is still held.
   if (memory == Memory::device)
     add(problem.handover, 1);
   (void)see(solution.steps.size());

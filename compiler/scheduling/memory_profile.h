@@ -13,25 +13,25 @@ struct Peak {
   size_t step = 0; ///< first step of the solution at which it is reached; 0 if only permanent buffers are ever held
 };
 
-/// Memory of one rank of each class over the solution: permanent buffers all the time, storage from the step that
-/// begins its producer until the last buffer that shares it is freed, workspace while its operation runs (a
-/// collective runs until its wait).
+/// Memory of one rank of each class over the solution. Permanent buffers count all the time. A storage counts from the
+/// step that begins its producer until the last buffer that shares it is freed. A workspace counts while its operation
+/// runs; a collective runs until its wait.
 struct MemoryProfile {
   llvm::SmallVector<Peak, 2> peaks; ///< for each rank class
   ClassBytes permanent;             ///< for each rank class
 };
 
-/// What one rank class holds on the device at its peak.
+/// What a rank of one class holds on the device at its peak.
 struct HeldAtPeak {
   llvm::SmallVector<std::pair<unsigned, int64_t>> storages; ///< buffers that own their storage, and its bytes
-  int64_t workspace = 0;                                    ///< of the operations that run then
-  std::optional<unsigned> operation;                        ///< that runs then; none at the end, or without steps
+  int64_t workspace = 0;                                    ///< of the operations that run at the peak
+  std::optional<unsigned> operation;                        ///< runs at the peak; none at the end or without steps
 };
 
 /// The profile of one memory, for a solution that keeps rules V1 to V6.
 MemoryProfile profileMemory(const Problem &problem, const Solution &solution, Memory memory = Memory::device);
 
-/// What is held at a peak of the profile of these.
+/// The buffers that make up the peak that profileMemory reports for the device.
 HeldAtPeak heldAtPeak(const Problem &problem, const Solution &solution, unsigned rankClass);
 
 } // namespace meshplan::scheduling

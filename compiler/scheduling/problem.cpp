@@ -109,7 +109,7 @@ static Error checkProducers(const Problem &problem) {
   return Error::success();
 }
 
-/// K4: what an operation depends on stands before it.
+/// K4: an operation comes after everything that it depends on.
 static Error checkOrder(const Problem &problem) {
   auto producers = problem.producers();
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
@@ -152,7 +152,7 @@ static bool isFrom(const Problem &problem, unsigned buffer, llvm::ArrayRef<unsig
   return false;
 }
 
-/// K7: what an operation overwrites it reads, and all who read it otherwise are over.
+/// K7: an operation reads what it overwrites, and comes after all others that read the old value.
 static Error checkOverwriting(const Problem &problem) {
   std::vector<llvm::SmallVector<unsigned, 4>> readers(problem.buffers.size()); // of each storage
   for (auto [index, operation] : llvm::enumerate(problem.operations))
@@ -163,6 +163,7 @@ static Error checkOverwriting(const Problem &problem) {
       if (!llvm::is_contained(operation.consumed, buffer))
         return createStringError("K7: operation '" + operation.name + "' overwrites a buffer that it does not read");
       unsigned storage = problem.storageOf(buffer);
+      // A read of the storage sees the old value, unless it reads a result of this operation (or a view of one).
       auto readsOld = [&, &made = operation.produced](unsigned read) {
         return problem.storageOf(read) == storage && !isFrom(problem, read, made);
       };

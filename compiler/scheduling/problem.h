@@ -1,12 +1,10 @@
 //===- problem.h - what a schedule has to order -----------------*- C++ -*-===//
 //
-// A program of one rank as a scheduling problem. Every rank runs the same
-// program, so there is one list of operations; sizes that differ between ranks
-// are given for each rank class (the rank with the largest shards, the one
-// with the smallest).
+// A program of one rank as a scheduling problem. Every rank runs the same program, so there is one list of operations.
+// Sizes that differ between ranks are given for each rank class (the rank with the largest shards, and the one with the
+// smallest).
 //
-// Plain data, no IR, no state. check() says whether the problem is complete and
-// consistent; solvers may rely on it.
+// Plain data without IR or state. check() says whether the problem is complete and consistent; solvers may rely on it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,30 +24,30 @@ namespace meshplan::scheduling {
 /// Bytes for each rank class.
 using ClassBytes = llvm::SmallVector<int64_t, 2>;
 
-/// Where tensors lie.
+/// The memory that a tensor is in.
 enum class Memory { device, host };
 
-/// Ranks that differ only in these axes.
+/// The groups of a collective: ranks that differ only in these axes.
 struct Communicator {
   std::string name;
   llvm::SmallVector<AxisRef, 2> axes;
 
-  /// True if a group of this and a group of `other` can have more than one rank in common.
+  /// True if a group of this communicator and a group of `other` can share more than one rank.
   bool overlaps(const Communicator &other) const;
 };
 
 /// A tensor of the program.
 struct Buffer {
   std::string name;
-  ClassBytes bytes;       ///< what its storage takes; zeros for a view
-  bool permanent = false; ///< there before the program and after it: weights, constants, inputs
-  bool kept = false;      ///< given to the caller at the end
+  ClassBytes bytes;       ///< of its storage; zeros for a view
+  bool permanent = false; ///< live before and after the program: weights, constants, inputs
+  bool kept = false;      ///< returned to the caller at the end
   /// The buffer whose storage this one shares. Storage lives until all buffers that share it are freed.
   std::optional<unsigned> viewOf;
   Memory memory = Memory::device;
 };
 
-/// A step of the program. With a communicator it is a collective, which is started and waited for.
+/// An operation of the program. One with a communicator is a collective, which is started and waited for.
 struct Operation {
   std::string name;
   unsigned stream = 0;                     ///< index into Problem::streams
@@ -57,18 +55,18 @@ struct Operation {
   llvm::SmallVector<unsigned, 4> consumed; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 2> produced; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 1> after;    ///< operations that must be over, besides the producers of `consumed`
-  /// Of `consumed`, those whose storage it writes. Operations before it that read the storage are in `after`; those
-  /// behind it read what it produces.
+  /// Those of `consumed` that it updates in place. Earlier operations that read the storage are in `after`; later ones
+  /// read what this operation produces.
   llvm::SmallVector<unsigned, 1> overwritten;
   ClassBytes workspace;           ///< temporaries while it runs; empty means none
-  Memory memory = Memory::device; ///< of the workspace
-  /// Bytes of what it produces that are taken only when it ends: received pieces are put together then. Empty: none.
+  Memory memory = Memory::device; ///< that the workspace is in
+  /// Bytes of its results that are allocated only when it ends, to concatenate what was received; empty means none.
   ClassBytes lateResults;
-  /// Bytes of the workspace that are given back before these are taken; empty means none.
+  /// Bytes of the workspace that are freed before the late results are allocated; empty means none.
   ClassBytes earlyFreed;
   std::optional<unsigned> communicator; ///< index into Problem::communicators
 
-  bool blocking = false; ///< of a collective: waited for where it starts
+  bool blocking = false; ///< a collective that is waited for where it starts
 
   bool isCollective() const { return communicator.has_value(); }
 };
@@ -80,9 +78,9 @@ struct Problem {
   std::vector<Buffer> buffers;
   /// In an order that respects their dependencies.
   std::vector<Operation> operations;
-  /// Temporaries of the caller while it takes what is kept; empty means none.
+  /// Temporaries of the caller while it receives the kept buffers; empty means none.
   ClassBytes handover;
-  /// Bytes that a rank may hold on its device, if limited.
+  /// Limit for the bytes that a rank holds on its device, if there is one.
   std::optional<int64_t> memoryLimit;
 
   /// Fails, with the rule's label (K1 to K7) and both sides in the message, if the problem is inconsistent.

@@ -1,4 +1,18 @@
 //===- program_order.cpp - the order in which the program was written -----===//
+//
+// Compute keeps its order; the starts of collectives move up, and their waits
+// move down. With g = all_gather(a), r = all_reduce(y):
+//
+//   problem:   a = load   b = mm(x)   g = all_gather(a)   y = mm(g, b)   r = all_reduce(y)   z = add(b, c)
+//   solution:  run a, start g, run b, wait g, run y, start r, run z, wait r      (frees left out)
+//
+// The gather starts when `a` is complete and overlaps with `b`; the reduction
+// overlaps with `z`. Three things bound the memory and order that this costs:
+// - placeStarts() lets at most two gathers of a communicator run ahead;
+// - makeRoom() bounds the inputs that unfinished reductions keep alive;
+// - issue() waits for collectives that must not be in flight together.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/scheduling/algorithms.h"
 #include "llvm/ADT/DenseMap.h"
@@ -32,7 +46,8 @@ private:
   std::vector<std::optional<unsigned>> producers;
   /// Collectives that start right after each operation.
   std::vector<llvm::SmallVector<unsigned, 1>> startedBy;
-  /// Bytes that the wait for each reduction gives back: what nothing else reads. The largest of all.
+  /// For each reduction, the bytes of the buffers that only it still reads: its wait allows them to be freed. And the
+  /// largest of these numbers.
   std::vector<int64_t> released;
   int64_t mostReleased = 0;
   std::vector<unsigned> inFlight;
@@ -40,7 +55,7 @@ private:
 };
 } // namespace
 
-/// Bytes of these buffers, or of what they are views of, on the rank with most of them.
+/// Bytes of the storages of these buffers, in the rank class that has most of them.
 static int64_t bytesOf(const Problem &problem, llvm::ArrayRef<unsigned> buffers) {
   llvm::SmallSetVector<unsigned, 8> storages;
   for (unsigned buffer : buffers)
@@ -54,15 +69,15 @@ static int64_t bytesOf(const Problem &problem, llvm::ArrayRef<unsigned> buffers)
   return most;
 }
 
-/// True if the results take more than what they are made of.
+/// True if the results are larger than the inputs, as those of an all-gather are.
 static bool grows(const Problem &problem, const Operation &operation) {
   return bytesOf(problem, operation.produced) > bytesOf(problem, operation.consumed);
 }
 
-/// Moves each collective up to the operation that completes what it reads. What permanent buffers feed stays where it
-/// is: started at the top, its results would be held for the whole program. What makes more than it reads, as the
-/// gather of an activation for the backward pass, is moved up no further than the last but one before it of its kind:
-/// of such results two are there before they are read.
+/// Moves each collective up to the operation that completes its inputs. A collective of permanent buffers stays where
+/// it is: if it started at the top, its results would be held for the whole program. A collective that grows (the
+/// gather of an activation for the backward pass) moves up no further than the last but one growing collective of its
+/// communicator, so that at most two such results wait for their readers.
 void ProgramOrder::placeStarts() {
   llvm::DenseMap<unsigned, std::pair<unsigned, unsigned>> growing; // by communicator, the last but one and the last
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
@@ -100,8 +115,8 @@ void ProgramOrder::findReleased() {
   }
 }
 
-/// Waits for the oldest reductions until those in flight hold no more for themselves than two of the largest do: of
-/// gradients that are added up over ranks there are never more.
+/// Waits for the oldest reductions until those in flight keep at most twice the bytes of the largest one alive.
+/// Otherwise all gradients that are summed over ranks could be held until the end of the backward pass.
 void ProgramOrder::makeRoom(unsigned index) {
   auto held = [&] {
     return std::accumulate(inFlight.begin(), inFlight.end(), released[index],

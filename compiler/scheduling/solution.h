@@ -1,7 +1,7 @@
 //===- solution.h - an order of steps, and whether it is correct *- C++ -*-===//
 //
-// The answer to a problem: the steps that every rank issues, in order. verify()
-// is independent of the algorithm that found it and runs on every answer.
+// The solution of a problem: the steps that every rank issues, in order. verify() is independent of the algorithm that
+// found it and runs on every solution.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,10 @@
 namespace meshplan::scheduling {
 
 enum class StepKind {
-  run,   ///< issues an operation that is no collective
+  run,   ///< issues an operation that is not a collective
   start, ///< issues a collective
-  wait,  ///< what follows may use the result of a collective, and change its input
-  free,  ///< the last use of a buffer is over
+  wait,  ///< later steps may use the result of a collective and overwrite its input
+  free,  ///< frees a buffer after its last use
 };
 
 struct Step {
@@ -30,19 +30,19 @@ struct Solution {
   std::vector<Step> steps;
 };
 
-/// Name of a step as messages and the text form write it: "start gather".
+/// A step as messages and the text form write it: "start gather".
 std::string describe(const Problem &problem, Step step);
 
 /// Fails, with the rule's label (V1 to V9) and both sides in the message, if the solution of a checked problem is
 /// wrong:
-/// - V1 an operation runs once, in the way of its kind; V2 a collective is started before it is waited for, once each;
-/// - V3 an operation begins when what it depends on is over;
-/// - V4 no buffer is used after it was freed; V5 only live temporaries that nothing in flight uses are freed;
-///   V6 every temporary that is not kept is freed;
+/// - V1 an operation runs once, by the steps of its kind; V2 a collective is started once and then waited for once;
+/// - V3 an operation begins when everything that it depends on is over;
+/// - V4 no buffer is used after it was freed; V5 only live temporaries that nothing in flight uses are freed; V6 every
+///   temporary that is not kept is freed;
 /// - V7 no rank class holds more than the memory limit;
-/// - V8 collectives on one communicator run in one order on all members: two of them are in flight together only on one
-///   stream; V9 the same for two communicators that share more than one rank, whose members would otherwise wait for
-///   each other in a cycle.
+/// - V8 collectives of one communicator run in the same order on all members: two of them are in flight together only
+///   on one stream; V9 the same for two communicators that share more than one rank, whose members could otherwise wait
+///   for each other in a cycle.
 llvm::Error verify(const Problem &problem, const Solution &solution);
 
 /// Rules V1 to V6; V7; V8 and V9.

@@ -1,9 +1,8 @@
 //===- verify_collectives.cpp - rules V8 and V9 of a solution -------------===//
 //
-// All ranks issue the same list, so collectives of one stream run in one order
-// everywhere. Two streams run side by side: which of two collectives on them
-// comes first may differ between ranks, and each rank would wait for the other
-// if both need the same peers.
+// All ranks issue the same list, so collectives of one stream run in one order everywhere. Two streams run
+// concurrently: their collectives may run in either order, and in different orders on different ranks. If both need the
+// same peers, the ranks would wait for each other forever.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,16 @@
 //===- verify_lifetimes.cpp - rules V1 to V6 of a solution ----------------===//
+//
+// Replays the steps with two small state machines, and fails at the first step
+// that they do not allow:
+//
+//   operation   pending -run-> over, or pending -start-> started -wait-> over
+//   buffer      absent -its producer is over-> live -free-> freed
+//
+// A permanent buffer is live from the beginning and never freed; a kept one is
+// live at the end. A collective in flight reads its inputs until its wait, so
+// they must not be freed before (V5).
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/scheduling/solution.h"
 #include "llvm/ADT/STLExtras.h"
@@ -43,7 +55,7 @@ private:
 };
 } // namespace
 
-/// An operation begins: what it reads is there and what it waits for is over.
+/// An operation begins: its inputs are live, and everything that it depends on is over.
 Error Replay::begin(unsigned index) {
   const Operation &operation = problem.operations[index];
   if (progress[index] != Progress::pending)

@@ -27,7 +27,7 @@ llvm::StringRef SourceBuffer::line(int32_t number) const {
   return text().substr(begin).take_until([](char c) { return c == '\n' || c == '\r'; });
 }
 
-/// The byte at which the character of a column (from 1) starts; the length of the line where it is shorter.
+/// The byte at which the character of a column (counted from 1) starts; the length of the line if the line is shorter.
 static size_t byteOfColumn(llvm::StringRef line, int32_t column) {
   for (size_t byte = 0; byte < line.size(); ++byte)
     if (startsCharacter(line[byte]) && --column == 0)
@@ -91,8 +91,8 @@ std::string meshplan::placeText(const Sources &sources, const SourceRange &range
   return text;
 }
 
-/// Writes the line and, under it, a caret and tildes. A tab stays a tab, so that the caret is right under any tab
-/// width; a character of several bytes takes one column.
+/// Writes the line and, under it, a caret and tildes. A tab in the line is a tab in the marker line too, so that the
+/// caret fits any tab width; a character of several bytes takes one column.
 static void markLine(llvm::raw_ostream &os, llvm::StringRef line, const SourceRange &range) {
   os << "  " << line << "\n  ";
   int32_t column = 0;
@@ -114,7 +114,7 @@ static void markLine(llvm::raw_ostream &os, llvm::StringRef line, const SourceRa
 
 constexpr int32_t longestLine = 160;
 
-/// Writes what of a long line is around the place. A place that is too long itself is marked as far as it is shown.
+/// Writes the part of a long line around the range. A range that is too long itself is marked as far as it is shown.
 static void markPiece(llvm::raw_ostream &os, llvm::StringRef line, int32_t characters, SourceRange range) {
   constexpr int32_t before = 60;
   range.column = std::clamp(range.column, 1, characters + 1);

@@ -1,6 +1,6 @@
 //===- diagnostics.h - errors as the user reads them -------------*- C++ -*-===//
 //
-// Source files, positions in them, and a collector of what is wrong with them.
+// Source files, locations in them, and a collector of errors and warnings about them.
 //
 // One run may report several errors. Each is printed as
 //
@@ -12,8 +12,8 @@
 //          ^~
 //   help: did you mean 'tp'?
 //
-// A position may have no line (a file that is not text: `model.pt2: error: ...`)
-// or no file (the command line: `error: ...`).
+// A location may have no line (a file that is not text: `model.pt2: error: ...`) or no file (the command line: `error:
+// ...`).
 //
 // Nothing here is thread safe; a compilation owns one Sources and one
 // Diagnostics. Reporting never fails and never ends the program.
@@ -38,9 +38,9 @@ class raw_ostream;
 
 namespace meshplan {
 
-/// A piece of one line. Lines and columns count from 1, columns in characters
-/// (Unicode code points), `endColumn` is one past the last. `line == 0` is the
-/// file as a whole; `file < 0` is no file.
+/// A range of characters in one line. Lines and columns count from 1, columns in characters (Unicode code points);
+/// `endColumn` is one past the last. If `line` is 0, the range is the whole file; if `file` is negative, there is no
+/// file.
 struct SourceRange {
   int32_t file = -1;
   int32_t line = 0;
@@ -52,7 +52,7 @@ struct SourceRange {
   bool operator==(const SourceRange &) const = default;
 };
 
-/// The name and the text of one file. A binary file has a name and no text.
+/// The name and the text of one file. For a binary file the text is empty.
 class SourceBuffer {
 public:
   SourceBuffer(int32_t file, std::string name, std::string text);
@@ -72,8 +72,7 @@ private:
   std::vector<size_t> lineStarts;
 };
 
-/// The files of one compilation. Buffers stay where they are for the life of
-/// this object, so references to them may be kept.
+/// The files of one compilation. Buffers keep their addresses for the life of this object, so references may be kept.
 class Sources {
 public:
   const SourceBuffer &add(std::string name, std::string text = "");
@@ -90,11 +89,11 @@ enum class Severity { Error, Warning };
 /// "a.plan:7:20"
 std::string placeText(const Sources &sources, const SourceRange &range);
 
-/// Writes the line of a range and marks the range under it, both behind two spaces. Of a line of more than 160
-/// characters only what is around the range is written, with `...` for the rest.
+/// Writes the line of a range and marks the range under it, both indented by two spaces. Of a line of more than 160
+/// characters only the part around the range is written, with `...` for the rest.
 void printExcerpt(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range);
 
-/// A message at another place that explains an error.
+/// A message at another location that explains an error.
 struct Note {
   SourceRange range;
   std::string message;
@@ -102,7 +101,7 @@ struct Note {
   friend bool operator==(const Note &, const Note &) = default;
 };
 
-/// One error or warning with its notes and its ways out.
+/// One error or warning with its notes and helps.
 class Diagnostic {
 public:
   Diagnostic(Severity severity, SourceRange range, std::string message);
@@ -134,7 +133,8 @@ public:
   llvm::ArrayRef<Diagnostic> all() const { return reported; }
   const Sources &sources() const { return *files; }
 
-  /// Those of a severity. What was reported again word for word, as of two programs or of equal layers, is there once.
+  /// The diagnostics of a severity. One that was reported several times word for word, as for two programs or for equal
+  /// layers, is listed once.
   std::vector<const Diagnostic *> distinct(Severity severity) const;
 
   void print(llvm::raw_ostream &os) const; ///< errors before warnings, each once

@@ -8,9 +8,9 @@
 
 namespace meshplan {
 
-/// What was reported with this severity, in order: file, line, column, message, notes (of the same four keys) and help
-/// (a list). `file` is null where there is none, `line` and `column` where the message is about a whole file. Bytes
-/// that are not UTF-8 become U+FFFD.
+/// The diagnostics of a severity, in order: file, line, column, message, notes (with the same four keys) and help (a
+/// list). `file` is null where there is none; `line` and `column` are null where the message is about a whole file.
+/// Bytes that are not UTF-8 become U+FFFD.
 llvm::json::Array diagnosticsToJson(const Diagnostics &diagnostics, Severity severity);
 
 } // namespace meshplan

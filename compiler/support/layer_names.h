@@ -12,13 +12,13 @@ namespace meshplan {
 /// The name with each component that is a number replaced: "layers.*.weight".
 std::string withoutIndices(llvm::StringRef name);
 
-/// A module in a message: "'model.norm'", or "the root module", whose path is empty.
+/// A module in a message: "'model.norm'", or "the root module" if the path is empty.
 std::string moduleText(llvm::StringRef path);
 
-/// An operator in a message: "'aten.mm.default' in 'model.mlp'". Without a module it stands in the root module.
+/// An operator in a message: "'aten.mm.default' in 'model.mlp'"; without a module it is in the root module.
 std::string operatorText(llvm::StringRef target, std::optional<llvm::StringRef> module);
 
-/// True if the module at `path` is inside of the one at `outer`; a module is not inside of itself.
+/// True if the module at `path` is inside the one at `outer`. A module is not inside itself.
 bool isInside(llvm::StringRef path, llvm::StringRef outer);
 
 } // namespace meshplan

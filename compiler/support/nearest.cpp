@@ -9,7 +9,8 @@
 
 using namespace meshplan;
 
-/// The least number of letters to add, take away, replace or swap with their neighbour.
+/// The smallest number of insertions, deletions, replacements and swaps of neighbours that turn one name into the
+/// other.
 static unsigned editDistance(llvm::StringRef left, llvm::StringRef right) {
   std::vector<std::vector<unsigned>> cost(left.size() + 1, std::vector<unsigned>(right.size() + 1));
   for (size_t i = 0; i <= left.size(); ++i)

@@ -15,16 +15,14 @@
 
 namespace meshplan {
 
-/// The candidates that differ from `name` in at most a third of its letters (one
-/// letter at least; two neighbours in the wrong order are one), nearest first, then in the given order; at most
-/// `limit`.
+/// The candidates whose edit distance from `name` is at most a third of its letters (and at least one letter; two
+/// swapped neighbours count as one), nearest first, then in the given order; at most `limit`.
 std::vector<std::string> nearestNames(llvm::StringRef name, llvm::ArrayRef<std::string> candidates, size_t limit = 3);
 
 /// `'a'`, `'a' or 'b'`, `'a', 'b' or 'c'`; with "," as conjunction `'a', 'b', 'c'`.
 std::string quotedList(llvm::ArrayRef<std::string> names, llvm::StringRef conjunction = "or");
 
-/// `did you mean 'tp'?`; without a near name, `NOUN: 'dp', 'tp'` for up to
-/// twelve candidates; else empty.
+/// `did you mean 'tp'?`; without a near name, `NOUN: 'dp', 'tp'` for up to twelve candidates; otherwise empty.
 std::string suggest(llvm::StringRef name, llvm::ArrayRef<std::string> candidates, llvm::StringRef noun);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- write_file.cpp - all of a file or none -----------------------------===//
+//===- write_file.cpp - atomic writing of files ---------------------------===//
 
 #include "compiler/support/write_file.h"
 #include "llvm/ADT/SmallString.h"
@@ -13,8 +13,8 @@ static Error cannotWrite(StringRef path, const llvm::Twine &reason) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "cannot write '" + path + "': " + reason);
 }
 
-/// Writes all bytes to an open file and closes it. The stream must not see its error again: its destructor would end
-/// the program.
+/// Writes all bytes to an open file and closes it. The stream's error is cleared, because its destructor would
+/// otherwise end the program.
 static std::error_code writeAll(int descriptor, StringRef content) {
   llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
   stream << content;
@@ -25,8 +25,8 @@ static std::error_code writeAll(int descriptor, StringRef content) {
 }
 
 namespace {
-/// Holds back the signals that end a program while a temporary file exists, so that none leaves it behind. Writing
-/// takes no longer than a user would wait.
+/// Blocks the signals that end a program while a temporary file exists, so that none is left behind. Writing takes no
+/// longer than a user would wait.
 class HeldSignals {
 public:
   HeldSignals() {
@@ -45,7 +45,7 @@ private:
 };
 } // namespace
 
-/// The file to replace: what `path` links to, if it is a link.
+/// The file to replace: the target of `path` if it is a link.
 static llvm::Expected<std::string> findTarget(StringRef path) {
   namespace fs = llvm::sys::fs;
   if (fs::is_directory(path))
@@ -69,7 +69,7 @@ Error meshplan::writeFileAtomically(StringRef path, StringRef content) {
   HeldSignals held;
   int descriptor = 0;
   llvm::SmallString<128> temporary;
-  // Beside the target, so that the rename stays within one file system.
+  // In the folder of the target, so that the rename stays within one file system.
   if (std::error_code code = llvm::sys::fs::createUniqueFile(*target + ".%%%%%%%%.tmp", descriptor, temporary))
     return cannotWrite(path, code.message());
   std::error_code code = writeAll(descriptor, content);

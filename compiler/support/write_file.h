@@ -1,4 +1,4 @@
-//===- write_file.h - all of a file or none ---------------------*- C++ -*-===//
+//===- write_file.h - atomic writing of files -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SUPPORT_WRITE_FILE_H
 #define MESHPLAN_COMPILER_SUPPORT_WRITE_FILE_H
@@ -8,9 +8,9 @@
 
 namespace meshplan {
 
-/// Writes a temporary file beside `path` (or beside what it links to) and renames it. On an error nothing new stays
-/// behind, a file that was there is as it was, and the message has the path and the reason. Safe against other writers
-/// of the same path.
+/// Writes a temporary file beside `path` (or beside the target of a link) and renames it. On an error no new file is
+/// left, an existing one is unchanged, and the message has the path and the reason. Safe against other writers of the
+/// same path.
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef content);
 
 } // namespace meshplan

@@ -1,6 +1,6 @@
-"""Sharding plans for PyTorch models: the programs `meshplan` and `meshplan-run`, and what Python needs beside them.
+"""Sharding plans for PyTorch models: the programs `meshplan` and `meshplan-run`, and their Python interface.
 
-`export` writes a module as an archive, `init` drafts a plan for it, `check` says what a plan makes of it, `compile`
+`export` writes a module as an archive, `init` drafts a plan for it, `check` reports the effects of a plan, `compile`
 writes the schedule that `meshplan-run` trains. Nothing here imports PyTorch before it is used.
 """
 

@@ -1,4 +1,4 @@
-"""`python -m meshplan.X` for modules that need packages which the wheel does not ask for."""
+"""`python -m meshplan.X` for modules that need packages that the wheel does not depend on."""
 
 from __future__ import annotations
 

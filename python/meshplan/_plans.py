@@ -1,4 +1,4 @@
-"""What Python asks of the compiler."""
+"""The Python interface of the compiler."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Variables = Mapping[str, object]
 class PlanError(Exception):
     """A plan, or the model that it names, is wrong. The text is what the compiler prints.
 
-    `errors` and `warnings` are those messages as dicts with the keys file, line, column, message, notes and help; of
-    `compile` they are empty.
+    `errors` and `warnings` are the compiler's messages as dicts with the keys file, line, column, message, notes and
+    help; they are empty for `compile`.
     """
 
     def __init__(
@@ -30,12 +30,12 @@ class PlanError(Exception):
         self.errors, self.warnings = list(errors), list(warnings)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions are made anew from `args`, which is the text alone, where a worker process sends them.
+        # pickle, which sends exceptions from worker processes, recreates them from `args`, which is only the text.
         return type(self), (str(self), self.errors, self.warnings)
 
 
 class PlanWarning(UserWarning):
-    """What the compiler prints of a plan that it compiles."""
+    """A warning of the compiler about a plan that it compiles."""
 
 
 def run(command: str, files: Sequence[File | str], options: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -88,10 +88,10 @@ def init(
 ) -> Path:
     """Drafts a plan for an archive, and returns its path; without `output` the archive's, with .plan.
 
-    `mesh` has axes and their sizes, outermost first, such as {"dp": 2, "tp": 4}. `source` is a plan of others that is
-    followed: "hf", ("hf", FILE), ("automodel", FILE) or ("megatron", FLAGS). `loss` is True or the name of an output;
-    `train` drafts loss, optimizer and data block; with `sequence` norms divide the sequence; `force` overwrites a plan
-    that exists. Raises PlanError when there is no plan to draft; what the draft warns of is a PlanWarning.
+    `mesh` has axes and their sizes, outermost first, such as {"dp": 2, "tp": 4}. `source` is a foreign plan to
+    follow: "hf", ("hf", FILE), ("automodel", FILE) or ("megatron", FLAGS). `loss` is True or the name of an output;
+    `train` drafts loss, optimizer and data block; with `sequence` norms split the sequence; `force` overwrites an
+    existing plan. Raises PlanError if no plan can be drafted; warnings about the draft are PlanWarnings.
     """
     path = Path(model).with_suffix(".plan") if output is None else Path(output)
     options = ["-o", str(path)]
@@ -112,8 +112,8 @@ def check(
 ) -> dict[str, Any]:
     """The report of `meshplan check --json`: coverage, layouts, memory, communication and time of a rank.
 
-    `variables` are values of axes, of `let` and of `world`, as `-D` gives them; `device` is cpu or cuda. With `strict`,
-    what no statement asks for is an error. Raises PlanError when the plan is wrong.
+    `variables` are values of axes, of `let` and of `world`, as for `-D`; `device` is cpu or cuda. With `strict`,
+    reshards that no statement implies are errors. Raises PlanError if the plan is wrong.
     """
     return report_of("check", [plan], compile_options(variables, device, strict))
 
@@ -121,7 +121,7 @@ def check(
 def diff(
     plan: File, other: File, variables: Variables | None = None, *, device: str = "cpu", strict: bool = False
 ) -> dict[str, Any]:
-    """What differs between two plans of a model: the report of `meshplan diff --json`. Arguments are those of check."""
+    """The differences between two plans of a model: the report of `meshplan diff --json`. Arguments as for check."""
     return report_of("diff", [plan, other], compile_options(variables, device, strict))
 
 
@@ -144,10 +144,10 @@ def compile(
     strict: bool = False,
     reference: bool = False,
 ) -> Path:
-    """Writes the schedule that meshplan-run takes, and returns its path; without `output` the plan's, with .sched.
+    """Writes the schedule for meshplan-run, and returns its path; without `output` the plan's, with .sched.
 
-    `reference=True` keeps the model as it was exported beside it, which `meshplan-run verify` needs. Raises PlanError
-    when the plan is wrong; what the compiler warns of is a PlanWarning.
+    `reference=True` includes the exported model for one rank, which `meshplan-run verify` needs. Raises PlanError
+    if the plan is wrong; warnings of the compiler are PlanWarnings.
     """
     path = Path(plan).with_suffix(".sched") if output is None else Path(output)
     options = [*compile_options(variables, device, strict), *(["--reference"] if reference else []), "-o", str(path)]

@@ -1,4 +1,4 @@
-"""The programs of the package, and the commands of that name that a wheel installs."""
+"""The programs of the package, and the commands with their names that a wheel installs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 FOLDER = Path(__file__).parent / "bin"
-# Where the loader finds libraries of PyTorch, beside the folder `torch`; a wheel's programs look there by themselves.
+# Folders with libraries of PyTorch, relative to the parent of `torch`; programs of a wheel find them by themselves.
 LIBRARIES = ("torch/lib", "nvidia/nccl/lib", "nvidia/cu13/lib")
 
 
@@ -22,7 +22,7 @@ class ProgramError(Exception):
 
 
 def program(name: str) -> str:
-    """The file of a program: the package's own, or, of a source tree, the one in PATH."""
+    """The file of a program: the package's own, or, in a source tree, the one in PATH."""
     own = FOLDER / name
     found = str(own) if own.is_file() else shutil.which(name)
     if found is None:
@@ -39,12 +39,12 @@ def version() -> str:
 
 
 def public(version: str) -> str:
-    """2.11.0 for 2.11.0+cpu."""
+    """The version without its local part: 2.11.0 for 2.11.0+cpu."""
     return version.partition("+")[0]
 
 
 def series(version: str) -> str:
-    """2.11 for 2.11.0: within one, libraries of PyTorch keep their interface."""
+    """2.11 for 2.11.0: the interface of PyTorch's libraries is stable within a series."""
     return ".".join(public(version).split(".")[:2])
 
 
@@ -53,9 +53,9 @@ def advice(version: str) -> str:
 
 
 def installed_torch(built: str) -> tuple[Path, str]:
-    """The folder that holds the installed `torch`, and its version; nothing of it is imported, which takes seconds.
+    """The folder that holds the installed `torch`, and its version. `torch` is not imported, which would take seconds.
 
-    Fails where it is of another series than `built`.
+    Fails if it is of another series than `built`.
     """
     spec = importlib.util.find_spec("torch")
     locations = spec.submodule_search_locations if spec else None
@@ -76,7 +76,7 @@ def installed_torch(built: str) -> tuple[Path, str]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """This process's, in which the loader finds a PyTorch that is not beside this package."""
+    """This process's environment, extended so that the loader finds a PyTorch that is not beside this package."""
     variables = dict(os.environ)
     if folder.resolve() != FOLDER.parents[1].resolve():
         given = [variables["LD_LIBRARY_PATH"]] if variables.get("LD_LIBRARY_PATH") else []
@@ -85,7 +85,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def check_that_it_loads(file: Path, built: str, found: str, variables: Mapping[str, str]) -> None:
-    """Another build of the same series (2.11.1, 2.11.0+cpu) should have all symbols; the loader knows."""
+    """Another build of the same series (2.11.1, 2.11.0+cpu) should have all symbols; the loader checks it."""
     if found == built:
         return
     result = subprocess.run(
@@ -103,7 +103,7 @@ def check_that_it_loads(file: Path, built: str, found: str, variables: Mapping[s
 
 
 def start(name: str, variables: Mapping[str, str]) -> NoReturn:
-    """The program takes the place of this process: signals and the exit status are its own."""
+    """Replaces this process by the program, so that signals and the exit status are the program's."""
     file = program(name)
     sys.stdout.flush()
     os.execve(file, [name, *sys.argv[1:]], dict(variables))

@@ -20,8 +20,8 @@ def is_hugging_face(module: torch.nn.Module) -> bool:
 
 @contextlib.contextmanager
 def exportable(module: torch.nn.Module) -> Iterator[None]:
-    """Models of Hugging Face, also inside of another module, give plain dicts while in this context, without the cache
-    of a generation.
+    """In this context models of Hugging Face, also inside another module, return plain dicts and use no key-value
+    cache.
     """
     configs = [inner.config.get_text_config() for inner in module.modules() if is_hugging_face(inner)]
     if not configs:
@@ -41,7 +41,7 @@ def exportable(module: torch.nn.Module) -> Iterator[None]:
 
 
 def archive_path(path: str | os.PathLike[str]) -> Path:
-    """Looked at before the export, which takes its time."""
+    """Checked before the export, which takes long."""
     result = Path(path)
     if result.suffix != ".pt2":
         raise ValueError(f"the name of an archive ends with .pt2, and this one is '{os.fspath(path)}'")
@@ -60,11 +60,11 @@ def export(
 ) -> Path:
     """Writes `module` as an archive that a plan can name, and returns its path.
 
-    `inputs` are examples of what `forward` takes: a dict by name, or a sequence by position. Values that are no tensors
-    become part of the program. `dynamic_shapes` is that of torch.export.export: dims that a plan gives their sizes. The
-    mode of the module is kept: after `module.train()` dropout is active. `weights=False` leaves parameters and large
-    buffers out, which the `--weights` of meshplan-run then has. `path` ends with .pt2; a file there is replaced when
-    nothing has failed.
+    `inputs` are example arguments of `forward`: a dict by name, or a sequence by position. Values that are not tensors
+    become part of the program. `dynamic_shapes` is that of torch.export.export: dims whose sizes the plan sets. The
+    mode of the module is kept: after `module.train()` dropout is active. `weights=False` leaves out parameters and
+    large buffers, which `--weights` of meshplan-run must then supply. `path` ends with .pt2; an existing file is
+    replaced only on success.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""What is done to an exported program before and while it becomes a file, so that `meshplan` reads it."""
+"""Rewrites of an exported program before it is saved, so that `meshplan` can read it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from meshplan.exported_graphs import is_functional, is_under_autocast, stop_gradients
 
-# Bytes of a buffer that stays in an archive without weights, as much as meshplan reads.
+# Size limit for buffers that stay in an archive without weights: the limit for buffers that meshplan reads.
 MOST_KEPT_BUFFER = 64 << 20
 
 
 def readable(program: torch.export.ExportedProgram, decompose: bool = False) -> torch.export.ExportedProgram:
-    """The program, with decompositions where it writes an operand or hides conversions of autocast."""
+    """The program, decomposed if it writes in place or hides conversions of autocast."""
     if decompose or not is_functional(program) or is_under_autocast(program):
         stop_gradients(program)
         program = program.run_decompositions({})
@@ -28,7 +28,7 @@ def readable(program: torch.export.ExportedProgram, decompose: bool = False) -> 
 
 
 def shorten_traces(program: torch.export.ExportedProgram) -> None:
-    """Source paths start at the package: where this machine keeps packages is nobody's business."""
+    """Makes source paths start at the package, so that archives do not contain this machine's folders."""
     for module in program.graph_module.modules():
         for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
             if trace := node.meta.get("stack_trace"):
@@ -36,7 +36,7 @@ def shorten_traces(program: torch.export.ExportedProgram) -> None:
 
 
 def drop_weights(program: torch.export.ExportedProgram) -> None:
-    """Small buffers stay: a training that draws its weights begins with them."""
+    """Drops parameters and large buffers. Training that initializes its weights starts from the small buffers."""
     mode = FakeTensorMode()
     for name, tensor in program.state_dict.items():
         is_parameter = isinstance(tensor, torch.nn.Parameter)
@@ -48,7 +48,7 @@ def drop_weights(program: torch.export.ExportedProgram) -> None:
 
 @contextlib.contextmanager
 def replaced_on_success(path: Path) -> Iterator[Path]:
-    """A path beside `path`, or beside what a link of this name leads to, which takes its place when nothing fails."""
+    """A path beside `path`, or beside the target of a link, which replaces it if the context succeeds."""
     path = path.resolve()
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
         # The archive's top folder has the name of the file that is written.

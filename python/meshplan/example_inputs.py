@@ -21,7 +21,7 @@ def accepts(model: Model, name: str) -> bool:
     return name in inspect.signature(model.forward).parameters
 
 
-# Settings that inputs are made by where a configuration has them, else by a size that is common.
+# Settings that determine inputs, if a configuration has them; otherwise a common size is used.
 INPUT_SETTINGS = ("image_size", "num_channels")
 
 
@@ -54,7 +54,7 @@ class InputMaker:
         return self.integers(self.config.get_text_config().vocab_size, sequence)
 
     def mask(self, sequence: int) -> torch.Tensor:
-        """All ones but for the end of the last sample, so that the mask does something."""
+        """All ones except for the end of the last sample, so that the mask has an effect."""
         mask = torch.ones(self.batch, sequence, dtype=torch.int64)
         mask[-1, sequence - sequence // 4 :] = 0
         return mask
@@ -65,11 +65,11 @@ class InputMaker:
         return self.reals(setting(self.config, "num_channels", 3), *sides)
 
     def audio_features(self) -> torch.Tensor:
-        # The convolutions in front of the encoder halve the number of frames.
+        # The convolutions before the encoder halve the number of frames.
         return self.reals(self.config.num_mel_bins, 2 * self.config.max_source_positions)
 
     def waveform(self) -> torch.Tensor:
-        """As many samples as make `sequence` steps of the encoder, and the border of its convolutions."""
+        """Enough samples for `sequence` steps of the encoder, and for the border of its convolutions."""
         return self.reals(self.config.inputs_to_logits_ratio * self.sequence + 80)
 
     def labels(self) -> torch.Tensor:
@@ -109,17 +109,17 @@ def input_names(model: Model, arguments: argparse.Namespace) -> list[str]:
 
 
 def takes_loss_flag(model: Model) -> bool:
-    """True for models whose loss needs no labels, only to be asked for."""
+    """True for models whose loss needs no labels, only a flag."""
     return accepts(model, "return_loss") and not accepts(model, "labels")
 
 
 def constant_inputs(model: Model, arguments: argparse.Namespace) -> dict[str, bool]:
-    """Arguments that are no tensors: part of the exported program, not inputs of it."""
+    """Arguments that are not tensors: constants of the exported program, not inputs."""
     return {"return_loss": True} if arguments.loss and takes_loss_flag(model) else {}
 
 
 def example_inputs(model: Model, arguments: argparse.Namespace) -> Tensors:
-    """Random inputs. No two names share a tensor: the trace would read one of them for both."""
+    """Random inputs. No two names share a tensor, because the trace would treat them as one input."""
     maker = InputMaker(model, arguments)
     inputs: Tensors = {}
     for name in input_names(model, arguments):

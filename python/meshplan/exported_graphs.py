@@ -1,4 +1,4 @@
-"""What decompositions would get wrong in an exported graph: operands that are written, and gradients that stop."""
+"""Properties of an exported graph that decompositions would break: writes in place and stopped gradients."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 def is_functional(program: torch.export.ExportedProgram) -> bool:
-    """Whether no node writes an operand, BatchNorm's running statistics included."""
+    """Whether no node writes an operand, including BatchNorm's running statistics."""
     for module in program.graph_module.modules():
         for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
             if not isinstance(node.target, torch._ops.OpOverload):
@@ -19,7 +19,7 @@ def is_functional(program: torch.export.ExportedProgram) -> bool:
 
 
 def is_under_autocast(program: torch.export.ExportedProgram) -> bool:
-    """Whether a region is under torch.autocast: the graph shows its conversions only after decompositions."""
+    """Whether a region is under torch.autocast: its conversions are explicit only after decompositions."""
     return any(
         region.args[2]
         for module in program.graph_module.modules()
@@ -29,7 +29,7 @@ def is_under_autocast(program: torch.export.ExportedProgram) -> bool:
 
 
 def is_given_back(node: torch.fx.Node) -> bool:
-    """True if the result is the first argument itself: conversions that have nothing to do, and idle dropout."""
+    """True if the result is the first argument itself: conversions without effect, and inactive dropout."""
     name = str(node.target)
     if name == "aten.dropout.default":
         return node.args[2] is False or node.args[1] == 0
@@ -42,7 +42,7 @@ def is_given_back(node: torch.fx.Node) -> bool:
 
 
 def given_back(program: torch.export.ExportedProgram, region: torch.fx.Node, number: int) -> torch.fx.Node | None:
-    """The operand of the region that its result of this number is itself."""
+    """The operand of the region that its result with this number returns unchanged."""
     graph = getattr(program.graph_module, region.args[1].target).graph
     node = next(iter(graph.find_nodes(op="output"))).args[0][number]
     while node.op == "call_function" and is_given_back(node):
@@ -52,7 +52,7 @@ def given_back(program: torch.export.ExportedProgram, region: torch.fx.Node, num
 
 
 def stop_gradients(program: torch.export.ExportedProgram) -> None:
-    """Puts a detach behind what `torch.no_grad()` computes: behind decompositions PyTorch would train it."""
+    """Puts a detach after results of `torch.no_grad()`: after decompositions PyTorch would compute gradients there."""
     graph = program.graph
     for region in list(graph.find_nodes(op="call_function", target=torch.ops.higher_order.wrap_with_set_grad_enabled)):
         if region.args[0] is not False:

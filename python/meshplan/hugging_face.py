@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class ModelClass(Protocol):
-    """What model classes and transformers' Auto classes have in common."""
+    """The common interface of model classes and transformers' Auto classes."""
 
     def from_pretrained(self, source: str, **options: object) -> Model: ...
 
@@ -122,7 +122,7 @@ def parse_arguments(argv: list[str], program: str = "export_model.py") -> argpar
 
 
 def parse_setting(text: str) -> tuple[str, object]:
-    """`key=value` with the value read as JSON where it is JSON, else as text."""
+    """`key=value` with the value parsed as JSON if possible, else as text."""
     key, separator, value = text.partition("=")
     if not separator:
         raise UsageError(f"--set {text}: expected KEY=VALUE")
@@ -177,15 +177,15 @@ def read_config(arguments: argparse.Namespace, settings: dict[str, object]) -> t
 
 
 def refused(settings: list[str], error: Exception) -> UsageError:
-    """What transformers says of settings: the reason alone, which it chains behind a validation of its own."""
+    """The error for settings: transformers' own reason, without the validation error that it is wrapped in."""
     reason = f"no {error}" if isinstance(error, KeyError) else str(error.__cause__ or error)
     return UsageError(f"--set {' --set '.join(settings)}: {reason}")
 
 
 @contextlib.contextmanager
 def settings_at_fault(settings: list[str]) -> Iterator[None]:
-    """Of a configuration that transformers accepts and no model can have; without settings it is no mistake of the
-    user.
+    """Reports errors of a configuration that transformers accepts but no model can have. Without settings the error is
+    not the user's.
     """
     try:
         yield
@@ -199,8 +199,8 @@ def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
     settings = dict(parse_setting(text) for text in arguments.set)
     config = read_config(arguments, {})
     for key in settings:
-        # transformers takes any key and ignores those that it does not know. Models also read settings of generation,
-        # and example inputs sizes that not every configuration has.
+        # transformers accepts any key and ignores unknown ones. Models also read generation settings, and example
+        # inputs read sizes that not every configuration has.
         holders = (config, transformers.GenerationConfig())
         if key not in INPUT_SETTINGS and not any(hasattr(each, name) for each in holders for name in (key, "_" + key)):
             near = difflib.get_close_matches(key, config.to_dict(), n=1)
@@ -229,10 +229,10 @@ def model_class(config: transformers.PretrainedConfig, name: str | None) -> Mode
 
 @contextlib.contextmanager
 def parameters_without_storage() -> Iterator[None]:
-    """Parameters made in this context have a shape, a dtype and a device but no bytes; buffers are real.
+    """Parameters created in this context have a shape, a dtype and a device but no bytes; buffers are real.
 
-    Fake tensors on the CPU rather than the meta device: the trace is the one of a CPU model, and
-    real buffers may meet them.
+    Fake tensors on the CPU rather than the meta device: the trace is that of a CPU model, and operators
+    may combine them with real buffers.
     """
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     register = torch.nn.Module.register_parameter
@@ -251,13 +251,13 @@ def parameters_without_storage() -> Iterator[None]:
 
 
 def build_model(kind: ModelClass, config: transformers.PretrainedConfig, options: dict[str, object]) -> Model:
-    # Auto classes and model classes spell it differently.
+    # Auto classes and model classes name it differently.
     build = kind.from_config if hasattr(kind, "from_config") else kind._from_config
     return build(config, **options)
 
 
 def load_gguf(path: Path, model: Model) -> None:
-    """Fills `model` from a GGUF file. from_pretrained would do it, but asks for one more package."""
+    """Fills `model` from a GGUF file. from_pretrained could do it, but requires one more package."""
     tensors = load_gguf_checkpoint(str(path), return_tensors=True, model_to_load=model)["tensors"]
     missing = model.load_state_dict(tensors, strict=False)
     model.tie_weights()
@@ -267,7 +267,7 @@ def load_gguf(path: Path, model: Model) -> None:
 
 
 def add_noise(model: Model, deviation: float) -> None:
-    """Fresh models have biases of 0, scales of 1 and scores close to 0: values that hide a wrong sum or mask."""
+    """Fresh models have biases of 0, scales of 1 and scores close to 0, which would hide a wrong sum or mask."""
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter), alpha=deviation)
@@ -287,7 +287,7 @@ def adapter_config(modules: list[str], rank: int) -> peft.LoraConfig:
 
 
 def add_adapters(model: Model, modules: list[str], rank: int) -> None:
-    """Parameters of adapters are the only ones that stay trained."""
+    """Adds adapters. Only their parameters stay trainable."""
     config = adapter_config(modules, rank)
     import peft
 
@@ -347,7 +347,7 @@ def save_archive(program: torch.export.ExportedProgram, model: Model, arguments:
 
 
 def untied_state(model: Model) -> Tensors:
-    """State dict in which every tensor stands once, under its first name, as Hugging Face saves it."""
+    """State dict with each tensor once, under its first name, as Hugging Face saves it."""
     state: Tensors = {}
     seen: set[tuple[int, torch.Size, tuple[int, ...]]] = set()
     for name, tensor in model.state_dict().items():
@@ -364,12 +364,12 @@ def save_tensors(tensors: Tensors, path: Path) -> None:
 
 
 def save_config(model: Model, config: transformers.PretrainedConfig, arguments: argparse.Namespace) -> None:
-    """What stands beside the weights of this model: its configuration as its own save_pretrained writes it."""
+    """Saves the files beside the weights of this model: its configuration, as its own save_pretrained writes it."""
     folder = arguments.config_out
     saved = copy.deepcopy(config)
     saved.architectures = [type(model).__name__]
     saved.dtype = getattr(torch, arguments.dtype)
-    saved.use_cache = True  # it was turned off for the export alone
+    saved.use_cache = True  # turned off for the export only
     saved.save_pretrained(folder)
     if getattr(model, "generation_config", None) is not None and model.can_generate():
         model.generation_config.save_pretrained(folder)
@@ -382,7 +382,7 @@ def save_config(model: Model, config: transformers.PretrainedConfig, arguments: 
 
 
 def check_outputs(arguments: argparse.Namespace) -> None:
-    """Finds before the long work what would fail after it. Weights may go into the folder of the configuration."""
+    """Finds errors in output paths before the long work. Weights may go into the configuration's folder."""
     if arguments.config_out:
         arguments.config_out.mkdir(parents=True, exist_ok=True)
     for path in (arguments.output, arguments.weights_out, arguments.inputs_out):

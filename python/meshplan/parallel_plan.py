@@ -13,7 +13,7 @@ def parallel_plan(model: transformers.PreTrainedModel) -> dict[str, object]:
     """Plans of the model and of the configurations in it, as transformers joins them; empty if it has none."""
     plans = {key: dict(getattr(model, f"_{key}", None) or {}) for key in ("tp_plan", "ep_plan")}
     for plan in plans.values():
-        # Of a model that counts as its own base model names stand once more, below no module.
+        # In a model that is its own base model, names occur a second time, at the root.
         for name in [name for name in plan if any(other.endswith(f".{name}") for other in plan)]:
             del plan[name]
     if not any(plans.values()):
@@ -22,6 +22,6 @@ def parallel_plan(model: transformers.PreTrainedModel) -> dict[str, object]:
 
 
 def extra_files(model: transformers.PreTrainedModel) -> dict[str, str] | None:
-    """What torch.export.save takes."""
+    """The `extra_files` argument of torch.export.save."""
     plan = parallel_plan(model)
     return {FILE: json.dumps(plan, indent=1)} if plan else None

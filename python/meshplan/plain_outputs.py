@@ -1,4 +1,4 @@
-"""Outputs of Hugging Face's classes as the dicts that they are."""
+"""Turns outputs of Hugging Face's classes into dicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 
 def plain(value: object) -> object:
-    """Output classes as dicts of what they hold, at any depth."""
+    """Output classes as dicts of their items, recursively."""
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, (tuple, list)):
@@ -20,13 +20,13 @@ def plain(value: object) -> object:
 
 @contextlib.contextmanager
 def plain_forward(model: torch.nn.Module, constants: Mapping[str, object]) -> Iterator[None]:
-    """Makes forward() return a plain dict, and binds arguments that are no tensors.
+    """Makes forward() return a plain dict, and binds arguments that are not tensors.
 
     Archives with Hugging Face's output classes load only where those classes are registered. A
     wrapping module would change every module path, so the method is replaced instead.
     """
     original: Callable[..., object] = model.forward
-    given = vars(model).get("forward")  # of the object itself: somebody else has replaced the method before
+    given = vars(model).get("forward")  # an attribute of the object: the method has been replaced before
 
     @functools.wraps(original)
     def forward(*positional: object, **keywords: object) -> object:

@@ -1,4 +1,4 @@
-"""`python -m meshplan.tokenize`: makes a data set of text."""
+"""`python -m meshplan.tokenize`: makes a data set from text."""
 
 import sys
 

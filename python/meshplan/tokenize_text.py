@@ -36,10 +36,10 @@ BATCH_CHARACTERS = 1 << 20  # tokenized at a time
 
 @dataclass(frozen=True)
 class Packing:
-    """How sequences lie in the stream of tokens."""
+    """The positions of sequences in the stream of tokens."""
 
     length: int
-    shift: int  # 1 where labels are the tokens that follow
+    shift: int  # 1 if labels are the next tokens
 
     def sequences(self, tokens: int) -> int:
         return max(0, tokens - self.shift) // self.length
@@ -86,7 +86,7 @@ def parse_arguments(argv: list[str], program: str = "tokenize_text.py") -> argpa
 
 
 def wrong_options(arguments: argparse.Namespace) -> str | None:
-    """Why the options do not go together."""
+    """Why the options do not fit together."""
     is_tensors = arguments.format == "safetensors"
     if arguments.format is None:
         return f"-o {arguments.output}: neither .safetensors nor .bin, so that --format is needed"
@@ -154,7 +154,7 @@ def read_documents(path: Path, kind: str) -> list[str]:
 
 
 def batches(documents: list[str]) -> Iterator[list[str]]:
-    """The documents in their order, some at a time."""
+    """The documents in order, some at a time."""
     batch: list[str] = []
     characters = 0
     for document in documents:
@@ -168,9 +168,9 @@ def batches(documents: list[str]) -> Iterator[list[str]]:
 
 
 def tokenize(documents: list[str], tokenizer: transformers.PreTrainedTokenizerBase, end: int) -> list[Tokens]:
-    """The tokens of each document, with its end."""
+    """The tokens of each document, followed by the end token."""
     result = []
-    # No bar where stderr is no terminal.
+    # No progress bar if stderr is not a terminal.
     with tqdm(total=len(documents), unit="document", disable=None) as bar:
         for batch in batches(documents):
             for tokens in tokenizer(batch, add_special_tokens=False, verbose=False)["input_ids"]:
@@ -180,7 +180,7 @@ def tokenize(documents: list[str], tokenizer: transformers.PreTrainedTokenizerBa
 
 
 def draw_held_out(lengths: list[int], wanted: int, seed: int) -> set[int]:
-    """Documents, drawn until they have as many tokens as wanted."""
+    """Draws documents until they have as many tokens as wanted."""
     drawn: set[int] = set()
     order = list(range(len(lengths)))
     random.Random(seed).shuffle(order)
@@ -199,7 +199,7 @@ def draw_held_out(lengths: list[int], wanted: int, seed: int) -> set[int]:
 
 
 def pack(stream: Tokens, packing: Packing, count: int | None = None) -> tuple[Tokens, Tokens]:
-    """Inputs and labels, [sequences, length] each; the first `count` of them."""
+    """Inputs and labels, [sequences, length] each; only the first `count`."""
     sequences = packing.sequences(len(stream)) if count is None else count
     inputs, labels = (
         stream[shift : shift + sequences * packing.length].reshape(sequences, packing.length).astype(numpy.int64)
@@ -263,7 +263,7 @@ def write(
 
 
 def held_out_tokens(arguments: argparse.Namespace, total: int) -> tuple[int, int | None]:
-    """How many tokens to keep apart, and how many sequences where their number is given."""
+    """The number of held-out tokens, and of sequences if that number is given."""
     if "." in arguments.held_out:
         return max(1, round(float(arguments.held_out) * total)), None
     count = int(arguments.held_out)

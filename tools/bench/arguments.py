@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def parser(description: str | None, **counts: int) -> argparse.ArgumentParser:
-    """`counts`: how often something is done unless the caller says otherwise, as `rounds=5`."""
+    """`counts`: default numbers of repetitions, as `rounds=5`."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument(
         "--programs", type=lambda path: Path(path).resolve(), required=True, help="folder of the built programs"

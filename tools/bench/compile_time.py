@@ -1,6 +1,6 @@
 """Measures `meshplan compile`: wall time, processor time and peak memory of the process, beside the targets.
 
-The targets hold for a release build on an idle machine of 2 cores; missing one is no error.
+The targets apply to a release build on an idle machine of 2 cores; missing one is not an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# This process stays small and so does not import torch: the system counts its size into the peak of its children.
+# This process does not import torch and so stays small: the system counts its size into the peak of its children.
 from bench import models, table
 from bench.arguments import parser
 

@@ -1,7 +1,7 @@
 """Measures a forward pass with loss on six ranks of this machine against one PyTorch process with two threads.
 
-Both compute loss and logits of the same batch. They take turns, a few steps each, so that a change of the machine's
-load meets both; the ratio is the median of the ratios of the turns. The target holds on an idle machine of 2 cores.
+Both compute loss and logits of the same batch. They take turns of a few steps each, so that a change of the machine's
+load affects both; the ratio is the median of the ratios of the turns. The target applies to an idle machine of 2 cores.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CASES = (models.smollm2(batch=4, sequence=96), models.smollm2(batch=4, sequence=
 
 
 def pytorch_seconds(model: Model, inputs: dict[str, torch.Tensor], steps: int) -> float:
-    """Like `meshplan-run bench`, leaves a first step out."""
+    """Leaves out a first step, like `meshplan-run bench`."""
     seconds = []
     with torch.no_grad():
         for _ in range(steps + 1):

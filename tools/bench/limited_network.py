@@ -9,17 +9,17 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# A bucket of 256 KiB holds one packet of the loopback, 64 KiB, more than once.
+# A bucket of 256 KiB holds several packets of the loopback, 64 KiB each.
 SHAPE = ("burst", "256k", "latency", "50ms")
 UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 
 
 class NotAllowed(Exception):
-    """The rights or the tools for network namespaces are missing."""
+    """The permissions or the tools for network namespaces are missing."""
 
 
 def bytes_per_second(rate: str) -> float:
-    """Of a rate as `tc` writes it: 1gbit, 500mbit."""
+    """Converts a rate as `tc` writes it: 1gbit, 500mbit."""
     match = re.fullmatch(r"([0-9.]+)(kbit|mbit|gbit)", rate)
     if match is None:
         raise ValueError(f"'{rate}' is no rate; help: write it as 1gbit or 500mbit")
@@ -37,7 +37,7 @@ def run(*command: str) -> str:
 
 
 def sent_bytes(devices: str) -> int:
-    """What the loopback has sent, from the text of /proc/net/dev: receiving comes first, in eight columns."""
+    """Bytes that the loopback has sent, from the text of /proc/net/dev; the first eight columns are about receiving."""
     for line in devices.splitlines():
         name, _, columns = line.partition(":")
         if name.strip() == "lo":
@@ -50,11 +50,11 @@ class Network:
     name: str
 
     def prefix(self) -> tuple[str, ...]:
-        """What a command begins with to run there."""
+        """The beginning of a command that runs in the namespace."""
         return ("ip", "netns", "exec", self.name)
 
     def sent(self) -> int:
-        """Bytes that all processes there have sent so far, headers included."""
+        """Bytes that all processes in the namespace have sent so far, including headers."""
         return sent_bytes(run(*self.prefix(), "cat", "/proc/net/dev"))
 
 

@@ -1,9 +1,9 @@
-"""Measures how long the ranks of one process take to load weights of several GB that no memory holds yet.
+"""Measures how long the ranks of one process take to load weights of several GB that are not cached.
 
-The weights are those of a Llama of 1.1 billion float32 numbers, divided over two ranks. The other side is the time in
-which as many readers get the same file, each its share from begin to end: once into one buffer of 16 MiB again and
-again, which is the speed of the disk, and once into fresh memory, which a rank needs too. Both sides take turns, and
-each starts with the file outside of the system's cache.
+The weights are those of a Llama of 1.1 billion float32 numbers, sharded over two ranks. They are compared with the time
+in which as many readers read the same file, each its part from begin to end: once repeatedly into one buffer of 16 MiB,
+which is the speed of the disk, and once into fresh memory, which a rank needs too. The sides take turns, and the file
+is removed from the system's cache before each turn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MODEL = models.llama1b(batch=2, sequence=16)
 
 
 def make_weights(archive: Path, weights: Path) -> None:
-    """Numbers for every parameter of an archive that has none."""
+    """Writes random weights for every parameter of an archive without weights."""
     if weights.is_file() and weights.stat().st_mtime >= archive.stat().st_mtime:
         return
     state = torch.export.load(archive).state_dict
@@ -38,7 +38,7 @@ def make_weights(archive: Path, weights: Path) -> None:
 
 
 def forget(path: Path) -> None:
-    """Takes a file out of the system's cache."""
+    """Removes a file from the system's cache."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -48,7 +48,7 @@ def read_share(path: Path, rank: int, keeps: bool) -> None:
     size = path.stat().st_size
     begin, end = size * rank // WORLD, size * (rank + 1) // WORLD
     memory = mmap.mmap(-1, end - begin if keeps else PIECE)
-    memory.madvise(mmap.MADV_HUGEPAGE)  # as the memory of a rank
+    memory.madvise(mmap.MADV_HUGEPAGE)  # like the memory of a rank
     with path.open("rb", buffering=0) as file, memoryview(memory) as buffer:
         for offset in range(begin, end, PIECE):
             start = offset - begin if keeps else 0

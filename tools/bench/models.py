@@ -30,10 +30,10 @@ LLAMA_1B = {
     "vocab_size": 32000,
 }
 
-# Samples and tokens of a step of this Llama that a GPU is measured with.
+# Samples and tokens of a step in the GPU measurements of this Llama.
 LLAMA_1B_STEP = (8, 2048)
 
-# Of SmolLM2-135M, whose 30 layers would take too long.
+# SmolLM2-135M with 8 layers, because its 30 layers would take too long.
 SMOLLM2_8 = {
     "hidden_size": 576,
     "intermediate_size": 1536,
@@ -48,7 +48,7 @@ SMOLLM2_8 = {
 
 @dataclass(frozen=True)
 class Model:
-    """A model, its batch, and the plan that it is compiled with; `plan` names its archive `archive`.pt2."""
+    """A model, its batch, and the plan to compile it with; `plan` names its archive `archive`.pt2."""
 
     name: str
     archive: str
@@ -73,14 +73,14 @@ def settings_of(settings: dict[str, object]) -> list[str]:
 
 
 def smollm2_8(batch: int, sequence: int) -> Model:
-    """The shape of SmolLM2 with 8 layers, a head of its own, and random weights."""
+    """The shape of SmolLM2 with 8 layers, an untied head, and random weights."""
     plan = ROOT / "test" / "bench" / "smollm2_8.plan"
     source = ["--config", "llama", *settings_of(SMOLLM2_8), "--without-weights"]
     return Model(f"SmolLM2 of 8 layers {batch} x {sequence}", "smollm2_8", plan, batch, sequence, source)
 
 
 def llama(size: str, settings: dict[str, int], batch: int, sequence: int) -> Model:
-    """A Llama without weights; its plan is named like its archive."""
+    """A Llama without weights; its plan has the name of its archive."""
     archive = f"llama{size.lower()}"
     source = ["--meta", "--config", "llama", *settings_of(settings)]
     plan = ROOT / "test" / "bench" / f"{archive}.plan"
@@ -102,7 +102,7 @@ def llama1b(batch: int, sequence: int) -> Model:
 
 
 def export(model: Model, folder: Path) -> Path:
-    """Folder with plan, archive, inputs and, if the model has any, weights; exports what is missing or outdated."""
+    """Folder with plan, archive, inputs and, if the model has any, weights; exports missing or outdated files."""
     target = folder / f"{model.archive}-{model.batch}x{model.sequence}"
     target.mkdir(parents=True, exist_ok=True)
     shutil.copy(model.plan, target)

@@ -1,8 +1,8 @@
 """Measures a forward pass with loss on processes of this machine against PyTorch over Gloo on as many.
 
-Once the batch is divided (dp = 2), once the model (tp = 3). Both sides have the same threads; PyTorch's loss is checked
-against that of one process. They take turns, a few steps each; the ratio is the median of the ratios of the turns. The
-target holds on an idle machine of 2 cores.
+Once the batch is split (dp = 2), once the model (tp = 3). Both sides use the same number of threads; PyTorch's loss is
+compared with that of one process. They take turns of a few steps each; the ratio is the median of the ratios of the
+turns. The target applies to an idle machine of 2 cores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bench.arguments import parser
 from safetensors.torch import load_file
 
 TARGET = 1.0
-LOSS_TOLERANCE = 1e-5  # float32, other order of sums
+LOSS_TOLERANCE = 1e-5  # float32, sums in another order
 TORCHRUN = Path(sys.executable).with_name("torchrun")
 RUN_MPI = models.ROOT / "tools" / "testing" / "run_mpi.py"
 
@@ -29,7 +29,7 @@ RUN_MPI = models.ROOT / "tools" / "testing" / "run_mpi.py"
 @dataclass(frozen=True)
 class Case:
     model: models.Model
-    parallel: str  # of torch_rank.py
+    parallel: str  # option of torch_rank.py
     axis: str
     size: int
 

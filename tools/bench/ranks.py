@@ -1,4 +1,4 @@
-"""Compiles a model for some ranks, and measures their forward pass with `meshplan-run bench`."""
+"""Compiles a model for several ranks, and measures their forward pass with `meshplan-run bench`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def compile_schedule(model: models.Model, programs: Path, where: Path, **definit
 
 
 def measure(programs: Path, where: Path, steps: int, launcher: tuple[str, ...] = ()) -> dict:
-    """What `meshplan-run bench` reports of ranks that are threads, or processes of the launcher."""
+    """The report of `meshplan-run bench`, for ranks that are threads, or processes of the launcher."""
     command = [*launcher, str(programs / "meshplan-run"), "bench", SCHEDULE, "--steps", str(steps), "--json"]
     command += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors"]
     output = subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout

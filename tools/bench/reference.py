@@ -1,6 +1,6 @@
 """The same models in PyTorch.
 
-Apart from models.py: the memory of a process that imports PyTorch would count as the compiler's.
+Separate from models.py, because the memory of a process that imports PyTorch would be counted as the compiler's.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ def cell(value: object) -> str:
 
 
 def table(rows: list[Row]) -> str:
-    """Columns in the order of the first row's keys: text to the left, numbers to the right."""
+    """Columns in the order of the first row's keys: text aligned left, numbers right."""
     titles = list(rows[0])
     cells = [titles, *([cell(row[title]) for title in titles] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(titles))]

@@ -15,7 +15,7 @@ import transformers
 
 
 def measure(model: torch.nn.Module, optimizer: torch.optim.Optimizer, inputs: dict, steps: int) -> dict[str, object]:
-    """Seconds of a step, the median of those behind the first three, the largest bytes held, and losses."""
+    """Median seconds of the steps after the first three, the peak memory in bytes, and losses."""
     seconds, losses = [], []
     for _ in range(3 + steps):
         torch.cuda.synchronize()

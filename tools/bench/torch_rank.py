@@ -1,7 +1,7 @@
 """One rank of a forward pass with loss in PyTorch over Gloo; torchrun starts it.
 
 With `--parallel data` each rank computes its samples and the loss is averaged, as under DistributedDataParallel. With
-`--parallel tensor` modules are divided by DTensor's styles in Megatron's layout: the vocabulary of the embedding, the
+`--parallel tensor` modules are split by DTensor's styles in Megatron's layout: the vocabulary of the embedding, the
 heads, the inner dim of the MLP, and the vocabulary of logits and loss, which are never gathered. Rank 0 prints JSON.
 """
 
@@ -64,7 +64,7 @@ def step(model: nn.Module, inputs: Tensors, parallel: str) -> torch.Tensor:
 
 
 def measure(model: nn.Module, inputs: Tensors, parallel: str, steps: int) -> tuple[list[float], float]:
-    """Seconds of each step from one barrier of all ranks to the next, and the loss. A first step is left out."""
+    """Seconds of each step between two barriers of all ranks, and the loss. A first step is left out."""
     seconds, loss = [], torch.zeros(())
     for _ in range(steps + 1):
         dist.barrier()

@@ -1,8 +1,8 @@
 """A training step of PyTorch: in one process, or as one of the ranks that torchrun starts over Gloo.
 
-Eager, AdamW fused. Among ranks FSDP2 shards each layer, the embedding, and the last norm together with the head, as
-torchtitan does for Llama; with `--tensor-parallel N` DTensor's styles divide every layer over N ranks besides,
-activations between the blocks along the sequence, the vocabulary of logits and loss never gathered. Rank 0 prints JSON.
+Eager, AdamW fused. With several ranks FSDP2 shards each layer, the embedding, and the last norm together with the head,
+as torchtitan does for Llama. With `--tensor-parallel N` DTensor's styles also split every layer over N ranks, and
+activations between the blocks along the sequence; logits and loss stay split over the vocabulary. Rank 0 prints JSON.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ STYLES = {
 
 
 class Trained(nn.Module):
-    """A Llama and its loss. Apart from transformers' own forward, which counts positions of the divided sequence."""
+    """A Llama and its loss. Does not use transformers' own forward, which counts positions of the split sequence."""
 
     def __init__(self, model: transformers.LlamaForCausalLM) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Trained(nn.Module):
     def forward(self, input_ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         positions = torch.arange(input_ids.shape[1]).unsqueeze(0)
         hidden = self.embed_tokens(input_ids)
-        # Of the activations only the dtype is read.
+        # Only the dtype of the activations is read.
         local = hidden.to_local() if isinstance(hidden, DTensor) else hidden
         angles = self.rotary(local, position_ids=positions)
         for layer in self.layers:
@@ -80,12 +80,12 @@ class Trained(nn.Module):
 
 
 def row_major(tensor: torch.Tensor) -> torch.Tensor:
-    # A DTensor believes that it is contiguous, and `contiguous` does nothing.
+    # A DTensor reports that it is contiguous, so `contiguous` does nothing.
     return tensor.clone(memory_format=torch.contiguous_format)
 
 
 class RowMajorGradient(torch.autograd.Function):
-    """The tensor itself, whose gradient becomes row-major."""
+    """The identity, whose gradient becomes row-major."""
 
     @staticmethod
     def forward(_: object, tensor: torch.Tensor) -> torch.Tensor:
@@ -97,14 +97,14 @@ class RowMajorGradient(torch.autograd.Function):
 
 
 def make_row_major(_: nn.Module, positional: tuple, named: dict[str, object]) -> tuple[tuple, dict[str, object]]:
-    """Before a module."""
+    """Runs before a module."""
     named = {name: row_major(each) if name == "hidden_states" else each for name, each in named.items()}
     return tuple(row_major(each) for each in positional), named
 
 
 def divide_layers(model: Trained, mesh: DeviceMesh) -> None:
-    """What is gathered of a sequence that does not divide evenly has gaps, which products of DTensors refuse: it is
-    copied."""
+    """Splits all layers. A tensor gathered from a sequence that does not divide evenly has gaps, which products of
+    DTensors refuse, so it is copied."""
     gathering = [each for layer in model.layers for each in (layer.self_attn, layer.mlp)]
     for module in (
         model.embed_tokens,
@@ -151,7 +151,7 @@ class Training:
         return loss.detach()
 
     def whole(self, loss: torch.Tensor) -> float:
-        """Samples have equally many tokens, so the mean of the ranks' losses is the loss."""
+        """The mean of the ranks' losses is the loss, because all samples have the same number of tokens."""
         loss = loss.full_tensor() if isinstance(loss, DTensor) else loss
         if dist.is_initialized():
             dist.all_reduce(loss)
@@ -165,7 +165,7 @@ def barrier() -> None:
 
 
 def measure(training: Training, steps: int) -> dict[str, list[float]]:
-    """Losses of all steps; seconds of each but a first one, from one barrier of all ranks to the next."""
+    """Losses of all steps; seconds between two barriers of all ranks, of each step but the first."""
     seconds, losses = [], []
     for _ in range(steps + 1):
         barrier()

@@ -1,8 +1,8 @@
-"""Measures a training step of ranks against that of PyTorch: one process, FSDP2, and FSDP2 with tensor parallelism.
+"""Measures a training step of ranks against PyTorch's: one process, FSDP2, and FSDP2 with tensor parallelism.
 
-All take turns, a few steps each from the same weights on the same batch, so that a change of the machine's load meets
-all; a ratio is the median of the ratios of the turns. Losses of all steps have to agree. With `--limit RATE` what
-processes send goes over a loopback of that rate, and the bytes of a step are counted there. Targets hold on an idle
+All take turns of a few steps each, from the same weights and on the same batch, so that a change of the machine's load
+affects all; a ratio is the median of the ratios of the turns. Losses of all steps must agree. With `--limit RATE`
+processes communicate over a loopback of that rate, where the bytes of a step are counted. Targets apply to an idle
 machine of 2 cores.
 """
 
@@ -39,7 +39,7 @@ def compile_schedules(model: models.Model, programs: Path, where: Path) -> None:
 
 
 def planned_bytes(model: models.Model, programs: Path, where: Path, layout: Layout) -> int:
-    """What `check` says that all ranks send in a step. It counts what a rank sends and receives."""
+    """Bytes that all ranks send in a step according to `check`, which counts bytes sent and received."""
     command = [str(programs / "meshplan"), "check", model.plan.name, "--json", *layout.definitions]
     report = json.loads(subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout)
     moved = sum(each["bytes"] for group in report["communicators"] for each in group["collectives"])
@@ -62,7 +62,7 @@ def ratio(turns: list[Turn], contestant: Contestant, other: Contestant) -> float
 
 
 def target(contestant: Contestant) -> str:
-    """In words: of one process, or of PyTorch's ranks."""
+    """The target in words: a factor of one process, or of PyTorch's ranks."""
     if contestant.is_pytorch:
         return ""
     if contestant.side == "mpi":
@@ -89,7 +89,7 @@ def measure(programs: Path, where: Path, arguments: argparse.Namespace) -> list[
 def step_bytes(
     contestant: Contestant, programs: Path, where: Path, steps: int, network: limited_network.Network
 ) -> float:
-    """Sent in a step: by what a run of more steps has sent more."""
+    """Bytes sent in a step: the difference between a long and a short run, divided by the difference in steps."""
     sent = []
     for count in (1, 1 + steps):
         before = network.sent()
@@ -99,7 +99,7 @@ def step_bytes(
 
 
 def limited_row(turns: list[Turn], contestant: Contestant, wire: float, planned: int, rate: float) -> table.Row:
-    """The least that a step can take is the longer of computing, as threads do it, and sending."""
+    """The lower bound for a step is the longer of computing, measured with threads, and sending."""
     computing = seconds(turns, Contestant("threads", contestant.layout))
     step = seconds(turns, contestant)
     return {

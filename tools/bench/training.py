@@ -1,4 +1,4 @@
-"""Who takes part in a race of training steps, and how each is started."""
+"""The contestants of a comparison of training steps, and how each is started."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bench import models
 
 RUN_MPI = models.ROOT / "tools" / "testing" / "run_mpi.py"
 TORCHRUN = Path(sys.executable).with_name("torchrun")
-LOSS_TOLERANCE = 1e-5  # float32, other order of sums
-# Between processes of a machine MPI would move data through memory, and leave the loopback out.
+LOSS_TOLERANCE = 1e-5  # float32, sums in another order
+# Between processes of one machine MPI would otherwise use shared memory instead of the loopback.
 OVER_TCP = ("--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo")
 
 
@@ -76,15 +76,15 @@ class Contestant:
 
 
 def result_of(report: dict) -> Result:
-    """Of what either side prints."""
+    """The result of what either side prints."""
     seconds = report["step_seconds"]["median"] if "step_seconds" in report else statistics.median(report["seconds"])
     return Result(seconds, report["losses"])
 
 
 def run(contestant: Contestant, programs: Path, where: Path, steps: int, prefix: tuple[str, ...] = ()) -> Result:
-    """A first step that is not measured, then `steps`. `prefix` is what the command is to begin with."""
+    """Runs a first step that is not measured, then `steps`. `prefix` is the beginning of the command."""
     command = [*prefix, *contestant.command(programs, steps, limited=bool(prefix))]
-    # Gloo would look for the address of the machine's name.
+    # Gloo would otherwise look up the address of the machine's name.
     environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
     done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
@@ -93,7 +93,7 @@ def run(contestant: Contestant, programs: Path, where: Path, steps: int, prefix:
 
 
 def check_losses(losses: dict[Contestant, list[float]]) -> None:
-    """Of all contestants: in a fair race all train the same model on the same batch."""
+    """Checks that all contestants train the same model on the same batch."""
     (first, expected), *others = losses.items()
     for contestant, found in others:
         pairs = zip(found, expected, strict=True)

@@ -1,4 +1,4 @@
-"""Two sides of a measurement that take turns, so that a change of the machine's load meets both."""
+"""Two sides of a measurement that take turns, so that a change of the machine's load affects both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Seconds = Callable[[], float]
 
 
 def take(rounds: int, ranks: Seconds, other: Seconds, target: float, name: str = "PyTorch") -> table.Row:
-    """The columns that compare them. The ratio is the median of the ratios of the turns; below `target` is wanted."""
+    """The columns that compare them. The ratio is the median over the turns; it should be below `target`."""
     turns = [(ranks(), other()) for _ in range(rounds)]
     ratios = sorted(ours / theirs for ours, theirs in turns)
     return {

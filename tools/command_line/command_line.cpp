@@ -1,4 +1,4 @@
-//===- command_line.cpp - what the programs' command lines share ----------===//
+//===- command_line.cpp - code that command lines share -------------------===//
 
 #include "tools/command_line/command_line.h"
 
@@ -48,8 +48,8 @@ int report(const std::string &where, std::string message, const std::string &hel
   return 2;
 }
 
-/// CLI11 names what is wrong for most of its errors. A mistyped option is one argument too many to it, and often lacks
-/// where it was meant, so that is looked for first.
+/// CLI11's own text suits most errors. To CLI11 a mistyped option is one argument too many, and a required one is often
+/// missing as a consequence, so mistyped options are looked for first.
 int reportUsage(const CLI::App &root, const CLI::App &command, const std::string &where, const CLI::ParseError &error,
                 const Nearest &nearest) {
   auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
@@ -90,7 +90,7 @@ std::optional<int> meshplan::parseCommandLine(CLI::App &app, int argc, const cha
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0) {
-      // CLI11 would flush, and nobody would keep why that failed.
+      // CLI11 would flush the stream, and the reason of a failure would be lost.
       std::ostringstream out, err;
       int status = app.exit(error, out, err);
       std::cout << out.str();
@@ -127,7 +127,7 @@ CLI::Validator meshplan::fileName() {
 static CLI::Validator integerFrom(int64_t least, int64_t most, const std::string &kind) {
   auto check = [=](std::string &text) {
     int64_t value = 0;
-    // One that does not fit into 64 bits is said to be none.
+    // A number that does not fit in 64 bits is reported as not being a number.
     if (!parsesAs(text, value) || value < least)
       return "'" + text + "' is not a " + kind;
     return value > most ? moreThan(text, most) : std::string();

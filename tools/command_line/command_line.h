@@ -1,8 +1,7 @@
-//===- command_line.h - what the programs' command lines share ---*- C++ -*-===//
+//===- command_line.h - code that command lines share ------------*- C++ -*-===//
 //
-// One form for wrong usage in every program: `PROGRAM COMMAND: error: ...` in
-// lower case with a `help:` line, and status 2. Built on CLI11. And one place
-// that notices when what a program printed did not arrive.
+// Usage errors have the same form in every program: `PROGRAM COMMAND: error: ...` in lower case with a `help:` line,
+// and status 2. Built on CLI11. Also reports when the output of a program could not be written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,25 +18,23 @@
 
 namespace meshplan {
 
-/// The candidates that a wrong name may have meant, nearest first. Compiler and
-/// runtime each have such a function, and neither sees the other's.
+/// The candidates that a wrong name may have meant, nearest first. Compiler and runtime each have such a function, and
+/// neither may use the other's.
 using Nearest = std::function<std::vector<std::string>(const std::string &name, const std::vector<std::string> &)>;
 
-/// Parses the command line of a program whose first argument is a command.
-/// Returns nothing when a command is to run, else the exit status: 0 after
-/// --help and --version, 2 after wrong usage, which is printed to stderr.
+/// Parses the command line of a program whose first argument is a command. Returns nothing if a command is to be run,
+/// else the exit status: 0 after --help and --version, 2 after a usage error, which is printed to stderr.
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv, const Nearest &nearest);
 
-/// Runs `body`, the whole of a program, and returns its exit status; 1, after
-/// an error on stderr, if what it printed to stdout could not be written.
-/// `flush` writes what the program keeps in a stream of its own.
+/// Runs `body`, the whole program, and returns its exit status; 1, after an error on stderr, if its output to stdout
+/// could not be written. `flush` writes output that the program buffers in a stream of its own.
 int runProgram(const std::string &program, const std::function<int()> &body,
                const std::function<std::error_code()> &flush = {});
 
 /// Accepts one of `values`; else "'x' is none of a, b, c".
 CLI::Validator oneOf(std::vector<std::string> values);
 
-/// Accepts all but an empty text, which is the name of no file.
+/// Accepts any text but the empty one, which is not the name of a file.
 CLI::Validator fileName();
 
 /// Accepts a finite number above zero; else "'x' is not a positive number", or "'x' is more than 100".

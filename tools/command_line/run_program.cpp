@@ -1,4 +1,4 @@
-//===- run_program.cpp - notices output that did not arrive ---------------===//
+//===- run_program.cpp - detects lost output ------------------------------===//
 
 #include "tools/command_line/command_line.h"
 
@@ -10,15 +10,16 @@
 
 using namespace meshplan;
 
-/// A standard stream that the caller has closed leaves its number to the next file that is opened, into which text
-/// would then go. What stands there instead cannot be written, so that the text is missed.
+/// If the caller has closed a standard stream, the next file that is opened would get its number, and text would be
+/// written into that file. A placeholder that cannot be written makes such writes fail.
 static void holdStandardDescriptors() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
       ::open("/", O_RDONLY | O_DIRECTORY); // takes the least free number, which is this one
 }
 
-/// Of C and C++: std::cout keeps nothing of its own. io_error: an earlier write has failed, and nobody has kept why.
+/// Flushes C and C++ output: std::cout has no buffer of its own. io_error: an earlier write failed for an unknown
+/// reason.
 static std::error_code flushStandardOutput() {
   bool lost = std::ferror(stdout) != 0;
   if (std::fflush(stdout) != 0)

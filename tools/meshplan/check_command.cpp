@@ -37,8 +37,8 @@ struct CheckCommand {
     return mlir::succeeded(report) ? 0 : 1;
   }
 
-  /// One module that holds most of the model is computed again as a whole, beside what its gradients need. Only the
-  /// plan without the statement tells whether that is more than it saves.
+  /// A module that holds most of the model is recomputed as a whole, and all its activations then exist at once.
+  /// Whether this costs more than it saves is found by compiling the plan without the statement.
   void warnOfRecompute(Compilation &compilation, const Report &report) const {
     const std::vector<BoundRecompute> &recomputes = compilation.plan().recomputes;
     if (recomputes.empty())
@@ -59,7 +59,7 @@ struct CheckCommand {
               layersText(compilation.model(), recomputes.front()));
   }
 
-  /// ", 'blk.*'": the first list of modules inside of what the statement names; empty where there is none.
+  /// ", 'blk.*'": the first list of modules inside the modules that the statement names; empty if there is none.
   static std::string layersText(const ModelOutline &model, const BoundRecompute &recompute) {
     llvm::StringMap<size_t> counts;
     for (const OutlineModule &module : model.modules)
@@ -71,7 +71,7 @@ struct CheckCommand {
     return "";
   }
 
-  /// Whoever reads it finds errors and warnings in any case, and the report's keys if there is one.
+  /// The object always has errors and warnings; it has the report's keys if there is a report.
   static void printJson(const mlir::FailureOr<Report> &report, const Diagnostics &diagnostics) {
     llvm::json::Value value = mlir::succeeded(report) ? reportToJson(*report) : llvm::json::Object();
     llvm::json::Object &object = *value.getAsObject();
@@ -93,7 +93,7 @@ struct CheckCommand {
                     lossUnitMeaning(loss->unit).str()};
   }
 
-  /// "adamw" for what the statement itself says, "adamw, group **.*norm" for one of its groups.
+  /// "adamw" for the parameters of the statement itself, "adamw, group **.*norm" for those of a group.
   static void addOptimizer(Compilation &compilation, Report &report) {
     const BoundPlan &plan = compilation.plan();
     if (!plan.optimizer)
@@ -114,8 +114,8 @@ struct CheckCommand {
           parameter.optimizer = text->second;
   }
 
-  /// One line for each entry of the plan: how many of the model's modules with parameters it names, or, if it names
-  /// only others or parameters, how many of these.
+  /// One line for each entry of the plan: how many of the model's modules with parameters it matches, or, if it matches
+  /// only other modules or parameters, how many of these.
   static std::vector<CoverageLine> coverage(Compilation &compilation) {
     std::vector<CoverageLine> lines;
     const BoundPlan &plan = compilation.plan();

@@ -1,7 +1,7 @@
 //===- commands.h - the subcommands of meshplan -----------------*- C++ -*-===//
 //
-// Each adds its flags to the command line and returns what runs it: 0 done, 1
-// the plan is wrong. Wrong usage is answered before that (tools/command_line).
+// Each function adds the flags of a command and returns the function that runs it: status 0 on success, 1 if the plan
+// is wrong. Usage errors are handled before (tools/command_line).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,16 +24,16 @@ Command addDiff(CLI::App &app);
 Command addFormat(CLI::App &app);
 Command addInit(CLI::App &app);
 
-/// Adds what the commands that compile a plan share: the plan file, -D, --strict, --device.
+/// Adds the options that the commands that compile a plan share: the plan file, -D, --strict, --device.
 void addCompileOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions);
 
 /// The same without the plan file.
 void addPlanOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions);
 
-/// Splits `name=value` texts, whose form the command line has checked.
+/// Splits `name=value` texts, whose form has been checked with the command line.
 void splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);
 
-/// Warns of each axis of the mesh that divides no work, so that its ranks compute the same.
+/// Warns of each axis of the mesh that splits no work, so that its ranks all compute the same.
 void warnOfIdleAxes(Compilation &compilation, const Report &report);
 
 } // namespace meshplan

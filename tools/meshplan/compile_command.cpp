@@ -46,7 +46,7 @@ struct CompileCommand {
     return finish(writeText(text + "\n"));
   }
 
-  /// The schedule, or what it says.
+  /// Writes the schedule, or its description.
   int writeSchedule(const std::vector<uint8_t> &bytes) {
     if (emit.empty())
       return finish(writeArtifact(path(), bytes));
@@ -57,7 +57,7 @@ struct CompileCommand {
     return finish(writeText(text));
   }
 
-  /// Text goes where -o says, else to stdout.
+  /// Writes text to the file of -o, else to stdout.
   llvm::Error writeText(const std::string &text) const {
     if (isWritten())
       return writeFileAtomically(path(), text);

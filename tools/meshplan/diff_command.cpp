@@ -68,7 +68,7 @@ bool DiffCommand::isOneModel(const Side &first, const Side &second) const {
 
 int DiffCommand::run() {
   splitDefinitions(definitions, options);
-  // Both, so that one run shows what is wrong with either.
+  // Both are compiled, so that one run shows the errors of either.
   Side first = compile(before), second = compile(after);
   if (failed(first.report) || failed(second.report) || !isOneModel(first, second))
     return 1;

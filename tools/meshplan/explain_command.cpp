@@ -18,7 +18,7 @@ struct ExplainCommand {
   int run();
 };
 
-/// What the plan makes of the loss, if the explanation is of that output.
+/// Adds the plan's definition of the loss, if the explanation is of that output.
 void addLoss(Explanation &explanation, Compilation &compilation) {
   const std::optional<BoundLoss> &loss = compilation.plan().loss;
   if (explanation.kind != "output" || !loss || loss->unit == LossUnit::Model ||

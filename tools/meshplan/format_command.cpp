@@ -22,7 +22,7 @@ struct FormatCommand {
     return status;
   }
 
-  /// 0 if the file is (or has been brought) in canonical form.
+  /// 0 if the file is, or has been rewritten to, the canonical form.
   int format(const std::string &file) {
     Sources sources;
     Diagnostics diagnostics(sources);

@@ -22,9 +22,9 @@ struct InitCommand {
   DraftOptions options;
   std::string mesh;
   std::string output;
-  std::vector<std::string> from; ///< the kind of a foreign plan, and the plan where it needs a name
+  std::vector<std::string> from; ///< the kind of a foreign plan, and the plan itself if it is not in the archive
   int64_t ranks = 0;
-  std::string loss; ///< with a blank in front: the option has no value
+  std::string loss; ///< preceded by a blank: the option has no value
   bool force = false;
 
   int run();
@@ -48,7 +48,7 @@ std::string InitCommand::planFile() const {
   return beside.str().str();
 }
 
-/// False if there is something that would be lost or no folder to write to; says so.
+/// False, after reporting an error, if a file would be lost or there is no folder to write to.
 bool InitCommand::mayWrite() const {
   llvm::StringRef folder = llvm::sys::path::parent_path(options.planFile);
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder)) {
@@ -83,7 +83,7 @@ void InitCommand::print(const DraftedPlan &plan) const {
   llvm::outs() << '\n';
 }
 
-/// Says what is wrong with a command line, as that of all commands is said.
+/// Reports a usage error in the form that all commands use.
 static bool failUsage(const std::string &message, const std::string &help = "see 'meshplan init --help'") {
   llvm::errs() << "meshplan init: error: " << message << "\nhelp: " << help << '\n';
   return false;
@@ -92,11 +92,11 @@ static bool failUsage(const std::string &message, const std::string &help = "see
 constexpr const char *megatronHelp =
     "put the flags in quotes: --from megatron \"--tensor-model-parallel-size 2 --bf16\"";
 
-/// What options need of each other.
+/// Checks combinations of options.
 bool InitCommand::checkUsage() {
   using Kind = ForeignPlan::Kind;
   std::string kind = from.empty() ? "" : from.front();
-  // The model may follow the plan, and `hf` needs none.
+  // The model may come after the plan, and `hf` needs no plan.
   if (options.modelFile.empty() && from.size() == (kind == "hf" && from.size() < 3 ? 2 : 3)) {
     options.modelFile = from.back();
     from.pop_back();
@@ -136,7 +136,7 @@ bool InitCommand::checkUsage() {
   return true;
 }
 
-/// The plan that the exporter left in the archive.
+/// Reads the plan that the exporter stored in the archive.
 bool InitCommand::readArchivePlan(Sources &sources, Diagnostics &diagnostics) {
   archive::ExtraFile file = archive::readExtraFile(options.modelFile, parallelPlanFile);
   int32_t place = sources.find(options.modelFile)->file();
@@ -221,7 +221,7 @@ Command meshplan::addInit(CLI::App &app) {
   app.add_option("--from", command->from,
                  "follow a plan of others: hf [FILE.json], automodel FILE.yaml, megatron FLAGS")
       ->type_name("KIND [PLAN]")
-      ->expected(1, 1 << 10); // the model may follow, and what is too much is told by name
+      ->expected(1, 1 << 10); // the model may follow, and superfluous arguments are reported by name
   app.add_option("--ranks", command->ranks, "number of ranks, where the plan of others does not say it")
       ->check(positiveInteger(int64_t(1) << 30));
   app.add_flag("--loss{ }", command->loss, "draft the loss; --loss=NAME says which output it is");

@@ -8,7 +8,7 @@
 
 using namespace meshplan;
 
-/// Where the flags of `--from megatron` stand, or 0. Of another kind, only what has blanks is taken for flags.
+/// Index of the flags of `--from megatron`, or 0. For another kind, only an argument with blanks counts as flags.
 static size_t foreignFlags(llvm::ArrayRef<std::string> arguments, const CLI::App &init) {
   for (size_t index = 2; index < arguments.size(); ++index) {
     llvm::StringRef kind = arguments[index - 1], flags = arguments[index];
@@ -20,7 +20,7 @@ static size_t foreignFlags(llvm::ArrayRef<std::string> arguments, const CLI::App
   return 0;
 }
 
-/// True if flags of Megatron follow those at `place`; says so.
+/// True, after reporting an error, if flags of Megatron follow those at `place`.
 static bool saysLooseFlags(llvm::ArrayRef<std::string> arguments, size_t place, const CLI::App &init) {
   for (const std::string &argument : arguments.drop_front(place + 1)) {
     llvm::StringRef name = llvm::StringRef(argument).split('=').first;
@@ -57,7 +57,7 @@ static int runCommandLine(int argc, char **argv) {
   if (size_t place = foreignFlags(arguments, init)) {
     if (saysLooseFlags(arguments, place, init))
       return 2;
-    // They are one argument that looks like an option, and CLI11 goes by the first sign.
+    // The flags are one argument that looks like an option, and CLI11 checks the first character.
     arguments[place].insert(0, " ");
   }
   std::vector<const char *> pointers;
@@ -71,7 +71,7 @@ static int runCommandLine(int argc, char **argv) {
   return 2;
 }
 
-/// What LLVM's stream could not write would end the process when it goes away; here it is said instead.
+/// A write error in LLVM's stream would abort the process in its destructor; it is returned here instead.
 static std::error_code flushOutput() {
   llvm::outs().flush();
   std::error_code failure = llvm::outs().error();

@@ -1,7 +1,7 @@
 //===- random_word.cpp - arc4random for LLVM's support library ------------===//
 //
-// LLVM names temporary files by arc4random, which glibc has since 2.36. With
-// one of its own the program runs where glibc is older.
+// LLVM names temporary files with arc4random, which glibc has since version 2.36. With its own definition the program
+// also runs with an older glibc.
 //
 //===----------------------------------------------------------------------===//
 

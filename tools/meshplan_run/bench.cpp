@@ -13,15 +13,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What takes its time, from one barrier of all ranks to the next, and what comes of it.
+/// The measured times, between barriers of all ranks, and the losses.
 struct Seconds {
   double load = 0;
   std::vector<double> steps;  ///< without the first one, which warms up
-  std::vector<double> losses; ///< of all steps, the first one too, of a program with a loss
-  int64_t packedBytes = 0;    ///< that this rank copies in a step for collectives of several tensors
+  std::vector<double> losses; ///< of all steps including the first one, if the program has a loss
+  int64_t packedBytes = 0;    ///< bytes that this rank copies in a step to coalesce tensors for collectives
 };
 
-/// Seconds of `work` on the slowest rank.
+/// Seconds that `work` takes on the slowest rank.
 template <typename Work> Expected<double> timed(Group &group, Work work) {
   MESHPLAN_RETURN_IF_ERROR(waitFor(group.startBarrier()));
   Clock::time_point begin = Clock::now();

@@ -19,7 +19,7 @@ namespace {
 
 /// Opened once for all ranks of a process.
 struct EvalInputs {
-  std::string checkpoint; ///< one, not a folder of them; empty: weights alone
+  std::string checkpoint; ///< a single checkpoint, not a folder of them; empty: weights only
   std::unique_ptr<Feed> weights;
   std::string weightsWarning; ///< of the file, see AdapterFeed
   std::shared_ptr<const Dataset> data;
@@ -46,7 +46,7 @@ Expected<EvalInputs> openInputs(const RunOptions &options, const Job &job) {
   return inputs;
 }
 
-/// The parameters that are evaluated. What is converted is said by rank 0.
+/// Loads the evaluated parameters. Rank 0 reports conversions.
 Status load(const RunOptions &options, const EvalInputs &inputs, RankRun &run) {
   if (inputs.checkpoint.empty())
     return run.program.loadParameters(*inputs.weights);
@@ -59,7 +59,7 @@ Status load(const RunOptions &options, const EvalInputs &inputs, RankRun &run) {
   return Status();
 }
 
-/// One line on a terminal, which is written over, of the batches that are done.
+/// A line on a terminal with the number of batches that are done; it is overwritten in place.
 class BatchProgress {
 public:
   explicit BatchProgress(bool isShown) : isShown(isShown) {}
@@ -126,7 +126,7 @@ Status eval(const RunOptions &options, const Job &job, Ranks &ranks) {
   if (options.json) {
     nlohmann::json json = jsonOf(result, inputs, options);
     json["memory"] = memoryJson(job, reports);
-    // A file name need not be UTF-8, which dump would throw on.
+    // A file name need not be UTF-8, on which dump would throw.
     std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return Status();
   }

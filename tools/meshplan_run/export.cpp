@@ -27,7 +27,7 @@ static void printExport(const ExportReport &report, const ExportCommandOptions &
   }
   nlohmann::json result = {{"checkpoint", report.checkpoint}, {"output", options.output}, {"step", report.step},
                            {"tensors", report.tensors},       {"files", report.files},    {"notes", report.notes}};
-  // A file name need not be UTF-8, which dump would throw on.
+  // A file name need not be UTF-8, on which dump would throw.
   std::cout << result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
 

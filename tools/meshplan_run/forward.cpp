@@ -15,7 +15,7 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
   if (options.json) {
     nlohmann::json result = {{"program", options.program}, {"outputs", options.outputs}};
     result["memory"] = memoryJson(job, reports);
-    // A file name need not be UTF-8, which dump would throw on.
+    // A file name need not be UTF-8, on which dump would throw.
     std::cout << result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return Status();
   }
@@ -25,7 +25,7 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
   return Status();
 }
 
-/// Who has a model for training may not know that it drops something here.
+/// Notes that a model that was exported for training has active dropout here, which the user may not expect.
 static void noteDraws(const RunOptions &options, const Job &job) {
   bool draws = Settings(*job.program).find("seed", 0).has_value();
   if (draws && options.program == "forward" && findProgram(job.artifact.schedule(), artifact::ProgramRole::eval))
@@ -40,7 +40,7 @@ static Status forward(const RunOptions &options, const Job &job, Ranks &ranks) {
   std::vector<TensorSpec> specs = outputSpecs(*job.program);
   Reports reports;
   auto body = [&](RankRun &run) -> Status {
-    // Made before the work, so that a path that cannot be written fails at once. It goes away unless it is committed.
+    // Opened before the work, so that a path that cannot be written fails early. It is removed unless it is committed.
     MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(run.world, options.outputs, specs));
     MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
     MESHPLAN_RETURN_IF_ERROR(run.program.run(run.trace()));

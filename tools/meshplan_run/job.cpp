@@ -1,4 +1,4 @@
-//===- job.cpp - what is run ----------------------------------------------===//
+//===- job.cpp - a schedule and its program -------------------------------===//
 
 #include "tools/meshplan_run/job.h"
 
@@ -14,14 +14,14 @@
 
 using namespace meshplan;
 
-/// The path without links and detours; empty where it cannot be followed.
+/// The canonical path, without links; empty if it cannot be resolved.
 static std::filesystem::path placeOf(const std::string &file) {
   std::error_code error;
   std::filesystem::path whole = std::filesystem::absolute(file, error);
   return error ? whole : std::filesystem::weakly_canonical(whole, error);
 }
 
-/// Under any name, and also where the file is not there yet.
+/// True if both names are of one file, even if the file does not exist yet.
 static bool isSameFile(const std::string &first, const std::string &second) {
   std::error_code missing;
   if (first == second || std::filesystem::equivalent(first, second, missing))
@@ -60,7 +60,7 @@ static Status checkInputs(const TensorSource &source, const artifact::Program &p
   return Status();
 }
 
-/// The settings of `name=number`; an error where the program would not take one.
+/// Parses settings `name=number`; an error if the program has no such setting or cannot take the number.
 static Expected<std::vector<std::pair<std::string, double>>> readSettings(const std::vector<std::string> &texts,
                                                                           const artifact::Program &program) {
   std::vector<std::pair<std::string, double>> settings;
@@ -107,7 +107,7 @@ int64_t Job::plannedPeak() const {
   const artifact::Memory *own = program->memory();
   if (!own)
     return 0;
-  // Between the steps of a training, an evaluation runs beside what they keep.
+  // Between training steps, an evaluation runs while the training states stay in memory.
   int64_t between =
       evaluation && evaluation->memory() ? evaluation->memory()->peak() + own->states() + own->accumulators() : 0;
   return std::max(own->peak(), between);

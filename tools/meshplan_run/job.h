@@ -1,4 +1,4 @@
-//===- job.h - what is run ---------------------------------------*- C++ -*-===//
+//===- job.h - a schedule and its program ------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_JOB_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_JOB_H
@@ -8,36 +8,36 @@
 
 namespace meshplan {
 
-/// A loaded schedule and the program that is run.
+/// A loaded schedule and the program to run.
 struct Job {
   Artifact artifact;
   const artifact::Program *program;
-  std::vector<std::pair<std::string, double>> settings; ///< that the command line gives, all of the program's
-  const artifact::Program *evaluation = nullptr;        ///< that runs between the steps of a training; null for none
+  std::vector<std::pair<std::string, double>> settings; ///< settings of the command line, all of which the program has
+  const artifact::Program *evaluation = nullptr;        ///< runs between training steps; null for none
 
   static Expected<Job> load(const RunOptions &options);
   int64_t worldSize() const { return worldSizeOf(meshSizesOf(artifact.schedule(), *program)); }
   bool isForCuda() const { return artifact.schedule().device()->string_view() == "cuda"; }
 
-  /// Bytes of the largest rank on its device, by the plan; 0 where it does not say.
+  /// Planned peak memory in bytes of the largest rank on its device; 0 if the schedule has none.
   int64_t plannedPeak() const;
 
-  /// Ranks have tensors on devices of their own to move.
+  /// True if there are several ranks with tensors on devices of their own.
   bool needsNccl() const;
 
-  /// The program has buffers that a backend may want to know of beforehand.
+  /// True if the program has buffers that a backend may register in advance.
   bool registersBuffers() const;
 };
 
-/// `invalid` where the run writes a file that it reads, or one file twice, under any name.
+/// `invalid` if the run would write a file that it reads, or write one file twice, under any name.
 Status checkWritten(const RunOptions &options, const std::vector<std::string> &read);
 
 struct RankFeeds {
   std::unique_ptr<Feed> parameters, inputs;
-  std::string warning; ///< of the weights, see AdapterFeed
+  std::string warning; ///< about the weights, see AdapterFeed
 
-  /// Files where they are given, else made-up values. `invalid` when the inputs have a tensor that the program does not
-  /// take, or when a file that the run writes is one that it reads.
+  /// The given files, else random values. `invalid` if the inputs have a tensor that the program does not take, or if
+  /// the run would write a file that it reads.
   static Expected<RankFeeds> open(const RunOptions &options, const Job &job);
 };
 

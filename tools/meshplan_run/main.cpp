@@ -13,9 +13,9 @@
 
 using namespace meshplan;
 
-/// Begins the program again where OpenMP is not told how its threads wait for one another, which it asks for when it is
-/// loaded. The reference of `verify` computes with several: where others compute beside them, threads that wait by
-/// computing take nine tenths of the time. Where it cannot begin again it goes on.
+/// Restarts the program if OMP_WAIT_POLICY is not set, because OpenMP reads it at load time. The reference of `verify`
+/// computes with several threads: if other ranks compute at the same time, threads that wait actively take nine tenths
+/// of the time. If the restart fails, the program continues.
 static void waitPassively(int argc, char **argv) {
   if (argc < 2 || std::string_view(argv[1]) != "verify" || ::getenv("OMP_WAIT_POLICY"))
     return;
@@ -23,12 +23,12 @@ static void waitPassively(int argc, char **argv) {
   (void)::execv("/proc/self/exe", argv);
 }
 
-// Thirty years; what is longer overflows the clock.
+// Thirty years; a longer time would overflow the clock.
 static constexpr int64_t mostSeconds = 1'000'000'000;
-// Their times are kept.
+// The times of all steps are kept in memory.
 static constexpr int64_t mostSteps = 1'000'000'000;
 
-// The settings of a program are doubles, which hold such numbers as they are.
+// The settings of a program are doubles, which represent these integers exactly.
 static constexpr int64_t mostSeed = (int64_t(1) << 53) - 1;
 
 static void addCommonOptions(CLI::App &command, RunOptions &options) {
@@ -57,7 +57,7 @@ static void addProgramOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
 }
 
-/// Weights, which `text` says more of, and adapters beside them.
+/// Adds the option for weights, with `text` as its help, and the one for adapters.
 static CLI::Option *addWeights(CLI::App &command, RunOptions &options, const std::string &text) {
   CLI::Option *weights = command.add_option("--weights", options.weights, text);
   command
@@ -196,7 +196,7 @@ static int runCommandLine(int argc, char **argv) {
     return *status;
   removeTemporaryFilesOnSignal();
   catchMapFaults();
-  // A file that grows beyond the limit of the process is an error of writing, and no end.
+  // A file that exceeds the size limit of the process causes a write error instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
   if (train->parsed())
     return runTrain(options);

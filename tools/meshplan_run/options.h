@@ -10,7 +10,7 @@
 
 namespace meshplan {
 
-/// What `train` takes besides. Empty texts and 0 were not given.
+/// Further options of `train`. Empty texts and 0 mean not given.
 struct TrainOptions {
   std::vector<std::string> data, evaluationData, tokens;
   std::string checkpoint, resumeFrom, log, tensorboard;
@@ -23,14 +23,14 @@ struct TrainOptions {
   bool goesOn() const { return resume || !resumeFrom.empty(); }
 };
 
-/// What `eval` takes besides.
+/// Further options of `eval`.
 struct EvalOptions {
   std::vector<std::string> data, tokens;
   std::string checkpoint;
-  int64_t batches = 0; ///< 0: all that are whole
+  int64_t batches = 0; ///< 0: all complete ones
 };
 
-/// Empty texts were not given. An empty program is the one that is verified.
+/// Empty texts mean not given. An empty program means the one to verify.
 struct RunOptions {
   std::string schedule, program = "forward", backend, weights, adapters, inputs, outputs, trace;
   std::vector<std::string> settings; ///< `name=number`
@@ -41,7 +41,7 @@ struct RunOptions {
   EvalOptions eval;
 };
 
-/// Of `export`, which runs nothing.
+/// Options of `export`, which runs no program.
 struct ExportCommandOptions {
   std::string checkpoint, output, config, weights, dtype;
   bool adapters = false, json = false;

@@ -31,7 +31,7 @@ Status RankRun::load(const RankFeeds &feeds) {
 
 Status RankRun::gather(Reports &reports) {
   RankReport own{{program.executor().residentBytes(), peak()}, std::move(ownTrace)};
-  // The ranks leave the barrier together, which tells how far the clocks of machines are apart.
+  // All ranks leave the barrier at the same time, which shows the offset between the clocks of machines.
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "the end of the run"})));
   own.clock = readClock();
@@ -51,7 +51,7 @@ static void noteRegistration(const Job &job, World &world) {
 }
 
 int meshplan::runJob(const RunOptions &options, const std::function<Status(const Job &, Ranks &)> &command) {
-  // What is wrong with it is said where the other ranks hear of it.
+  // An error of loading is reported inside runCommand, where the other ranks are told as well.
   auto job = Job::load(options);
   Workload workload;
   if (job)
@@ -59,7 +59,7 @@ int meshplan::runJob(const RunOptions &options, const std::function<Status(const
   return runCommand(options, workload, [&](Ranks &ranks) { return job ? command(*job, ranks) : job.status(); });
 }
 
-/// The device of a rank. What all ranks have wrong is said before what one of them lacks.
+/// The device of a rank. Errors that all ranks have are reported before those of one rank.
 static Expected<Device> chooseDevice(const Job &job, const Ranks &ranks, World &hosts) {
   if (!job.isForCuda())
     return Device();

@@ -12,7 +12,7 @@ namespace meshplan {
 /// A rank that is ready to load and run.
 class RankRun {
 public:
-  /// `peak` gives the bytes that the rank's tensors have had at most.
+  /// `peak` returns the peak memory of the rank's tensors so far.
   RankRun(World &world, ProgramRunner &program, std::function<PeakBytes()> peak, bool traces)
       : world(world), program(program), peak(std::move(peak)), traces(traces) {}
 
@@ -21,16 +21,16 @@ public:
 
   Status load(const RankFeeds &feeds);
 
-  /// Says what a person should know of the parameters that were loaded: of the whole file rank 0, of its part each.
+  /// Prints warnings about loaded parameters: rank 0 about the whole file, each rank about its shards.
   void warnOfWeights(const std::string &ofFile) const;
 
-  /// Where the program notes what it does; null without --trace.
+  /// The trace that the program records to; null without --trace.
   Trace *trace() { return traces ? &ownTrace : nullptr; }
 
-  /// The most bytes that its tensors have had so far.
+  /// Peak memory of its tensors so far.
   PeakBytes peakBytes() const { return peak(); }
 
-  /// All ranks call it. `reports` is filled for rank 0 only.
+  /// A collective: all ranks call it. `reports` is filled on rank 0 only.
   Status gather(Reports &reports);
 
 private:
@@ -39,7 +39,7 @@ private:
   Trace ownTrace;
 };
 
-/// Loads the schedule, finds out how this process was started, runs `command`, and prints an error. Returns the exit
+/// Loads the schedule, determines how this process was started, runs `command`, and prints an error. Returns the exit
 /// status.
 int runJob(const RunOptions &options, const std::function<Status(const Job &, Ranks &)> &command);
 

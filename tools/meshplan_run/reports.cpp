@@ -1,4 +1,4 @@
-//===- reports.cpp - what the ranks held and did --------------------------===//
+//===- reports.cpp - memory and traces of all ranks -----------------------===//
 
 #include "tools/meshplan_run/reports.h"
 
@@ -73,7 +73,7 @@ nlohmann::json meshplan::memoryJson(const Job &job, const Reports &reports) {
 
 static double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-/// Of all ranks.
+/// The maximum over all ranks.
 static int64_t largestOf(const Reports &reports, const std::function<int64_t(const RankMemory &)> &bytes) {
   int64_t largest = 0;
   for (const RankMemory &memory : reports.memory)
@@ -87,7 +87,7 @@ static void printHostMemory(const artifact::Memory &planned, const Reports &repo
   int64_t peak = largestOf(reports, [](const RankMemory &memory) { return memory.peak.host; });
   std::printf("on the host: parameters %.2f MiB (planned %.2f), states %.2f MiB (planned %.2f)", mebibytes(parameters),
               mebibytes(planned.host_parameters()), mebibytes(states), mebibytes(planned.host_states()));
-  // Nobody counts what a process holds beside a device.
+  // Host memory of a rank on a device is not measured.
   if (peak > 0)
     std::printf(", peak %.2f MiB (planned %.2f)", mebibytes(peak), mebibytes(planned.host_peak()));
   std::printf("\n");

@@ -1,4 +1,12 @@
 //===- train.cpp - meshplan-run train -------------------------------------===//
+//
+// One RankTraining for each rank of the process: load() fills parameters,
+// states and settings, from weights or from a checkpoint; prepare() opens the
+// data, checkpoints, evaluation and reports; train() runs the steps. After a
+// failure each rank writes its last collectives, to find out which rank and
+// which collective the others waited for.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/meshplan_run/train_run.h"
 
@@ -21,17 +29,17 @@ using namespace meshplan;
 
 namespace {
 
-/// What a rank leaves for the summary.
+/// The result of a rank for the summary.
 struct TrainResult {
   int64_t steps = 0;
   std::optional<double> loss;
   double seconds = 0;
 };
 
-/// One rank of a training.
+/// The training on one rank.
 class RankTraining {
 public:
-  /// `isTerminal`: a person watches the progress.
+  /// `isTerminal`: progress is shown to a person.
   RankTraining(const RunOptions &options, const Job &job, const TrainInputs &inputs, RankRun &run, bool isTerminal)
       : options(options), job(job), inputs(inputs), run(run), program(run.program), isTerminal(isTerminal) {}
 
@@ -55,7 +63,7 @@ private:
   RankRun &run;
   ProgramRunner &program;
   bool isTerminal;
-  TrainingState state; // that the run begins with
+  TrainingState state; // the state that the run begins with
   std::vector<std::string> notes;
   std::unique_ptr<DatasetFeed> batches;
   std::optional<CheckpointWriter> checkpoints;
@@ -63,7 +71,7 @@ private:
   std::unique_ptr<ReportSinks> reports;
 };
 
-/// A checkpoint need not have what is not trained.
+/// Adds a help: a checkpoint need not have parameters that are not trained.
 Status withCheckpointHelp(const Status &status, const std::string &weights) {
   std::filesystem::path folder(weights);
   if (!std::filesystem::is_directory(folder))
@@ -90,7 +98,7 @@ Status RankTraining::resume() {
                          options.train.resume ? options.train.checkpoint : options.train.resumeFrom);
   state = std::move(loaded->state);
   notes = std::move(loaded->notes);
-  // The files may have been moved. A checkpoint that names none has all, and so have those that follow.
+  // The files may have been moved. A checkpoint that names no weights has all parameters, and so will later ones.
   if (!options.weights.empty() && state.weights.empty()) {
     notes.push_back("--weights is not read: the checkpoint has all parameters");
   } else if (!options.weights.empty()) {
@@ -109,7 +117,7 @@ Status RankTraining::load() {
   MESHPLAN_RETURN_IF_ERROR(inputs.checkpoint.empty() ? loadFresh() : resume());
   state.samples = inputs.data->samples();
   state.dataFingerprint = inputs.data->fingerprint();
-  // What the command line says has been set; then counts what the run before was given.
+  // Settings of the command line are set already; now those of the previous run are added.
   MESHPLAN_ASSIGN_OR_RETURN(CarriedSettings carried, carriedSettings(state.settings, job.settings, *job.program));
   std::ranges::move(carried.notes, std::back_inserter(notes));
   for (const auto &[name, number] : carried.numbers)
@@ -119,7 +127,7 @@ Status RankTraining::load() {
   return setSeed();
 }
 
-/// Of random operators, which not every program has.
+/// Sets the seed of random operators, if the program has any.
 Status RankTraining::setSeed() {
   bool isGiven = std::ranges::any_of(state.settings, [](const auto &each) { return each.first == "seed"; });
   if (isGiven || !program.executor().numbers().find("seed", 0))
@@ -127,7 +135,7 @@ Status RankTraining::setSeed() {
   return program.setNumber("seed", static_cast<double>(inputs.seed));
 }
 
-/// Those behind us that are of the training whose folder and log go on; 0 where they are of another one.
+/// The number of steps done so far, if this run continues the folder and log of the previous one; 0 otherwise.
 int64_t RankTraining::stepsOfThisRun() const {
   bool goesOn = options.train.resume || isOfFolder(inputs.checkpoint, options.train.checkpoint);
   return goesOn ? program.executor().steps() : 0;
@@ -158,7 +166,7 @@ Status RankTraining::makeReports() {
 
 Status RankTraining::prepare() {
   const TrainOptions &train = options.train;
-  // That of a run before.
+  // Removes the file of a previous run.
   std::error_code ignored;
   std::filesystem::remove(collectivesPath(failureFolder(options), run.world.rank()), ignored);
   batches = std::make_unique<DatasetFeed>(inputs.data, state.samplesConsumed);
@@ -205,7 +213,7 @@ Status RankTraining::train(TrainResult &result) {
   if (reports)
     (void)reports->finish();
   if (!status.ok()) {
-    // Other ranks wait for nobody while this one writes.
+    // The abort comes first, so that other ranks do not wait while this one writes.
     run.world.abort(Status(StatusCode::peerLost, status.message()));
     Status written = writeCollectives(run.world, status, failureFolder(options));
     std::string where =
@@ -222,7 +230,7 @@ Status report(const RunOptions &options, const Job &job, const Reports &reports,
   if (!options.trace.empty())
     MESHPLAN_RETURN_IF_ERROR(writeTraces(options.trace, reports.traces));
   if (!options.json) {
-    // Without a step there is no peak to compare with what was planned.
+    // Without a step there is no peak to compare with the planned one.
     if (result.loss)
       printMemory(job, reports);
     return Status();
@@ -252,7 +260,7 @@ Status train(const RunOptions &options, const Job &job, Ranks &ranks) {
 } // namespace
 
 int meshplan::runTrain(const RunOptions &options) {
-  // Without a folder there is nothing to save, and a signal ends the run at once.
+  // Without a folder nothing is saved, and a signal ends the run at once.
   if (!options.train.checkpoint.empty())
     holdStopRequests();
   else

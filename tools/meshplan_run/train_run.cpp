@@ -1,4 +1,4 @@
-//===- train_run.cpp - what the ranks of a training share -----------------===//
+//===- train_run.cpp - shared inputs of a training's ranks ----------------===//
 
 #include "tools/meshplan_run/train_run.h"
 
@@ -28,7 +28,7 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
                        hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME", "' to the plan and compile it");
 }
 
-/// The weights that a training begins with, and where what it does not train is found again.
+/// Opens the weights that a training begins with, and records their file if checkpoints lack frozen parameters.
 static Status openWeights(const RunOptions &options, const Job &job, TrainInputs &inputs) {
   if (!options.weights.empty()) {
     auto opened = openModelWeights(options.weights);
@@ -50,7 +50,7 @@ static Status openWeights(const RunOptions &options, const Job &job, TrainInputs
   return Status();
 }
 
-/// That are named; of a folder all that is in it.
+/// The named files; for a folder all files in it.
 static std::vector<std::string> filesRead(const RunOptions &options) {
   std::vector<std::string> files{options.schedule};
   std::vector<std::string> named = options.train.data;
@@ -67,7 +67,7 @@ static std::vector<std::string> filesRead(const RunOptions &options) {
   return files;
 }
 
-/// The checkpoint that a training goes on from; empty for one that begins.
+/// The checkpoint that a training continues from; empty for a new one.
 static Expected<std::string> findBeginning(const RunOptions &options) {
   const TrainOptions &train = options.train;
   if (!train.goesOn())
@@ -88,12 +88,12 @@ static Expected<std::string> findBeginning(const RunOptions &options) {
                        "; help: a training that begins has no ", option);
 }
 
-/// The seed of the saved run, unless the command line gives one, which is then compared.
+/// The seed of the saved run, unless the command line gives one, which is compared with it later.
 static int64_t seedOf(const RunOptions &options, const std::string &checkpoint) {
   if (options.train.seed || checkpoint.empty())
     return options.train.seed.value_or(0);
   auto record = openRecord(checkpoint);
-  return record ? record->state.seed : 0; // what is wrong with it is said where it is loaded
+  return record ? record->state.seed : 0; // errors of the record are reported when it is loaded
 }
 
 Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &job) {
@@ -101,7 +101,7 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   TrainInputs inputs;
   MESHPLAN_RETURN_IF_ERROR(checkTrains(options, *job.program));
   MESHPLAN_RETURN_IF_ERROR(checkWritten(options, filesRead(options)));
-  // Before what takes time, unless the log is to lie in a folder that the checkpoints make.
+  // Before the long work, unless the log is in a folder that the checkpoints will create.
   std::filesystem::path logFolder = std::filesystem::path(train.log).parent_path();
   if (!train.log.empty() && (train.checkpoint.empty() || std::filesystem::is_directory(logFolder)))
     MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(train.log).status());
@@ -111,7 +111,7 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
     MESHPLAN_RETURN_IF_ERROR(openWeights(options, job, inputs));
   MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(train.tokens));
   DatasetOptions order{.seed = static_cast<uint64_t>(inputs.seed)};
-  // What neither data set can use is an error of the first.
+  // Token options that neither data set can use are reported for the first one.
   bool areHeldOut = hasTokenFiles(train.evaluationData);
   if (!areHeldOut || hasTokenFiles(train.data))
     order.tokens = tokens;

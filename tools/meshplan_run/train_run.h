@@ -1,4 +1,4 @@
-//===- train_run.h - what the ranks of a training share ----------*- C++ -*-===//
+//===- train_run.h - shared inputs of a training's ranks ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_TRAIN_RUN_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_TRAIN_RUN_H
@@ -12,30 +12,31 @@ namespace meshplan {
 struct TrainInputs {
   using Numbers = std::vector<std::pair<std::string, double>>;
 
-  std::unique_ptr<Feed> weights; ///< of a training that begins: a file, or what the plan's `init` draws
-  std::string weightsWarning;    ///< of the file, see AdapterFeed
-  std::string recordedWeights;   ///< the file, if a checkpoint may lack what is not trained; else empty
-  std::string checkpoint;        ///< that a training goes on from; empty: it begins
-  std::shared_ptr<const Dataset> data, evaluationData; ///< the latter null for none
+  std::unique_ptr<Feed> weights; ///< of a new training: a file, or the distributions of the plan's `init`
+  std::string weightsWarning;    ///< about the file, see AdapterFeed
+  std::string recordedWeights;   ///< the file, if checkpoints may lack frozen parameters; else empty
+  std::string checkpoint;        ///< the checkpoint that a training continues from; empty for a new one
+  std::shared_ptr<const Dataset> data, evaluationData; ///< the latter is null for none
   int64_t seed = 0;
 
-  /// `invalid` for a program that does not train, for weights that nobody gives, and for files that the run reads and
-  /// writes; what Dataset::open and findCheckpoint say.
+  /// `invalid` for a program that does not train, for missing weights, and for files that the run both reads and
+  /// writes; also errors of Dataset::open and findCheckpoint.
   static Expected<TrainInputs> open(const RunOptions &options, const Job &job);
 };
 
-/// The settings that the run before was given with --set and that hold for the one that goes on.
+/// Settings that were given with --set in the previous run and that apply to the continued one.
 struct CarriedSettings {
   TrainInputs::Numbers numbers;
-  std::vector<std::string> notes; ///< for a person: what holds in the place of the plan's, and what does not
+  std::vector<std::string> notes; ///< for the user: settings that replace the plan's, and those that are dropped
 };
 
-/// Those of `saved` that the command line does not give again and that the program has. A scale of the loss that
-/// changes is where the run before has left it.
+/// The settings of `saved` that the command line does not give again and that the program has. A dynamic loss scale
+/// continues with its last value.
 Expected<CarriedSettings> carriedSettings(const TrainInputs::Numbers &saved, const TrainInputs::Numbers &given,
                                           const artifact::Program &program);
 
-/// Where a run that ends badly leaves what its ranks did last: beside the checkpoints, else beside the log, else here.
+/// The folder for the last collectives of a failed run: that of the checkpoints, else that of the log, else the current
+/// one.
 std::string failureFolder(const RunOptions &options);
 
 } // namespace meshplan

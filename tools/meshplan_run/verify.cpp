@@ -16,7 +16,7 @@ using namespace meshplan;
 
 namespace {
 
-/// What rank 0 has besides its part of the program. Its memory is another one than that of the rank.
+/// The reference on rank 0. Its memory is separate from that of the rank.
 struct ReferenceSide {
   std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>();
   std::optional<Reference> reference;
@@ -30,7 +30,7 @@ struct ReferenceSide {
   }
 };
 
-/// One line on a terminal, which goes away when something else is said.
+/// A line on a terminal that is removed when something else is printed.
 class ProgressLine {
 public:
   explicit ProgressLine(bool isShown) : isShown(isShown && ::isatty(STDERR_FILENO) != 0) {}
@@ -48,7 +48,7 @@ private:
 
 } // namespace
 
-/// The findings of all ranks on rank 0, in rank order; none on the others.
+/// The findings of all ranks on rank 0, in rank order; empty on other ranks.
 static Expected<std::vector<std::vector<Finding>>> gather(World &world, const std::vector<Finding> &own) {
   std::string bytes(reinterpret_cast<const char *>(own.data()), own.size() * sizeof(Finding));
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> texts, gatherAtFirst(world, bytes));
@@ -60,7 +60,7 @@ static Expected<std::vector<std::vector<Finding>>> gather(World &world, const st
   return findings;
 }
 
-/// The reference draws other random numbers.
+/// Fails if the program draws random numbers, because the reference would draw others.
 static Status checkDrawsNothing(const artifact::Program &verified) {
   for (flatbuffers::uoffset_t i = 0; verified.settings() && i < verified.settings()->size(); ++i)
     if (verified.settings()->Get(i)->name()->string_view() == "seed")
@@ -70,14 +70,14 @@ static Status checkDrawsNothing(const artifact::Program &verified) {
   return Status();
 }
 
-/// All ranks call it; `verification` is filled on rank 0.
+/// A collective: all ranks call it. `verification` is filled on rank 0.
 static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, Verification &verification) {
   MESHPLAN_RETURN_IF_ERROR(checkDrawsNothing(*job.program));
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *reference, findReference(job.artifact));
   MESHPLAN_RETURN_IF_ERROR(checkRounding(job.artifact.schedule(), *job.program, *reference));
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Subject> subjects, subjectsOf(*job.program, *reference));
   bool isFirst = run.world.rank() == 0;
-  // Nobody computes while the reference does: it changes settings of the process.
+  // No other rank computes while the reference does, because it changes settings of the process.
   const CollectiveLabel label{.sequence = -1, .origin = "running the reference"};
   MESHPLAN_ASSIGN_OR_RETURN(auto group, run.world.host().createWorldGroup("world"));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(label)));
@@ -87,10 +87,10 @@ static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, V
   if (isFirst)
     MESHPLAN_RETURN_IF_ERROR(side.make(job, feeds, subjects, tell));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(label)));
-  line.clear(); // weights may be worth a warning
+  line.clear(); // loading may print a warning
   MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
   tell("running the program");
-  // The reference's gradients are those of the loss itself.
+  // The reference's gradients are those of the unscaled loss.
   if (Status status = run.program.setNumber("loss_scale", 1); !status.ok() && status.code() != StatusCode::notFound)
     return status;
   RankCheck check(run.program, run.world, subjects);
@@ -114,7 +114,7 @@ static Status verify(const RunOptions &options, const Job &job, Ranks &ranks, bo
   isRight = verification.isRight();
   if (verification.subjects.empty())
     return Status();
-  // A name need not be UTF-8, which dump would throw on.
+  // A name need not be UTF-8, on which dump would throw.
   std::cout
       << (options.json
               ? verificationJson(job, verification).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"

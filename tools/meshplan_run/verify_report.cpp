@@ -1,4 +1,4 @@
-//===- verify_report.cpp - what verify has found --------------------------===//
+//===- verify_report.cpp - the result of verify ---------------------------===//
 
 #include "tools/meshplan_run/verify_report.h"
 
@@ -11,12 +11,13 @@
 
 using namespace meshplan;
 
-// Of the tensors that are wrong, the worst; --json has all.
+// The number of wrong tensors that are printed, worst first; --json has all.
 static constexpr size_t mostDetails = 8;
 
 bool Verification::isRight() const { return std::ranges::all_of(verdicts, &Verdict::isRight); }
 
-/// "all_reduce 12 over dp, at decoder.plan:5:9 input input_ids, module lm_head": what has made a tensor.
+/// "all_reduce 12 over dp, at decoder.plan:5:9 input input_ids, module lm_head": the instruction that computes a
+/// tensor.
 static std::string makerText(const Job &job, const Subject &subject) {
   const artifact::Schedule &schedule = job.artifact.schedule();
   std::optional<size_t> index = instructionThatMakes(*job.program, subject.made);
@@ -35,7 +36,7 @@ static std::string makerText(const Job &job, const Subject &subject) {
   return origin.empty() ? text : text + ", at " + origin;
 }
 
-/// Subjects, the worst first.
+/// Subjects, worst first.
 static std::vector<size_t> byRatio(const Verification &verification, const std::function<bool(size_t)> &isWanted) {
   std::vector<size_t> order;
   for (size_t i = 0; i < verification.subjects.size(); ++i)

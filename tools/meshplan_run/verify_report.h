@@ -1,4 +1,4 @@
-//===- verify_report.h - what verify has found -------------------*- C++ -*-===//
+//===- verify_report.h - the result of verify --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_VERIFY_REPORT_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_VERIFY_REPORT_H
@@ -10,19 +10,19 @@
 
 namespace meshplan {
 
-/// What was compared, on rank 0, and how it ended. Empty on the other ranks.
+/// The compared tensors and the verdicts, on rank 0. Empty on other ranks.
 struct Verification {
   std::vector<Subject> subjects;
   std::vector<Verdict> verdicts; ///< by subject
-  int draws = 0;                 ///< batches that LibTorch has run
+  int draws = 0;                 ///< number of batches that LibTorch has run
 
   bool isRight() const;
 };
 
-/// A line for each kind of tensor with the worst of them, then what is wrong: its layout and where it was made.
+/// A line for each kind of tensor with its worst tensor, then each wrong tensor with its layout and origin.
 std::string verificationText(const Job &job, const Verification &verification);
 
-/// `right`, and of each tensor its numbers. An error or ratio that is no finite number is null.
+/// `right`, and the numbers of each tensor. A non-finite error or ratio is null.
 nlohmann::json verificationJson(const Job &job, const Verification &verification);
 
 } // namespace meshplan

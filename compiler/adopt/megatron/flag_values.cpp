@@ -16,7 +16,7 @@ static std::string helpOfNumber(const FlagWord &word) {
              : "";
 }
 
-/// The last one of a name holds.
+/// The last flag of a name applies.
 const MegatronFlag *FlagValues::find(StringRef name) const {
   auto found = llvm::find_if(llvm::reverse(flags), [&](const MegatronFlag &flag) { return flag.name == name; });
   return found == flags.rend() ? nullptr : &*found;

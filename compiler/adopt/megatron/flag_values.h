@@ -9,12 +9,11 @@
 
 namespace meshplan {
 
-/// "--lr" of "lr".
+/// "--lr" for "lr".
 std::string shown(llvm::StringRef name);
 
-/// Checked access to flags by their names without dashes. Of several with one name the last holds. A value that is
-/// wrong is reported at its place, and nothing is returned, as for a flag that is not there. The flags and the
-/// diagnostics must outlive this object.
+/// Checked access to flags by their names without dashes. The last flag of a name applies. A wrong value is reported at
+/// its location, and treated as if the flag were absent. The flags and the diagnostics must outlive this object.
 class FlagValues {
 public:
   FlagValues(const std::vector<MegatronFlag> &flags, Diagnostics &diagnostics)
@@ -23,13 +22,13 @@ public:
   const MegatronFlag *find(llvm::StringRef name) const;
   bool has(llvm::StringRef name) const { return find(name) != nullptr; }
   std::optional<int64_t> integer(llvm::StringRef name, int64_t least = 1) const;
-  std::optional<double> number(llvm::StringRef name) const; ///< from 0 on
+  std::optional<double> number(llvm::StringRef name) const; ///< not negative
   std::optional<TakenNumber> size(llvm::StringRef name) const;
-  /// A word; one that is not allowed is reported, and returned.
+  /// A word. One that is not allowed is reported, and returned anyway.
   std::string word(llvm::StringRef name, llvm::StringRef otherwise, llvm::ArrayRef<std::string> allowed) const;
-  /// A text that is taken from the flag.
+  /// A text with the flag that it was taken from.
   Taken takenFlag(std::string text, llvm::StringRef name) const;
-  /// Warns at a flag that is there.
+  /// Warns at a flag if it is present.
   void warn(llvm::StringRef name, const std::string &message) const;
 
 protected:

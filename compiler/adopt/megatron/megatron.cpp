@@ -1,4 +1,11 @@
 //===- megatron.cpp - the flags of Megatron-LM ----------------------------===//
+//
+// Flags have been checked and classified (megatron_flags.h). Refused ones are
+// reported first; then each part of the plan reads the flags that it depends on,
+// with Megatron's defaults. Flags that were left out are listed in notes of the
+// plan, so that the user sees the fate of each.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/megatron/megatron.h"
 #include "compiler/adopt/megatron/flag_values.h"
@@ -38,7 +45,7 @@ private:
 
 } // namespace
 
-/// A size in the largest unit that it is a multiple of.
+/// A size in the largest unit that divides it.
 static std::string bytesText(int64_t bytes) {
   constexpr std::pair<int64_t, const char *> units[] = {
       {int64_t(1) << 20, " MiB"}, {1'000'000, " MB"}, {int64_t(1) << 10, " KiB"}, {1'000, " KB"}};
@@ -49,10 +56,10 @@ static std::string bytesText(int64_t bytes) {
 }
 
 //===----------------------------------------------------------------------===//
-// What plans do not have
+// Features that the language does not have
 //===----------------------------------------------------------------------===//
 
-/// True if the flag is one that is refused and says what is so anyway.
+/// True if the flag is one that is refused, but its value asks for the default behaviour.
 bool MegatronReader::asksForNothing(const MegatronFlag &flag) {
   int64_t value = 0;
   bool isSize = flag.values.size() == 1 && !StringRef(flag.values[0].text).getAsInteger(10, value);
@@ -72,7 +79,7 @@ void MegatronReader::checkLayout(const MegatronFlag &flag) {
   auto parsed = parsePipelineLayout(layout.text);
   if (auto *error = std::get_if<LayoutError>(&parsed)) {
     SourceRange place = layout.range;
-    // Behind a quote, and behind '--pipeline-model-parallel-layout=', the string begins later.
+    // The string may begin after a quote or after '--pipeline-model-parallel-layout='.
     StringRef written = diagnostics.sources().buffer(place.file).piece(place);
     if (size_t begin = written.find(layout.text); begin != StringRef::npos) {
       place.column += static_cast<int32_t>(begin + error->place);
@@ -107,7 +114,7 @@ void MegatronReader::refuse() {
 }
 
 //===----------------------------------------------------------------------===//
-// What becomes a part of the plan
+// Flags that become part of the plan
 //===----------------------------------------------------------------------===//
 
 void MegatronReader::readMesh() {
@@ -121,7 +128,7 @@ void MegatronReader::readMesh() {
   plan.sequence = has("sequence-parallel") && divides;
 }
 
-/// What ranks of data parallelism share out.
+/// The tensors that data-parallel ranks shard.
 std::string MegatronReader::sharded() const {
   constexpr const char *all = "parameters, gradients, optimizer";
   if (has("use-torch-fsdp2"))
@@ -173,7 +180,7 @@ void MegatronReader::readData() {
 void MegatronReader::readLossScale() {
   if (!has("fp16"))
     return;
-  // To Megatron a scale of 0 is none.
+  // To Megatron a scale of 0 is unset.
   if (std::optional<double> fixed = number("loss-scale"); fixed && *fixed > 0) {
     plan.training.precision.lossScale = takenFlag("loss_scale " + numberText(*fixed), "loss-scale");
     return;
@@ -240,7 +247,7 @@ void MegatronReader::readRecompute() {
             .help("'recompute PATH' names modules of the model");
 }
 
-/// Flags that only change what another one asks for.
+/// Warns of flags that only modify another flag, which is absent.
 void MegatronReader::warnOfIdle() {
   bool adam = !has("optimizer") || find("optimizer")->values.front().text == "adam";
   bool full = has("recompute-granularity") && find("recompute-granularity")->values.front().text == "full";
@@ -285,7 +292,7 @@ void MegatronReader::addNotes() {
       changing.push_back(shown(flag.name));
       warn(flag.name, "'" + shown(flag.name) + "' is left out, and changes the numbers of the training");
     }
-    // What only shares out the optimizer gathers new parameters at the end of a step.
+    // If only the optimizer is sharded, new parameters are gathered at the end of a step, without overlap.
     bool isIdle =
         flag.name == "overlap-param-gather" && !StringRef(plan.training.data.shard.text).starts_with("parameters");
     std::vector<std::string> &list = kind == Kind::no_words || isIdle ? names : others;

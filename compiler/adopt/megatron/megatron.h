@@ -7,9 +7,9 @@
 
 namespace meshplan {
 
-/// Reads a command line of pretrain_gpt.py: sizes, what data-parallel ranks share, precision, recomputation, batch and
-/// optimizer, with Megatron's own defaults where a flag is left out. Styles are not said there. Reports unknown flags,
-/// wrong values, and what plans do not have yet; empty after an error. Pure.
+/// Reads a command line of pretrain_gpt.py: sizes, sharding over data-parallel ranks, precision, recompute, batch and
+/// optimizer, with Megatron's own defaults for absent flags. Styles are not part of a command line. Reports unknown
+/// flags, wrong values, and features that the language does not have yet; empty after an error. Pure.
 std::optional<AdoptedPlan> adoptMegatron(const SourceBuffer &source, Diagnostics &diagnostics);
 
 } // namespace meshplan

@@ -10,7 +10,7 @@ using llvm::StringRef;
 
 namespace {
 
-/// Reads a shell line and keeps where its words stand.
+/// Splits a shell line into words and keeps their locations.
 class WordReader {
 public:
   WordReader(const SourceBuffer &source, Diagnostics &diagnostics)
@@ -79,7 +79,7 @@ std::optional<std::vector<FlagWord>> meshplan::splitWords(const SourceBuffer &so
   return WordReader(source, diagnostics).read();
 }
 
-/// The flag that a word begins, with what stands behind `=`.
+/// The flag that a word begins, with the value after `=`.
 static MegatronFlag flagOf(const FlagWord &word) {
   auto [name, value] = StringRef(word.text).drop_front(2).split('=');
   MegatronFlag flag{name.str(), word.range, {}};

@@ -13,40 +13,40 @@ struct FlagWord {
   SourceRange range;
 };
 
-/// A flag and the words behind it.
+/// A flag and the words after it.
 struct MegatronFlag {
   std::string name; ///< without dashes
   SourceRange range;
   std::vector<FlagWord> values;
 };
 
-/// What is known of a flag.
+/// How a flag is treated.
 struct FlagRule {
   enum class Kind {
     taken,    ///< becomes a part of the plan
-    refused,  ///< asks for what plans do not have yet
-    no_words, ///< of parallelism, and needs no words here
-    changing, ///< changes the numbers of the training in a way that plans have no word for
-    outside,  ///< says nothing of a plan: the model, the data, the run
+    refused,  ///< asks for a feature that the language does not have yet
+    no_words, ///< about parallelism, without effect on a plan
+    changing, ///< changes the numerics of training in a way that the language cannot express
+    outside,  ///< unrelated to a plan: the model, the data, the run
   };
   Kind kind = Kind::outside;
-  int values = 0;            ///< of a flag that is taken or refused: 0 or 1; -1: any number
-  llvm::StringRef why = "";  ///< of those that are refused
-  llvm::StringRef help = ""; ///< of those that are refused: the way out
+  int values = 0;            ///< number of values of a taken or refused flag: 0 or 1; -1: any
+  llvm::StringRef why = "";  ///< why it is refused
+  llvm::StringRef help = ""; ///< the help of a refusal
 };
 
-/// Words of a shell line: single and double quotes, and a backslash at the end of a line. Reports a quote that is not
-/// closed; then the result is empty.
+/// Splits a shell line into words: single and double quotes, and a backslash at the end of a line. Reports an unclosed
+/// quote; then the result is empty.
 std::optional<std::vector<FlagWord>> splitWords(const SourceBuffer &source, Diagnostics &diagnostics);
 
-/// Flags in order. Reports words that belong to none, unknown flags with the nearest one, and missing or needless
-/// values; then the result is empty.
+/// The flags in order. Reports words that belong to no flag, unknown flags (with the nearest known one), and missing or
+/// superfluous values; then the result is empty.
 std::optional<std::vector<MegatronFlag>> readFlags(const SourceBuffer &source, Diagnostics &diagnostics);
 
 /// Names of the flags that are taken or refused, with dashes.
 const std::vector<std::string> &knownFlags();
 
-/// What is known of the flag; none: nobody knows it.
+/// The rule of the flag, or nothing if it is unknown.
 std::optional<FlagRule> ruleOf(llvm::StringRef name);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- megatron_names.cpp - what is known of the flags of Megatron-LM -----===//
+//===- megatron_names.cpp - a rule for each flag of Megatron-LM -----------===//
 
 #include "compiler/adopt/megatron/megatron_flags.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,7 +15,7 @@ struct NamedRule {
   FlagRule rule;
 };
 
-/// Why a flag is refused, and what to do.
+/// Why a flag is refused, and the help.
 struct Refusal {
   StringRef why, help;
 };
@@ -115,7 +115,7 @@ const NamedRule rules[] = {
     {"step-batch-size-schedule", refused(-1, growing)},
 };
 
-/// Names, or their beginnings: of parallelism, precision and recomputation, without words here.
+/// Names, or prefixes of names, about parallelism, precision and recompute that have no effect on a plan.
 constexpr StringRef withoutWords =
     "tp-comm- overlap-p2p-communication overlap-moe-expert-parallel-comm "
     "overlap-dispatch-backward-with-experts-wgrad overlap-param-gather-with-optimizer-step "
@@ -134,13 +134,13 @@ constexpr StringRef withoutWords =
     "defer-embedding-wgrad-compute wgrad-deferral-limit gradient-accumulation-fusion check-for- "
     "moe-layer-recompute mhc-recompute-layer-num";
 
-/// Of the optimizer and its numbers, without words here.
+/// Names about the optimizer and numerics that the language cannot express.
 constexpr StringRef changingNumbers =
     "decoupled- hysteresis min-loss-scale main-grads-dtype main-params-dtype fp32-residual-connection "
     "first-last-layers-bf16 lr-warmup-steps lr-decay-steps wsd-decay-steps bf16-reduced-precision-matmul "
     "apply-wd-to-qk-layernorm no-weight-decay-cond-type weight-decay-cond-type muon- lion- freeze-all-layers";
 
-/// Of the model, its data, its checkpoints and the run.
+/// Names about the model, its data, its checkpoints and the run.
 constexpr StringRef outside =
     "activation- add- adlr- allow- app-tag- apply- async- attention- auto-detect- barrier- batch- bert- bias- "
     "biencoder- block-data- cache- calc-ft- chat-template check-weight- ckpt- classes- clone- config-logger- "
@@ -167,7 +167,7 @@ constexpr StringRef outside =
     "use-tokenizer- use-transformer- v-head- valid validation- verify- vision- vocab- wandb- wd- window- "
     "yaml-cfg yarn-";
 
-/// True if one of the names is this one, or its beginning up to a dash.
+/// True if one of the names is this name, or a prefix of it up to a dash.
 bool isOneOf(StringRef name, StringRef names) {
   return llvm::any_of(llvm::split(names, ' '), [&](StringRef known) {
     return name.starts_with(known) &&

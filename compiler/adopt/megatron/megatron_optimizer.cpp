@@ -27,7 +27,7 @@ private:
 
 } // namespace
 
-/// Megatron counts either iterations or samples.
+/// Megatron counts either iterations or samples, not both.
 void OptimizerReader::checkUnits() {
   for (StringRef samples : {"train-samples", "lr-decay-samples", "lr-warmup-samples", "lr-wsd-decay-samples"})
     for (StringRef steps : {"train-iters", "lr-decay-iters", "lr-warmup-iters", "lr-wsd-decay-iters"})
@@ -38,7 +38,7 @@ void OptimizerReader::checkUnits() {
       }
 }
 
-/// Steps of a flag that counts them, or of one that counts samples.
+/// The steps of a flag that counts steps, or of one that counts samples.
 std::optional<int64_t> OptimizerReader::steps(StringRef counted, StringRef samples, int64_t least) {
   if (!has(samples))
     return integer(counted, least);
@@ -59,7 +59,7 @@ std::optional<int64_t> OptimizerReader::steps(StringRef counted, StringRef sampl
   return whole;
 }
 
-/// What of a schedule the language has in another way.
+/// Notes the parts of a schedule that the language defines differently.
 void OptimizerReader::addWarmupNotes(const ForeignSchedule &schedule) {
   std::string decay = word("lr-wsd-decay-style", "exponential", {"exponential", "linear", "cosine", "minus_sqrt"});
   if (schedule.style == "WSD" && decay != "linear")
@@ -104,7 +104,7 @@ void OptimizerReader::addSchedule(AdoptedOptimizer &optimizer, double lr) {
                                                                      : "train-iters"));
 }
 
-/// The weight decay, which may grow in Megatron.
+/// The weight decay, which may increase over time in Megatron.
 Taken OptimizerReader::weightDecay() {
   std::string style = word("weight-decay-incr-style", "constant", {"constant", "linear", "cosine"});
   bool grows = style != "constant";

@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// Reads the batch sizes, and with '--lr' the optimizer, its schedule, clipping and the check of gradients, into
-/// `plan.training`, with Megatron's own defaults; what the language has in another way becomes a note or a warning.
+/// Reads the batch sizes into `plan.training`, and with '--lr' the optimizer, its schedule, clipping and the check of
+/// gradients, with Megatron's own defaults. Parts that the language defines differently become a note or a warning.
 /// Reports wrong values. Pure.
 void readMegatronOptimizer(const FlagValues &values, AdoptedPlan &plan);
 

@@ -43,7 +43,7 @@ private:
 
 } // namespace
 
-/// What stands behind `*`; 1 where no `*` is.
+/// The number after `*`; 1 if there is no `*`.
 size_t LayoutReader::readCount(bool isNeeded) {
   if (!take('*')) {
     if (isNeeded)

@@ -11,19 +11,19 @@
 
 namespace meshplan {
 
-/// Stages in order, each as the letters of its layers: E embedding, t transformer layer, m multi-token prediction,
-/// L loss. A stage may be empty.
+/// Stages in order, each as the letters of its layers: E embedding, t transformer layer, m multi-token prediction, L
+/// loss. A stage may be empty.
 using PipelineStages = std::vector<std::string>;
 
-/// What is wrong with a string, and where in it, in bytes.
+/// An error in the string, and its position in bytes.
 struct LayoutError {
   size_t place = 0;
   std::string message;
 };
 
-/// Reads "Et*3|(tt|)*29,m|L": `|` ends a stage, `x*n` and `(...)*n` repeat, commas say nothing. Fails on other signs,
-/// parentheses without a repeat or inside of others, more than 100,000 layers, and where E is not first or L not last,
-/// each once, or where a t follows an m. Pure.
+/// Parses "Et*3|(tt|)*29,m|L": `|` ends a stage, `x*n` and `(...)*n` repeat, commas are ignored. Fails on other
+/// characters, parentheses without a repeat or inside others, more than 100,000 layers, an E that is not the first
+/// layer, an L that is not the last one, and a t after an m. Pure.
 std::variant<PipelineStages, LayoutError> parsePipelineLayout(llvm::StringRef text);
 
 } // namespace meshplan

@@ -1,4 +1,11 @@
 //===- pair_rules.cpp - operators of complex numbers on pairs ----*- C++ -*-===//
+//
+// run() picks the rule of an operator by its name. A rule reads the operands as
+// pairs, writes real nodes and gives the pair, or the real tensor, of the
+// result. A part that is zero everywhere (noValue) is never computed: the
+// product of a complex and a real tensor takes two real products, not four.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/complex/pair_rules.h"
 
@@ -60,10 +67,10 @@ bool PairRules::give(ValueId real) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which rule
+// Dispatch
 //===----------------------------------------------------------------------===//
 
-/// Operators that move elements, or are sums of them, whatever these are: each part for itself.
+/// Operators that move elements, or that are linear over the reals: they are applied to each part separately.
 static bool isLinear(llvm::StringRef name) {
   return llvm::StringSwitch<bool>(name)
       .Cases({"view", "reshape", "_unsafe_view", "view_as", "reshape_as", "flatten", "unflatten", "_reshape_alias"},
@@ -130,7 +137,7 @@ bool PairRules::run(const Node &next) {
 // Part by part
 //===----------------------------------------------------------------------===//
 
-/// Tensors that choose elements or give a shape, and are in no part of the result.
+/// Tensors that select elements or give a shape, and contribute no values to the result.
 static bool isBesideNumbers(llvm::StringRef name, llvm::StringRef argument) {
   bool givesShape = argument == "other" && name.ends_with("_as");
   return givesShape || llvm::is_contained({"index", "indices", "condition", "repeats"}, argument);
@@ -158,7 +165,7 @@ std::optional<std::vector<ValueId>> PairRules::partOf(ValueId Pair::*part) {
 }
 
 bool PairRules::copyParts() {
-  // A number that fills in is its real part.
+  // A real fill value fills the real part only.
   bool isFilled = ((name == "pad" || name == "constant_pad_nd") && isRealScalar("value")) ||
                   (name == "where" && node->target != "aten.where.self");
   if (isFilled)
@@ -173,6 +180,7 @@ bool PairRules::copyParts() {
 }
 
 bool PairRules::fill() {
+  // The operands only give a shape.
   std::vector<NamedArgument> arguments = node->arguments;
   for (NamedArgument &argument : arguments)
     visitValues(argument.value, [&](ValueId &id) { id = shapeOf(id); });
@@ -317,6 +325,7 @@ Pair PairRules::productWith(Pair pair, std::complex<double> factor) {
     result.real = writer.difference(rr, ii, dims);
   if (ri != noValue || ir != noValue)
     result.imag = writer.sum(ri, ir, dims);
+  // At most one part may be missing, so a product with zero needs a tensor of zeros.
   if (result.real == noValue && result.imag == noValue)
     result.real = writer.unary("aten.zeros_like.default", writer.realOf(pair));
   return result;
@@ -357,8 +366,8 @@ bool PairRules::multiplyTensors() {
   return give(result);
 }
 
-/// As PyTorch divides: by parts that are divided by the larger one first, so that their squares neither overflow nor
-/// vanish. The quotient does not depend on that divisor, which therefore has no gradient.
+/// As in PyTorch, both parts of the divisor are first divided by the larger one, so that their squares neither overflow
+/// nor underflow. The quotient does not depend on that scale, so no gradient flows through it.
 Pair PairRules::quotient(Pair left, Pair right) {
   auto over = [&](ValueId part, ValueId divisor) {
     return part == noValue ? noValue : writer.binary("aten.div.Tensor", part, divisor, dims);
@@ -456,7 +465,7 @@ ValueId PairRules::zeroMask(Pair pair) {
                       writer.value(pair.real).dims, ScalarType::Bool);
 }
 
-/// The derivative at zero is zero, as PyTorch has it, where that of hypot is not a number.
+/// The derivative at zero is zero, as in PyTorch, although that of hypot is NaN there.
 bool PairRules::absolute() {
   std::optional<Pair> self = operand("self");
   if (!self)
@@ -467,6 +476,8 @@ bool PairRules::absolute() {
   return give(filled(writer.binary("aten.hypot.default", filled(self->real, zero, 1), self->imag, dims), zero, 0));
 }
 
+/// Where both parts are zero, atan2 has no finite gradient: its value there is taken without a gradient, and the other
+/// branch is computed at (1, 0) instead.
 bool PairRules::angle() {
   std::optional<Pair> self = operand("self");
   if (!self)

@@ -1,8 +1,10 @@
 //===- pair_rules.h - operators of complex numbers on pairs ------*- C++ -*-===//
 //
-// Each operator that reads or makes complex tensors, written with real ones.
-// Gradients of the real operators are those that PyTorch gives complex ones: it
-// differentiates a real loss by both parts.
+// Rules that rewrite each operator that reads or produces complex tensors to real operators. The gradients of the real
+// operators are those that PyTorch defines for complex ones: it differentiates a real loss with respect to both parts.
+//
+// Example: aten.mul.Tensor(a, b) becomes real = a.real * b.real - a.imag * b.imag and imag = a.real * b.imag + a.imag *
+// b.real, six nodes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +22,14 @@ class PairRules {
 public:
   PairRules(ExportedProgram &program, PairWriter &writer) : program(program), writer(writer) {}
 
-  /// The parts of a complex tensor that is no result of a node.
+  /// Defines the parts of a complex tensor that is not the result of a node.
   void define(ValueId value, Pair parts) { pairs[value] = parts; }
   /// True if both parts of the tensor are known, or it is real.
   bool isKnown(ValueId value) const { return !isComplex(program.value(value).type) || pairs.contains(value); }
-  /// What stands for a real tensor.
+  /// The value that replaces a real tensor.
   ValueId realValue(ValueId value) const { return reals.lookup_or(value, value); }
 
-  /// Writes what `node` computes. False if there is no rule, and the program is of no use then.
+  /// Writes the nodes that replace `node`. False if there is no rule; the program must then be discarded.
   bool run(const Node &node);
 
 private:
@@ -37,10 +39,10 @@ private:
 
   // Reading the node.
   ValueId operandId(llvm::StringRef name) const;
-  /// The operand in parts of the result's type; a real one has no imaginary part.
+  /// The operand, with parts of the result's type; a real operand has no imaginary part.
   std::optional<Pair> operand(llvm::StringRef name);
   Pair pairOf(ValueId id);
-  /// A real tensor of the shape of this one; a real one itself.
+  /// A real tensor with the shape of this one: a part of a complex tensor, or a real tensor itself.
   ValueId shapeOf(ValueId id) const;
   std::optional<std::complex<double>> complexScalar(llvm::StringRef name) const;
   bool isRealScalar(llvm::StringRef name) const;
@@ -82,13 +84,13 @@ private:
   Pair sumOf(const Pair &left, const Pair &right);
   Pair quotient(Pair left, Pair right);
   Pair productWith(Pair pair, std::complex<double> factor);
-  /// The node's operator of one part of each of its two tensors.
+  /// The node's operator, applied to one part of each of its two tensors.
   ValueId product(ValueId left, ValueId right);
-  /// Where both parts are zero.
+  /// True where both parts are zero.
   ValueId zeroMask(Pair parts);
   ValueId compared(llvm::StringRef target, ValueId self, double other);
   ValueId filled(ValueId self, ValueId mask, double value);
-  /// The node with the given part of every complex operand; nullopt where none has it.
+  /// The node's operator, applied to the given part of every complex operand; nullopt if no operand has that part.
   std::optional<std::vector<ValueId>> partOf(ValueId Pair::*part);
 
   ExportedProgram &program;
@@ -96,10 +98,10 @@ private:
   llvm::DenseMap<ValueId, Pair> pairs;
   llvm::DenseMap<ValueId, ValueId> reals;
   const Node *node = nullptr;
-  llvm::StringRef name; ///< of the operator, without overload
-  ScalarType type;      ///< of the parts of the first result, or the result itself
-  ScalarType parts;     ///< of the parts of the complex tensors of the node
-  Dims dims;            ///< of the first result
+  llvm::StringRef name; ///< name of the operator, without overload
+  ScalarType type;      ///< element type of the parts of the first result, or of the result itself
+  ScalarType parts;     ///< element type of the parts of the node's complex tensors
+  Dims dims;            ///< shape of the first result
 };
 
 } // namespace meshplan::archive

@@ -8,8 +8,8 @@
 
 namespace meshplan::archive {
 
-/// Real and imaginary part of a complex tensor, of its shape. A part that is noValue is zero everywhere; at most one
-/// is.
+/// The real and imaginary part of a complex tensor, both with its shape. A part that is noValue is zero everywhere; at
+/// most one part is.
 struct Pair {
   ValueId real = noValue;
   ValueId imag = noValue;
@@ -20,40 +20,39 @@ using Dims = llvm::SmallVector<SymbolicInt, 4>;
 /// An argument that is a tensor.
 NamedArgument tensorArgument(llvm::StringRef name, ValueId value);
 
-/// Writes nodes of real tensors in the place of one of complex tensors, with its module, source line and gradients.
-/// They compute in the types of their operands, whatever a plan computes in: autocast leaves complex tensors as they
-/// are.
+/// Writes nodes of real tensors that replace one node of complex tensors, with its module, source line and gradient
+/// mode. They compute in the types of their operands, even under autocast, which leaves complex tensors unchanged.
 class PairWriter {
 public:
   explicit PairWriter(ExportedProgram &program);
 
-  /// What is written from here on stands in the place of `node`.
+  /// Nodes that are written from now on replace `node`.
   void begin(const Node &node) { place = &node; }
-  /// The node as it is.
+  /// Keeps the node unchanged.
   void keep(Node node) { nodes.push_back(std::move(node)); }
 
   ValueId write(llvm::StringRef target, std::vector<NamedArgument> arguments, const Dims &dims, ScalarType type);
-  /// A call of the operator of `node` with other arguments and a new value for each of its results, in the type of
-  /// parts.
+  /// A call of the operator of `node` with other arguments, and a new value for each of its results, with the element
+  /// type of the parts.
   std::vector<ValueId> repeat(const Node &node, std::vector<NamedArgument> arguments);
 
-  /// An operator of one tensor, of its shape and type.
+  /// An operator of one tensor, whose result has the same shape and type.
   ValueId unary(llvm::StringRef target, ValueId self);
-  /// An operator of two tensors that gives the type of the first.
+  /// An operator of two tensors, whose result has the type of the first.
   ValueId binary(llvm::StringRef target, ValueId left, ValueId right, const Dims &dims);
   ValueId scaled(ValueId self, double factor);
   ValueId expanded(ValueId self, const Dims &dims);
-  /// A conversion that is written also where the type stays: under autocast the tensor may have another one.
+  /// A conversion that is written even if the type does not change: under autocast the tensor may have another type.
   ValueId named(ValueId self, ScalarType type);
   ValueId converted(ValueId self, ScalarType type);
   ValueId selected(ValueId self, int64_t index, const Dims &dims);
 
-  /// Sums and differences of parts, of which noValue is zero, in the shape `dims`.
+  /// Sums and differences of parts, in the shape `dims`; noValue is zero.
   ValueId sum(ValueId left, ValueId right, const Dims &dims);
   ValueId difference(ValueId left, ValueId right, const Dims &dims);
   ValueId negated(ValueId part) { return part == noValue ? noValue : unary("aten.neg.default", part); }
 
-  /// A part of the pair as a tensor also where it is zero everywhere.
+  /// A part of the pair as a tensor, also if it is zero everywhere.
   ValueId realOf(const Pair &pair) { return pair.real == noValue ? unary(zeros, pair.imag) : pair.real; }
   ValueId imagOf(const Pair &pair) { return pair.imag == noValue ? unary(zeros, pair.real) : pair.imag; }
 

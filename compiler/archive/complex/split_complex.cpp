@@ -13,7 +13,7 @@ namespace meshplan::archive {
 
 namespace {
 
-/// Every second part of a complex tensor, from the first or from the second on.
+/// Every second number of a complex tensor's data, beginning with the first or the second.
 ConstantData partOf(const ConstantData &data, size_t first) {
   ConstantData part{partType(data.type), data.dims, {}};
   size_t size = scalarTypeSize(part.type);
@@ -48,7 +48,7 @@ private:
   std::vector<Diagnostic> &errors;
   PairWriter writer;
   PairRules rules;
-  std::map<std::string, std::vector<std::string>> refused; ///< where operators without a rule are, by operator
+  std::map<std::string, std::vector<std::string>> refused; ///< locations of operators without a rule, by operator
 };
 
 } // namespace
@@ -119,8 +119,8 @@ void ComplexSplitter::splitConstants() {
   program.constants = std::move(constants);
 }
 
-/// One that is not persistent becomes two; one that a file of weights has stays one tensor, of which parts are
-/// selected.
+/// A buffer that is not persistent becomes two. A persistent one, which a file of weights contains, stays one tensor,
+/// from which the parts are selected.
 void ComplexSplitter::splitBuffers() {
   std::vector<Buffer> buffers;
   for (Buffer &buffer : program.buffers) {
@@ -160,7 +160,7 @@ void ComplexSplitter::visit(Node node) {
       visitValues(argument.value, [&](ValueId &id) { id = rules.realValue(id); });
     return writer.keep(std::move(node));
   }
-  // What reads a refused node is not wrong as well.
+  // A reader of a refused node is not reported as well.
   for (ValueId id : program.operands(node))
     if (!rules.isKnown(id))
       return;

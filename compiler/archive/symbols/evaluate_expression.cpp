@@ -10,7 +10,7 @@
 namespace meshplan::archive {
 
 using Kind = SymbolicExpression::Kind;
-using Result = std::optional<SymbolicValue>; ///< nothing where there is no value
+using Result = std::optional<SymbolicValue>; ///< nothing if there is no value
 
 namespace {
 
@@ -112,7 +112,7 @@ Result ofFloats(Kind kind, double left, double right) {
   }
 }
 
-/// Rounded in decimal, as Python's round of two arguments.
+/// Rounds to decimal digits, as Python's round with two arguments.
 Result roundDecimal(double number, int64_t digits) {
   if (digits < 0 || digits > 300)
     return std::nullopt;
@@ -143,7 +143,7 @@ std::optional<bool> compare(Kind kind, const SymbolicValue &left, const Symbolic
   }
 }
 
-/// One step of an operation between two operands.
+/// One step of an operation on two operands; operations on more are folded from the left.
 Result ofTwo(Kind kind, const SymbolicValue &left, const SymbolicValue &right) {
   if (kind == Kind::And || kind == Kind::Or)
     return kind == Kind::And ? truthOf(left) && truthOf(right) : truthOf(left) || truthOf(right);
@@ -155,7 +155,7 @@ Result ofTwo(Kind kind, const SymbolicValue &left, const SymbolicValue &right) {
   return inFloats ? ofFloats(kind, floatOf(left), floatOf(right)) : ofIntegers(kind, integerOf(left), integerOf(right));
 }
 
-/// An operation of one operand; of any other the operand itself, which is the first of several.
+/// An operation on one operand. For other kinds the operand itself, with which the fold begins.
 Result ofOne(const SymbolicExpression &tree, const SymbolicValue &value) {
   switch (tree.kind) {
   case Kind::ToFloat:

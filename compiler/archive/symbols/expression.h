@@ -1,11 +1,11 @@
 //===- expression.h - numbers that depend on input dims ----------*- C++ -*-===//
 //
 // A graph exported with dynamic shapes has numbers (extents, arguments) that are expressions over symbols such as
-// `s72`, the extent of an input dim. An expression is kept as a small tree, can be printed in infix form, and has a
-// value once every symbol has one.
+// `s72`, the extent of an input dim. An expression is a small tree, can be printed in infix form, and has a value once
+// every symbol has one.
 //
-// Values mean what they mean in Python: `//` and `%` round towards minus infinity, an integer beside a float becomes a
-// float, and a truth value beside a number is 0 or 1.
+// Semantics are Python's: `//` and `%` round towards minus infinity, an integer combined with a float becomes a float,
+// and a boolean combined with a number is 0 or 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,18 +25,18 @@
 
 namespace meshplan::archive {
 
-/// What an expression can be.
+/// The types of an expression.
 using SymbolicValue = std::variant<bool, int64_t, double>;
 
-/// Number of every symbol.
+/// The value of every symbol.
 using SymbolBindings = llvm::StringMap<int64_t>;
 
-/// One node of an expression. Immutable once built, so trees share their parts.
+/// One node of an expression. Immutable once built, so trees may share subtrees.
 struct SymbolicExpression {
   enum class Kind {
     Constant,
     Symbol,
-    // Of numbers.
+    // Arithmetic.
     Add,
     Multiply,
     Divide,
@@ -46,21 +46,21 @@ struct SymbolicExpression {
     Maximum,
     Minimum,
     ToFloat,
-    Function, ///< of the C library, by name
-    // From a float to a whole number.
+    Function, ///< a function of the C library, by name
+    // From a float to an integer.
     Floor,
     Ceiling,
     Truncate,
-    Round,           ///< to the nearest, halves to even
-    TruncateToFloat, ///< which stays a float
-    RoundDecimal,    ///< to so many digits behind the point
-    // Of bits.
+    Round,           ///< to the nearest integer, ties to even
+    TruncateToFloat, ///< the result is a float
+    RoundDecimal,    ///< to a number of decimal digits
+    // Bitwise.
     BitAnd,
     BitOr,
     BitXor,
     ShiftLeft,
     ShiftRight,
-    // Truth values.
+    // Booleans.
     Equal,
     NotEqual,
     Less,
@@ -72,7 +72,7 @@ struct SymbolicExpression {
     Not,
     // Choices.
     Where,     ///< a condition and two values
-    Piecewise, ///< pairs, of which the first holds whose condition does
+    Piecewise, ///< pairs; the value of the first pair whose condition holds
     Pair       ///< a value and its condition
   };
 
@@ -84,16 +84,16 @@ struct SymbolicExpression {
 
 using SymbolicExpressionPtr = std::shared_ptr<const SymbolicExpression>;
 
-/// Reads what torch.export writes, sympy's srepr: `Symbol('s72', positive=True, integer=True)`, `Mul(Integer(2), ...)`,
-/// `FloatTrueDiv(Float('1.0', precision=53), ...)`. Fails, with the text of the part, on a function that is not in
-/// Kind.
+/// Parses sympy's srepr, which torch.export writes: `Symbol('s72', positive=True, integer=True)`, `Mul(Integer(2),
+/// ...)`, `FloatTrueDiv(Float('1.0', precision=53), ...)`. Fails, with the text of the part, on a function that is not
+/// in Kind.
 llvm::Expected<SymbolicExpressionPtr> parseExpression(llvm::StringRef text);
 
 /// Infix form, such as `2*s72 + 1`.
 std::string toString(const SymbolicExpression &expression);
 
-/// The value under these bindings. Fails on a symbol that has none, on a division by zero and on a result that is not
-/// finite or does not fit.
+/// The value under these bindings. Fails on an unbound symbol, a division by zero, and a result that is non-finite or
+/// does not fit.
 llvm::Expected<SymbolicValue> evaluate(const SymbolicExpression &expression, const SymbolBindings &bindings);
 
 /// Adds the symbols that `expression` depends on.

@@ -1,4 +1,4 @@
-//===- operations.cpp - what expressions are made of -------------*- C++ -*-===//
+//===- operations.cpp - the table of operations ------------------*- C++ -*-===//
 
 #include "compiler/archive/symbols/operations.h"
 

@@ -1,4 +1,4 @@
-//===- operations.h - what expressions are made of ---------------*- C++ -*-===//
+//===- operations.h - the table of operations --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_ARCHIVE_SYMBOLS_OPERATIONS_H
 #define MESHPLAN_COMPILER_ARCHIVE_SYMBOLS_OPERATIONS_H
@@ -7,20 +7,20 @@
 
 namespace meshplan::archive {
 
-/// How an expression of one kind is written: by sympy, and in a message.
+/// The notations of an operation: sympy's, and that of messages.
 struct Operation {
-  llvm::StringRef function; ///< of sympy and of torch.utils._sympy
+  llvm::StringRef function; ///< name in sympy and torch.utils._sympy
   SymbolicExpression::Kind kind;
-  size_t fewest, most;  ///< operands
-  llvm::StringRef text; ///< between operands, or in front of them in parentheses
-  int precedence;       ///< of an operator between operands; 0: `text` is the name of a function
+  size_t fewest, most;  ///< number of operands
+  llvm::StringRef text; ///< between operands, or the name of a function
+  int precedence;       ///< of an infix operator; 0: `text` is the name of a function
 };
 
 constexpr int atomPrecedence = 9;
 
-/// The operation that sympy writes so, or null.
+/// The operation with this name in sympy, or null.
 const Operation *findOperation(llvm::StringRef function);
-/// Any operation of this kind; of Pair and leaves, null.
+/// An operation of this kind; null for Pair and leaves.
 const Operation *findOperation(SymbolicExpression::Kind kind);
 
 /// The function of one float that sympy writes as `OpaqueUnaryFn_sqrt`, by the name `sqrt`; null if there is none.

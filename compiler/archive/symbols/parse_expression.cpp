@@ -70,8 +70,8 @@ private:
     return constant(value);
   }
 
-  /// What is quoted, and everything up to the closing bracket: sympy's precision, or its assumptions, of which the
-  /// range constraints say more. Empty if nothing is quoted.
+  /// The quoted text; everything after it up to the closing bracket is skipped: sympy's precision, or its assumptions,
+  /// which the range constraints subsume. Empty if nothing is quoted.
   llvm::StringRef parseQuoted() {
     bool isQuoted = rest.consume_front("'");
     auto [text, after] = rest.split('\'');

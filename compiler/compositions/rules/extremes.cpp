@@ -1,9 +1,11 @@
-//===- extremes.cpp - largest and least elements of divided dims ----------===//
+//===- extremes.cpp - maxima and minima over split dims -------------------===//
 //
-// The least is the largest of the elements with their order turned round. Where
-// an extreme lies is one more maximum: of the places, counted from the end, of
-// the elements that equal it, so that the first of them wins as in PyTorch, where
-// also what is no number is both the largest and the least.
+// A minimum is the maximum of the elements in reversed order. The index of an extreme is one more maximum: among the
+// elements that equal the extreme, of their indices counted from the end, so that the first of equal elements wins, as
+// in PyTorch. As in PyTorch too, a NaN is both the maximum and the minimum of its row.
+//
+// Example: the row [3, 7, 7, 1]. The maximum is 7; the elements that equal it have the indices 1 and 2, counted from
+// the end (size - index) 3 and 2. Their maximum is 3, so the result is 4 - 3 = 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +28,7 @@ static std::optional<SmallVector<int64_t>> dimsOfSelf(const CallView &call) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// A value whose order is the other way round; of integers without overflow.
+/// The value with its order reversed. For integers bitwise not, which cannot overflow.
 static Value turned(const Arithmetic &math, Value value) {
   Type element = elementOf(value);
   if (isa<FloatType>(element))
@@ -61,7 +63,7 @@ static void bothValues(Composition &composition) {
   composition.give(1, largest(composition, self, dims));
 }
 
-/// True is the largest truth value.
+/// True is the larger truth value: any() is a maximum, all() a minimum.
 template <bool OfAll> static void truth(Composition &composition) {
   Arithmetic math = composition.math();
   Value self = composition.operand("self");
@@ -75,7 +77,8 @@ template <bool OfAll> static void truth(Composition &composition) {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// Without `dim` places are counted through all dims; a tensor of one dim is the only one with such places here.
+/// Indices along one dim. Without `dim` PyTorch counts through the flattened tensor, which is the same only for a
+/// tensor of one dim; others are not composed.
 static std::optional<ComposedDims> placeDims(const CallView &call, plan::MeshOp) {
   std::optional<SmallVector<int64_t>> dims = dimsOfSelf(call);
   if (!dims || dims->size() != 1)
@@ -83,7 +86,7 @@ static std::optional<ComposedDims> placeDims(const CallView &call, plan::MeshOp)
   return severalDims(call, "self", dims, bytesOf(call, "self") + placeBytes);
 }
 
-/// The place of the first element of each row that is its extreme.
+/// The index of the first element of each row that equals the extreme.
 static Value placeOf(const Composition &composition, Value self, Value extreme, int64_t dim) {
   int64_t size = shapeOf(self)[dim];
   SmallVector<int64_t> shape(shapeOf(self));

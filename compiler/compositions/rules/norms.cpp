@@ -1,7 +1,7 @@
-//===- norms.cpp - norms of vectors along divided dims --------------------===//
+//===- norms.cpp - norms of vectors along split dims ----------------------===//
 //
-// Sums of powers, or the largest number, are reduced, and then the root taken.
-// Sums of 16-bit numbers are f32, as PyTorch's on CPU.
+// Sums of powers, or the largest absolute value, are reduced over ranks; then the root is taken. 16-bit numbers are
+// summed in f32, as PyTorch does on CPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// The argument that says which norm: 2 if it is absent or None.
+/// The order of the norm: 2 if the argument is absent or None.
 static double orderOf(const CallView &call) {
   return call.getFloat(call.target.starts_with("aten.norm.") ? "p" : "ord", 2);
 }
@@ -26,7 +26,7 @@ static std::optional<ComposedDims> vectorDims(const CallView &call, plan::MeshOp
   return severalDims(call, "self", dimsOf(call, rankOfSelf(call)), numberBytes);
 }
 
-/// Two dims with an order are those of a matrix.
+/// Two dims together with an order are a matrix norm, which is not composed.
 static std::optional<ComposedDims> generalDims(const CallView &call, plan::MeshOp mesh) {
   std::optional<ComposedDims> dims = vectorDims(call, mesh);
   bool hasOrder = isa_and_present<FloatAttr, IntegerAttr>(call.get("ord"));
@@ -34,7 +34,7 @@ static std::optional<ComposedDims> generalDims(const CallView &call, plan::MeshO
   return isVector ? dims : std::nullopt;
 }
 
-/// The largest or least number; of minus infinity the least.
+/// The maximum or minimum of the absolute values: the norms of order infinity and minus infinity.
 static Value extreme(const Composition &composition, Value sizes, ArrayRef<int64_t> dims, bool isLargest) {
   Arithmetic math = composition.math();
   Value largest = composition.reduce("aten.amax.default", isLargest ? sizes : math.neg(sizes), dims);
@@ -54,7 +54,7 @@ static Value sumOfPowers(const Composition &composition, Value self, double orde
       .build(shape, type);
 }
 
-/// The norm of `self` along `dims`, which it keeps, computed in `type`.
+/// The norm of `self` along `dims`, computed in `type`; the dims are kept with size 1.
 static Value normOf(const Composition &composition, Value self, double order, ArrayRef<int64_t> dims, Type type) {
   Arithmetic math = composition.math();
   if (std::isinf(order))
@@ -66,7 +66,7 @@ static Value normOf(const Composition &composition, Value self, double order, Ar
   return order == 2 ? math.unary("aten.sqrt.default", sums) : math.pow(sums, 1 / order);
 }
 
-/// The type that sums of numbers of `element` are taken in.
+/// The type in which numbers of type `element` are summed.
 static Type sumType(Type element) {
   return element.getIntOrFloatBitWidth() == 16 ? Float32Type::get(element.getContext()) : element;
 }
@@ -82,7 +82,7 @@ static void vectorNorm(Composition &composition) {
 // Pairs of vectors
 //===----------------------------------------------------------------------===//
 
-/// Both operands have the dim; what is broadcast along it has no part of its own.
+/// Both operands must have the dim: one that is broadcast along it cannot be split.
 static std::optional<ComposedDims> pairDims(const CallView &call, int64_t dim, int64_t exchanged) {
   std::optional<unsigned> left = call.getOperand("x1"), right = call.getOperand("x2");
   std::optional<ComposedDims> dims = oneDim(call, "x1", dim, exchanged);
@@ -97,7 +97,7 @@ static std::optional<ComposedDims> cosineDims(const CallView &call, plan::MeshOp
   return pairDims(call, call.getInt("dim", 1), 3 * numberBytes);
 }
 
-/// Both over their norms, which are at least `eps`, and the sum of the products.
+/// Both are divided by their norms, which are at least `eps`; the result is the sum of the products.
 static void cosine(Composition &composition) {
   Arithmetic math = composition.math();
   Type type = sumType(elementOf(composition.result()));

@@ -1,8 +1,15 @@
-//===- places.cpp - elements at chosen places of a divided dim ------------===//
+//===- places.cpp - reading and writing by index along a split dim --------===//
 //
-// A rank gives the elements that it holds, and zeros for others; the sum has all.
-// Of a triangle it drops those of its elements that lie outside. A rank is told which places are its own, so that the
-// dim may be dealt in any way.
+// Each rank handles the indices that it holds:
+// - reading (gather, index): a rank gives the elements that it holds and zeros for the others; the sum over ranks is
+//   the result;
+// - writing (scatter): a rank writes only those elements that it holds;
+// - triangles: a rank zeroes those of its elements that are outside.
+//
+// A rank gets the indices that it holds as a tensor (Composition::places), so the dim may be split in any way.
+//
+// Example: gather of the indices [5, 2] from a dim of 6 that is split over 2 ranks. Rank 0 holds 0..2 and gives [0,
+// x2], rank 1 holds 3..5 and gives [x5, 0]; the sum is [x5, x2].
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +20,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// A place has all the dim of `self`; of each row there are as many numbers as places are asked for.
+/// `self` is split in the indexed dim; each row exchanges as many elements as it has indices.
 static std::optional<ComposedDims> chosenDims(const CallView &call, StringRef indices, bool isVector) {
   std::optional<unsigned> self = call.getOperand("self"), index = call.getOperand(indices);
   if (!self || !index || !isa_and_present<IntegerAttr>(call.get("dim")))
@@ -47,7 +54,7 @@ static void gather(Composition &composition) {
                        .build(shapeOf(index), elementOf(self)));
 }
 
-/// `index`, a tensor of one dim, at `dim` of `shape`.
+/// `index`, a tensor of one dim, expanded to `shape` along `dim`.
 static Value spread(const Composition &composition, Value index, ArrayRef<int64_t> shape, int64_t dim) {
   SmallVector<int64_t> alone(shape.size(), 1);
   alone[dim] = shape[dim];
@@ -74,7 +81,7 @@ static void indexSelect(Composition &composition) {
                dim);
 }
 
-/// The dims that index tensors of aten.index and its gradient stand for; none where one has truth values.
+/// The dims that index tensors of aten.index and its gradient index; none if one of them is boolean.
 static SmallVector<int64_t> indexedDims(const CallView &call) {
   SmallVector<int64_t> dims;
   for (auto [dim, operand] : llvm::enumerate(call.getOperands("indices"))) {
@@ -87,7 +94,7 @@ static SmallVector<int64_t> indexedDims(const CallView &call) {
   return dims;
 }
 
-/// The only one of these, or the longest that is divided in operand `name`; -1 if there is none.
+/// The indexed dim if there is only one, else the longest one that is split in the operand; -1 if there is none.
 static int64_t indexedDim(const CallView &call, StringRef name) {
   SmallVector<int64_t> dims = indexedDims(call);
   std::optional<unsigned> operand = call.getOperand(name);
@@ -99,13 +106,13 @@ static int64_t indexedDim(const CallView &call, StringRef name) {
   return dims.empty() ? -1 : *llvm::max_element(dims, isShorter);
 }
 
-/// The first dim of the result that the index tensors have: where they index, or in front if others lie between.
+/// Where the dims of the index stand in the result: at the indexed dims if those are adjacent, else in front.
 static int64_t placeOfIndices(const CallView &call) {
   SmallVector<int64_t> dims = indexedDims(call);
   return dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size()) ? dims.front() : 0;
 }
 
-/// The index tensors, of which that of `dim` counts from the front.
+/// The index tensors; negative indices of `dim` are made non-negative.
 static SmallVector<Value> indicesFromFront(const Composition &composition, int64_t dim, int64_t size) {
   SmallVector<Value> indices = composition.operands("indices");
   indices[dim] = composition.math().fromFront(indices[dim], size);
@@ -117,15 +124,15 @@ static std::optional<ComposedDims> indexDims(const CallView &call, plan::MeshOp)
   std::optional<ComposedDims> dims = dim < 0 ? std::nullopt : oneDim(call, "self", dim, 0);
   if (!dims)
     return std::nullopt;
-  // Rows that are chosen have one element each, at the most one of each row as a rule.
+  // The chosen elements of one row: all of the index with a single indexed dim; with several, usually at most one.
   std::optional<unsigned> index = call.getOperands("indices")[dim];
   int64_t ofRow = indexedDims(call).size() == 1 ? call.operands[*index].getNumElements() : 1;
   dims->exchanged = ofRow * plan::elementBytes(call.operands[dims->operands.front()].getElementType());
   return dims;
 }
 
-/// The dims of the index stand where its dim was: a gather of one dim that holds them all. Of several index tensors a
-/// rank looks up the places that it has.
+/// A single index tensor becomes a gather along its dim: the index is flattened, and its dims replace the dim in the
+/// result. With several index tensors a rank looks up the elements whose index along `dim` it holds.
 static void index(Composition &composition) {
   Arithmetic math = composition.math();
   const CallView &view = composition.getView();
@@ -151,7 +158,7 @@ static std::optional<ComposedDims> takeAlongDims(const CallView &call, plan::Mes
   return chosenDims(call, "indices", /*isVector=*/false);
 }
 
-/// A gather of tensors whose other dims are broadcast first. Indices may count from the end.
+/// The other dims are broadcast first, then it is a gather. Indices may be negative.
 static void takeAlong(Composition &composition) {
   Arithmetic math = composition.math();
   Value self = composition.operand("self");
@@ -163,7 +170,7 @@ static void takeAlong(Composition &composition) {
 }
 
 //===----------------------------------------------------------------------===//
-// Elements that are written: each rank writes those that it has
+// Writing by index: each rank writes the elements that it holds
 //===----------------------------------------------------------------------===//
 
 static std::optional<ComposedDims> scatterDims(const CallView &call, plan::MeshOp) {
@@ -183,7 +190,7 @@ template <bool Adds> static void scatter(Composition &composition) {
 }
 
 //===----------------------------------------------------------------------===//
-// Gradients: each element back to where it was read
+// Gradients: each element is added where it was read
 //===----------------------------------------------------------------------===//
 
 static void giveScattered(Composition &composition, Value source, Value index, int64_t dim) {
@@ -244,7 +251,7 @@ static std::optional<ComposedDims> triangleDims(const CallView &call, plan::Mesh
   return rank < 2 ? std::nullopt : severalDims(call, "self", SmallVector<int64_t>{rank - 2, rank - 1}, 0);
 }
 
-/// What lies on the other side of the diagonal is filled in with zeros.
+/// Elements on the other side of the diagonal become zero.
 template <bool IsUpper> static void triangle(Composition &composition) {
   Arithmetic math = composition.math();
   Value self = composition.operand("self");

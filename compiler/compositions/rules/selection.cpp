@@ -1,10 +1,9 @@
-//===- selection.cpp - the largest elements of a divided dim --------------===//
+//===- selection.cpp - topk along a split dim -----------------------------===//
 //
-// PyTorch on CPU keeps the k elements that lead so far in a heap, and compares
-// each further one of the row with the last of them; which of equal elements stay
-// follows from the heap. So ranks go on one after the other from the heap of the
-// one before: the places are those that PyTorch gives for the whole row. Of rows
-// shorter than 64 k elements PyTorch partitions all of them; these are gathered.
+// PyTorch on CPU keeps the best k elements so far in a heap, and compares each further element of the row with the
+// worst of them; the heap also decides which of several equal elements stay. To select the same indices, ranks continue
+// the heap of the rank before them, one after the other in the order of the row. For rows shorter than 64 k elements
+// PyTorch partitions the whole row instead; these are gathered.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +12,9 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// Elements of a row for each that is selected, from which on PyTorch keeps a heap.
+/// PyTorch uses a heap for rows with at least this many elements for each selected one.
 static constexpr int64_t heapFactor = 64;
-/// Runs of places that one rank holds, in order. Empty where ranks hold the same or the dim is whole.
+/// The contiguous ranges of the dim that ranks hold, in order. Empty if the dim is not split or ranks share elements.
 static SmallVector<Range> runsOf(RankedTensorType type, int64_t dim, plan::MeshOp mesh) {
   plan::ShardingAttr sharding = plan::getSharding(type);
   if (!sharding || sharding.getDims()[dim].getAxes().empty() || plan::isShared(sharding.getDims()[dim]))

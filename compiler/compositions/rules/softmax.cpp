@@ -1,7 +1,7 @@
-//===- softmax.cpp - softmax and its like over divided dims ---------------===//
+//===- softmax.cpp - softmax and related operators over split dims --------===//
 //
-// The maximum of each row and the sum of its exponentials are reduced. As
-// PyTorch on CPU, 16-bit rows are computed in f32 and rounded once.
+// The maximum of each row and the sum of its exponentials are reduced over ranks (see composition.h). As in PyTorch on
+// CPU, 16-bit rows are computed in f32 and rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,14 +10,14 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// Maximum and sum of a row, in f32 at most.
+/// Bytes of the maximum and the sum of a row, in f32 at most.
 static constexpr int64_t twoNumbers = 8;
 
 static std::optional<ComposedDims> softmaxDims(const CallView &call, plan::MeshOp) {
   return oneDim(call, "self", call.getInt("dim", -1), twoNumbers);
 }
 
-/// The operand as the argument `dtype`, if there is one.
+/// The operand, converted to the argument `dtype` if there is one.
 static Value converted(const Composition &composition) {
   auto type = dyn_cast_or_null<TypeAttr>(composition.getView().get("dtype"));
   Value self = composition.operand("self");
@@ -29,7 +29,7 @@ static SmallVector<int64_t> softmaxDim(const Composition &composition, int64_t r
   return {dim < 0 ? dim + rank : dim};
 }
 
-/// `what` tells the maxima from others that sums may be made with.
+/// `what` distinguishes the sums by the maxima that were subtracted from `rows`.
 static Value sumOfExponentials(const Composition &composition, StringRef what, Value self, Value rows,
                                ArrayRef<int64_t> dims) {
   return composition.know(what, self, dims, [&] {
@@ -70,7 +70,8 @@ static std::optional<ComposedDims> logSumExpDims(const CallView &call, plan::Mes
   return severalDims(call, "self", self ? dimsOf(call, call.operands[*self].getRank()) : std::nullopt, twoNumbers);
 }
 
-/// A maximum that is infinite is not taken away: a row of minus infinities has the logarithm of zero, not of nothing.
+/// An infinite maximum is not subtracted: inf - inf would be NaN, but a row of minus infinities has the result minus
+/// infinity.
 static void logSumExp(Composition &composition) {
   Arithmetic math = composition.math();
   Value self = composition.operand("self");
@@ -88,10 +89,10 @@ static void logSumExp(Composition &composition) {
 }
 
 //===----------------------------------------------------------------------===//
-// Derivatives, of the gradient and the result
+// Derivatives, computed from the gradient and the result
 //===----------------------------------------------------------------------===//
 
-/// Both operands have the dim; one sum is reduced.
+/// Both operands have the dim; one sum per row is reduced.
 static std::optional<ComposedDims> gradientDims(const CallView &call, plan::MeshOp) {
   std::optional<ComposedDims> dims = oneDim(call, "grad_output", call.getInt("dim", -1), twoNumbers / 2);
   if (std::optional<unsigned> output = call.getOperand("output"); dims && output)

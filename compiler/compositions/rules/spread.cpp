@@ -1,8 +1,8 @@
-//===- spread.cpp - means, deviations and norms over divided features -----===//
+//===- spread.cpp - means, variances and norms over split features --------===//
 //
-// The sum of each row is reduced, and then that of the squared distances from
-// the mean, as PyTorch does in two passes. 16-bit rows are computed in f32. What
-// a norm knows of its rows the backward pass reads again.
+// The sum of each row is reduced over ranks, then the sum of the squared distances from the mean: two passes over the
+// data, as in PyTorch, so the rounding errors are the same. 16-bit rows are computed in f32. The backward pass reuses
+// the means and sums of the forward pass (Composition::know).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Rows of a value along some dims.
+/// The rows of a value along some dims, and their statistics. Values are computed once.
 class Rows {
 public:
   Rows(const Composition &composition, Value value, ArrayRef<int64_t> dims)
@@ -33,7 +33,7 @@ public:
     return withoutMean;
   }
 
-  /// The mean of the squares of the centered rows, or of the rows themselves, over a divisor of their sum.
+  /// The sum of the squares of the centered rows, or of the rows themselves, divided by `divisor`.
   Value squares(bool isCentered, double divisor) {
     StringRef what = isCentered ? "squares about the mean" : "squares";
     Value sums = composition.know(what, value, dims, [&] {
@@ -43,12 +43,12 @@ public:
     return over(sums, divisor);
   }
 
-  /// 1 over the square root of that mean and `eps`.
+  /// 1 / sqrt(mean square + eps).
   Value scale(bool isCentered, double eps) {
     return math.unary("aten.rsqrt.default", math.add(squares(isCentered, static_cast<double>(count)), eps));
   }
 
-  /// Rows of mean 0, if they are centered, and mean square 1.
+  /// Rows with mean square 1, and with mean 0 if they are centered.
   Value normalized(bool isCentered, double eps) {
     return math.mul(isCentered ? centered() : wide(), scale(isCentered, eps));
   }
@@ -83,7 +83,7 @@ static std::optional<ComposedDims> varianceDims(const CallView &call, plan::Mesh
   return severalDims(call, "self", self ? dimsOf(call, call.operands[*self].getRank()) : std::nullopt, 2 * numberBytes);
 }
 
-/// The second result, if there is one, is the mean.
+/// A second result, if there is one, is the mean.
 template <bool IsDeviation> static void variance(Composition &composition) {
   Value self = composition.operand("self");
   Rows rows(composition, self, *dimsOf(composition.getView(), rankOf(self)));
@@ -100,7 +100,7 @@ template <bool IsDeviation> static void variance(Composition &composition) {
 
 static bool isOfGroups(const CallView &call) { return call.target.ends_with("aten.group_norm.default"); }
 
-/// A group norm of one group normalises each sample.
+/// A group norm of one group normalizes each sample; more groups are not composed.
 static SmallVector<int64_t> lastDims(const CallView &call, int64_t rank) {
   SmallVector<int64_t> dims;
   int64_t count = call.getInts("normalized_shape").value_or(SmallVector<int64_t>()).size();
@@ -125,7 +125,7 @@ template <int64_t Numbers> static std::optional<ComposedDims> normDims(const Cal
   return dims;
 }
 
-/// That of a call, or the one that PyTorch has for it: of an RMS norm what the type of the input can tell from 1.
+/// The argument `eps`, or PyTorch's default: for an RMS norm the epsilon of the input's type (of f32 for 16-bit types).
 static double epsilonOf(const Composition &composition, bool isCentered) {
   Type element = elementOf(composition.operand("input"));
   double least = std::numeric_limits<float>::epsilon();
@@ -134,7 +134,7 @@ static double epsilonOf(const Composition &composition, bool isCentered) {
   return composition.getView().getFloat("eps", isCentered ? 1e-5 : least);
 }
 
-/// A tensor with a number for each feature, so that it meets them: a group norm has these in dim 1.
+/// A per-feature tensor, shaped to broadcast to the input: the features of a group norm are in dim 1.
 static Value ofFeatures(const Composition &composition, StringRef name) {
   Value value = composition.operand(name);
   if (!value || !isOfGroups(composition.getView()))
@@ -162,8 +162,8 @@ template <bool IsCentered> static void norm(Composition &composition) {
     composition.give(results - 1, rows.scale(IsCentered, eps));
 }
 
-/// scale * (gradient - its mean - normalized * mean(gradient * normalized)), without the first mean if the rows are not
-/// centered.
+/// scale * (gradient - mean(gradient) - normalized * mean(gradient * normalized)); without the first mean if the rows
+/// are not centered.
 static Value inputGradient(const Composition &composition, Value gradient, bool isCentered) {
   Arithmetic math = composition.math();
   Value input = composition.operand("input");
@@ -191,7 +191,7 @@ template <bool IsCentered> static void normWeightGradient(Composition &compositi
   composition.give(math.sum(math.mul(gradient, normalized), others, /*keeps=*/false));
 }
 
-/// Of a group norm of one group, by the names in `of`.
+/// The gradients of a group norm of one group that `of` names.
 static void groupNormGradients(Composition &composition) {
   Arithmetic math = composition.math();
   Value input = composition.operand("input"), gradient = composition.wide(composition.operands("gradients").front());

@@ -1,6 +1,6 @@
-//===- arithmetic.cpp - derivatives of arithmetic and choices -------------===//
+//===- arithmetic.cpp - derivatives of arithmetic and selection -----------===//
 //
-// Elementwise, with broadcasting. Formulas and ties are those of PyTorch's
+// Elementwise operators with broadcasting. Formulas, and the gradients of equal elements, are those of PyTorch's
 // derivatives.yaml.
 //
 //===----------------------------------------------------------------------===//
@@ -88,7 +88,7 @@ static void addcdivRule(Derivation &derivation) {
     derivation.give("tensor2", math.neg(math.div(math.mul(scaled, derivation.operand("tensor1")), divisor)));
 }
 
-/// Of equal elements each gets half.
+/// Where both are equal, each gets half of the gradient.
 template <bool IsMax> static void extremeRule(Derivation &derivation) {
   Arithmetic math(derivation);
   Value self = derivation.operand("self"), other = derivation.operand("other");
@@ -108,7 +108,7 @@ template <bool IsMax> static void extremeRule(Derivation &derivation) {
     derivation.give("other", math.dropWhere(math.compare(isLess, other, self), shared));
 }
 
-/// Bounds that are numbers; PyTorch gives elements at a bound their gradient.
+/// Bounds that are numbers. As in PyTorch, elements that equal a bound get the gradient.
 static void clampRule(Derivation &derivation) {
   Arithmetic math(derivation);
   Value self = derivation.operand("self"), gradient = derivation.gradient();

@@ -7,7 +7,7 @@ using namespace meshplan;
 
 static constexpr StringRef sides[] = {"query", "key", "value"};
 
-/// The call's tensors and literals, under their names.
+/// Begins a call with the gradient and all tensors and literals of the forward call, under their names.
 static CallBuilder backwardCall(Derivation &derivation, StringRef target) {
   CallBuilder call = derivation.make(target);
   call.tensor("gradient", derivation.gradient());

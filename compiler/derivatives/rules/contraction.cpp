@@ -1,9 +1,9 @@
 //===- contraction.cpp - derivatives of products --------------------------===//
 //
-// The gradients of the two sides are calls of their own, so that a scheduler may
-// move the one that nothing waits for. A matrix that all rows of the other side
-// meet gets its gradient from `meshplan.weight_gradient`, which sums over all
-// dims of rows at once: none of them need be merged with another.
+// The gradients of the two operands are separate calls, so that a scheduler may delay the weight gradient, which no
+// other call of the backward pass waits for. A matrix that is multiplied with all rows gets its gradient from
+// `meshplan.weight_gradient`, which sums over all dims of rows at once, so that split dims need not be merged by a
+// reshape.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// The product of matrices, or of lists of them that broadcast. Both have two dims or more.
+/// The product of matrices, or of batches of matrices that broadcast. Both operands have at least two dims.
 static Value product(const Derivation &derivation, Value left, Value right) {
   ArrayRef<int64_t> a = shapeOf(left), b = shapeOf(right);
   SmallVector<int64_t> shape(std::max(a.size(), b.size()), 1);
@@ -53,7 +53,7 @@ static Value asMatrix(const Arithmetic &math, Value value, bool isColumn) {
   return math.reshape(value, isColumn ? ArrayRef<int64_t>{size, 1} : ArrayRef<int64_t>{1, size});
 }
 
-/// Gradients of left x right, from the gradient of the product of the two as matrices.
+/// Gives the gradients of left x right. `gradient` is that of the product of the two as matrices.
 static void giveSides(Derivation &derivation, StringRef leftName, StringRef rightName, Value gradient) {
   Arithmetic math(derivation);
   Value left = derivation.operand(leftName), right = derivation.operand(rightName);
@@ -74,7 +74,7 @@ static void matmulRule(Derivation &derivation) {
   StringRef other = *llvm::find_if(ArrayRef<StringRef>{"mat2", "vec", "tensor", "other"},
                                    [&](StringRef name) { return derivation.operand(name) != nullptr; });
   SmallVector<int64_t> shape(shapeOf(derivation.result()));
-  // A vector's dim is not in the product.
+  // The product has no dim for a vector operand.
   if (rankOf(derivation.operand("self")) == 1)
     shape.insert(shape.end() - (rankOf(derivation.operand(other)) == 1 ? 0 : 1), 1);
   if (rankOf(derivation.operand(other)) == 1)
@@ -90,7 +90,7 @@ static void linearRule(Derivation &derivation) {
     return differentiateAtRunTime(derivation);
   Value input = derivation.operand("input");
   if (derivation.wants("input")) {
-    // A sample alone is a row.
+    // An input without batch dims is one row.
     Value rows = asMatrix(math, gradient, /*isColumn=*/false);
     derivation.give("input", math.reshape(product(derivation, rows, weight), shapeOf(input)));
   }
@@ -113,14 +113,14 @@ static void addmmRule(Derivation &derivation) { addProductRule(derivation, "mat1
 static void baddbmmRule(Derivation &derivation) { addProductRule(derivation, "batch1", "batch2"); }
 
 namespace {
-/// `ab,bc->ac` taken apart.
+/// The letters of an equation `ab,bc->ac`.
 struct Equation {
   SmallVector<std::string> operands;
   std::string result;
 };
 } // namespace
 
-/// Nothing for what is left to the runtime: an ellipsis, a letter twice in one tensor, no stated result.
+/// Nothing for forms that are left to the runtime: an ellipsis, a letter twice in one tensor, no explicit result.
 static std::optional<Equation> readEquation(StringRef text) {
   std::string plain;
   for (char letter : text)
@@ -142,8 +142,8 @@ static std::optional<Equation> readEquation(StringRef text) {
   return equation;
 }
 
-/// The gradient of one operand: the product of the result's gradient with the other operands. A dim of size 1 stands
-/// for all indices of its letter.
+/// The gradient of one operand: the product of the result's gradient with the other operands. For `ab,bc->ac` the
+/// gradient of the first operand is `ac,bc->ab`. A dim of size 1 broadcasts to the size of its letter.
 static void giveEinsumOperand(Derivation &derivation, const Equation &equation,
                               ArrayRef<std::optional<unsigned>> tensors, size_t wanted) {
   std::string text = equation.result;
@@ -166,7 +166,7 @@ static void giveEinsumOperand(Derivation &derivation, const Equation &equation,
   SmallVector<int64_t> shape, kept;
   for (char letter : equation.operands[wanted]) {
     auto known = sizes.find(letter);
-    // A letter that only this operand has was summed: each of its elements counts once.
+    // A letter that only this operand has was summed over: give() expands the gradient along it.
     kept.push_back(known == sizes.end() ? 1 : known->second);
     if (known == sizes.end())
       continue;
@@ -193,7 +193,7 @@ static void einsumRule(Derivation &derivation) {
       giveEinsumOperand(derivation, *equation, tensors, index);
 }
 
-/// input [rows, k] in groups, weight [groups, k, m]; `offs` says where each group ends.
+/// input [rows, k] in groups of rows, weight [groups, k, m]; `offs` has the end of each group.
 static void groupedRule(Derivation &derivation, StringRef rows, StringRef matrices) {
   Arithmetic math(derivation);
   Value input = derivation.operand(rows), weight = derivation.operand(matrices), ends = derivation.operand("offs");

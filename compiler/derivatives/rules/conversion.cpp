@@ -7,16 +7,16 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// The gradient as it is: `give` restores the dtype.
+/// The gradient is unchanged: give() restores the dtype.
 static void passRule(Derivation &derivation) { derivation.give("self", derivation.gradient()); }
 
-/// self with the elements of src: nothing of self is left.
+/// copy: `self` with the elements of `src`; the old elements do not matter.
 static void copyRule(Derivation &derivation) {
   derivation.give("src", derivation.gradient());
   derivation.giveZeros("self");
 }
 
-/// What numbers are drawn around is detached, and has zeros.
+/// Detached values have no gradient. One that random numbers are drawn for has zeros, as in PyTorch.
 static void detachRule(Derivation &derivation) {
   if (derivation.getCall()->hasAttr(plan::attr::ZeroGradient::getNameStr()))
     derivation.giveZeros("self");

@@ -14,8 +14,8 @@ static SmallVector<int64_t> windowList(const CallView &view, StringRef name, int
   return values;
 }
 
-/// The padding of both ends of each window dim; nothing where the ends differ, as "same" makes them for windows of even
-/// length.
+/// The padding of each window dim, if it is the same at both ends. Nothing if the ends differ, as for padding "same"
+/// with windows of even length.
 static std::optional<SmallVector<int64_t>> paddingOf(const Derivation &derivation, ArrayRef<int64_t> dilation) {
   const CallView &view = derivation.getView();
   int64_t dims = dilation.size();
@@ -32,7 +32,7 @@ static std::optional<SmallVector<int64_t>> paddingOf(const Derivation &derivatio
   return padding;
 }
 
-/// The gradient of `wanted`, which is input or weight.
+/// The gradient of `wanted`, which is the input or the weight.
 static Value gradientOf(const Derivation &derivation, StringRef target, Value wanted,
                         ArrayRef<SmallVector<int64_t>> windows) {
   return derivation.make(target)
@@ -51,7 +51,8 @@ static void convolutionRule(Derivation &derivation) {
   int64_t dims = rankOf(derivation.operand("weight")) - 2;
   SmallVector<int64_t> stride = windowList(view, "stride", dims, 1), dilation = windowList(view, "dilation", dims, 1);
   std::optional<SmallVector<int64_t>> padding = paddingOf(derivation, dilation);
-  // Others are one sample without a batch dim, and ends that are padded in two ways.
+  // Left to the runtime: transposed convolutions, one sample without a batch dim, and different padding at the two
+  // ends.
   bool isPlain = padding && !view.getBool("transposed", false) && rankOf(derivation.operand("input")) == dims + 2;
   if (!isPlain)
     return differentiateAtRunTime(derivation);

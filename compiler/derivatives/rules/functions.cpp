@@ -1,4 +1,4 @@
-//===- functions.cpp - derivatives of functions of one element ------------===//
+//===- functions.cpp - derivatives of elementwise functions ---------------===//
 
 #include "compiler/derivatives/arithmetic.h"
 #include "compiler/derivatives/derivative_rules.h"
@@ -8,7 +8,7 @@ using namespace meshplan;
 
 static constexpr double twoOverRootPi = 1.1283791670955126, ln2 = 0.6931471805599453, ln10 = 2.302585092994046;
 
-/// The gradient times what `Slope` makes of the derivation.
+/// The gradient times the slope that `Slope` computes.
 template <Value (*Slope)(const Derivation &, const Arithmetic &)> static void slopeRule(Derivation &derivation) {
   Arithmetic math(derivation);
   derivation.give("self", math.mul(derivation.gradient(), Slope(derivation, math)));
@@ -30,11 +30,11 @@ static Value gaussian(const Derivation &derivation, const Arithmetic &math) {
   Value self = derivation.operand("self");
   return math.mul(math.unary("aten.exp.default", math.neg(math.mul(self, self))), twoOverRootPi);
 }
-/// -1/2 * result^3 of rsqrt
+/// -1/2 * result^3, for rsqrt.
 static Value rsqrtSlope(const Derivation &derivation, const Arithmetic &math) {
   return math.mul(math.pow(derivation.result(), 3), -0.5);
 }
-/// -result^2 of reciprocal
+/// -result^2, for reciprocal.
 static Value reciprocalSlope(const Derivation &derivation, const Arithmetic &math) {
   return math.neg(math.mul(derivation.result(), derivation.result()));
 }
@@ -56,8 +56,8 @@ static void sqrtRule(Derivation &derivation) {
   derivation.give("self", math.div(derivation.gradient(), math.mul(derivation.result(), 2)));
 }
 
-/// An operator of ATen that takes the gradient and the operand (`self`) or the result (`output`), and these arguments
-/// of the call.
+/// Calls ATen's own backward operator, which takes the gradient, the operand (`self`) or the result (`output`), and
+/// these arguments of the forward call.
 static void callBackward(Derivation &derivation, StringRef target, bool takesResult,
                          ArrayRef<StringRef> arguments = {}) {
   Value self = derivation.operand("self");
@@ -87,7 +87,7 @@ static void hardsigmoidRule(Derivation &derivation) {
 }
 static void mishRule(Derivation &derivation) { callBackward(derivation, "aten.mish_backward.default", false); }
 
-/// gradient where the result is above 0: what the relu lets through.
+/// The gradient where the result is positive.
 static void reluRule(Derivation &derivation) {
   Value result = derivation.result();
   Value gradient = derivation.make("aten.threshold_backward.default")
@@ -160,7 +160,7 @@ static void logSigmoidRule(Derivation &derivation) {
   giveSoftplus(derivation, derivation.gradient(), negated, 1, 20);
 }
 
-/// Off: only a random operator that drops something has another gradient.
+/// Without training, dropout is the identity. Dropout that is not numbered (LowerRandomOps) cannot be repeated.
 static void dropoutRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
   if (view.getBool("train", false) && view.getFloat("p", 0) != 0)
@@ -168,7 +168,7 @@ static void dropoutRule(Derivation &derivation) {
   derivation.give(0, derivation.gradient());
 }
 
-/// The same elements of the gradient are dropped, by the same numbers, which are made again.
+/// Drops the same elements of the gradient: their random numbers are recomputed from the seed, step and number.
 static void dropByNumberRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
   Value input = derivation.operand("input");

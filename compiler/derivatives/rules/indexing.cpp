@@ -1,4 +1,4 @@
-//===- indexing.cpp - derivatives of elements chosen by integers ----------===//
+//===- indexing.cpp - derivatives of reading and writing by index ---------===//
 
 #include "compiler/derivatives/arithmetic.h"
 #include "compiler/derivatives/derivative_rules.h"
@@ -37,8 +37,8 @@ static Value zeroed(const Derivation &derivation, Value self, Value index) {
       .build(shapeOf(self), elementOf(self));
 }
 
-/// Gives `self`, or what it is broadcast to, a gradient at the places that `index` names along `dim`, added up where
-/// they are the same. `self` tells how that is divided.
+/// Gives `self` the gradient `source`, added at the indices `index` along `dim`. `shape` is the shape of `self` after
+/// broadcasting; the operand `like` of the call tells how the result is to be split.
 static void giveScattered(Derivation &derivation, Value source, Value index, int64_t dim, ArrayRef<int64_t> shape) {
   derivation.give("self", derivation.make("meshplan.scatter_sum")
                               .tensor("source", source)
@@ -49,14 +49,14 @@ static void giveScattered(Derivation &derivation, Value source, Value index, int
                               .build(shape, elementOf(source)));
 }
 
-/// An element may be read more than once.
+/// An element may be read several times, so gradients are added.
 static void gatherRule(Derivation &derivation) {
   giveScattered(derivation, derivation.gradient(), derivation.operand("index"), derivation.getView().getInt("dim", 0),
                 shapeOf(derivation.operand("self")));
 }
 
-/// As gather, of tensors whose other dims broadcast; indices may count from the end. Without a dim the elements are in
-/// one row.
+/// Like gather, but other dims broadcast and indices may be negative. Without a dim the tensor is flattened, which is
+/// left to the runtime.
 static void takeAlongRule(Derivation &derivation) {
   Value self = derivation.operand("self"), indices = derivation.operand("indices"), gradient = derivation.gradient();
   int64_t rank = rankOf(self), dim = normalizeDim(derivation.getView().getInt("dim", 0), rank);
@@ -69,7 +69,7 @@ static void takeAlongRule(Derivation &derivation) {
   giveScattered(derivation, gradient, index, dim, shape);
 }
 
-/// Gives self[indices] its gradient: each element back to where it was read.
+/// Gives `self` the gradient of self[indices]: each element is added where it was read.
 static void giveIndexed(Derivation &derivation, ArrayRef<Value> indices) {
   Value self = derivation.operand("self");
   ArrayRef<int64_t> shape = shapeOf(self);
@@ -91,7 +91,7 @@ static void indexSelectRule(Derivation &derivation) {
   giveIndexed(derivation, indices);
 }
 
-/// The gradient of `src`: elements of it that no index tells of are not read.
+/// The gradient of `src`: elements beyond the index were not read and get zeros.
 static void giveSource(Derivation &derivation) {
   Value gradient = gathered(derivation, derivation.gradient(), derivation.operand("index"));
   ArrayRef<int64_t> shape = shapeOf(derivation.operand("src"));
@@ -134,7 +134,7 @@ static void indexAddRule(Derivation &derivation) {
   derivation.give("source", math.mul(taken, derivation.getView().getFloat("alpha", 1)));
 }
 
-/// self[rows] is an embedding, but for rows that are counted from the end and may have several dims.
+/// self[rows] is an embedding lookup, except that rows may be negative and may have several dims.
 static bool indexRows(Derivation &derivation, ArrayRef<Value> indices) {
   Arithmetic math(derivation);
   ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
@@ -165,7 +165,7 @@ static void indexRule(Derivation &derivation) {
     giveIndexed(derivation, indices);
 }
 
-/// Values and where they were along a dim: each is read once.
+/// Operators that return values and their indices along a dim (max, topk, sort): each element is read at most once.
 static void orderedRule(Derivation &derivation) {
   Arithmetic math(derivation);
   const CallView &view = derivation.getView();
@@ -173,7 +173,7 @@ static void orderedRule(Derivation &derivation) {
   int64_t rank = rankOf(self), dim = normalizeDim(view.getInt("dim", -1), rank);
   if (!gradient || rank == 0 || dim < 0)
     return differentiateAtRunTime(derivation);
-  if (rankOf(indices) != rank) { // a single extreme without its dim
+  if (rankOf(indices) != rank) { // an extreme along a dim that is not kept
     SmallVector<int64_t> kept(shapeOf(self));
     kept[dim] = 1;
     gradient = math.reshape(gradient, kept);

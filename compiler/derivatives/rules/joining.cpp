@@ -1,4 +1,4 @@
-//===- joining.cpp - derivatives of what joins and takes apart ------------===//
+//===- joining.cpp - derivatives of concatenation and splitting -----------===//
 
 #include "compiler/derivatives/derivative_rules.h"
 #include "compiler/sharding/record_support/rule_builder.h"
@@ -10,7 +10,7 @@ static int64_t dimOf(const Derivation &derivation, int64_t rank) {
   return normalizeDim(derivation.getView().getInt("dim", 0), rank);
 }
 
-/// Each operand gets its piece. One that is joined twice gets both.
+/// Each operand gets its piece of the gradient. An operand that is concatenated twice gets both.
 static void catRule(Derivation &derivation) {
   Value gradient = derivation.gradient();
   int64_t dim = dimOf(derivation, rankOf(gradient));
@@ -21,7 +21,7 @@ static void catRule(Derivation &derivation) {
     if (!operand)
       return differentiateAtRunTime(derivation);
     Value tensor = derivation.getCall().getOperand(*operand);
-    // PyTorch lets an empty vector take part in any concatenation.
+    // PyTorch ignores an empty vector in a concatenation.
     if (rankOf(tensor) != rankOf(gradient))
       continue;
     operands.push_back(*operand);
@@ -54,7 +54,7 @@ static void stackRule(Derivation &derivation) {
       derivation.give(*operand, piece);
 }
 
-/// The gradients of all pieces, in order.
+/// Concatenates the gradients of all pieces, in order.
 static void joinGradients(Derivation &derivation, StringRef target) {
   Value self = derivation.operand("self");
   SmallVector<Value> pieces;

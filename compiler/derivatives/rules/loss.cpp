@@ -1,9 +1,7 @@
 //===- loss.cpp - derivatives of losses -----------------------------------===//
 //
-// The cross entropy that the importer took apart (decompose_loss.cpp) has one
-// gradient with respect to the logits: what the maximum, the sum and the picked
-// logit would each give is never made.
-//
+// A cross entropy that the importer has decomposed (decompose_loss.cpp) gets its gradient with respect to the logits in
+// one call. The gradients of the maximum, the sum and the picked logit are never computed.
 //===----------------------------------------------------------------------===//
 
 #include "compiler/derivatives/arithmetic.h"
@@ -12,14 +10,14 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// The operand `name` of the call that makes `value`.
+/// The operand `name` of the call that produces `value`.
 static Value operandBehind(Value value, StringRef name) {
   auto call = value ? value.getDefiningOp<plan::CallOp>() : plan::CallOp();
   std::optional<unsigned> index = call ? CallView::of(call).getOperand(name) : std::nullopt;
   return index ? call.getOperand(*index) : Value();
 }
 
-/// The logits get their gradient at once; the calls between get none and have none to give.
+/// Gives the logits their gradient directly; the calls between logits and loss then get none.
 static void tokenLossRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
   Value logits = operandBehind(derivation.operand("picked"), "input");
@@ -39,7 +37,7 @@ static void tokenLossRule(Derivation &derivation) {
   derivation.give(logits, call.build(shapeOf(logits), elementOf(logits)));
 }
 
-/// 2 * (self - target) of each element.
+/// 2 * (self - target), for each element.
 static void mseRule(Derivation &derivation) {
   Arithmetic math(derivation);
   if (derivation.getView().getInt("reduction", 1) != 0)

@@ -1,8 +1,7 @@
-//===- missing.cpp - what PyTorch does not differentiate -----------------===//
+//===- missing.cpp - operators that PyTorch does not differentiate --------===//
 //
-// Gradients for which autograd raises "derivative is not implemented". Refused
-// where they are wanted, and not before. tools/testing/derivatives_test.py
-// compares the table with PyTorch.
+// Gradients for which autograd raises "derivative is not implemented". They are refused only where they are needed.
+// tools/testing/derivatives_test.py compares the table with PyTorch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +14,10 @@ namespace {
 
 struct Missing {
   llvm::StringLiteral target;
-  llvm::StringLiteral argument = ""; ///< the one without a gradient; empty: all of them
+  llvm::StringLiteral argument = ""; ///< the argument without a gradient; empty: all of them
 };
 
-/// Operators that take floats and give some, and that models may call.
+/// Operators with floating-point operands and results that models may call.
 constexpr Missing missing[] = {
     {"aten._addmm_activation.default"},
     {"aten._add_relu.Scalar"},
@@ -74,7 +73,7 @@ constexpr Missing missing[] = {
 
 } // namespace
 
-/// Refuses what is missing, and leaves the rest to the runtime.
+/// Refuses the gradients that are missing, and leaves the others to the runtime.
 static void missingRule(Derivation &derivation) {
   StringRef target = derivation.getCall().getTarget();
   StringRef argument = llvm::find_if(missing, [&](const Missing &entry) { return entry.target == target; })->argument;

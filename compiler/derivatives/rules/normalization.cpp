@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// ATen's own, of the gradient and the result.
+/// Calls ATen's own backward operator, which takes the gradient and the result.
 static void softmaxRule(Derivation &derivation, StringRef target) {
   Value result = derivation.result();
   derivation.give("self", derivation.make(target)
@@ -22,7 +22,7 @@ static void logSoftmaxRule(Derivation &derivation) {
   softmaxRule(derivation, "aten._log_softmax_backward_data.default");
 }
 
-/// Norms of rows: `target` without its ending names the kernels of the runtime.
+/// Norms of rows. `kernel` is the prefix of the runtime's kernels for the gradients of input and weight.
 static void rowNormRule(Derivation &derivation, StringRef kernel) {
   const CallView &view = derivation.getView();
   for (unsigned index = 1; index < derivation.getCall().getNumResults(); ++index)
@@ -53,13 +53,13 @@ static void rowNormRule(Derivation &derivation, StringRef kernel) {
 static void layerNormRule(Derivation &derivation) { rowNormRule(derivation, "layer_norm"); }
 static void rmsNormRule(Derivation &derivation) { rowNormRule(derivation, "rms_norm"); }
 
-/// Of 16-bit numbers f32: a rounded scale would be wrong by as much for all elements of a feature.
+/// 16-bit numbers as f32: rounding the scale of a feature would change all elements of the feature by the same error.
 static Value widened(const Arithmetic &math, Value value) {
   bool isHalf = elementOf(value).getIntOrFloatBitWidth() == 16;
   return isHalf ? math.convert(value, Float32Type::get(value.getContext())) : value;
 }
 
-/// With running statistics a norm of batches is a scale and a shift of each feature, dim 1. Computes as PyTorch in f32.
+/// With running statistics a batch norm is a scale and a shift of each feature (dim 1). Computed in f32, as in PyTorch.
 static void batchNormRule(Derivation &derivation) {
   Arithmetic math(derivation);
   const CallView &view = derivation.getView();

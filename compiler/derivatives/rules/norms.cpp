@@ -1,7 +1,7 @@
 //===- norms.cpp - derivatives of norms of vectors ------------------------===//
 //
-// As PyTorch's autograd: a vector of zeros has the gradient zero, and elements
-// that are equal to an extreme share its gradient.
+// As in PyTorch's autograd: the gradient of a zero vector is zero, and elements that equal the extreme share its
+// gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace meshplan;
 
 namespace {
 
-/// A norm of `self` along some dims, with its value and the gradient of that. Both keep the dims, with size 1.
+/// A norm of `self` along some dims, with its value and its gradient. Both keep the dims, with size 1.
 struct Norm {
   Value self, value, gradient;
   double order;
@@ -24,7 +24,7 @@ struct Norm {
 
 } // namespace
 
-/// Of the largest or least sizes.
+/// For norms of order infinity and minus infinity.
 static Value extremeGradient(const Arithmetic &math, const Norm &norm) {
   Value sizes = math.unary("aten.abs.default", norm.self);
   Value isExtreme = math.convert(math.compare("aten.eq.Tensor", sizes, norm.value), elementOf(norm.gradient));
@@ -32,7 +32,7 @@ static Value extremeGradient(const Arithmetic &math, const Norm &norm) {
   return math.mul(math.mul(math.unary("aten.sgn.default", norm.self), isExtreme), share);
 }
 
-/// sign(x) |x|^(p - 1) / norm^(p - 1), in the form that PyTorch has for the order.
+/// sign(x) |x|^(p - 1) / norm^(p - 1), in the form that PyTorch uses for each order.
 static Value gradientOf(const Arithmetic &math, const Norm &norm) {
   double order = norm.order;
   if (order == 0)
@@ -59,7 +59,7 @@ static Value gradientOf(const Arithmetic &math, const Norm &norm) {
   return math.mul(math.mul(sign, math.pow(sizes, order - 1)), scale);
 }
 
-/// The dims of `dim`, or all if it is absent or empty.
+/// The dims of the argument `dim`, or all if it is absent or empty.
 static SmallVector<int64_t> dimsOf(const CallView &view, int64_t rank) {
   SmallVector<int64_t> dims = view.getInts("dim").value_or(SmallVector<int64_t>());
   if (isa_and_present<IntegerAttr>(view.get("dim")))
@@ -78,7 +78,7 @@ static void vectorNormRule(Derivation &derivation) {
   SmallVector<int64_t> dims = dimsOf(view, rankOf(self)), kept(shapeOf(self));
   StringRef name = view.target.starts_with("aten.norm.") ? "p" : "ord";
   bool hasOrder = isa_and_present<FloatAttr, IntegerAttr>(view.get(name));
-  // Two dims and an order are a norm of a matrix.
+  // Two dims together with an order are a matrix norm.
   if (view.target == "aten.linalg_norm.default" && hasOrder && dims.size() != 1)
     return differentiateAtRunTime(derivation);
   for (int64_t dim : dims)
@@ -103,14 +103,14 @@ static Value normAlong(const Derivation &derivation, Value self, int64_t dim) {
       .build(shape, elementOf(self));
 }
 
-/// True if both are vectors of the same size along the dim, in one type.
+/// True if both are vectors of the same size along the dim and have the same type.
 static bool areAlike(Value left, Value right, int64_t dim) {
   return rankOf(left) == rankOf(right) && dim >= 0 && dim < rankOf(left) && shapeOf(left)[dim] == shapeOf(right)[dim] &&
          elementOf(left) == elementOf(right);
 }
 
-/// (other - self * cosine / |self|) / divisor, where `other` has norm 1 and the divisor is |self| or epsilon: PyTorch
-/// does not differentiate the choice between these.
+/// (other - self * cosine / |self|) / divisor, where `other` is normalized and the divisor is |self| or epsilon.
+/// PyTorch does not differentiate through the choice of the divisor.
 static void cosineRule(Derivation &derivation) {
   Arithmetic math(derivation);
   const CallView &view = derivation.getView();
@@ -141,7 +141,7 @@ static void cosineRule(Derivation &derivation) {
   give("x2", right, left, 1);
 }
 
-/// That of the norm of the difference, to which `eps` is added.
+/// The gradient of the norm of the difference, to which `eps` is added.
 static void distanceRule(Derivation &derivation) {
   Arithmetic math(derivation);
   const CallView &view = derivation.getView();

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// The operand's shape with the reduced dims, or all of them, of size 1.
+/// The operand's shape with size 1 in the reduced dims.
 static SmallVector<int64_t> keptShape(const Derivation &derivation) {
   SmallVector<int64_t> shape(shapeOf(derivation.operand("self"))), dims;
   const CallView &view = derivation.getView();
@@ -23,7 +23,7 @@ static SmallVector<int64_t> keptShape(const Derivation &derivation) {
   return shape;
 }
 
-/// Each element was added once.
+/// Each element was added once, so it gets the gradient of its sum.
 static void sumRule(Derivation &derivation) {
   derivation.give("self", Arithmetic(derivation).reshape(derivation.gradient(), keptShape(derivation)));
 }
@@ -37,7 +37,7 @@ static void meanRule(Derivation &derivation) {
   derivation.give("self", math.scalar("aten.div.Scalar", gradient, static_cast<double>(count)));
 }
 
-/// Elements that are equal to the extreme share its gradient.
+/// Elements that equal the extreme share its gradient.
 static void extremeValueRule(Derivation &derivation) {
   Arithmetic math(derivation);
   SmallVector<int64_t> kept = keptShape(derivation), dims;
@@ -59,7 +59,8 @@ static void logsumexpRule(Derivation &derivation) {
   derivation.give("self", math.mul(math.reshape(derivation.gradient(), kept), shares));
 }
 
-/// 2 / (count - correction) * (self - mean) of a variance; over the deviation for that. A second result is the mean.
+/// 2 / (count - correction) * (self - mean) for a variance; for a deviation half of that, divided by the deviation. A
+/// second result is the mean.
 template <bool IsDeviation> static void varianceRule(Derivation &derivation) {
   Arithmetic math(derivation);
   const CallView &view = derivation.getView();
@@ -82,14 +83,14 @@ template <bool IsDeviation> static void varianceRule(Derivation &derivation) {
   Value mean = math.scalar("aten.div.Scalar", math.sum(self, dims, /*keeps=*/true), static_cast<double>(count));
   Value slope = math.mul(math.sub(self, mean), (IsDeviation ? 1 : 2) / divisor);
   if (IsDeviation) {
-    // A deviation of zero has the slope zero.
+    // Where the deviation is zero, so is the slope.
     Value isZero = math.compare("aten.eq.Scalar", derivation.result(), 0);
     gradient = math.dropWhere(isZero, math.div(gradient, derivation.result()));
   }
   derivation.give("self", math.mul(math.reshape(gradient, kept), slope));
 }
 
-/// Sums of all that follows: the gradient's sums from behind.
+/// A cumulative sum in the reverse direction: element i was added to all results from i on.
 static void cumsumRule(Derivation &derivation) {
   Value gradient = derivation.gradient();
   int64_t rank = rankOf(gradient), dim = normalizeDim(derivation.getView().getInt("dim", 0), rank);

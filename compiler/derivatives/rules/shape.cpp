@@ -1,4 +1,4 @@
-//===- shape.cpp - derivatives of what moves elements ---------------------===//
+//===- shape.cpp - derivatives of operators that move elements ------------===//
 
 #include "compiler/derivatives/arithmetic.h"
 #include "compiler/derivatives/derivative_rules.h"
@@ -14,7 +14,7 @@ static void reshapeRule(Derivation &derivation) {
                   Arithmetic(derivation).reshape(derivation.gradient(), shapeOf(derivation.getCall().getOperand(0))));
 }
 
-/// Repeated elements are summed, which `give` does.
+/// Copies of an element are summed by give().
 static void expandRule(Derivation &derivation) { derivation.give("self", derivation.gradient()); }
 
 static void permuteRule(Derivation &derivation) {
@@ -53,8 +53,8 @@ static void reverseDimsRule(Derivation &derivation) {
   derivation.give("self", Arithmetic(derivation).permute(derivation.gradient(), order));
 }
 
-/// Each dim is `count` copies of the operand's: [count, size] summed over the copies. Copies lie behind each other, or
-/// beside each element if `beside`.
+/// Sums over copies: each dim of the result is `count` copies of the operand's dim. Copies of the whole dim follow each
+/// other ([count, size]), or copies of an element are adjacent if `beside` ([size, count]).
 static void sumCopies(Derivation &derivation, ArrayRef<int64_t> counts, bool beside) {
   Arithmetic math(derivation);
   ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));

@@ -1,4 +1,4 @@
-//===- slicing.cpp - derivatives of what takes and pads ranges ------------===//
+//===- slicing.cpp - derivatives of slices and padding --------------------===//
 
 #include "compiler/derivatives/arithmetic.h"
 #include "compiler/derivatives/derivative_rules.h"
@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// `value` with zeros around it in one dim.
+/// `value` with zeros before and after it in one dim.
 static Value padded(const Derivation &derivation, Value value, int64_t dim, int64_t before, int64_t after) {
   if (before == 0 && after == 0)
     return value;
@@ -22,7 +22,8 @@ static Value padded(const Derivation &derivation, Value value, int64_t dim, int6
       .build(shape, elementOf(value));
 }
 
-/// `value` with zeros around each of its elements in one dim, `before` of them in front, so that they are `step` apart.
+/// `value` with zeros between its elements in one dim, so that they are `step` apart, with `before` zeros in front of
+/// each.
 static Value spread(const Derivation &derivation, Value value, int64_t dim, int64_t step, int64_t before) {
   SmallVector<int64_t> shape(shapeOf(value)), columns = shape;
   columns.insert(columns.begin() + dim + 1, 1);
@@ -33,6 +34,11 @@ static Value spread(const Derivation &derivation, Value value, int64_t dim, int6
 }
 
 /// Zeros where the slice did not read.
+///
+/// Example: x[1::3] of 8 elements reads x1, x4 and x7, which have the gradients a, b and c.
+///
+///   spread: 1 zero before and 1 after each    0 a 0 0 b 0 0 c 0
+///   padded: -1 element at the end             0 a 0 0 b 0 0 c
 static void sliceRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
   Value self = derivation.operand("self");
@@ -40,14 +46,15 @@ static void sliceRule(Derivation &derivation) {
   if (dim < 0)
     return differentiateAtRunTime(derivation);
   int64_t size = shapeOf(self)[dim], start = view.getInt("start", 0);
-  // A step beyond the dim takes one element, as one of its size does.
+  // A step larger than the dim reads one element, like a step of its size.
   int64_t step = std::min(view.getInt("step", 1), std::max<int64_t>(size, 1));
   start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
-  // Zeros in front of the first element of each run keep the runs apart, which may be divided.
+  // The zeros in front of the first element are put in front of each element, so that the reshape splits the dim into
+  // runs of `step`, which may be sharded.
   int64_t before = start < step ? start : 0;
   start -= before;
   Value gradient = step == 1 ? derivation.gradient() : spread(derivation, derivation.gradient(), dim, step, before);
-  // The zeros behind the last element may be more than there were elements: these are cut off.
+  // If the zeros after the last element go beyond the dim, the padding is negative and cuts them off.
   derivation.give("self", padded(derivation, gradient, dim, start, size - start - shapeOf(gradient)[dim]));
 }
 
@@ -65,7 +72,7 @@ static void selectRule(Derivation &derivation) {
   derivation.give("self", padded(derivation, gradient, dim, index, size - index - 1));
 }
 
-/// What was added is cut off, and what was cut off is filled with zeros.
+/// Padding is cut off; what negative padding cut off is filled with zeros.
 static void padRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
   std::optional<SmallVector<int64_t>> pads = view.getInts("pad");
@@ -82,7 +89,7 @@ static void padRule(Derivation &derivation) {
                               .build(shapeOf(derivation.operand("self")), elementOf(gradient)));
 }
 
-/// A triangle of the gradient.
+/// The same triangle of the gradient.
 static void triangleRule(Derivation &derivation) {
   Value gradient = derivation.gradient();
   derivation.give("self", derivation.make(derivation.getView().target)

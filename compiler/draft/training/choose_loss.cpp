@@ -13,7 +13,7 @@ static bool isFloat(ScalarType type) {
          type == ScalarType::Float64;
 }
 
-/// True if the value is a scalar, as the language wants a loss: "[1]" is none.
+/// True if the value is a scalar, which the language requires of a loss; a tensor of shape [1] is not.
 static bool isOneFloat(const archive::Value &value) { return isFloat(value.type) && value.dims.empty(); }
 
 static std::optional<std::string> noLoss(LossWish wish, SourceRange place, const std::string &message,

@@ -10,14 +10,14 @@
 namespace meshplan {
 
 enum class LossWish {
-  evident, ///< a loss only if an output is called so
-  wanted,  ///< one, with a warning if there is none
-  needed,  ///< one
+  evident, ///< only an output with the name `loss`
+  wanted,  ///< a loss, with a warning if there is none
+  needed,  ///< a loss, with an error if there is none
 };
 
-/// The name of the output that is the loss: `name`, if that is not empty, else the one called `loss`, else the only one
-/// that is one float. Empty if there is none. Reports what is wrong with `name`, and what is needed and not there or
-/// not evident; then there is no result. `file` is the archive.
+/// The name of the output that is the loss: `name` if it is not empty, else the output called `loss`, else the only
+/// floating-point scalar. Empty if there is none. Reports a wrong `name`, and a needed loss that is missing or
+/// ambiguous; then there is no result. `file` is the archive.
 std::optional<std::string> chooseLoss(const archive::ExportedProgram &program, const std::string &name, LossWish wish,
                                       int32_t file, Diagnostics &diagnostics);
 

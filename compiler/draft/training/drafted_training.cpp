@@ -1,4 +1,12 @@
-//===- drafted_training.cpp - what a drafted plan says of training --------===//
+//===- drafted_training.cpp - training in a drafted plan ------------------===//
+//
+// Turns the settings of a foreign plan, or the default ones, into statements for
+// this model: units become the model's layers or modules of a class, a group
+// without weight decay becomes patterns of its vectors, and the batch becomes
+// microbatches. Each statement notes where it came from, and whether it may be
+// removed if the compiler refuses it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/training/drafted_training.h"
 #include "compiler/draft/module_patterns.h"
@@ -105,8 +113,8 @@ std::string TrainingDrafter::parameterType() const {
 
 static bool isNumber(StringRef component) { return !component.empty() && llvm::all_of(component, llvm::isDigit); }
 
-/// Modules in lists that lie in no other list and hold parameters that are trained, up to number `most` of each, if
-/// that is not 0.
+/// Modules that are items of an outermost list and hold trained parameters; only the first `most` of each list if that
+/// is not 0.
 std::vector<std::string> TrainingDrafter::layers(int64_t most) const {
   std::vector<std::string> paths;
   for (const OutlineModule &module : facts.model.modules) {
@@ -160,9 +168,9 @@ std::vector<std::string> TrainingDrafter::units() const {
 // Statements
 //===----------------------------------------------------------------------===//
 
-/// In how many parts a rank computes its samples.
+/// The number of microbatches in which a rank computes its samples.
 int64_t TrainingDrafter::microbatches() {
-  // A batch that is not the one that is said has other parts, too.
+  // The foreign plan's microbatch size does not apply to a batch of another size.
   if (!training.microBatch || !facts.batch || (training.globalBatch && training.globalBatch->value != *facts.batch))
     return 1;
   int64_t ranks = facts.splitsBatch ? shardsOfRole(facts.mesh, AxisRole::data) : 1;
@@ -192,7 +200,7 @@ void TrainingDrafter::addShard(DraftStatement &data) {
   for (const DraftAxis &axis : facts.mesh)
     if (axis.role == AxisRole::data)
       axes.push_back(axis.name);
-  // Of two axes the inner one has the shards, and each place of the outer one all of them.
+  // With two axes, the inner one shards and the outer one replicates the shards.
   Taken shard = wanted.shard;
   shard.text = "shard " + shard.text + (axes.size() == 2 ? " over " + axes.back() : "");
   data.options.push_back(shard);
@@ -260,11 +268,11 @@ void TrainingDrafter::addRecompute() {
   statements.push_back({"recompute " + llvm::join(own, ", ") + keep, training.recompute->from, {}});
 }
 
-/// Patterns of the trained parameters of one dim or none: `**.bias` where all of one name are such, else their paths.
-/// Empty if there are no others.
+/// Patterns of the trained parameters with at most one dim: `**.bias` where all parameters of that name are such, else
+/// their paths. Empty if all other parameters are.
 std::vector<std::string> TrainingDrafter::vectors() const {
   auto isVector = [&](const OutlineParameter &parameter) { return isTrained(parameter) && parameter.shape.size() < 2; };
-  std::map<std::string, std::pair<size_t, size_t>> byName; // how many there are, and how many of them are vectors
+  std::map<std::string, std::pair<size_t, size_t>> byName; // number of parameters, and of those that are vectors
   for (const OutlineParameter &parameter : facts.model.parameters) {
     auto &[all, own] = byName[parameter.names.front().leaf];
     ++all;

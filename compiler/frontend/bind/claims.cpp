@@ -29,7 +29,7 @@ public:
   }
 
 private:
-  /// Gives a claim to the entry that matches least; remembers the pairs that contradict each other.
+  /// Gives a claim to the entry that matches least; records the pairs of entries that conflict.
   void settle(const Claim &claim, std::vector<size_t> claimants) {
     llvm::stable_sort(claimants, [&](size_t a, size_t b) {
       auto key = [&](size_t entry) {
@@ -52,7 +52,7 @@ private:
         busyOverrides.insert(entry);
   }
 
-  /// The module for which two entries contradict each other, or the parameter, if the path of one names it.
+  /// The module for which two entries conflict, or the parameter, if one of their paths names it.
   NamedParameter contested(const Claim &claim, std::pair<size_t, size_t> pair) const {
     NamedParameter name{claim.module, static_cast<size_t>(claim.index)};
     bool isNamed = claim.kind == Claim::Parameter && (llvm::is_contained(entries[pair.first].parameters, name) ||
@@ -87,7 +87,7 @@ private:
     std::vector<NamedParameter> common;
     std::set_intersection(smallExtent.begin(), smallExtent.end(), largeExtent.begin(), largeExtent.end(),
                           std::back_inserter(common));
-    // Of entries that name modules these are counted, without what they hold.
+    // If both entries name modules only, modules are counted, without their parameters.
     bool namesModules = small.parameters.empty() && large.parameters.empty();
     size_t both = llvm::count_if(
         common, [&](const NamedParameter &name) { return (name.parameter == noParameter) == namesModules; });

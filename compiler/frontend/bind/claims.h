@@ -1,9 +1,11 @@
 //===- claims.h - which entry owns what ---------------------------*- C++ -*-===//
 //
-// An entry claims the style of the modules that it matches, their borders, and
-// the parameters that they hold; one whose path names parameters claims these. A claim has one owner. Of several
-// entries that claim the same, the one that matches least owns it, and all but the one that matches most must be marked
-// `override`. Internal to binding.
+// An entry claims the style and the borders of the modules that it matches, and the parameters that these hold; an
+// entry whose path names parameters claims these. A claim has one owner. Of several entries with the same claim, the
+// one that matches least owns it, and all but the one that matches most must be marked `override`. Internal to binding.
+//
+// Example: `layers.*.mlp: colwise tp` and `override layers.0.mlp: replicate` both claim the style of layers.0.mlp. The
+// second entry matches one module instead of all layers, so it owns the claim. Without `override` it is an error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +20,7 @@
 
 namespace meshplan::bind {
 
-/// What can be claimed: the style of a module, one border of a module, the
-/// storage of a parameter that a module holds.
+/// The kinds of claims: the style of a module, a border of a module, the storage of a parameter that a module holds.
 struct Claim {
   enum Kind { Style, Input, Output, Parameter } kind;
   size_t module;
@@ -28,11 +29,11 @@ struct Claim {
   auto operator<=>(const Claim &) const = default;
 };
 
-/// The entries that claim something, by their number.
+/// The entries with each claim, by index.
 using ClaimMap = std::map<Claim, std::vector<size_t>>;
 
-/// The owner of each claim, of entries as written: with all that their paths match. Reports entries that contradict
-/// each other, an override that is not a strict subset, and one that overrides nothing.
+/// The owner of each claim. `entries` have everything that their paths match. Reports conflicting entries, an override
+/// that is not a strict subset, and one that overrides nothing.
 std::map<Claim, size_t> settleClaims(const Context &context, const ClaimMap &claims,
                                      llvm::ArrayRef<EntryMatch> entries);
 

@@ -1,4 +1,14 @@
-//===- coverage.cpp - what no entry places ---------------------------------===//
+//===- coverage.cpp - modules and parameters without an entry --------------===//
+//
+// A parameter that no entry claims is left to the innermost `rest` whose block
+// contains one of the modules that hold it. Two `rest` that both contain one of
+// them, and neither of which is inside the other, are an error.
+//
+// Example: with `rest: replicate` at the top and `rest: colwise tp` in the block
+// `layers.*`, an unclaimed parameter of layers.0.mlp is colwise and one of
+// lm_head is replicated.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/support/layer_names.h"
@@ -33,20 +43,20 @@ private:
   /// True if the block of `inner` is written inside the block of `outer`.
   bool isInside(const Rest &inner, const Rest &outer) const;
 
-  /// Gives the parameter to the innermost `rest` around the modules that hold it.
+  /// Assigns the parameter to the innermost `rest` around the modules that hold it.
   void place(size_t parameter);
   void reportTwo(const Rest &a, const Rest &b, size_t parameter);
 
-  /// One message for each group of modules that differ in indices only. A module of which a part is placed is named by
-  /// the parameters that are not.
+  /// Reports one error for each group of modules that differ in indices only. If some parameters of a module are
+  /// placed, the error names the others.
   void reportUncovered(const std::vector<bool> &claimed);
   struct Group {
-    std::string path; ///< of the first
+    std::string path; ///< of the first module
     size_t module;
     size_t count = 0;
   };
   void reportGroup(const std::string &key, const Group &group);
-  /// The entry that states the module's borders, or null.
+  /// The entry that states a border of the module, or null.
   const EntryMatch *borderEntry(size_t module) const;
   void finish(const Rest &rest);
   void countModules(const std::vector<bool> &claimed);

@@ -1,4 +1,16 @@
-//===- entries.cpp - which entry each module and parameter takes -----------===//
+//===- entries.cpp - entries and the modules that they apply to ------------===//
+//
+// 1. checkBlocks: blocks that match nothing.
+// 2. addEntry: each entry is matched with modules and parameters, and claims
+//    their styles, borders and parameters.
+// 3. settleClaims: one owner for each claim (claims.h).
+// 4. finishModules: owners become the modules and parameters of the plan.
+// 5. coverRest: modules without an owner are left to `rest`, or are an error.
+//
+// If a block matches nothing, step 5 is skipped: the modules that it was meant
+// for would all be reported as uncovered.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/claims.h"
 #include "compiler/frontend/bind/context.h"
@@ -25,15 +37,16 @@ public:
   void run();
 
 private:
-  /// A block that matches nothing is one error; the entries inside are left out.
+  /// Reports each block that matches nothing once; the entries inside it are skipped.
   bool checkBlocks();
   bool isInBadBlock(llvm::ArrayRef<PathPattern> blocks) const;
   void addEntry(size_t index);
 
-  /// What an entry says of parameters that its path names is a style.
+  /// Checks an entry whose path names parameters: it may only state styles.
   void checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
 
-  /// A style that divides parameters is for the modules that have some.
+  /// Removes modules without parameters from an entry whose style splits parameters: a pattern such as `layers.*`
+  /// matches them, too. If no module is left, the entry would have no effect, which is an error.
   void dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
   void claimAll(size_t entry, const EntryStyles &entryStyles, const EntryMatch &match);
 
@@ -50,7 +63,7 @@ private:
   llvm::StringMap<int64_t> extents; ///< by name of a dim
   std::vector<SourceRange> badBlocks;
   std::vector<EntryStyles> styles;
-  std::vector<EntryMatch> asWritten; ///< the entries with all that their paths match, also what a style then leaves out
+  std::vector<EntryMatch> asWritten; ///< with all that the paths match, before styles drop modules
   ClaimMap claims;
   std::map<Claim, size_t> owners;
   std::set<const BoundLayout *> badLayouts;
@@ -99,6 +112,8 @@ void EntryBinder::addEntry(size_t index) {
     matchEntry(context, nested, match);
     checkParameterEntry(entry, styles.back(), match);
   }
+  // An override must match a strict subset of what the other entry matches as written, so this is kept as it was
+  // written.
   asWritten.push_back(match);
   dropWithoutParameters(entry, styles.back(), match);
   claimAll(index, styles.back(), match);
@@ -219,7 +234,7 @@ void EntryBinder::finishModules() {
       finishParameter(claim, entry);
       continue;
     }
-    // The claims of styles come first: borders of another entry leave the place of the style.
+    // Claims of styles are sorted first: a border of another entry does not replace the style's entry.
     auto [place, isNew] = modules.try_emplace(claim.module);
     BoundModule &module = place->second;
     if (isNew) {
@@ -255,6 +270,7 @@ std::vector<bool> EntryBinder::claimedParameters() const {
       result[static_cast<size_t>(claim.index)] = true;
     styled[claim.module] = styled[claim.module] || claim.kind == Claim::Style;
   }
+  // A reader that has a style places the parameters that it reads.
   for (size_t i = 0; i < result.size(); ++i)
     for (size_t module : context.model.parameters[i].readers)
       result[i] = result[i] || styled[module];

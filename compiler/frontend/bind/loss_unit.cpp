@@ -9,7 +9,7 @@
 using namespace meshplan;
 using namespace meshplan::bind;
 
-/// Words of the language; of the model there is none.
+/// Words of the language; there is none for the model's own loss.
 static constexpr std::pair<llvm::StringRef, LossUnit> units[] = {
     {"token", LossUnit::Token},
     {"sequence", LossUnit::Sequence},

@@ -101,7 +101,7 @@ bool appendPath(llvm::ArrayRef<Operand> item, std::vector<PathPattern> &out) {
   if (item.size() != 1 || item[0].kind == Operand::Kind::List)
     return false;
   std::string text = item[0].text;
-  // Digits and the letters of a unit are a name here.
+  // Digits followed by the letters of a unit are a name here.
   if (item[0].kind == Operand::Kind::Number)
     llvm::erase(text, ' ');
   out.push_back({text, item[0].kind == Operand::Kind::String, item[0].range});

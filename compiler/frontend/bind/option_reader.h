@@ -1,8 +1,7 @@
 //===- option_reader.h - options of a block by name --------------*- C++ -*-===//
 //
-// Reads the options of one block against a table of names. Reports unknown
-// options with the nearest name, options that stand twice, and values of the
-// wrong kind. Internal to binding.
+// Reads the options of one block with a table of rules. Reports unknown options with the nearest name, repeated
+// options, and values of the wrong kind. Internal to binding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,33 +14,33 @@
 
 namespace meshplan::bind {
 
-/// One option: how its form reads, for help, and what takes it.
+/// One option: its form, for help texts, and the function that reads it.
 struct OptionRule {
   std::string name;
   std::string form;                         ///< `bucket SIZE | none`
-  std::function<bool(const Option &)> take; ///< false: the value is not of this form
+  std::function<bool(const Option &)> take; ///< false: the value does not have this form
   bool mayRepeat = false;
   bool takesBlock = false;
-  bool mayLackBlock = false; ///< of one that takes a block
+  bool mayLackBlock = false; ///< for an option that takes a block
 };
 
 void readOptions(const Context &context, llvm::StringRef statement, llvm::ArrayRef<Option> options,
                  llvm::ArrayRef<OptionRule> rules);
 
-/// Of several with one name the first counts.
+/// The range of each option; the first one if a name is repeated.
 OptionPlaces optionPlaces(llvm::ArrayRef<Option> options);
 
 /// The only operand of an option, or null if it has none or several.
 const Operand *singleOperand(const Option &option);
-/// The only operand as a word, a number without a unit, an integer.
+/// The only operand as a word, as a number without a unit, as an integer.
 std::optional<std::string> singleWord(const Option &option);
 std::optional<double> singleNumber(const Option &option);
 std::optional<int64_t> singleInteger(const Context &context, const Option &option);
-/// All operands as words, commas left out: `shard parameters, gradients over dp`.
+/// All operands as words, without commas: `shard parameters, gradients over dp`.
 std::optional<std::vector<Word>> allWords(const Option &option);
 /// All operands as words, as `a b`; empty if one is not a word.
 std::string joinedWords(const Option &option);
-/// Operands between commas as paths; `[P, Q]` is one group of several.
+/// Operands between commas as paths; `[P, Q]` is one group of several paths.
 std::optional<std::vector<std::vector<PathPattern>>> pathGroups(const Option &option);
 
 } // namespace meshplan::bind

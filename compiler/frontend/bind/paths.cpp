@@ -15,11 +15,11 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// The pattern with the first component that leads nowhere replaced by the nearest name that is there; and, if no name
-/// is near, what is there.
+/// Patterns in which the first component that matches nothing is replaced by a near name; and, if no name is near, the
+/// names that exist there.
 struct Repair {
   std::vector<std::string> patterns;
-  std::string place;              ///< the part of the pattern that matches
+  std::string place;              ///< the prefix that matches
   std::vector<std::string> names; ///< names below it
 };
 
@@ -92,7 +92,7 @@ bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested
   size_t before = context.diagnostics.errorCount();
   for (const PatternSequence &single : singleAlternatives(*pattern))
     if (context.modules.match(subtreePattern(single)).empty()) {
-      // A statement without what stands in front of its block reads as a block of paths.
+      // The keyword of a statement with a missing operand is parsed as a block of paths.
       std::string form = keywordForm(patternText(single));
       context.diagnostics.error(range, "'" + patternText(single) + "' matches no module")
           .help(form.empty() ? repairHelp(context.modules, single) : form);
@@ -100,7 +100,7 @@ bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested
   return context.diagnostics.errorCount() == before;
 }
 
-/// What a pattern that names no parameter may mean; else, the names that parameters have in their modules.
+/// The help for a pattern that names no parameter: near names, or else the names that parameters have in their modules.
 static std::string parameterHelp(const Context &context, const PatternSequence &pattern) {
   std::string help = repairHelp(context.parameters, pattern);
   if (!help.empty())
@@ -113,7 +113,7 @@ static std::string parameterHelp(const Context &context, const PatternSequence &
   return suggest(patternText(patternComponents(pattern).back()), leaves, "parameters are called");
 }
 
-/// True if a parameter has a name that matches, or that lies below a module that does.
+/// True if a parameter has a name that matches, or is held by a module at or below one that matches.
 static bool namesParameter(const Context &context, const PatternSequence &pattern) {
   return !context.parameters.match(pattern).empty() ||
          llvm::any_of(context.modules.match(subtreePattern(pattern)),

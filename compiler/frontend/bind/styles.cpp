@@ -28,7 +28,7 @@ constexpr StyleRule styleRules[] = {
     {StyleKind::Replicate, "replicate", false, false, false},
 };
 
-/// How a style over several axes is written.
+/// The form of a style over several axes.
 std::string helpWithAxes(llvm::StringRef style, llvm::StringRef first, llvm::StringRef second) {
   return ("several axes are written in parentheses: '" + style + " (" + first + ", " + second + ")'").str();
 }
@@ -47,14 +47,14 @@ const StyleRule *findRule(const Context &context, const Word &style) {
   return nullptr;
 }
 
-/// What a count may be.
+/// The valid range of a count.
 struct CountRange {
   llvm::StringRef what;
   llvm::StringRef help;
   int64_t least = 0, most = INT64_MAX;
 };
 
-// More are a mistake; each part takes memory, and the sum of all sizes fits in an integer.
+// Larger numbers are a mistake: each part takes memory, and the sum of all sizes must fit in an integer.
 constexpr CountRange partCount = {"the number of parts", "'parts 3' stands for three projections of one size", 2,
                                   65536};
 constexpr CountRange partSize = {"the size of a part", "sizes are in proportion: 'parts (q 4, k 1, v 1)'", 1,
@@ -125,7 +125,7 @@ void bindOptions(const Context &context, const StyleRule &rule, const StyleClaus
 
 constexpr const char *overrideStandsInFront = "'override' stands in front of the path: 'override PATH: STYLE'";
 
-/// `colwise dp tp` reads as an option `dp` whose value is `tp`. True if that was reported.
+/// `colwise dp tp` is parsed as an option `dp` with the value `tp`. True if this was reported.
 bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
   if (!clause.axes.empty() || clause.options.empty() ||
       !context.environment.mesh.find(clause.options.front().name.text))
@@ -144,7 +144,7 @@ bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
   return true;
 }
 
-/// The axes of a style. False if they are not those that the style needs, which was reported.
+/// Binds the axes of a style. False if the style needs others, which is reported.
 bool bindAxes(const Context &context, const StyleRule &rule, const StyleClause &clause, std::vector<Word> &usedAxes,
               BoundStyle &style) {
   const std::string &name = clause.style.text;
@@ -248,7 +248,7 @@ EntryStyles bind::bindClauses(const Context &context, const EntryStatement &entr
       for (const PlacementSyntax &placement : std::get<ParameterClause>(clause).placements)
         bindPlacement(context, placement, result);
   }
-  // Nothing follows from a style that is wrong.
+  // An invalid style has no effect.
   if (result.hasWrongStyle)
     result.styles.clear();
   return result;

@@ -1,4 +1,4 @@
-//===- ties.cpp - one placement for a parameter with several users ---------===//
+//===- ties.cpp - consistent placement of tied parameters ------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/support/layer_names.h"
@@ -15,8 +15,8 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// How one statement places a tied parameter. A style knows the axes; which dims it splits says the operator that reads
-/// the parameter, later.
+/// The placement of a tied parameter by one statement. A style only tells the axes; the dims that it splits are known
+/// later, from the operator that reads the parameter.
 struct Placement {
   std::string module;
   std::string text;
@@ -78,22 +78,22 @@ Placement placementOf(const Context &context, const BoundPlan &plan, const Bound
   return result;
 }
 
-/// The entry of a module that gives it a style, or null.
+/// The entry that gives a style to the module, or null.
 const BoundModule *styledModule(const BoundPlan &plan, size_t module) {
   auto bound = llvm::lower_bound(plan.modules, module,
                                  [](const BoundModule &entry, size_t value) { return entry.module < value; });
   return bound != plan.modules.end() && bound->module == module && !bound->styles.empty() ? &*bound : nullptr;
 }
 
-/// The style that a parameter has under one of its names, or null.
+/// The style of a parameter under one of its names, or null.
 const BoundParameterStyle *ownStyle(const BoundPlan &plan, const NamedParameter &name) {
   auto found = llvm::find_if(plan.parameterStyles, [&](const BoundParameterStyle &each) { return each.name == name; });
   return found == plan.parameterStyles.end() || found->styles.empty() ? nullptr : &*found;
 }
 
-/// The modules whose styles place a parameter: those that own it, and those that read it. One that reads a parameter of
-/// a module below itself, as nn.MultiheadAttention reads that of its projection, leaves it to the style of that module,
-/// and every module leaves what it owns to the style that the parameter has itself.
+/// The modules whose styles place a parameter: its owners and its readers. A reader that contains the owner, as
+/// nn.MultiheadAttention contains its projection, leaves the parameter to the owner's style. An owner leaves it to a
+/// style of the parameter itself.
 std::set<size_t> placingModules(const Context &context, const BoundPlan &plan, size_t index) {
   const OutlineParameter &parameter = context.model.parameters[index];
   std::set<size_t> modules;
@@ -129,8 +129,8 @@ std::vector<Placement> placementsOf(const Context &context, const BoundPlan &pla
 
 } // namespace
 
-/// Without a tie one of the modules owns the parameter and another reads it, as a parametrization does: what divides it
-/// for one is what the other needs.
+/// Without a tie, one module owns the parameter and another one reads it, as a parametrization does: if one of them
+/// splits it, the other must, too.
 static std::string placementHelp(bool isTied, const Placement &first, const Placement &second) {
   if (isTied)
     return "a tied parameter has one placement; give one that both modules can take";

@@ -1,4 +1,21 @@
 //===- values.cpp - inputs, outputs and the loss ---------------------------===//
+//
+// Extents of symbolic dims come from statements, and spread over names and
+// symbols: dims with one name have one extent, and so do dims with one symbol of
+// the archive. learnSymbols() repeats until nothing new is learned.
+//
+// Example: in the archive, ids is [s0, s1] and labels is [s2, s1], because the
+// exporter gave the batch of labels a symbol of its own. The plan states
+//
+//   input ids: [batch = 16, seq = 128]    input labels: [batch, seq]
+//
+//   statements   s0 = 16, s1 = 128, batch = 16, seq = 128
+//   names        s2 = batch = 16
+//
+// Two values for one name or symbol are an error at the second one; a symbol
+// without a value is an error at the first input dim that has it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/frontend/dim_extents.h"
@@ -23,7 +40,7 @@ std::vector<std::string> namesOf(llvm::ArrayRef<OutlineValue> values) {
   return result;
 }
 
-/// A value by name, else by number.
+/// The value with this name, else the one with this number.
 std::optional<size_t> findValue(llvm::ArrayRef<OutlineValue> values, llvm::StringRef name) {
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i].name == name)
@@ -34,7 +51,7 @@ std::optional<size_t> findValue(llvm::ArrayRef<OutlineValue> values, llvm::Strin
   return std::nullopt;
 }
 
-/// An extent and where the plan or the archive says so.
+/// An extent and its source in the plan or the archive.
 struct Known {
   int64_t extent;
   SourceRange range;
@@ -58,20 +75,20 @@ private:
   void declare(const ValueStatement &statement, llvm::ArrayRef<StatedDim> stated, const Word &name);
   std::vector<BoundDim> bindDims(const OutlineValue &value, llvm::ArrayRef<StatedDim> stated);
 
-  /// The extent in one call of the model, of which a step makes one for each microbatch with a mean of its own.
+  /// The extent in one call of the model: with `mean`, a step makes one call for each microbatch.
   std::optional<int64_t> extentOfCall(const DimSyntax &dim, int64_t stated);
-  /// Reports an archive that has another extent than the plan states.
+  /// Reports an archive whose extent differs from the stated one.
   void reportExtent(const StatedDim &dim, int64_t actual, const std::string &source);
-  /// `batch = 16` asserts an extent of the archive, or gives one to its symbol.
+  /// `batch = 16` checks a known extent of the archive, or binds its symbol.
   void state(const StatedDim &dim, const OutlineDim &actual, const std::string &source);
   void learn(std::map<std::string, Known> &table, const std::string &name, Known known, llvm::StringRef kind);
 
-  /// A symbol takes the extent of its dim's name, and gives a name its extent, until nothing is new.
+  /// Propagates extents between symbols and names of dims, until nothing changes.
   void learnSymbols();
   void learnDim(const BoundDim &dim, const std::string &symbol, const std::string &source);
   void finish(const OutlineValue &value, std::vector<BoundDim> &dims);
   void checkKnown(const BoundInput &input);
-  /// A symbolic dim of an output has the extent of its name.
+  /// Checks that a symbolic dim of an output has the extent of its name.
   void checkNames(const BoundOutput &output);
   void bindLoss();
 
@@ -81,7 +98,7 @@ private:
   std::map<std::string, Known> names;
   std::map<std::string, Known> symbols;
   std::set<std::pair<std::string, std::string>> contradicted;
-  std::set<std::string> unbound; ///< symbols without an extent that are reported, or whose statement is
+  std::set<std::string> unbound; ///< symbols without an extent that have been reported, or whose statement has
   bool hasUnknownInput = false;
 };
 
@@ -148,6 +165,7 @@ void ValueBinder::declare(const ValueStatement &statement, llvm::ArrayRef<Stated
   }
   const OutlineValue &value = values[*index];
   if (value.dims.size() != statement.dims.size()) {
+    // The plan's dims cannot be matched with the archive's; do not report these symbols as unbound, too.
     for (const OutlineDim &dim : value.dims)
       unbound.insert(dim.symbol);
     context.diagnostics
@@ -272,6 +290,7 @@ void ValueBinder::checkKnown(const BoundInput &input) {
   for (size_t i = 0; i < input.dims.size(); ++i) {
     const BoundDim &dim = input.dims[i];
     const std::string &symbol = value.dims[i].symbol;
+    // An input without a declaration may be meant by a misspelt one, which has been reported.
     bool isMisspelt = hasUnknownInput && !input.range.hasLine();
     if (dim.extent != 0 || symbol.empty() || isMisspelt || !unbound.insert(symbol).second)
       continue;

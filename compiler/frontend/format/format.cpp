@@ -1,4 +1,16 @@
 //===- format.cpp - from tokens to canonical lines -------------------------===//
+//
+// Statements are collected from the token stream, comments included, as lines of
+// parts; lines.cpp then aligns and breaks them. A token decides:
+//
+//   end of line, `;`   ends the statement
+//   `{`                keeps the whole block on its line if it is written on one
+//                      line and fits; else ends the line and indents
+//   `}`                ends the line and dedents
+//   `:` of an entry    ends the key, which is aligned with its neighbours
+//   `,` and comments   end a part, after which the line may be broken
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/format.h"
 
@@ -26,7 +38,7 @@ bool isEnd(const Token &token) {
   return token.getType() == PlanLexer::NEWLINE || token.getType() == PlanLexer::SEMICOLON;
 }
 
-/// The last line that a token stands on; a block comment may stand on several.
+/// The last line of a token; a block comment may have several.
 size_t lastLine(const Token &token) {
   if (token.getType() != PlanLexer::BLOCK_COMMENT)
     return token.getLine();
@@ -40,7 +52,7 @@ public:
 
   void add(const Token &token);
 
-  /// The end of a statement inside a block on one line.
+  /// Adds the end of a statement inside a block on one line.
   void addEnd() { pendingSemicolon = last == nullptr || last->getType() != PlanLexer::LEFT_BRACE; }
 
   Line take();
@@ -48,7 +60,7 @@ public:
 private:
   bool needsSpace(const Token &token) const;
 
-  /// `input a: [...]` is no entry.
+  /// True for `input a: [...]`, which is not an entry.
   bool isValue() const { return (first->getText() == "input" || first->getText() == "output") && last != first; }
 
   Line line;
@@ -78,6 +90,7 @@ void Statement::add(const Token &token) {
   last = &token;
 }
 
+/// The last part has no comma that would have ended it.
 Line Statement::take() {
   if (!text.empty())
     line.parts.push_back({text, false});
@@ -104,11 +117,13 @@ private:
   void flush();
   void push(Line line);
 
-  /// A comment after a statement stays there; one inside a statement is a part of it; others have their own line.
+  /// Adds a comment. After a statement it stays on the statement's line; inside one it is part of it; others have their
+  /// own line.
   void comment(size_t i);
   size_t closing(size_t open) const;
 
-  /// Opens a block, or takes it whole if it may stay on its line. Returns the last token that was used.
+  /// Opens a block, or adds the whole block if it may stay on one line. Returns the index of the last token that was
+  /// used.
   size_t brace(size_t open);
   bool fitsOnLine(size_t open, size_t close) const;
   void close(const Token &token);
@@ -117,9 +132,9 @@ private:
   std::vector<Line> lines;
   Statement statement;
   size_t depth = 0;
-  size_t startLine = 0;    ///< of the statement that is being read
-  size_t previousLine = 0; ///< of the last token
-  size_t endLine = 0;      ///< of the last line that was pushed
+  size_t startLine = 0;    ///< first line of the current statement
+  size_t previousLine = 0; ///< line of the last token
+  size_t endLine = 0;      ///< last line of the last pushed statement
   bool isFirstInBlock = true;
 };
 
@@ -178,6 +193,7 @@ void Formatter::comment(size_t i) {
     append(token);
     return;
   }
+  // A statement may have ended before the comment on its line, as `a: rowwise tp; // why` does.
   bool isAfter = !statement.empty() || (!lines.empty() && endLine == token.getLine());
   flush();
   if (isAfter && lines.back().comment.empty() && !lines.back().parts.empty()) {

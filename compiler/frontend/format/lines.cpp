@@ -15,7 +15,7 @@ namespace {
 
 size_t indentOf(const Line &line) { return 2 * line.depth; }
 
-/// Lines [begin, end) that stand together and satisfy a condition.
+/// Visits each run [begin, end) of adjacent lines of one level that satisfy a condition.
 template <typename Condition, typename Visit>
 void forEachRun(const std::vector<Line> &lines, Condition condition, Visit visit) {
   for (size_t begin = 0; begin < lines.size();) {

@@ -10,7 +10,7 @@ namespace meshplan::format {
 
 constexpr size_t lineWidth = 120;
 
-/// A piece of a statement behind which the line may be broken.
+/// A piece of a statement; the line may be broken after it.
 struct Part {
   std::string text;
   bool mustBreak = false; ///< it ends in a `//` comment
@@ -25,7 +25,7 @@ struct Line {
   std::string comment; ///< after the statement
 };
 
-/// Columns that a text takes: its code points.
+/// The width of a text in columns: the number of its code points.
 size_t widthOf(const std::string &text);
 
 /// Aligns and breaks lines.

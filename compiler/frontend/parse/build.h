@@ -1,8 +1,7 @@
 //===- build.h - from parse tree to syntax -----------------------*- C++ -*-===//
 //
-// One function per family of statements; each takes a tree without errors. What
-// a tree cannot tell (a number that does not fit, a bad character in a string)
-// is reported here.
+// One function per family of statements; each takes a tree without errors. Errors that are not errors of syntax (a
+// number that does not fit, a bad character in a string) are reported here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +15,7 @@ namespace meshplan::build {
 
 using Parser = grammar::PlanParser;
 
-/// Where positions, canonical text and errors go.
+/// Locations, canonical text and errors of one file.
 struct SyntaxContext {
   int32_t file;
   antlr4::CommonTokenStream &tokens;

@@ -89,7 +89,7 @@ Clause clause(const SyntaxContext &context, Parser::ClauseContext &rule) {
   return styleClause(context, *rule.styleClause());
 }
 
-/// The word `rest` of an entry without path.
+/// The token `rest` of an entry without a path.
 const antlr4::Token *restOf(Parser::EntryContext &rule) {
   auto colon = std::ranges::find(rule.children, rule.COLON());
   return dynamic_cast<antlr4::tree::TerminalNode &>(**std::prev(colon)).getSymbol();
@@ -107,7 +107,7 @@ void build::entry(const SyntaxContext &context, Parser::EntryContext &rule, cons
   } else {
     result.pathRange = context.range(*restOf(rule));
   }
-  // A path may be called so, too.
+  // A path may also have the name `override`.
   bool isPath = rule.path() != nullptr && rule.path()->start == rule.start;
   result.isOverride = rule.start->getText() == "override" && !isPath;
   for (Parser::ClauseContext *item : rule.clause())

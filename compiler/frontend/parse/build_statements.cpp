@@ -71,7 +71,7 @@ void trainable(const SyntaxContext &context, Parser::TrainableStatementContext &
   syntax.trainable.push_back({kind, paths(context, *rule.paths()), context.range(rule)});
 }
 
-/// The path of an entry: the name of an option, or behind `override` its first operand.
+/// The path of an init entry: the name of the option, or, after `override`, its first operand.
 std::optional<PathPattern> initPath(const Option &option, bool isOverride) {
   if (!isOverride) {
     llvm::StringRef text = option.name.text;
@@ -97,7 +97,7 @@ void init(const SyntaxContext &context, Parser::InitStatementContext &rule, Synt
   syntax.inits.push_back(std::move(result));
 }
 
-/// The statements of what a step computes; false for others.
+/// Builds a statement about the forward pass; false for others.
 bool forwardStatement(const SyntaxContext &context, Parser::StatementContext &rule, Syntax &syntax) {
   if (auto *statement = rule.modelStatement())
     model(context, *statement, syntax);
@@ -122,7 +122,7 @@ bool forwardStatement(const SyntaxContext &context, Parser::StatementContext &ru
   return true;
 }
 
-/// The statements of how it trains, and those for later work.
+/// Builds a statement about training, or a reserved one.
 void trainingStatement(const SyntaxContext &context, Parser::StatementContext &rule, Syntax &syntax) {
   if (auto *statement = rule.dataStatement())
     data(context, *statement, syntax);

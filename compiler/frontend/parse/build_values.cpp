@@ -82,7 +82,7 @@ Expression factor(const SyntaxContext &context, Parser::FactorContext &rule) {
   return result;
 }
 
-/// A chain is a tree as deep as it is long, and trees are walked recursively.
+/// A chain becomes a tree as deep as the chain is long, and trees are walked recursively.
 bool isTooLong(const SyntaxContext &context, const antlr4::ParserRuleContext &rule, size_t operands) {
   constexpr size_t mostOperands = 100;
   if (operands > mostOperands)
@@ -91,7 +91,7 @@ bool isTooLong(const SyntaxContext &context, const antlr4::ParserRuleContext &ru
   return operands > mostOperands;
 }
 
-/// Adds one operand to a chain that is read from the left.
+/// Adds one operand to a left-associative chain.
 Expression chain(const SyntaxContext &context, Expression left, llvm::StringRef op, Expression right,
                  const antlr4::Token &first, const antlr4::Token &last) {
   Expression result;

@@ -21,7 +21,7 @@ bool holdsItems(size_t rule) {
          rule == PlanParser::RuleParameterClause;
 }
 
-/// The brace of this type that was read for a rule, if there is one.
+/// The brace of this type among the children of a rule, if there is one.
 const Token *braceOf(const antlr4::ParserRuleContext *context, size_t type) {
   for (antlr4::tree::ParseTree *child : context->children)
     if (auto *leaf = dynamic_cast<antlr4::tree::TerminalNode *>(child))
@@ -30,7 +30,7 @@ const Token *braceOf(const antlr4::ParserRuleContext *context, size_t type) {
   return nullptr;
 }
 
-/// The brace that is not closed where a file ends at a place at which a statement may end.
+/// The innermost unclosed brace, where the file ends although a statement could end.
 const Token *openBrace(const antlr4::ParserRuleContext *context) {
   for (; context != nullptr; context = static_cast<const antlr4::ParserRuleContext *>(context->parent))
     if (const Token *brace = braceOf(context, PlanParser::LEFT_BRACE))
@@ -44,7 +44,7 @@ bool isInEntry(const antlr4::RuleContext *context) {
   return context != nullptr;
 }
 
-/// How what is wrong at `found` is written; empty where nobody can tell.
+/// The help for an error at `found`: the form of what the user may have meant; empty if unknown.
 std::string formAt(const antlr4::ParserRuleContext *context, const Token &found) {
   if (found.getText() == "plan" && braceOf(context, PlanParser::RIGHT_BRACE) != nullptr)
     return "a file holds one plan";
@@ -57,13 +57,13 @@ std::string formAt(const antlr4::ParserRuleContext *context, const Token &found)
   return statementForm(context);
 }
 
-/// `colwise tp output [...]`: the word before the bracket begins a clause of its own.
+/// True for `colwise tp output [...]`: the word before the bracket begins a clause of its own.
 bool lacksComma(antlr4::Parser &parser, const Token &found) {
   Token *before = found.getType() == PlanParser::LEFT_BRACKET ? parser.getTokenStream()->LT(-1) : nullptr;
   return before != nullptr && (before->getText() == "output" || before->getText() == "input");
 }
 
-/// Skips to the end of the statement: over whole blocks, not over the brace that closes the block around it.
+/// Skips to the end of the statement, over nested blocks but not over the brace that closes the enclosing block.
 void skipStatement(antlr4::Parser &parser) {
   int depth = 0;
   for (size_t type = parser.getInputStream()->LA(1); type != Token::EOF; type = parser.getInputStream()->LA(1)) {
@@ -160,8 +160,8 @@ void PlanErrorStrategy::sync(antlr4::Parser *parser) {
   const antlr4::ParserRuleContext *context = parser->getContext();
   if (!holdsItems(context->getRuleIndex()) || braceOf(context, PlanParser::LEFT_BRACE) == nullptr)
     throw error;
-  // Between two statements of a block: report, and go on with the next one instead of leaving the block. What stands
-  // behind the plan is one error, however long it is.
+  // Between two statements of a block: report, and continue with the next statement instead of leaving the block. All
+  // text after the plan is one error.
   reportError(parser, error);
   skipStatement(*parser);
   while (braceOf(context, PlanParser::RIGHT_BRACE) != nullptr && parser->getInputStream()->LA(1) != Token::EOF)

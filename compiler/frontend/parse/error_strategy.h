@@ -1,7 +1,7 @@
 //===- error_strategy.h - syntax errors in the user's words ------*- C++ -*-===//
 //
-// Turns ANTLR's recognition errors into diagnostics and goes on with the next
-// statement, so that one run reports every statement that is wrong, once.
+// Turns ANTLR's recognition errors into diagnostics and continues with the next statement, so that one run reports
+// every wrong statement, once.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- expectations.cpp - what a syntax error says -------------------------===//
+//===- expectations.cpp - the text of syntax errors ------------------------===//
 
 #include "compiler/frontend/parse/expectations.h"
 
@@ -17,7 +17,7 @@ using grammar::PlanParser;
 
 namespace {
 
-/// The class of tokens that a user thinks of, or the token itself.
+/// The name of a class of tokens, or the token itself.
 std::string describeType(size_t type, const antlr4::misc::IntervalSet &expected) {
   switch (type) {
   case PlanParser::NEWLINE:
@@ -38,7 +38,7 @@ std::string describeType(size_t type, const antlr4::misc::IntervalSet &expected)
   return "";
 }
 
-/// A set of expected tokens, and which of them go without saying.
+/// A set of expected tokens without those that are implied by others.
 class Expected {
 public:
   Expected(const antlr4::misc::IntervalSet &set, const antlr4::dfa::Vocabulary &vocabulary) : set(set) {
@@ -67,12 +67,12 @@ private:
   bool isImplied(size_t type, llvm::StringRef literal) const {
     bool isWord = literal.size() > 2 && llvm::isAlpha(literal[1]);
     bool endsName = llvm::is_contained({"'over'", "'on'", "'keep'"}, literal);
-    // Where `split` may stand, every keyword may.
+    // Wherever `split` is possible, every keyword is.
     if (has(PlanParser::NAME) && (type == PlanParser::UNIT || (isWord && (!endsName || hasLiteral("'split'")))))
       return true;
     if (has(PlanParser::PATH) && (type == PlanParser::STAR || type == PlanParser::STRING))
       return true;
-    // A number alone is a name; beside quantities it is one itself.
+    // A number alone counts as a name; together with quantities it is a number.
     if (has(PlanParser::PATH) && type == PlanParser::NUMBER && !has(PlanParser::QUANTITY))
       return true;
     bool isOutside = has(Token::EOF) || (hasLiteral("'plan'") && !has(PlanParser::NAME));
@@ -122,7 +122,7 @@ std::string meshplan::statementForm(const antlr4::RuleContext *context) {
       return "the form is 'parameter { NAME: LAYOUT; NAME: LAYOUT }'";
     case PlanParser::RuleEntry:
       return entryForm();
-    case PlanParser::RuleItem: // behind a whole statement
+    case PlanParser::RuleItem: // after a whole statement
     case PlanParser::RuleStatement: {
       const auto *statement = static_cast<const antlr4::ParserRuleContext *>(context);
       return keywordForm(statement->start->getText());

@@ -1,4 +1,4 @@
-//===- expectations.h - what a syntax error says -----------------*- C++ -*-===//
+//===- expectations.h - the text of syntax errors ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_FRONTEND_PARSE_EXPECTATIONS_H
 #define MESHPLAN_COMPILER_FRONTEND_PARSE_EXPECTATIONS_H
@@ -14,11 +14,10 @@ namespace meshplan {
 /// `'tp'`, `end of line`, `end of file`.
 std::string describeToken(const antlr4::Token &token);
 
-/// `a name`, `a number or '('`; empty where too many tokens could stand.
+/// `a name`, `a number or '('`; empty if too many tokens are possible.
 std::string describeExpected(const antlr4::misc::IntervalSet &expected, const antlr4::dfa::Vocabulary &vocabulary);
 
-/// `the form is 'mesh NAME = SIZE, ...'` for the statement that
-/// `context` lies in; empty for none.
+/// `the form is 'mesh NAME = SIZE, ...'` for the statement that contains `context`; empty if there is none.
 std::string statementForm(const antlr4::RuleContext *context);
 
 std::string entryForm();

@@ -22,7 +22,7 @@ std::string canonicalPath(llvm::StringRef text) {
       pendingSpace = true;
       continue;
     }
-    // The only spaces that mean something stand around the `by` of a range.
+    // The only significant spaces are those around the `by` of a range.
     if (pendingSpace && c != ',' && c != '}' && !result.empty() && result.back() != '{' && result.back() != ' ')
       result += ' ';
     pendingSpace = false;

@@ -14,8 +14,8 @@ namespace meshplan {
 /// becomes `64 MiB`.
 std::string canonicalText(const antlr4::Token &token);
 
-/// True where the canonical form has a space between two tokens of a statement.
-/// `beforeLeft` is the token before `left`, or null.
+/// True if the canonical form has a space between two tokens of a statement. `beforeLeft` is the token before `left`,
+/// or null.
 bool spaceBetween(const antlr4::Token *beforeLeft, const antlr4::Token &left, const antlr4::Token &right);
 
 /// Tokens of one statement in canonical spacing, on one line. Skips hidden

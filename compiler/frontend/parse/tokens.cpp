@@ -1,4 +1,4 @@
-//===- tokens.cpp - from text to the tokens that are parsed ----------------===//
+//===- tokens.cpp - from text to the tokens of the parser ------------------===//
 
 #include "compiler/frontend/parse/tokens.h"
 
@@ -21,7 +21,7 @@ constexpr int deepestNesting = 200;
 
 bool endsStatement(size_t type) { return type == PlanLexer::NEWLINE || type == PlanLexer::SEMICOLON; }
 
-/// A copy of a piece of a token.
+/// A copy of a part of a token.
 std::unique_ptr<CommonToken> cut(Token &token, size_t type, size_t begin, size_t end) {
   auto piece = std::make_unique<CommonToken>(&token);
   piece->setType(type);
@@ -32,7 +32,7 @@ std::unique_ptr<CommonToken> cut(Token &token, size_t type, size_t begin, size_t
   return piece;
 }
 
-/// What a piece is where it stands alone, so that spaces around the stars change nothing.
+/// The type of the piece if it is lexed alone, so that spaces around the stars make no difference.
 size_t typeAlone(const std::string &piece) {
   antlr4::ANTLRInputStream stream(piece);
   PlanLexer lexer(&stream);
@@ -61,7 +61,7 @@ bool isProduct(const Token &token) {
 
 bool touches(const Token &left, const Token &right) { return left.getStopIndex() + 1 == right.getStartIndex(); }
 
-/// A word, a number or a path: a piece of `layers.0.user-id`.
+/// True for a word, a number or a path: a piece of `layers.0.user-id`.
 bool isNamePiece(const Token &token) {
   size_t type = token.getType();
   bool isPath = type == PlanLexer::PATH || type == PlanLexer::STAR;
@@ -69,13 +69,13 @@ bool isNamePiece(const Token &token) {
   return isPath || isNumber || llvm::all_of(token.getText(), [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
-/// True if a minus at `i` stands between two pieces of a name, without spaces around it.
+/// True if the minus at `i` is followed by a piece of a name, without a space between them.
 bool joinsNames(const TokenList &tokens, size_t i) {
   return i + 1 < tokens.size() && tokens[i]->getType() == PlanLexer::MINUS && isNamePiece(*tokens[i + 1]) &&
          touches(*tokens[i], *tokens[i + 1]);
 }
 
-/// Makes the tokens from `first` to `last` one path.
+/// Replaces the tokens from `first` to `last` by one path.
 void join(TokenList &tokens, size_t first, size_t last) {
   auto &token = static_cast<CommonToken &>(*tokens[first]);
   std::string text;
@@ -86,8 +86,8 @@ void join(TokenList &tokens, size_t first, size_t last) {
   token.setText(text);
 }
 
-/// True if the bracket at `open` is closed before a brace or a semicolon. One that is not would otherwise hide the end
-/// of every later statement, and the error would be far from its cause.
+/// True if the bracket at `open` is closed before a brace or a semicolon. An unclosed one would hide the end of every
+/// later statement, and the error would be reported far from its cause.
 bool isClosed(const TokenList &tokens, size_t open) {
   int depth = 0;
   for (size_t i = open; i < tokens.size(); ++i) {
@@ -110,7 +110,11 @@ bool isClosed(const TokenList &tokens, size_t open) {
   return false;
 }
 
-/// Applies the rules, token by token.
+/// Applies the four rules of tokens.h, token by token.
+///
+/// Example, in `mesh dp = world / tp*2, tp = 3 }`: `tp*2` is one PATH token of the lexer. It comes after an equals
+/// sign, so it becomes the tokens `tp`, `*`, `2`. Before the closing brace an empty NEWLINE is inserted, which ends the
+/// statement.
 class Adjuster {
 public:
   TokenList run(TokenList in) {
@@ -130,7 +134,7 @@ public:
   }
 
 private:
-  /// The last token of the name that begins at `i`.
+  /// The index of the last token of the name that begins at `i`.
   static size_t endOfName(const TokenList &in, size_t i) {
     if (!isNamePiece(*in[i]))
       return i;
@@ -179,8 +183,8 @@ private:
 
   bool startsStatement() const { return endsStatement(last) || last == PlanLexer::LEFT_BRACE; }
 
-  /// True once for each open brace and the plan around them: the rest of its statement may be an expression, in which a
-  /// minus subtracts.
+  /// Keeps, for each open brace and for the top level, whether the rest of the statement may be an expression, in which
+  /// a minus means subtraction.
   void trackExpression(size_t type) {
     if (type == PlanLexer::LEFT_BRACE)
       inExpression.push_back(false);
@@ -207,8 +211,8 @@ private:
   std::vector<bool> inExpression = {false};
 };
 
-/// The first bracket that is nested too deeply, or npos. Comments and strings are passed over as the lexer does, and a
-/// bracket that closes nothing does not count against those behind it.
+/// The first bracket that is nested too deeply, or npos. Comments and strings are skipped as in the lexer; a closing
+/// bracket without an opening one is ignored.
 size_t findTooDeep(llvm::StringRef text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -230,7 +234,7 @@ size_t findTooDeep(llvm::StringRef text) {
   return llvm::StringRef::npos;
 }
 
-/// Checks what must hold before the lexer and the parser may recurse over the text.
+/// Checks the text before the recursive lexer and parser run on it.
 bool checkText(const SourceBuffer &source, Diagnostics &diagnostics) {
   if (source.text().starts_with("PK\x03\x04")) {
     diagnostics.error({source.file()}, "this is an archive, not a plan")
@@ -254,7 +258,7 @@ bool checkText(const SourceBuffer &source, Diagnostics &diagnostics) {
   return false;
 }
 
-/// Reports what the lexer could not read, and signs in a row, over which the parser recurses as over brackets.
+/// Reports unreadable text, and long runs of signs, over which the parser recurses as over brackets.
 bool checkTokens(PlanTokens &tokens, int32_t file, Diagnostics &diagnostics) {
   size_t before = diagnostics.errorCount();
   int signs = 0;

@@ -1,12 +1,11 @@
-//===- tokens.h - from text to the tokens that are parsed --------*- C++ -*-===//
+//===- tokens.h - from text to the tokens of the parser ----------*- C++ -*-===//
 //
-// The lexer's tokens with the four rules of the language that a grammar
-// without actions cannot say:
+// The lexer's tokens after the four rules of the language that a grammar without actions cannot express:
 //
 // - a newline after a comma or inside ( ) and [ ] does not end a statement,
-// - a closing brace ends the statement before it (an empty NEWLINE token),
+// - a closing brace ends the statement before it (an empty NEWLINE token is inserted),
 // - after an equals sign, `2*3` is a product and not a path pattern,
-// - where no expression can stand, `user-id` is one path.
+// - where no expression is possible, `user-id` is one path.
 //
 // Comments stay in the stream, on the hidden channel.
 //
@@ -24,7 +23,7 @@
 
 namespace meshplan {
 
-/// The token stream of one file and what it needs to live.
+/// The token stream of one file, with the objects that it refers to.
 class PlanTokens {
 public:
   explicit PlanTokens(const SourceBuffer &source);
@@ -38,15 +37,14 @@ private:
   std::unique_ptr<antlr4::CommonTokenStream> tokens;
 };
 
-/// The tokens of a file. Reports text that is not UTF-8, brackets nested too
-/// deeply, comments and strings without an end, characters that no token has;
-/// then the result is null.
+/// The tokens of a file. Reports text that is not UTF-8, brackets nested too deeply, unclosed comments and strings, and
+/// unknown characters; then the result is null.
 std::unique_ptr<PlanTokens> readTokens(const SourceBuffer &source, Diagnostics &diagnostics);
 
-/// The place of one token.
+/// The location of one token.
 SourceRange rangeOf(const antlr4::Token &token, int32_t file);
 
-/// True for the NEWLINE that stands for the end of a statement before `}`.
+/// True for the inserted NEWLINE that ends a statement before `}`.
 bool isImpliedEnd(const antlr4::Token &token);
 
 } // namespace meshplan

@@ -9,7 +9,7 @@ template <typename T> static json::Value toJson(const Change<T> &change) {
   return json::Object{{"before", change.before}, {"after", change.after}};
 }
 
-/// Null for none.
+/// Null for an empty text.
 static json::Value toJson(const Change<std::string> &change, json::Value (*write)(const std::string &)) {
   return json::Object{{"before", change.before.empty() ? json::Value(nullptr) : write(change.before)},
                       {"after", change.after.empty() ? json::Value(nullptr) : write(change.after)}};

@@ -1,4 +1,4 @@
-//===- print_diff.cpp - differences as people read them -------------------===//
+//===- print_diff.cpp - differences as text -------------------------------===//
 
 #include "compiler/report/diff/report_diff.h"
 #include "compiler/report/text_table.h"
@@ -31,7 +31,7 @@ static void printMesh(const ReportDiff &diff, raw_ostream &stream) {
   table.print(stream);
 }
 
-/// "model.layers.*.norm.weight (30), lm_head.weight", or how many where that gets long.
+/// "model.layers.*.norm.weight (30), lm_head.weight"; only the number if the list is long.
 static std::string subjectsText(const SettingChange &change, int64_t modelParameters) {
   constexpr size_t mostListed = 3;
   llvm::MapVector<std::string, std::vector<StringRef>, std::map<std::string, unsigned>> layers;
@@ -96,7 +96,7 @@ static void printCollectives(const ReportDiff &diff, raw_ostream &stream) {
   table.print(stream);
 }
 
-/// "+12.5 %"; empty where there is nothing to compare with.
+/// "+12.5 %"; empty if the first value is 0.
 static std::string percentText(Change<int64_t> number) {
   if (number.before == 0)
     return "";
@@ -107,7 +107,7 @@ static std::string percentText(Change<int64_t> number) {
 }
 
 namespace {
-/// Rows of a number before and after, with the change in per cent.
+/// Rows with a number before and after, and the change in percent.
 class ChangeTable {
 public:
   explicit ChangeTable(std::string (*format)(int64_t)) : format(format) {}

@@ -1,4 +1,4 @@
-//===- report_diff.cpp - what differs between two plans -------------------===//
+//===- report_diff.cpp - differences between two plans --------------------===//
 
 #include "compiler/report/diff/report_diff.h"
 #include "compiler/support/layer_names.h"
@@ -66,7 +66,7 @@ static std::vector<AxisChange> compareAxes(const Report &before, const Report &a
   return axes;
 }
 
-/// Adds a parameter to the change of its layers, or begins one.
+/// Adds a parameter to the change of its equal layers, or begins a new change.
 static void addChange(std::vector<ParameterChange> &changes, std::map<std::string, size_t> &known,
                       const ParameterReport &before, const ParameterReport &after) {
   std::string name = before.names.front(), layers = withoutIndices(name);

@@ -1,4 +1,4 @@
-//===- setting_diff.cpp - what two plans say of a step --------------------===//
+//===- setting_diff.cpp - differences in settings -------------------------===//
 
 #include "compiler/report/diff/report_diff.h"
 #include <map>
@@ -21,7 +21,7 @@ public:
     return entry == known.end() ? nullptr : entry->second;
   }
 
-  /// The setting that brings this one.
+  /// The setting that this one depends on.
   const Setting *containerOf(const Setting &setting) const {
     const Setting *own = find(setting.of, setting.container);
     return own ? own : find({}, setting.container);
@@ -35,7 +35,7 @@ class SettingComparison {
 public:
   SettingComparison(const Settings &before, const Settings &after) : first(before), second(after) {}
 
-  /// One of the two may be null.
+  /// Compares two settings. One of them may be null.
   void add(const Setting *before, const Setting *after);
 
   std::vector<SettingChange> changes;
@@ -51,7 +51,7 @@ private:
 static std::string valueOf(const Setting *setting) { return setting ? setting->value : ""; }
 static std::string placeOf(const Setting *setting) { return setting ? setting->place : ""; }
 
-/// True if what brings the setting differs, and says so.
+/// True if the setting that this one depends on differs, and is therefore reported.
 bool SettingComparison::isBroughtByOne(const Setting &setting) const {
   return !setting.container.empty() && valueOf(first.containerOf(setting)) != valueOf(second.containerOf(setting));
 }

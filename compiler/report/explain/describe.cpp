@@ -1,4 +1,4 @@
-//===- describe.cpp - values of a program in words ------------------------===//
+//===- describe.cpp - explanations of values ------------------------------===//
 
 #include "compiler/report/explain/describe.h"
 #include "compiler/report/layout_text.h"
@@ -74,7 +74,7 @@ FlatExplanation Describer::flat(Value value) const {
   flat.axes = axisNames(sharding.getFlatAxes());
   flat.elements = largestShardBytes(withSharding(type, sharding.withFlat({})), mesh) / elementBytes(type);
   flat.piece = largestShardBytes(type, mesh) / elementBytes(type);
-  // The style of a parameter's module divides its dims; the pieces are those of the data statement.
+  // The style of a parameter's module splits its dims; the flat shards come from the data statement.
   DataOp data = isa<BlockArgument>(value) ? dataOf(cast<BlockArgument>(value)) : DataOp();
   flat.reasons =
       data ? std::vector{statement(data.getLoc(), data.getTextAttr())} : reasons(value, sharding.getFlatAxes());
@@ -186,7 +186,7 @@ ReshardExplanation Describer::reshard(const Move &move) const {
   for (OpOperand &use : move.result().getUses())
     if (!isReshardStep(use.getOwner()))
       uses.push_back(&use);
-  // A form that serves only to make others from has their consumers.
+  // A form that only serves to produce other forms has their consumers.
   reshard.consumers = consumers(uses.empty() ? usesBehindReshards(move.result()) : uses);
   for (Operation *op : move.steps)
     reshard.steps.push_back(step(op));
@@ -195,7 +195,7 @@ ReshardExplanation Describer::reshard(const Move &move) const {
   return reshard;
 }
 
-/// What two reshards in equal layers have in common.
+/// A key that equal reshards of equal layers share.
 static std::string layerKey(const ReshardExplanation &reshard) {
   auto end = [](const End &each) { return each.what + ' ' + withoutIndices(each.name) + ' ' + each.layout + '\n'; };
   std::string key = end(reshard.producer) + std::to_string(reshard.statement.range.line) + ':' +
@@ -215,7 +215,7 @@ std::vector<ReshardExplanation> Describer::reshards(const MoveTable &moves, cons
   std::vector<ReshardExplanation> reshards;
   std::map<std::string, size_t> known;
   SmallVector<unsigned> order(set.begin(), set.end());
-  llvm::sort(order); // as in the program
+  llvm::sort(order); // program order
   for (unsigned index : order) {
     ReshardExplanation made = reshard(moves[index]);
     auto [entry, inserted] = known.try_emplace(layerKey(made), reshards.size());

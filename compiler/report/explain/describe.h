@@ -1,4 +1,4 @@
-//===- describe.h - values of a program in words ----------------*- C++ -*-===//
+//===- describe.h - explanations of values ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_REPORT_EXPLAIN_DESCRIBE_H
 #define MESHPLAN_COMPILER_REPORT_EXPLAIN_DESCRIBE_H
@@ -8,25 +8,25 @@
 
 namespace meshplan {
 
-/// Turns what stands in a partitioned program into the plain structs of an explanation.
+/// Turns values and operations of a partitioned program into the plain structs of an explanation.
 class Describer {
 public:
   /// Files of locations are looked up in `sources`.
   Describer(plan::MeshOp mesh, const Sources &sources) : mesh(mesh), sources(sources) {}
 
-  /// The statement at a location. Without a `text` it is what the location covers.
+  /// The statement at a location. Without `text`, the text that the location covers.
   Statement statement(mlir::Location location, mlir::StringAttr text = {}) const;
 
   TensorExplanation tensor(mlir::Value value) const;
 
-  /// The producer of a value that is no resharded form of another, whose layout is given as that of `seen`.
+  /// The producer of a value that is not a reshard of another one. The given layout is that of `seen`.
   End producer(mlir::Value origin, mlir::Value seen) const;
   End consumer(mlir::OpOperand &use) const;
-  /// Each consumer once.
+  /// The consumers, each once.
   std::vector<End> consumers(llvm::ArrayRef<mlir::OpOperand *> uses) const;
 
   ReshardExplanation reshard(const Move &move) const;
-  /// Those of a set, in the order of the program, equal ones in equal layers as one.
+  /// The reshards of a set, in program order; equal ones in equal layers are merged.
   std::vector<ReshardExplanation> reshards(const MoveTable &moves, const MoveSet &set) const;
 
 private:
@@ -40,7 +40,7 @@ private:
   const Sources &sources;
 };
 
-/// The elements that each of the shards of a dim holds; one entry if all hold the same. Pure.
+/// The number of elements in each shard of a dim; one entry if all are equal. Pure.
 std::vector<int64_t> shardExtents(const DimSharding &dim);
 
 } // namespace meshplan

@@ -51,7 +51,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What the target names
+// The target
 //===----------------------------------------------------------------------===//
 
 std::optional<BlockArgument> Explainer::findArgument() {

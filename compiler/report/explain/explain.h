@@ -10,8 +10,8 @@
 namespace meshplan {
 
 /// Explains a parameter, buffer, input or output of the model by name, a module of `modulePaths`, or a value at the
-/// border of one. `module` is a program behind `partition`. Reports an unknown path or index with what is near; then
-/// the result is empty.
+/// border of one. `module` is a program after `partition`. Reports an unknown path or index, with suggestions; then the
+/// result is empty.
 std::optional<Explanation> explain(mlir::ModuleOp module, const ExplainTarget &target,
                                    const std::vector<std::string> &modulePaths, Diagnostics &diagnostics);
 

@@ -7,7 +7,7 @@ namespace json = llvm::json;
 
 namespace {
 
-/// Turns the structs into values; knows the files of their places.
+/// Turns the structs into JSON; knows the files of their ranges.
 class JsonWriter {
 public:
   explicit JsonWriter(const Sources &sources) : sources(sources) {}
@@ -37,7 +37,7 @@ private:
 
 } // namespace
 
-/// Null where nothing in the plan says so.
+/// Null if no statement is known.
 json::Value JsonWriter::toJson(const Statement &statement) const {
   if (!statement.range.hasLine())
     return nullptr;

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// True if the step goes on with the reshard that `before` is part of.
+/// True if the step continues the reshard that `before` is part of.
 static bool continues(Operation *before, Operation *step) {
   return before && isReshardStep(before) && before->getResult(0).hasOneUse() && before->getLoc() == step->getLoc();
 }
@@ -51,7 +51,7 @@ void MoveTable::addMovesOf(StringRef module, MoveSet &set) const {
 // Moves that a parameter causes
 //===----------------------------------------------------------------------===//
 
-/// True if the statement is behind an axis of the results of the op.
+/// True if the statement caused an axis of the results of the op.
 static bool isBehind(Location statement, Operation *op) {
   return llvm::any_of(getCauses(op->getLoc()),
                       [&](CauseAttr cause) { return Location(cause.getStatement()) == statement; });
@@ -77,7 +77,7 @@ void MoveTable::addMovesBehind(CallOp call, Location statement, MoveSet &set) co
     Operation *op = open.pop_back_val();
     if (isReshardStep(op) && moves[moveOf.lookup(op)].statement() == statement)
       set.insert(moveOf.lookup(op));
-    // A collective may end what the statement began: it belongs to the statement, what follows does not.
+    // A collective may remove the last axis that the statement caused: it belongs to the statement, its users do not.
     if (!isBehind(statement, op))
       continue;
     for (Operation *user : op->getUsers())
@@ -87,7 +87,7 @@ void MoveTable::addMovesBehind(CallOp call, Location statement, MoveSet &set) co
 }
 
 void MoveTable::addCausedBy(BlockArgument parameter, MoveSet &set) const {
-  SmallVector<Value> forms{parameter}; // what is made of the parameter alone
+  SmallVector<Value> forms{parameter}; // values that are computed from the parameter alone
   llvm::SmallPtrSet<void *, 4> weights{parameter.getAsOpaquePointer()};
   SmallVector<CallOp> meetings;
   auto isWeight = [&](Value operand) { return weights.contains(operand.getAsOpaquePointer()); };

@@ -1,7 +1,7 @@
 //===- moves.h - the reshards of a partitioned program ----------*- C++ -*-===//
 //
-// A move is what `partition` made of one reshard: collectives and slices, each
-// on the result of the one before, that one statement caused.
+// A move is the result of lowering one reshard: collectives and slices, each on the result of the previous one, that
+// one statement caused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ struct Move {
 
   mlir::Value input() const { return steps.front()->getOperand(0); }
   mlir::Value result() const { return steps.back()->getResult(0); }
-  /// The statement that caused it, if its place is known.
+  /// The statement that caused it, if its location is known.
   mlir::Location statement() const { return plan::withCauses(steps.front()->getLoc(), {}); }
 };
 
@@ -32,7 +32,7 @@ public:
 
   const Move &operator[](unsigned index) const { return moves[index]; }
 
-  /// Adds the moves on the way from the origin of `value` to it.
+  /// Adds the moves between the origin of `value` and the value.
   void addWayTo(mlir::Value value, MoveSet &set) const;
 
   /// Adds the moves that begin at `value`.
@@ -41,9 +41,9 @@ public:
   /// Adds the moves that begin or end at a call of the module.
   void addMovesOf(llvm::StringRef module, MoveSet &set) const;
 
-  /// Adds the moves that the layout of a parameter or an input causes: of the value itself; of the activations that
-  /// meet a divided parameter, or that move because of its own statement; and of what is computed from it as long as
-  /// its statement is behind the layout (addends that are summed up, a loss over divided logits).
+  /// Adds the moves that the layout of a parameter or an input causes: moves of the value itself; moves of the
+  /// activations that are combined with a split parameter, or that move because of its statement; and moves of later
+  /// values as long as the statement determines their layout (partial sums that are reduced, a loss over split logits).
   void addCausedBy(mlir::BlockArgument parameter, MoveSet &set) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- print_explanation.cpp - an explanation as people read it -----------===//
+//===- print_explanation.cpp - an explanation as text ---------------------===//
 
 #include "compiler/report/explain/explanation.h"
 #include "compiler/report/report.h"
@@ -24,7 +24,7 @@ static std::string axesText(const std::vector<AxisName> &axes) {
   return text;
 }
 
-/// "24 on each rank", or "25 on 1 shard, 24 on 2": runs of shards that hold the same.
+/// "24 on each rank", or "25 on 1 shard, 24 on 2": runs of equal shards.
 static std::string shardsText(const std::vector<int64_t> &extents) {
   if (extents.size() == 1)
     return std::to_string(extents.front()) + " on each rank";
@@ -38,7 +38,7 @@ static std::string shardsText(const std::vector<int64_t> &extents) {
   return text;
 }
 
-/// "[4, 24..25]": what a rank holds of each dim, from the least to the most; of a flat tensor a number of elements.
+/// "[4, 24..25]": the range of each dim's extent over ranks; for a flat tensor a number of elements.
 static std::string localText(const TensorExplanation &tensor) {
   if (tensor.flat)
     return std::to_string(tensor.flat->piece) + (tensor.flat->piece == 1 ? " element" : " elements");
@@ -63,7 +63,7 @@ static std::string endText(const End &end) {
   return end.what + (end.name.empty() ? "" : isOperator ? " in " : " ") + end.name;
 }
 
-/// Ends that differ only in the number of their layer are one row: "aten.mul.Tensor in layers.*.attn (30)".
+/// Merges ends that differ only in the number of their layer: "aten.mul.Tensor in layers.*.attn (30)".
 static std::vector<End> byLayers(const std::vector<End> &ends) {
   std::vector<std::pair<End, int64_t>> groups;
   for (const End &end : ends) {
@@ -84,7 +84,7 @@ static std::vector<End> byLayers(const std::vector<End> &ends) {
   return rows;
 }
 
-/// The first of them, and how many more there are.
+/// The first of them, and the number of the others.
 static std::string endsText(const std::vector<End> &ends) {
   std::vector<End> rows = byLayers(ends);
   if (rows.empty())
@@ -105,7 +105,7 @@ static void printStatement(const Statement &statement, const Sources &sources, r
   printExcerpt(stream, sources, statement.range);
 }
 
-/// Each statement once: two axes of a dim often have one.
+/// Prints each statement once: two axes of a dim often have the same one.
 static void printReasons(const std::vector<Statement> &reasons, const Sources &sources, raw_ostream &stream) {
   for (size_t index = 0; index < reasons.size(); ++index) {
     auto isSame = [&](const Statement &other) { return other.range == reasons[index].range; };
@@ -189,7 +189,7 @@ static void printParameters(const Explanation &explanation, const Sources &sourc
 static void printReshard(const ReshardExplanation &reshard, const Sources &sources, raw_ostream &stream) {
   for (const StepExplanation &step : reshard.steps) {
     stream << "  " << reshard.count << " x " << step.kind;
-    // A rank that keeps one of several copies of its own divides over nothing.
+    // A step has no axes if a rank keeps one of several equal copies.
     if (!step.axes.empty())
       stream << " over " << axesText(step.axes);
     stream << ", ";

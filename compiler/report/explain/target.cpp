@@ -1,4 +1,4 @@
-//===- target.cpp - what `meshplan explain` is asked for ------------------===//
+//===- target.cpp - the target of `meshplan explain` ----------------------===//
 
 #include "compiler/report/explain/target.h"
 

@@ -1,4 +1,4 @@
-//===- target.h - what `meshplan explain` is asked for ----------*- C++ -*-===//
+//===- target.h - the target of `meshplan explain` --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_REPORT_EXPLAIN_TARGET_H
 #define MESHPLAN_COMPILER_REPORT_EXPLAIN_TARGET_H
@@ -13,12 +13,12 @@ namespace meshplan {
 /// "model.norm", "model.norm:input[0]", "model.norm:output[1]"
 struct ExplainTarget {
   enum class Border { none, input, output };
-  std::string path; ///< of a module, or a name of a parameter, input or output of the model
+  std::string path; ///< path of a module, or name of a parameter, input or output of the model
   Border border = Border::none;
-  int64_t index = 0; ///< of the value at the border
+  int64_t index = 0; ///< index of the value at the border
 };
 
-/// Reads a target; empty if the text has another form. Pure.
+/// Parses a target; empty if the text has another form. Pure.
 std::optional<ExplainTarget> parseTarget(llvm::StringRef text);
 
 } // namespace meshplan

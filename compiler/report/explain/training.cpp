@@ -1,4 +1,4 @@
-//===- training.cpp - what a training step does behind the forward --------===//
+//===- training.cpp - explanations of a training step ---------------------===//
 
 #include "compiler/report/explain/training.h"
 #include "compiler/report/explain/describe.h"
@@ -23,10 +23,10 @@ public:
 private:
   ArrayRef<Attribute> namesOf(BlockArgument argument);
   BlockArgument findParameter(StringRef name);
-  /// The argument that a call of the optimizer changes a copy or a part of, or itself; null for other calls.
+  /// The argument that a call of the optimizer updates, directly or through a copy or a slice; null for other calls.
   BlockArgument changedBy(CallOp call);
   Value gradientReadBy(CallOp update);
-  /// What ranks have made of a gradient before they add it up. Adds the moves on the way.
+  /// The gradient before it is reduced over ranks. Adds the moves on the way to `set`.
   Value follow(Value gradient, MoveSet &set);
   std::vector<MemberExplanation> statesOf(BlockArgument parameter);
   TrainingExplanation explain(const MoveSet &set);
@@ -92,7 +92,7 @@ std::vector<MemberExplanation> TrainingExplainer::statesOf(BlockArgument paramet
   return states;
 }
 
-/// What the forward pass reads, it has been told of.
+/// True for moves of the backward pass; those of the forward pass have been explained.
 static bool isBehindForward(const Move &move) {
   Operation *producer = originOf(move.input()).getDefiningOp();
   return (producer && isBackward(producer)) || isBackward(move.steps.front());
@@ -132,7 +132,7 @@ std::optional<TrainingExplanation> TrainingExplainer::ofParameter(StringRef name
 std::optional<TrainingExplanation> TrainingExplainer::ofModule(StringRef path) {
   MoveSet set;
   moves.addMovesOf(path, set);
-  // Between the call that makes a gradient and the collective there may be conversions, which belong to no module.
+  // Between the call that computes a gradient and the collective there may be conversions, which belong to no module.
   for (auto call : step.getOps<CallOp>())
     if (MoveSet way; changedBy(call)) {
       Operation *producer = follow(gradientReadBy(call), way).getDefiningOp();

@@ -1,4 +1,4 @@
-//===- training.h - what a training step does behind the forward *- C++ -*-===//
+//===- training.h - explanations of a training step -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_REPORT_EXPLAIN_TRAINING_H
 #define MESHPLAN_COMPILER_REPORT_EXPLAIN_TRAINING_H
@@ -8,10 +8,10 @@
 
 namespace meshplan {
 
-/// Gives the explanation of a parameter that is trained, or of a module, what `step` has of it behind the forward pass:
-/// its gradient as ranks make it, what the optimizer keeps, and the collectives that move these, activations'
-/// gradients, and the parameter itself for them. `step` is a training step behind `partition`: that of the last
-/// microbatch. Other explanations stay as they are.
+/// Adds, to the explanation of a trained parameter or of a module, what `step` computes after the forward pass: its
+/// gradient before the reduction, the optimizer states, and the collectives that move these, the gradients of
+/// activations, and the parameter itself. `step` is the training step of the last microbatch, after `partition`. Other
+/// explanations are unchanged.
 void explainTraining(mlir::func::FuncOp step, Explanation &explanation, const Sources &sources);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- describe_settings.cpp - what a plan says of a step -----------------===//
+//===- describe_settings.cpp - the settings of a plan ---------------------===//
 
 #include "compiler/report/settings/describe_settings.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,7 +9,7 @@
 using namespace meshplan;
 using llvm::StringRef;
 
-/// The shortest text that reads as this number.
+/// The shortest text that parses to this number.
 static std::string numberText(double number) {
   char text[32];
   for (int digits = 6; digits <= 17; ++digits) {
@@ -39,7 +39,7 @@ private:
   void addInit(const BoundInit &init);
 
   std::string placeOf(SourceRange range) const { return range.hasLine() ? placeText(sources, range) : ""; }
-  /// Empty where the option is not stated.
+  /// Empty if the option is not stated.
   std::string placeOf(const OptionPlaces &places, const std::string &option) const {
     auto known = places.find(option);
     return known == places.end() ? "" : placeOf(known->second);
@@ -139,7 +139,7 @@ static std::string scaleText(const BoundLossScale &scale) {
          numberText(scale.backoff) + "; interval " + std::to_string(scale.interval) + " }";
 }
 
-/// Where the plan says nothing it depends on the model, so that nothing is said here, either.
+/// Unstated dtypes depend on the model, so they are left out.
 void SettingsDescriber::addPrecision(const BoundPrecision &precision) {
   auto addStated = [&](const std::string &option, const std::string &value) {
     if (!value.empty())
@@ -182,7 +182,7 @@ static std::string unitsText(const BoundData &data) {
   return llvm::join(units, ", ");
 }
 
-/// `64 MiB`, in the largest unit of which it is a whole number.
+/// `64 MiB`, in the largest unit that divides it.
 static std::string sizeText(int64_t bytes) {
   static constexpr StringRef units[] = {" KiB", " MiB", " GiB"};
   StringRef unit = " bytes";
@@ -196,7 +196,7 @@ static std::string sizeText(int64_t bytes) {
   return std::to_string(bytes) + unit.str();
 }
 
-/// Several blocks may have the same axes, each for other parameters.
+/// Several blocks may have the same axes, for different parameters.
 void SettingsDescriber::addData(const BoundData &data) {
   std::vector<Setting> block;
   auto shards = [&](DataKind kind) { return llvm::is_contained(data.shard, kind); };
@@ -226,7 +226,7 @@ void SettingsDescriber::addData(const BoundData &data) {
     }
 }
 
-/// As the language has it, of the numbers that it comes to.
+/// The evaluated numbers, in the form of the language.
 static std::string distributionText(const InitialValues &values) {
   auto withMean = [&](std::string text) { return text + (values.mean == 0 ? "" : " mean " + numberText(values.mean)); };
   std::string gain = " gain " + numberText(values.gain), fan = values.isFanOut ? " fan out" : " fan in";

@@ -1,4 +1,4 @@
-//===- describe_settings.h - what a plan says of a step ---------*- C++ -*-===//
+//===- describe_settings.h - the settings of a plan -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_REPORT_SETTINGS_DESCRIBE_SETTINGS_H
 #define MESHPLAN_COMPILER_REPORT_SETTINGS_DESCRIBE_SETTINGS_H
@@ -8,8 +8,8 @@
 
 namespace meshplan {
 
-/// In the order of a plan. Two plans of one model that give equal settings and layouts train alike. `sources` has the
-/// plan's file.
+/// The settings of a plan, in the order of the language. Two plans of one model with equal settings and layouts train
+/// identically. `sources` has the plan's file.
 Settings describeSettings(const BoundPlan &plan, const ModelOutline &model, const Sources &sources);
 
 } // namespace meshplan

@@ -13,7 +13,7 @@ namespace meshplan {
 static IntExpr literal(int64_t value) { return IntExpr(value, /*value=*/-1, /*dim=*/0, 0, 0); }
 
 namespace {
-/// Builds one argument. Each `add` is false if the attribute is of another kind.
+/// Builds one argument. Each `add` returns false if the attribute is of another kind.
 class ArgumentBuilder {
 public:
   ArgumentBuilder(sched::ComputeOp op, const ValueNumbers &numbers) : op(op), numbers(numbers) {}

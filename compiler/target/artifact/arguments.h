@@ -11,8 +11,8 @@ namespace meshplan {
 /// Indices of values in Program.values.
 using ValueNumbers = llvm::DenseMap<mlir::Value, int32_t>;
 
-/// An argument as the artifact has it; values and local integers refer to `numbers`. Fails, with a diagnostic at the
-/// op, if the attribute has no place in the schema.
+/// The artifact's form of an argument; values and local integers refer to `numbers`. Fails, with a diagnostic at the
+/// op, if the schema cannot represent the attribute.
 mlir::FailureOr<std::unique_ptr<artifact::ArgT>> toArg(sched::ComputeOp op, mlir::NamedAttribute argument,
                                                        const ValueNumbers &numbers);
 

@@ -1,9 +1,8 @@
 //===- artifact.h - sched modules as artifacts ------------------*- C++ -*-===//
 //
-// The artifact is the FlatBuffers form of a sched module; its schema is
-// runtime/schema/schedule.fbs, and the last bytes are the checksum of
-// runtime/schema/checksum.h. The same module and options give the same bytes.
-// All functions are thread safe for separate modules.
+// The artifact is the FlatBuffers form of a sched module. Its schema is runtime/schema/schedule.fbs, and it ends with
+// the checksum of runtime/schema/checksum.h. The same module and options give the same bytes. All functions are thread
+// safe for separate modules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,20 +22,20 @@ namespace meshplan {
 /// What an artifact says besides the module.
 struct ArtifactOptions {
   std::string compilerVersion;
-  std::string fingerprint; ///< of model, plan, values of its names and compiler, hexadecimal
+  std::string fingerprint; ///< of model, plan, values of its names and compiler, in hexadecimal
   std::string planName;
   std::string device = "cpu";
 };
 
-/// The bytes of a verified sched module. Fails, with a diagnostic, if the module has no mesh, or an argument or element
-/// type has no place in the schema.
+/// The bytes of a verified sched module. Fails, with a diagnostic, if the module has no mesh, or if the schema cannot
+/// represent an argument or an element type.
 mlir::FailureOr<std::vector<uint8_t>> serialize(mlir::ModuleOp module, const ArtifactOptions &options);
 
-/// Writes bytes to a file: all of them or none. The file appears under `path` when it is complete; on failure nothing
-/// is left behind and an older file of the name stays. The error names the path and the system's reason.
+/// Writes a file atomically: it appears under `path` when it is complete. On failure no new file is left and an
+/// existing one is unchanged. The error names the path and the system's reason.
 llvm::Error writeArtifact(llvm::StringRef path, llvm::ArrayRef<uint8_t> bytes);
 
-/// Prints what an artifact says, one line for each entry. Fails if the bytes are no artifact of this format.
+/// Prints the content of an artifact, one line for each entry. Fails if the bytes are not an artifact of this format.
 llvm::Error describeArtifact(llvm::ArrayRef<uint8_t> bytes, llvm::raw_ostream &stream);
 
 } // namespace meshplan

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The elements of a dense attribute: repeated if it is a splat, unpacked if they are booleans.
+/// The elements of a dense attribute: a splat is expanded, booleans take a byte each.
 static std::vector<uint8_t> denseBytes(DenseElementsAttr value) {
   std::vector<uint8_t> bytes;
   if (value.getElementType().isInteger(1)) {

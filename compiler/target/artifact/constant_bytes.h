@@ -9,7 +9,7 @@
 namespace meshplan {
 
 /// Little-endian, row-major bytes of all elements, a byte for each boolean. Fails, with a diagnostic of `op` that names
-/// `name`, if they are neither dense nor a resource that is loaded.
+/// `name`, if the attribute is neither dense nor a loaded resource.
 mlir::FailureOr<std::vector<uint8_t>> constantBytes(mlir::ElementsAttr elements, mlir::Operation *op,
                                                     llvm::StringRef name);
 

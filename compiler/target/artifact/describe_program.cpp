@@ -30,7 +30,7 @@ private:
   void describeInteger(const artifact::IntExpr &expression, int64_t microbatchScale);
   /// "v3 f32[8 over dp, 28]".
   void describeValue(int32_t index);
-  /// The values of a vector, comma separated.
+  /// The elements of a vector, separated by commas.
   template <typename Vector, typename Visitor> void list(const Vector *vector, Visitor visit) {
     const char *separator = "";
     forEach(vector, [&](auto item) {

@@ -27,7 +27,7 @@ template <typename Vector, typename Visitor> void forEach(const Vector *vector, 
 using MeshAxes = flatbuffers::Vector<flatbuffers::Offset<artifact::Axis>>;
 using AxisRefs = flatbuffers::Vector<const artifact::AxisRef *>;
 
-/// "dp, tp:(1)2": axes by name, parts of an axis with their digit.
+/// "dp, tp:(1)2": names of axes; a sub-axis with its pre-size and size.
 std::string describeAxes(const AxisRefs *axes, const MeshAxes *mesh);
 
 } // namespace meshplan

@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// The dtype of an element type, or nothing if the artifact has none.
+/// The artifact's dtype of an element type, or nothing if it has none.
 std::optional<artifact::DType> toDType(mlir::Type type);
 
 } // namespace meshplan

@@ -17,7 +17,7 @@ int32_t OriginTable::sourceOf(Location location, StringAttr text) {
   auto [entry, inserted] = sourceIndex.try_emplace(Key(place, text), sources.size());
   if (inserted) {
     auto source = std::make_unique<artifact::SourceT>();
-    // Without the folder, so that the bytes do not depend on where one compiles.
+    // Without the folder, so that the bytes do not depend on the folder that the compiler runs in.
     source->file = llvm::sys::path::filename(place.getFilename().getValue()).str();
     source->line = place.getStartLine();
     source->column = place.getStartColumn();

@@ -16,7 +16,7 @@ public:
   /// known.
   int32_t originOf(mlir::Operation *step);
 
-  /// Hands the tables over.
+  /// Moves the collected tables into the schedule.
   void moveInto(artifact::ScheduleT &schedule);
 
 private:

@@ -1,6 +1,6 @@
 //===- print_artifact.cpp - the artifact of a module as text --------------===//
 //
-// Goes through the bytes, so that what is printed is what a reader finds.
+// Prints from the serialized bytes, so that the text shows what a reader of the artifact finds.
 //
 //===----------------------------------------------------------------------===//
 

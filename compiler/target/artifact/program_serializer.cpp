@@ -1,4 +1,15 @@
 //===- program_serializer.cpp - one program as an artifact's table --------===//
+//
+// One walk over the steps of a program in order. Every sharded result gets a
+// number, which is its index in Program.values; later steps refer to it by that
+// number. Declarations (parameters, inputs, states, settings) fill tables of
+// their own, and actions (compute, start, wait, slice, free) become
+// instructions.
+//
+// Results of a collective get their numbers at its start, because the runtime
+// allocates them there; the wait only completes them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/target/artifact/program_serializer.h"
 #include "compiler/target/artifact/arguments.h"
@@ -65,11 +76,11 @@ private:
   std::unique_ptr<artifact::ProgramT> program = std::make_unique<artifact::ProgramT>();
   ValueNumbers numbers;
 };
-/// Whether something besides the end of its life takes a result of a call. Of a result that nothing reads, shape and
-/// type are those of the machine that exported the model: devices make others (the statistics of norms, the bags of
-/// embedding_bag).
+/// Whether anything other than a free uses a result of a call. An unread result may have another shape or type on
+/// another device than on the machine that exported the model (the statistics of norms, the bags of embedding_bag), so
+/// it gets no value in the artifact.
 bool isRead(OpResult result) {
-  bool isSized = false; // an argument of the call is one of its extents
+  bool isSized = false; // an argument of the call is one of the result's extents
   cast<sched::ComputeOp>(result.getOwner()).getArgs().walk([&](sched::LocalIntAttr local) {
     isSized |= local.getOfResult() && local.getIndex() == result.getResultNumber();
   });
@@ -307,6 +318,7 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   return success();
 }
 
+// The wait has the origin of its start, so that a trace shows both at the same statement.
 void ProgramSerializer::addWait(sched::WaitOp wait) {
   auto start = wait.getToken().getDefiningOp<sched::StartOp>();
   artifact::WaitT action;
@@ -323,6 +335,7 @@ void ProgramSerializer::addSlice(sched::SliceOp slice) {
 
 void ProgramSerializer::addFree(sched::FreeOp free) {
   artifact::FreeT action;
+  // Unread results have no number, and a free of nothing else is dropped.
   for (Value value : free.getValues())
     if (auto number = numbers.find(value); number != numbers.end())
       action.values.push_back(number->second);

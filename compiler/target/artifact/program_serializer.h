@@ -9,17 +9,17 @@
 
 namespace meshplan {
 
-/// What the programs of a module share.
+/// Tables that the programs of a module share.
 struct ModuleTables {
   llvm::StringMap<int32_t> streams;
   llvm::StringMap<int32_t> communicators;
   OriginTable origins;
 };
 
-/// The table of a program. Fails, with a diagnostic, as serialize() says.
+/// The table of a program. Fails, with a diagnostic, where serialize() does.
 mlir::FailureOr<std::unique_ptr<artifact::ProgramT>> serializeProgram(sched::ProgramOp program, ModuleTables &tables);
 
-/// Axes and mesh axes as the artifact has them.
+/// Axes and mesh axes in the artifact's form.
 std::vector<artifact::AxisRef> toAxisRefTable(llvm::ArrayRef<meshplan::AxisRef> axes);
 std::vector<std::unique_ptr<artifact::AxisT>> toAxisTable(mlir::ArrayAttr meshAxes);
 

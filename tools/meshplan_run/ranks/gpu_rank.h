@@ -1,4 +1,4 @@
-//===- gpu_rank.h - a rank whose tensors lie on a GPU ------------*- C++ -*-===//
+//===- gpu_rank.h - a rank with its tensors on a GPU -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_GPU_RANK_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_GPU_RANK_H
@@ -10,11 +10,12 @@
 
 namespace meshplan {
 
-/// The GPU of a rank that is the `localRank`-th of this machine, which has `gpus`. `unsupported` where there is none
+/// The GPU of a rank that is number `localRank` on this machine, which has `gpus` GPUs. `unsupported` if there is none
 /// for it.
 Expected<int> gpuOfRank(int64_t rank, std::optional<int64_t> localRank, int gpus);
 
-/// Runs `body` with a world for tensors on `device`, the calling thread's. A build without NCCL's headers refuses.
+/// Runs `body` with a world for tensors on `device`, the device of the calling thread. A build without NCCL's headers
+/// refuses.
 Status runOverNccl(World &hosts, Device device, const RankBody &body);
 
 } // namespace meshplan

@@ -10,10 +10,10 @@
 
 using namespace meshplan;
 
-/// The least time for MPI to start: a launcher starts processes one after the other, on machines that may be busy.
+/// Minimum time for MPI to start: a launcher starts processes one after the other, on machines that may be busy.
 static constexpr std::chrono::seconds leastStart(30);
 
-/// Ends this process if the others do not come. MPI does not say which are missing.
+/// Ends this process if the others do not arrive in time. MPI does not tell which ones are missing.
 static MpiProcess::StartLimit startLimit(const Placement &placement, std::chrono::milliseconds timeout) {
   auto time = std::max<std::chrono::milliseconds>(timeout, leastStart);
   return {time, [&placement, time] {
@@ -32,7 +32,7 @@ int meshplan::runMpiRank(const RunOptions &options, const Placement &placement, 
     return reportError(withRank(started.status(), placement.rank));
   MpiProcess &process = **started;
   Status agreed = checkAgainstMpi(placement, process.rank(), process.size());
-  // There is nobody to tell, and the launcher's number is the one that the user knows.
+  // A single process has no others to tell, and the user knows the launcher's number of the rank.
   if (!agreed.ok() && process.size() == 1)
     return reportError(withRank(agreed, placement.rank));
   ProcessPlace place{process.rank(), process.size(), placement.localRank.value_or(process.localRank()),

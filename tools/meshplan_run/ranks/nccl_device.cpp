@@ -1,4 +1,4 @@
-//===- nccl_device.cpp - a rank whose tensors lie on a GPU ----------------===//
+//===- nccl_device.cpp - a rank with its tensors on a GPU -----------------===//
 
 #include "runtime/comm/nccl/run_nccl.h"
 #include "runtime/launch/placement.h"

@@ -1,4 +1,4 @@
-//===- no_mpi_ranks.cpp - what a build without MPI says -------------------===//
+//===- no_mpi_ranks.cpp - refusal of builds without MPI -------------------===//
 
 #include "runtime/launch/placement.h"
 #include "tools/meshplan_run/ranks/ranks.h"

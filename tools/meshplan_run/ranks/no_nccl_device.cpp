@@ -1,4 +1,4 @@
-//===- no_nccl_device.cpp - what a build without NCCL's headers says ------===//
+//===- no_nccl_device.cpp - refusal of builds without NCCL's headers ------===//
 
 #include "runtime/launch/placement.h"
 #include "tools/meshplan_run/ranks/gpu_rank.h"

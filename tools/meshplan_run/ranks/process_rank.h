@@ -7,21 +7,22 @@
 
 namespace meshplan {
 
-/// Where the process stands among those of the run.
+/// The coordinates of a process in the run.
 struct ProcessPlace {
   int64_t rank = 0, size = 1;
   std::optional<int64_t> localRank; ///< among those of its machine
   int64_t localSize = 1;
 };
 
-/// Runs a rank's body in this process over some backend; returns what the body returned.
+/// Runs a rank's body in this process over some backend; returns the body's status.
 using ProcessRunner = std::function<Status(const RankOptions &, const RankBody &)>;
 
 class ProcessRank final : public Ranks {
 public:
   ProcessRank(ProcessPlace place, std::chrono::milliseconds timeout);
 
-  /// The whole command is the rank's body: whatever fails in it ends the other ranks. Returns the exit status.
+  /// Runs the whole command as the rank's body, so that any failure in it ends the other ranks. Returns the exit
+  /// status.
   int runAll(const ProcessRunner &runner, const Command &command);
 
   Status run(int64_t worldSize, const RankBody &body) override;

@@ -54,7 +54,7 @@ int meshplan::runCommand(const RunOptions &options, const Workload &workload, co
   auto placement = placementOf(environment);
   if (!placement)
     return reportError(placement.status());
-  // What ranks on the host do not need may be wrong.
+  // Ranks on the host do not need a meeting point, so they ignore a wrong one.
   auto meeting = workload.device != "cpu" ? meetingPointOf(environment) : std::optional<MeetingPoint>();
   if (!meeting)
     return reportError(meeting.status());
@@ -76,7 +76,7 @@ Status meshplan::withRank(const Status &status, int64_t rank) {
 }
 
 int meshplan::reportError(const Status &status) {
-  // One write, so that the lines of several processes do not mix.
+  // A single write, so that lines of several processes do not interleave.
   std::cerr << "meshplan-run: error: " + status.message() + "\n" << std::flush;
   return 1;
 }

@@ -1,4 +1,10 @@
 //===- data.cpp - data blocks ----------------------------------------------===//
+//
+// Each option is read by one function, in the order in which it is written;
+// defaults that depend on other options, and contradictions between options, are
+// decided when all have been read (run, check).
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 
@@ -13,7 +19,7 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// Bytes of `64 MiB`; none where the operand is not a size in bytes.
+/// Bytes of `64 MiB`; nothing if the operand is not a size in bytes.
 std::optional<int64_t> bytesOf(const Operand &operand) {
   static const std::pair<llvm::StringRef, int64_t> units[] = {{"KiB", int64_t{1} << 10}, {"MiB", int64_t{1} << 20},
                                                               {"GiB", int64_t{1} << 30}, {"KB", 1000},
@@ -28,7 +34,7 @@ std::optional<int64_t> bytesOf(const Operand &operand) {
   return std::nullopt;
 }
 
-/// The options of one block, each taken by one function.
+/// Reads the options of one block, each with one function.
 class DataReader {
 public:
   DataReader(const Context &context, BoundData &data) : context(context), data(data) {}
@@ -48,7 +54,7 @@ private:
   bool contiguous(const Option &option);
   bool registers(const Option &option);
 
-  /// Options that are right one by one and contradict each other.
+  /// Reports options that are valid alone but contradict each other.
   void check() const;
   void reportUnsharded(const Option &option) const;
   void reportUnits() const;
@@ -64,7 +70,7 @@ private:
   const Option *bucketOption = nullptr;
   const Option *contiguousOption = nullptr;
   const Option *registerOption = nullptr;
-  std::vector<const Option *> needSharding; ///< options that do nothing unless parameters are sharded
+  std::vector<const Option *> needSharding; ///< options without effect unless parameters are sharded
   std::vector<const Option *> unitOptions;
   bool shardIsWrong = false;
 };
@@ -238,9 +244,9 @@ bool DataReader::registers(const Option &option) {
   return data.registerBuffers;
 }
 
-/// The axes of the shards, where they are not those of the block.
+/// The axes of the shards, if they differ from those of the block.
 std::string DataReader::overText() const {
-  // Axes that the mesh does not have are reported, and left out.
+  // Unknown axes have been reported and are left out.
   bool isWhole = data.shardAxes.empty() || data.shardAxes == data.axes;
   return isWhole ? "" : " over " + axesText(context, data.shardAxes);
 }
@@ -272,7 +278,7 @@ void DataReader::check() const {
         .help("remove one of them");
 }
 
-/// What is contiguous is moved in one piece.
+/// Checks `contiguous`: contiguous tensors are coalesced.
 void DataReader::checkContiguous() const {
   bool isWhole = data.shard.empty();
   if (contiguousOption != nullptr && data.bucketBytes == 0)
@@ -298,7 +304,7 @@ void DataReader::checkContiguous() const {
 
 void DataReader::reportUnsharded(const Option &option) const {
   bool isOverlap = option.name.text == "overlap";
-  // Where the optimizer is sharded new parameters are gathered, at the end of a step.
+  // With a sharded optimizer, new parameters are gathered at the end of a step.
   std::string reason = data.shard.empty() ? "no parameter is gathered"
                        : isOverlap        ? "new parameters are gathered behind the optimizer, and that gather is not "
                                             "overlapped with the next step yet"

@@ -1,4 +1,10 @@
-//===- data_units.cpp - which parameters a data block has ------------------===//
+//===- data_units.cpp - parameters and units of data blocks ----------------===//
+//
+// A parameter belongs to the data block whose `on` names it, else to the block
+// without `on`. Units are listed within a block: `unit layers.*` makes a unit of
+// each layer, and `unit [norm, lm_head]` makes one of both.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 
@@ -19,7 +25,7 @@ std::string pathOf(const Context &context, size_t parameter) {
   return "'" + parameterPath(context.model, context.model.parameters[parameter]) + "'";
 }
 
-/// By parameter, the block whose `on` names it.
+/// The block whose `on` names each parameter.
 Owners findOwners(const Context &context, const BoundPlan &plan) {
   Owners owner(context.model.parameters.size(), nullptr);
   for (size_t i = 0; i < plan.data.size(); ++i)
@@ -35,7 +41,7 @@ Owners findOwners(const Context &context, const BoundPlan &plan) {
   return owner;
 }
 
-/// The block without `on`, which takes what no other names.
+/// The block without `on`, which has all parameters that no other block names.
 const BoundData *findGeneral(const Context &context, const BoundPlan &plan) {
   const BoundData *general = nullptr;
   for (size_t i = 0; i < plan.data.size(); ++i) {
@@ -111,7 +117,7 @@ std::vector<std::vector<size_t>> UnitChecker::parameters() const {
   return units;
 }
 
-/// A unit for each module, and one for each parameter that is named itself.
+/// Adds a unit for each module, and one for each parameter that is named itself.
 void UnitChecker::addModules(const BoundPaths &paths, std::vector<std::vector<size_t>> &units) const {
   std::set<size_t> modules(paths.modules.begin(), paths.modules.end());
   std::map<size_t, std::vector<size_t>> byModule;
@@ -153,7 +159,7 @@ void UnitChecker::checkOther(const std::vector<BoundPaths> &unit) {
   }
 }
 
-/// Modules of one path are a unit each, so that none may hold what another one holds.
+/// Reports nested modules of one path: each is a unit, so they must not share parameters.
 void UnitChecker::checkNested(const BoundPaths &paths) const {
   std::set<size_t> modules(paths.modules.begin(), paths.modules.end());
   for (size_t parameter : paths.parameters) {
@@ -169,7 +175,7 @@ void UnitChecker::checkNested(const BoundPaths &paths) const {
   }
 }
 
-/// Those of the modules that hold the parameter themselves or in a module below them, sorted.
+/// The modules of the set that hold the parameter, directly or in a module below them, sorted.
 std::vector<size_t> UnitChecker::holders(size_t parameter, const std::set<size_t> &modules) const {
   std::set<size_t> result;
   for (const OutlineParameterName &name : context.model.parameters[parameter].names)

@@ -1,7 +1,7 @@
-//===- data_use.cpp - data blocks that would do nothing -------------------===//
+//===- data_use.cpp - data blocks without effect --------------------------===//
 //
-// What is certain of a block before layouts are known: it has options, and
-// parameters that they are for.
+// Reports data blocks that certainly have no effect, before layouts are known: blocks without options, or without
+// parameters that the options apply to.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr char shardAllHelp[] = "'shard parameters, gradients, optimizer'";
 
-/// True if options of the block speak of a parameter that is used in this way: frozen ones are only gathered.
+/// True if options of the block apply to a parameter with this use: frozen parameters are only gathered.
 bool reaches(const BoundData &data, ParameterUse use) {
   return use == ParameterUse::Trained ||
          (use == ParameterUse::Frozen && llvm::is_contained(data.shard, DataKind::Parameters));
@@ -26,7 +26,7 @@ bool reachesAny(const BoundPlan &plan, const BoundData &data, llvm::ArrayRef<siz
   return llvm::any_of(parameters, [&](size_t parameter) { return reaches(data, plan.parameterUse[parameter]); });
 }
 
-/// A block without options leaves its parameters as they are, unless it takes them out of another.
+/// A block without options has no effect, unless it excludes its parameters from another block.
 void checkOptions(const Context &context, const DataStatement &statement) {
   auto isGeneral = [](const DataStatement &other) { return other.paths.empty(); };
   bool takesOut = !isGeneral(statement) && llvm::any_of(context.syntax.data, isGeneral);
@@ -36,7 +36,7 @@ void checkOptions(const Context &context, const DataStatement &statement) {
 }
 
 void checkParameters(const Context &context, const BoundPlan &plan, const BoundData &data) {
-  // What lies on the host has a check of its own.
+  // Offloaded parameters are checked separately.
   if (data.parameters.empty() || data.offloadOptimizer || reachesAny(plan, data, data.parameters))
     return;
   Diagnostic &error = context.diagnostics.error(data.range, "none of the " + std::to_string(data.parameters.size()) +
@@ -48,7 +48,7 @@ void checkParameters(const Context &context, const BoundPlan &plan, const BoundD
                       : "remove the block");
 }
 
-/// Units of which nothing is moved.
+/// Reports units that move no parameter.
 void checkUnits(const Context &context, const BoundPlan &plan, const BoundData &data) {
   for (const std::vector<BoundPaths> &unit : data.units)
     for (const BoundPaths &paths : unit) {

@@ -1,4 +1,4 @@
-//===- distribution.cpp - how the elements of parameters are drawn ---------===//
+//===- distribution.cpp - distributions of initial parameters --------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"
@@ -14,7 +14,7 @@ using namespace meshplan::bind;
 namespace {
 
 struct DistributionForm {
-  llvm::StringRef word; ///< the first
+  llvm::StringRef word; ///< the first word
   llvm::StringRef form;
 };
 
@@ -29,12 +29,13 @@ constexpr DistributionForm distributionForms[] = {
     {"xavier", "xavier uniform | normal [gain G]"},
 };
 
-/// Reads words and numbers in their order. What is not there as asked for makes the whole wrong.
+/// Reads words and numbers in order. The first operand that is not of the expected form makes the whole distribution
+/// wrong.
 class DistributionReader {
 public:
   DistributionReader(const Context &context, llvm::ArrayRef<Operand> operands) : context(context), left(operands) {}
 
-  /// False if the operands are not of the form of their first word, which is known.
+  /// False if the operands do not match the form of their first word, which must be known.
   bool run(InitialValues &values);
 
 private:
@@ -63,7 +64,7 @@ bool DistributionReader::takeWord(llvm::StringRef word) {
   return true;
 }
 
-/// A number without a unit, or the name of one.
+/// A number without a unit, or a name that has a value.
 double DistributionReader::number() {
   if (left.empty())
     return isRight = false;
@@ -102,7 +103,7 @@ void DistributionReader::readTruncated(InitialValues &values) {
   values.mean = optionalNumber("mean", 0);
 }
 
-/// With the slope of a leaky ReLU below 0, as torch.nn.init has it: 0 of a ReLU.
+/// `slope` is the negative slope of a leaky ReLU, as in torch.nn.init; 0 for a ReLU.
 void DistributionReader::readKaiming(InitialValues &values) {
   values.distribution = isUniform() ? Distribution::KaimingUniform : Distribution::KaimingNormal;
   if (takeWord("fan")) {
@@ -141,9 +142,9 @@ bool DistributionReader::run(InitialValues &values) {
   return isRight && left.empty();
 }
 
-/// What is wrong with numbers that are there; empty for nothing.
+/// The error in the numbers of a distribution; empty if there is none.
 static std::string faultOf(const InitialValues &values) {
-  // What a float32 holds: masters are drawn in it.
+  // Values are drawn in float32, the type of masters.
   auto fits = [](double number) { return std::abs(number) <= std::numeric_limits<float>::max(); };
   if (!llvm::all_of(llvm::ArrayRef({values.value, values.low, values.high, values.mean, values.std, values.gain}),
                     fits))
@@ -156,7 +157,7 @@ static std::string faultOf(const InitialValues &values) {
   if (isBounded && !(values.low < values.high))
     return "the upper bound has to be above the lower one, " + numberText(values.low) + ", is " +
            numberText(values.high);
-  // Further out there is less than what 64 random bits tell from nothing.
+  // Further out, the probability is less than 64 random bits can represent.
   constexpr double mostDeviations = 8;
   if (kind == Distribution::TruncatedNormal && (values.low > values.mean + mostDeviations * values.std ||
                                                 values.high < values.mean - mostDeviations * values.std))

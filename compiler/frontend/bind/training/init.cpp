@@ -1,4 +1,4 @@
-//===- init.cpp - which entry draws which parameter -------------------------===//
+//===- init.cpp - the init entry of each parameter ---------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/layer_names.h"
@@ -37,7 +37,7 @@ private:
   const Context &context;
   const InitStatement &statement;
   BoundInit &init;
-  std::vector<std::vector<size_t>> claimants;                         ///< by parameter: entries, `rest` not among them
+  std::vector<std::vector<size_t>> claimants;                         ///< by parameter: entries other than `rest`
   std::map<std::pair<size_t, size_t>, std::vector<size_t>> conflicts; ///< parameters by pair of entries
   std::set<std::pair<size_t, size_t>> compared;
   std::set<size_t> busyOverrides;
@@ -144,7 +144,7 @@ void InitBinder::coverRest() {
   init.entries[number].paths.parameters = std::move(left);
 }
 
-/// Weights of one dim are those of norms, whatever they are called, and 'rest normal' would draw them around zero.
+/// Weights of one dim are those of norms, whatever their name, and 'rest normal' would draw them around zero.
 static std::string uncoveredHelp(const OutlineParameter &parameter, const std::string &name) {
   llvm::StringRef leaf = parameter.names.front().leaf;
   if (leaf == "bias")
@@ -154,7 +154,8 @@ static std::string uncoveredHelp(const OutlineParameter &parameter, const std::s
   return "add one, or 'rest normal 0.02' for all that is left";
 }
 
-/// Frozen ones too: without weights nobody has them. One message for each group of names that differ in indices only.
+/// Reports parameters without an entry, including frozen ones: no weights are loaded for them. One message for each
+/// group of names that differ in indices only.
 void InitBinder::reportUncovered(llvm::ArrayRef<size_t> parameters) {
   std::vector<std::pair<std::string, std::vector<size_t>>> groups;
   for (size_t parameter : parameters) {

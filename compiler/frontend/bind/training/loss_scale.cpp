@@ -1,4 +1,4 @@
-//===- loss_scale.cpp - gradients that are too small for 16 bits ----------===//
+//===- loss_scale.cpp - the loss scale of 16-bit gradients ----------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 
@@ -9,7 +9,7 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// True if gradients in f32 can be multiplied by the scale, and by what takes it back.
+/// True if the scale and its inverse are normal numbers of f32, so that gradients can be scaled and unscaled.
 bool fitsFloat32(double scale) {
   auto narrow = static_cast<float>(scale);
   return std::isnormal(narrow) && std::isnormal(1 / narrow);
@@ -17,7 +17,7 @@ bool fitsFloat32(double scale) {
 
 constexpr char scaleRange[] = "from 1.2e-38 to 8.5e37, so that it and its inverse are numbers of f32";
 
-/// Numbers of `loss_scale dynamic { ... }`, with what they may be.
+/// A number of `loss_scale dynamic { ... }` and its valid range.
 struct NumberRule {
   const char *name;
   double BoundLossScale::*member;
@@ -60,7 +60,7 @@ OptionRule intervalRule(const Context &context, BoundLossScale &scale) {
   return {"interval", "interval STEPS", take};
 }
 
-/// PyTorch's defaults, unless the block says otherwise.
+/// PyTorch's defaults, unless the block states others.
 void readDynamic(const Context &context, const Option &option, BoundLossScale &scale) {
   scale.growth = 2;
   scale.backoff = 0.5;
@@ -100,7 +100,7 @@ OptionRule bind::lossScaleRule(const Context &context, BoundPrecision &precision
   return rule;
 }
 
-/// A parameter whose gradient is made in f16, or null.
+/// The first parameter whose gradient is computed in f16, or null.
 static const OutlineParameter *firstOfHalf(const Context &context, const BoundPlan &plan) {
   for (size_t index = 0; index < context.model.parameters.size(); ++index)
     if (plan.parameterUse[index] == ParameterUse::Trained && context.model.parameters[index].dtype == "f16")

@@ -1,4 +1,4 @@
-//===- microbatches.cpp - the batch in pieces ------------------------------===//
+//===- microbatches.cpp - splitting the batch into microbatches ------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 
@@ -14,7 +14,7 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// Ranks over which a dim is divided.
+/// Number of ranks over which a dim is split.
 int64_t shardsOf(const Context &context, const BoundDim &dim) {
   int64_t shards = 1;
   for (size_t axis : dim.axes)
@@ -22,7 +22,7 @@ int64_t shardsOf(const Context &context, const BoundDim &dim) {
   return shards;
 }
 
-/// The dims `batch` of the inputs, those that are divided most first.
+/// The `batch` dims of the inputs; those split over most ranks come first.
 std::vector<const BoundDim *> findBatches(const Context &context, const BoundPlan &plan) {
   std::vector<const BoundDim *> batches;
   for (const BoundInput &input : plan.inputs)
@@ -35,7 +35,7 @@ std::vector<const BoundDim *> findBatches(const Context &context, const BoundPla
   return batches;
 }
 
-/// The divisor of `number` above 1 that is nearest to `start` on the side of `direction`; none is looked for far away.
+/// The divisor of `number` above 1 that is nearest to `start` in the given direction; the search is bounded.
 std::optional<int64_t> nearestDivisor(int64_t number, int64_t start, int64_t direction) {
   constexpr int64_t mostSteps = 100000;
   int64_t divisor = direction < 0 ? std::min(start - 1, number) : start < number ? start + 1 : 0;
@@ -45,7 +45,7 @@ std::optional<int64_t> nearestDivisor(int64_t number, int64_t start, int64_t dir
   return std::nullopt;
 }
 
-/// `'microbatches 2' or 'microbatches 4'`, without those that are not there.
+/// `'microbatches 2' or 'microbatches 4'`, or one of them.
 std::string countsText(std::optional<int64_t> below, std::optional<int64_t> above) {
   std::string result;
   for (std::optional<int64_t> count : {below, above})
@@ -54,7 +54,7 @@ std::string countsText(std::optional<int64_t> below, std::optional<int64_t> abov
   return result;
 }
 
-/// The nearest numbers of microbatches, of samples that ranks divide evenly.
+/// Suggests the nearest numbers of microbatches that divide the samples evenly.
 std::string countHelp(int64_t own, bool isOfRank, int64_t count) {
   if (own == 1)
     return "remove the statement: there is one sample" + std::string(isOfRank ? " for each rank" : "");
@@ -64,7 +64,7 @@ std::string countHelp(int64_t own, bool isOfRank, int64_t count) {
                         : "write " + counts + ": " + whose + " have to divide evenly";
 }
 
-/// The nearest batches, where ranks have different numbers of samples.
+/// Suggests the nearest batch sizes that give all ranks the same number of samples.
 std::string batchHelp(int64_t samples, uint64_t needed) {
   std::string batches;
   if (needed <= static_cast<uint64_t>(samples))
@@ -74,11 +74,11 @@ std::string batchHelp(int64_t samples, uint64_t needed) {
   return "remove the statement" + (batches.empty() ? "" : ", or take a batch of " + batches);
 }
 
-/// Microbatches have one size, so that one program runs them all.
+/// Checks that all microbatches have the same size, so that one program runs them all.
 bool divides(const Context &context, const BoundDim &batch, int64_t count, SourceRange range) {
   int64_t shards = shardsOf(context, batch);
   uint64_t needed = llvm::SaturatingMultiply<uint64_t>(count, shards);
-  // An extent of 0 is unknown, and reported.
+  // An extent of 0 is unknown and has been reported.
   if (batch.extent <= 0 || static_cast<uint64_t>(batch.extent) % needed == 0)
     return true;
   std::string over;
@@ -109,7 +109,7 @@ void bind::countMicrobatches(const Context &context, BoundPlan &plan) {
   }
 }
 
-/// Losses of which the plan defines the mean over the batch have no other one over microbatches.
+/// A loss that the plan averages over the batch cannot also be averaged over microbatches.
 static void checkLossUnit(const Context &context, const BoundPlan &plan) {
   if (!plan.loss || plan.loss->unit == LossUnit::Model)
     return;
@@ -120,7 +120,7 @@ static void checkLossUnit(const Context &context, const BoundPlan &plan) {
       .help("leave 'mean' or 'per " + lossUnitName(plan.loss->unit).str() + "' out");
 }
 
-/// The samples that one call of the model takes lie along one dim.
+/// Checks that the samples of one call of the model are along one dim.
 static void checkBatchDims(const Context &context, const BoundPlan &plan) {
   for (const BoundInput &input : plan.inputs) {
     auto isBatch = [](const BoundDim &dim) { return dim.name == "batch"; };
@@ -134,7 +134,7 @@ static void checkBatchDims(const Context &context, const BoundPlan &plan) {
 }
 
 void bind::checkMicrobatches(const Context &context, const BoundPlan &plan) {
-  // None, or one whose number is reported.
+  // No statement, or one whose number has been reported.
   if (!plan.microbatches.range.hasLine())
     return;
   const MicrobatchesStatement &statement = context.syntax.microbatches.back();

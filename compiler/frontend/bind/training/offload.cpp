@@ -1,4 +1,4 @@
-//===- offload.cpp - what a data block keeps on the host ------------------===//
+//===- offload.cpp - offloading parameters and optimizer states -----------===//
 
 #include "compiler/frontend/bind/training/training.h"
 
@@ -9,7 +9,7 @@
 using namespace meshplan;
 using namespace meshplan::bind;
 
-/// Takes one word; false if it is none of the option's.
+/// Reads one word; false if the option has no such word.
 static bool takeWord(const Context &context, BoundData &data, const Word &word) {
   if (word.text == "gradients") {
     context.diagnostics.error(word.range, "'offload gradients' says nothing: gradients go where the optimizer works")
@@ -35,7 +35,7 @@ OptionRule bind::offloadRule(const Context &context, BoundData &data) {
   return {"offload", "offload parameters, optimizer", take};
 }
 
-/// True if the optimizer keeps something for a parameter of the block.
+/// True if the optimizer has a state or a master for a parameter of the block.
 static bool keepsAny(const BoundPlan &plan, const BoundData &data) {
   bool hasMaster = plan.precision && !plan.precision->master.empty();
   return llvm::any_of(data.parameters, [&](size_t parameter) {
@@ -66,7 +66,7 @@ static void checkOptimizer(const Context &context, const BoundPlan &plan, const 
             (data.offloadParameters ? "write 'offload parameters'" : "remove 'offload optimizer'"));
 }
 
-/// A buffer is one storage on the device, which collectives take as it is.
+/// A contiguous buffer is one allocation on the device, which collectives use in place.
 static void checkContiguous(const Context &context, const BoundData &data) {
   bool offloads = data.offloadParameters || data.offloadOptimizer;
   if (!offloads || (!data.contiguousParameters && !data.contiguousGradients))

@@ -86,7 +86,7 @@ void OptimizerReader::run(const OptimizerStatement &statement) {
   readOptions(context, optimizerName(optimizer.kind), statement.options, rules);
   checkNumbers(context, general);
   optimizer.groups.push_back({{}, general.numbers, general.places, statement.range});
-  // A group has what the optimizer states, also behind it, but for its own options.
+  // A group inherits the options of the optimizer, including later ones, except those that it states itself.
   for (const GroupOption &group : groups)
     bindGroup(group);
 }
@@ -151,7 +151,7 @@ void OptimizerReader::claim(const BoundPaths &paths) {
   }
 }
 
-/// A parameter that is not trained, and that the path, or an alternative of it, names itself.
+/// A parameter that is not trained and that the path, or one of its alternatives, names exactly.
 std::optional<size_t> OptimizerReader::findNamedFrozen(const PathPattern &path) const {
   std::optional<PatternSequence> pattern = parsePattern(path, context.diagnostics);
   if (!pattern)
@@ -179,7 +179,7 @@ void OptimizerReader::reportNamedFrozen(const BoundPaths &paths, size_t paramete
   explainUntrained(context, plan, parameter, error).help("take it out of the group");
 }
 
-/// A group is for the trained ones of what it names; who wrote it may have thought of the others, too.
+/// Warns of a group with some untrained parameters, for which the group has no effect.
 void OptimizerReader::warnOfFrozen(const BoundPaths &paths) const {
   std::vector<size_t> frozen;
   llvm::copy_if(paths.parameters, std::back_inserter(frozen), [&](size_t parameter) { return !isTrained(parameter); });

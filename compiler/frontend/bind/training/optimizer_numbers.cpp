@@ -1,4 +1,4 @@
-//===- optimizer_numbers.cpp - lr and what else an optimizer takes ---------===//
+//===- optimizer_numbers.cpp - hyperparameters of optimizers ---------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 
@@ -18,7 +18,7 @@ struct NumberOption {
   llvm::StringRef name;
   double OptimizerNumbers::*member;
   bool ofSgd, ofAdam;
-  bool mayBeNegative = false; ///< PyTorch takes any dampening
+  bool mayBeNegative = false; ///< PyTorch accepts any dampening
 };
 
 const NumberOption numberOptions[] = {
@@ -29,7 +29,7 @@ const NumberOption numberOptions[] = {
     {"weight_decay", &OptimizerNumbers::weightDecay, true, true},
 };
 
-/// A number at its place.
+/// A number with its location.
 struct PlacedNumber {
   double value;
   SourceRange range;
@@ -78,7 +78,7 @@ OptionRule betasRule(const Context &context, WrittenNumbers &target) {
   return {"betas", "betas (NUMBER, NUMBER)", take};
 }
 
-/// A group may take back what the optimizer states, so the option has two values.
+/// The option has a false value, too: a group may undo the statement of the optimizer.
 OptionRule nesterovRule(WrittenNumbers &target) {
   auto take = [&target](const Option &option) {
     std::optional<std::string> word = singleWord(option);
@@ -117,7 +117,7 @@ std::vector<OptionRule> bind::numberRules(const Context &context, OptimizerKind 
   return result;
 }
 
-/// The option that contradicts `nesterov`; empty if none does. Negative momentum is reported where it is read.
+/// The option that contradicts `nesterov`; empty if there is none. Negative momentum is reported where it is read.
 static llvm::StringRef contradiction(const OptimizerNumbers &numbers) {
   if (!numbers.nesterov)
     return "";

@@ -1,4 +1,4 @@
-//===- precision.cpp - dtypes of a training --------------------------------===//
+//===- precision.cpp - dtypes of training ----------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"
@@ -19,7 +19,7 @@ const std::vector<std::string> &dtypeNames() {
   return names;
 }
 
-/// True for each of the names of a float of eight bits: `f8`, `fp8_e4m3`, `float8_e4m3fn`, `e5m2`.
+/// True for names of 8-bit floats: `f8`, `fp8_e4m3`, `float8_e4m3fn`, `e5m2`.
 bool isFloat8(llvm::StringRef name) {
   for (llvm::StringRef prefix : {"f8", "fp8", "float8", "e4m3", "e5m2", "e3m4", "e8m0"})
     if (name.starts_with_insensitive(prefix))
@@ -27,7 +27,7 @@ bool isFloat8(llvm::StringRef name) {
   return false;
 }
 
-/// What other programs call a dtype of ours; empty for none.
+/// Our name for a dtype that other programs name differently; empty for none.
 llvm::StringRef ownName(llvm::StringRef name) {
   return llvm::StringSwitch<llvm::StringRef>(name)
       .CasesLower({"float64", "fp64", "double"}, "f64")
@@ -37,7 +37,7 @@ llvm::StringRef ownName(llvm::StringRef name) {
       .Default("");
 }
 
-/// True for names of integers, which are near to those of floats: `i32`, `uint8`.
+/// True for names of integers, which are similar to those of floats: `i32`, `uint8`.
 bool isInteger(llvm::StringRef name) {
   name.consume_front_insensitive("u");
   name.consume_front_insensitive("i");
@@ -59,7 +59,7 @@ void reportDtype(const Context &context, const Operand &operand) {
                                         : suggest(operand.text, dtypeNames(), "dtypes"));
 }
 
-/// Dtypes of what the plan does not have.
+/// Reports dtypes of features that the plan does not use.
 void checkUse(const Context &context, const BoundPlan &plan, const Option &option) {
   const std::string &name = option.name.text;
   bool gathers = llvm::any_of(
@@ -75,7 +75,8 @@ void checkUse(const Context &context, const BoundPlan &plan, const Option &optio
 
 int64_t bitsOf(llvm::StringRef dtype) { return dtype == "f64" ? 64 : dtype == "f32" ? 32 : 16; }
 
-/// A master keeps what its parameter rounds away. Reports one that does so for no parameter, unless it is as they are.
+/// A master keeps digits that the stored parameter loses. Reports a master dtype that adds digits to no parameter,
+/// unless all have this dtype.
 void checkMaster(const Context &context, const BoundPlan &plan, const BoundPrecision &precision, const Option &option) {
   if (context.syntax.optimizers.empty() || !llvm::is_contained(dtypeNames(), precision.master))
     return;
@@ -100,7 +101,7 @@ void checkMaster(const Context &context, const BoundPlan &plan, const BoundPreci
       .help((stored == "f64" ? "" : "write 'master " + wider + "', or ") + "remove '" + option.text + "'");
 }
 
-/// Reports a dtype for what the optimizer keeps, where it keeps nothing.
+/// Reports a dtype of the optimizer state if the optimizer has no state.
 void checkState(const Context &context, const BoundPlan &plan, const Option &option) {
   bool keeps = !plan.optimizer || llvm::any_of(plan.optimizer->groups, [&](const OptimizerGroup &group) {
     return keepsState(*plan.optimizer, group);
@@ -113,7 +114,7 @@ void checkState(const Context &context, const BoundPlan &plan, const Option &opt
         .help("add 'momentum NUMBER' to the optimizer, or remove '" + option.text + "'");
 }
 
-/// Products are computed in fewer digits than the model has, by PyTorch's autocast, or as they are.
+/// Checks that the compute dtype is the model's, or a 16-bit one for an f32 model, which PyTorch's autocast supports.
 void checkCompute(const Context &context, const BoundPrecision &precision, const Option &option) {
   const std::string &compute = precision.compute;
   if (!llvm::is_contained(dtypeNames(), compute))
@@ -132,7 +133,7 @@ void checkCompute(const Context &context, const BoundPrecision &precision, const
   }
 }
 
-/// Partial sums are sent in a type of 16 bits that the model computes in, or in f32 instead.
+/// Checks that partial sums are sent in the 16-bit type that the model computes in, or in f32.
 void checkActivations(const Context &context, const BoundPrecision &precision, const Option &option) {
   const std::string &stated = precision.activations;
   if (!llvm::is_contained(dtypeNames(), stated))

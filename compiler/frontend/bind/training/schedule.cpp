@@ -1,4 +1,4 @@
-//===- schedule.cpp - how lr changes over a training -----------------------===//
+//===- schedule.cpp - schedules of the learning rate -----------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"
@@ -13,7 +13,7 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// The kinds and the options of each; all but `warmup` and `min` have to be stated.
+/// The kinds and their options; all options but `warmup` and `min` are required.
 struct KindRule {
   std::string name;
   LrScheduleKind kind;
@@ -48,7 +48,7 @@ private:
   const Context &context;
   const KindRule &rule;
   LrSchedule schedule;
-  std::map<std::string, SourceRange> places; ///< of the values, by option
+  std::map<std::string, SourceRange> places; ///< ranges of the values, by option
 };
 
 } // namespace
@@ -110,7 +110,7 @@ void ScheduleReader::checkStated(const Option &option) {
 void ScheduleReader::checkLengths() {
   if (!isStated("steps") || llvm::is_contained(rule.options, "decay") != isStated("decay"))
     return;
-  // Both are at least 0, so the sum is compared without being formed.
+  // Both are at least 0; the comparison avoids an overflow of the sum.
   if (schedule.warmup <= schedule.steps && schedule.decay <= schedule.steps - schedule.warmup)
     return;
   std::string first = isStated("warmup") ? "warmup" : "decay";

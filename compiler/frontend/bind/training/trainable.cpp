@@ -1,4 +1,4 @@
-//===- trainable.cpp - what is trained, frozen, unused ---------------------===//
+//===- trainable.cpp - trained, frozen and unused parameters ---------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 
@@ -38,9 +38,9 @@ private:
   };
 
   void name(TrainableStatement::Kind kind, const BoundPaths &paths);
-  /// False if the archive freezes all that the path names; that is reported.
+  /// Reports a path whose parameters the archive freezes anyway; false then.
   bool checkChanges(TrainableStatement::Kind kind, const BoundPaths &paths);
-  /// False if the parameter can not be used in this way; that is reported.
+  /// Reports a parameter that cannot be used in this way; false then.
   bool check(TrainableStatement::Kind kind, const BoundPaths &paths, size_t parameter);
   void settle();
   void checkOptimizer() const;
@@ -67,7 +67,7 @@ void TrainableReader::run() {
 void TrainableReader::name(TrainableStatement::Kind kind, const BoundPaths &paths) {
   bool isRight = checkChanges(kind, paths);
   for (size_t parameter : paths.parameters) {
-    // One error for a path, and not one for each parameter.
+    // One error for a path, not one for each parameter.
     isRight = isRight && check(kind, paths, parameter);
     if (!named[parameter])
       named[parameter] = Naming{kind, paths.range};

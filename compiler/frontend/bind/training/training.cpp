@@ -1,4 +1,4 @@
-//===- training.cpp - how the step trains ----------------------------------===//
+//===- training.cpp - the statements of training ---------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 
@@ -12,7 +12,7 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// The nearest of the modules around a path that is one of these; null if none is.
+/// The innermost module of the map that contains the path; null if there is none.
 const std::pair<const size_t, SourceRange> *findAround(const Context &context, llvm::StringRef path,
                                                        const std::map<size_t, SourceRange> &modules) {
   const std::pair<const size_t, SourceRange> *nearest = nullptr;
@@ -25,7 +25,8 @@ const std::pair<const size_t, SourceRange> *findAround(const Context &context, l
   return nearest;
 }
 
-/// The insides of a module are recomputed with it, and all of a model would be computed again at once.
+/// Reports modules whose recompute is redundant, because a module around them is recomputed, and a recompute of the
+/// whole model, which saves no memory.
 void checkNested(const Context &context, const std::map<size_t, SourceRange> &named) {
   for (const auto &[module, range] : named) {
     const std::string &path = context.model.modules[module].path;

@@ -1,7 +1,6 @@
 //===- training.h - the statements of training -------------------*- C++ -*-===//
 //
-// What the files of this folder give each other. Like all of binding, each
-// function reports what is wrong and goes on. Internal to binding.
+// The shared functions of this folder. Like all of binding, each reports errors and continues. Internal to binding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,46 +12,46 @@
 
 namespace meshplan::bind {
 
-/// How to give a plan a loss, with the outputs of the model that can be one.
+/// The help for a plan without a loss, with the outputs of the model that may be one.
 std::string lossHelp(const Context &context);
 
-/// Reports a batch that microbatches and ranks do not divide evenly, and what contradicts their mean.
+/// Reports a batch that microbatches and ranks do not divide evenly, and statements that contradict their mean.
 void checkMicrobatches(const Context &context, const BoundPlan &plan);
 
-/// Fills precision. Needs the data blocks, the optimizer and what bindTrainable fills.
+/// Fills precision. Requires the data blocks, the optimizer and bindTrainable.
 void bindPrecision(const Context &context, const PrecisionStatement &statement, BoundPlan &plan);
 
 /// The option `loss_scale` of precision.
 OptionRule lossScaleRule(const Context &context, BoundPrecision &precision);
 
-/// True if the optimizer keeps something from step to step for the parameters of a group, besides a master.
+/// True if the optimizer has a state for the parameters of a group, besides a master.
 bool keepsState(const BoundOptimizer &optimizer, const OptimizerGroup &group);
 
 /// The option `offload` of data.
 OptionRule offloadRule(const Context &context, BoundData &data);
 
-/// Reports what cannot be kept on the host, or is not there. Needs all other statements of training.
+/// Reports `offload` of tensors that cannot be on the host or do not exist. Requires all other statements of training.
 void checkOffload(const Context &context, const BoundPlan &plan);
 
-/// Makes steps with gradients that are not finite those by which a dynamic scale is found. Reports a plan that stops at
-/// them; warns of gradients of 16 bits that are likely to vanish. Needs all other statements of training.
+/// With a dynamic loss scale, steps with non-finite gradients are skipped, because the scale is adapted by them.
+/// Reports a plan that stops at such steps, and warns of 16-bit gradients that are likely to underflow. Requires all
+/// other statements of training.
 void bindLossScale(const Context &context, BoundPlan &plan);
 
-/// Fills trainable and the use of each parameter. Reports a parameter that two statements use in two ways, and an
-/// optimizer that has nothing to train.
+/// Fills trainable and the use of each parameter. Reports a parameter that two statements use differently, and an
+/// optimizer without a parameter to train.
 void bindTrainable(const Context &context, BoundPlan &plan);
 
-/// Says why a parameter is not trained: by the statement that names it, or by the archive. Needs what bindTrainable
-/// fills.
+/// Adds the reason why a parameter is not trained: the statement that names it, or the archive. Requires bindTrainable.
 Diagnostic &explainUntrained(const Context &context, const BoundPlan &plan, size_t parameter, Diagnostic &diagnostic);
 
-/// Reports data blocks and units that do nothing. Needs the data blocks and what bindTrainable fills.
+/// Reports data blocks and units without effect. Requires the data blocks and bindTrainable.
 void checkDataUse(const Context &context, const BoundPlan &plan);
 
-/// Fills optimizer. Needs what bindTrainable fills.
+/// Fills optimizer. Requires bindTrainable.
 void bindOptimizer(const Context &context, const OptimizerStatement &statement, BoundPlan &plan);
 
-/// The numbers of a group, and where the plan states each, by the name of its option.
+/// The numbers of a group, and the range of each that the plan states, by the name of its option.
 struct WrittenNumbers {
   OptimizerNumbers numbers;
   OptionPlaces places;
@@ -61,27 +60,26 @@ struct WrittenNumbers {
 /// PyTorch's defaults.
 WrittenNumbers defaultNumbers(OptimizerKind kind);
 
-/// Options that put numbers into `target`, which has to outlive them.
+/// Options that write numbers to `target`, which must outlive them.
 std::vector<OptionRule> numberRules(const Context &context, OptimizerKind kind, WrittenNumbers &target);
 
-/// Reports numbers that are right one by one and contradict each other. Of a group, those that contradict each other
-/// in the optimizer, too, are not reported again.
+/// Reports numbers that are valid alone but contradict each other. In a group, contradictions that the optimizer
+/// already has are not reported again.
 void checkNumbers(const Context &context, const WrittenNumbers &written, const WrittenNumbers *optimizer = nullptr);
 
 /// A number as messages show it: `0.1`.
 std::string numberText(double value);
 
-/// `schedule cosine { ... }`; the option has one word. None where the kind is unknown.
+/// `schedule cosine { ... }`; the option has one word. Nothing if the kind is unknown.
 std::optional<LrSchedule> bindSchedule(const Context &context, const Option &option);
 
-/// Fills init. Reports parameters that no entry names, and those that two do.
+/// Fills init. Reports parameters that no entry names, or that two entries name.
 void bindInit(const Context &context, const InitStatement &statement, BoundPlan &plan);
 
-/// What the words of an entry of `init` mean. Reports an unknown distribution, one that is not of its form, and numbers
-/// that none has.
+/// The distribution of an entry of `init`. Reports an unknown distribution, one in a wrong form, and invalid numbers.
 std::optional<InitialValues> bindDistribution(const Context &context, const InitEntry &entry);
 
-/// Gives each parameter to one data block, and checks the units of each.
+/// Assigns each parameter to one data block, and checks the units of each block.
 void assignParameters(const Context &context, BoundPlan &plan);
 
 } // namespace meshplan::bind

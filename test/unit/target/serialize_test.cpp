@@ -1,6 +1,7 @@
 //===- serialize_test.cpp - what the bytes of an artifact say -------------===//
 
 #include "compiler/target/artifact/artifact.h"
+#include "runtime/schema/format.h"
 #include "runtime/schema/schedule_generated.h"
 #include "test/unit/target/sched_module.h"
 #include <array>
@@ -58,7 +59,7 @@ protected:
 } // namespace
 
 TEST_F(Serialize, WritesWhatTheModuleShares) {
-  EXPECT_EQ(schedule.format, 3);
+  EXPECT_EQ(schedule.format, artifactFormat);
   EXPECT_EQ(schedule.compiler, "1.2.3");
   EXPECT_EQ(schedule.fingerprint, "abcd");
   EXPECT_EQ(schedule.plan_name, "mlp");

@@ -87,7 +87,7 @@ int64_t globalBytesOf(const artifact::Value &value) {
   return globalElementsOf(value) * dtypeSize(dtypeOf(value.dtype()));
 }
 
-/// What the dims leave to a rank.
+/// The local shape before flat axes cut it: the extents that the dims leave to the rank.
 static std::vector<int64_t> shapeOfDims(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                         std::span<const int64_t> coordinate) {
   std::vector<int64_t> shape;

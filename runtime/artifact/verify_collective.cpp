@@ -12,7 +12,7 @@ int64_t shardsOf(const artifact::Value &value, int64_t dim) {
   return shardCount(axesOf(value.dims()->Get(static_cast<flatbuffers::uoffset_t>(dim))->axes()));
 }
 
-/// The global tensor is the same.
+/// The two values have the same global tensor.
 Status verifySameTensor(const artifact::Value &input, const artifact::Value &output) {
   if (input.dtype() != output.dtype())
     return corrupted("dtype ", dtypeName(dtypeOf(input.dtype())), " becomes ", dtypeName(dtypeOf(output.dtype())));
@@ -25,7 +25,7 @@ bool isDividedAlike(const DimSharding &left, const DimSharding &right) {
   return left.axes == right.axes && left.unit == right.unit && left.parts == right.parts && left.repeat == right.repeat;
 }
 
-/// Dim `dim` of `split` is in `groupSize` times as many shards as that of `whole`.
+/// Dim `dim` of `split` has `groupSize` times as many shards as that of `whole`.
 Status verifySplit(const artifact::Value &whole, const artifact::Value &split, int64_t dim, int64_t groupSize) {
   int64_t before = shardsOf(whole, dim), after = shardsOf(split, dim);
   return after == before * groupSize
@@ -33,7 +33,7 @@ Status verifySplit(const artifact::Value &whole, const artifact::Value &split, i
              : corrupted("dim ", dim, " has ", after, " shards, ", before, " x ", groupSize, " expected");
 }
 
-/// The axes of `more` are those of `less`, and then those of `group`.
+/// The flat axes of `more` are those of `less`, followed by those of `group`.
 Status verifyFlat(const artifact::Value &less, const artifact::Value &more, std::span<const AxisRef> group) {
   std::vector<AxisRef> expected = axesOf(less.flat_axes());
   expected.insert(expected.end(), group.begin(), group.end());
@@ -53,8 +53,8 @@ Status verifyReduction(const artifact::Start &start, const artifact::Value &inpu
   return start.reduction() == input.partial() ? Status() : corrupted("the reduction is not that of the partial input");
 }
 
-/// The output is partial as the input is, but for the axes of `reduced`. The elements that ranks hold do not tell: a
-/// reduction over other ranks of the same number moves the same ones.
+/// The output is partial over the axes of the input except `reduced`. Shapes cannot show this: a reduction over other
+/// ranks of the same number moves equally many elements.
 Status verifyPartial(const artifact::Value &input, const artifact::Value &output, std::span<const AxisRef> reduced) {
   std::vector<AxisRef> rest = axesOf(input.partial_axes());
   for (const AxisRef &axis : reduced)
@@ -122,7 +122,7 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   return Status();
 }
 
-/// What is flat is cut from what has the same dims.
+/// A flat slice is a cut of a value with the same dims.
 static Status verifyFlatSlice(const artifact::Value &input, const artifact::Value &output) {
   std::vector<AxisRef> before = axesOf(input.flat_axes()), after = axesOf(output.flat_axes());
   if (after.size() < before.size() || !std::equal(before.begin(), before.end(), after.begin()))

@@ -9,14 +9,21 @@ namespace meshplan {
 
 namespace {
 
-/// Walks the instructions and knows at each what every value is.
+/// Walks the instructions in order and tracks the state of every value.
+///
+///   undefined --define--> live --overwrite--> overwritten
+///   undefined --start---> arriving --wait--> live
+///   live, overwritten --free--> freed
+///
+/// Only a live value may be used. While a collective in flight reads a value, it may be used but neither overwritten
+/// nor freed (`readers`).
 class Walk {
 public:
   Walk(const artifact::Schedule &schedule, const artifact::Program &program)
       : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
         readers(program.values()->size(), 0), isGiven(program.values()->size(), false) {}
 
-  /// A value that is there before the first instruction.
+  /// Marks a value as defined before the first instruction.
   Status give(int32_t value);
   Status instruction(const artifact::Instruction &instruction);
   Status finish();
@@ -93,7 +100,8 @@ Status Walk::use(int32_t value) const {
   return corrupted("value ", value, " has no state");
 }
 
-/// An offset or an extent of a rank is anything from 0 to the extent of the dim.
+/// True if the expression fits in 64 bits whatever the rank. The offset and the extent of a rank lie between 0 and
+/// `extent`.
 bool staysIn64Bits(const artifact::IntExpr &expression, int64_t extent) {
   int64_t offset, size, sum;
   return !__builtin_mul_overflow(expression.offset_scale(), extent, &offset) &&
@@ -115,7 +123,8 @@ Status Walk::integer(const artifact::IntExpr &expression) const {
   return Status();
 }
 
-/// As many as integers; the number of a microbatch, below 2^32, times the rest stays in 64 bits.
+/// There are as many scales as integers. A microbatch number is below 2^32, so a product with a 32-bit value stays in
+/// 64 bits.
 Status Walk::microbatchScales(const artifact::Arg &arg) const {
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("microbatch_scales", arg.microbatch_scales()));
   if (!arg.microbatch_scales())
@@ -189,7 +198,7 @@ Status Walk::compute(const artifact::Compute &compute) {
                     [&](int32_t value) { return value == -1 ? Status() : define(value); });
 }
 
-/// What is overwritten stays in its memory.
+/// An output in the place of another value is in the same memory, host or device.
 Status Walk::memories(const artifact::Compute &compute) const {
   for (int64_t i = 0; i < std::min(sizeOf(compute.overwrites()), sizeOf(compute.outputs())); ++i) {
     int32_t old = compute.overwrites()->Get(i), made = compute.outputs()->Get(i);
@@ -200,7 +209,7 @@ Status Walk::memories(const artifact::Compute &compute) const {
   return Status();
 }
 
-/// Ranks move what lies on their devices.
+/// Collectives and slices work on device memory only.
 Status Walk::onDevice(int32_t value) const {
   return valueAt(value).host() ? corrupted("value ", value, " is on the host") : Status();
 }
@@ -237,7 +246,7 @@ Status Walk::start(const artifact::Start &start) {
   return bucket(start);
 }
 
-/// One for each output, of its extents and division. They may be inputs of the collective itself.
+/// One target for each output, with its extents and sharding. A target may be an input of the collective itself.
 Status Walk::targets(const artifact::Start &start) {
   if (!hasTargets(start))
     return Status();
@@ -257,11 +266,11 @@ Status Walk::targets(const artifact::Start &start) {
   });
 }
 
-/// What is moved in one piece is one buffer.
+/// Checks a coalesced collective, which moves all its tensors through one buffer.
 Status Walk::bucket(const artifact::Start &start) const {
   if (!isBucket(start))
     return Status();
-  // Not every backend finds an extreme itself, and a gather of all is for one tensor along dims.
+  // Not every backend can reduce a buffer with max or min itself. An all-gather along a dim moves one tensor.
   if (start.reduction() > artifact::Reduction::sum)
     return corrupted("flat tensors, or several, in a reduction that is no sum");
   bool isOfOne = sizeOf(start.more_inputs()) == 0 && !hasTargets(start);
@@ -337,7 +346,7 @@ Status Walk::finish() {
     return isMade ? Status() : corrupted("value ", gradient->value(), " is made by no instruction");
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
-    // Ranks may have added up in its place what a step has accumulated.
+    // The value may be overwritten: a reduction may have used the accumulator as its target.
     bool isOver = states[update->value()] == State::overwritten && isAccumulator(program, update->target());
     return isOver ? Status() : use(update->value());
   }));

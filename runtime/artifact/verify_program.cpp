@@ -22,12 +22,12 @@ public:
 
   Status define(int32_t value) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
-    // Every rank gets its part of the tensor itself, and sees no addend.
+    // The run gives every rank its shard of the tensor, never a partial addend.
     MESHPLAN_RETURN_IF_ERROR(verifyWhole(program, value));
     return defineAddend(value);
   }
 
-  /// The same of what may be an addend.
+  /// As define, for a value that may be partial.
   Status defineAddend(int32_t value) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
     if (known[value])
@@ -45,7 +45,7 @@ private:
   std::vector<int32_t> list;
 };
 
-/// Only what the optimizer changes is stored flat.
+/// Only values that the optimizer changes are stored flat.
 Status verifyNotFlat(const artifact::Program &program, int32_t value) {
   return isFlat(*program.values()->Get(value)) ? corrupted("value ", value, " is flat") : Status();
 }
@@ -57,7 +57,8 @@ Status verifyConstant(const artifact::Constant &constant, const artifact::Progra
   return actual == bytes ? Status() : corrupted(actual, " bytes of data, the value has ", bytes);
 }
 
-/// Elements of the whole tensor, of its type or, if both are floating point, of another.
+/// The data holds all elements of the whole tensor, in the dtype of the value or, if both are floating point, in
+/// another.
 Status verifyGiven(const artifact::Init &init, const artifact::Value &value) {
   if (init.dtype() < artifact::DType::MIN || init.dtype() > artifact::DType::MAX)
     return corrupted("init: dtype ", int(init.dtype()), " does not exist");
@@ -102,7 +103,7 @@ Status verifyParameters(const artifact::Schedule &schedule, const artifact::Prog
   });
 }
 
-/// A state that copies its parameter needs one of its shape.
+/// A state that starts as a copy of its parameter has the shape of that parameter.
 Status verifyState(const artifact::State &state, const artifact::Program &program) {
   if (!state.copies())
     return Status();
@@ -113,8 +114,8 @@ Status verifyState(const artifact::State &state, const artifact::Program &progra
               : corrupted("it copies '", state.parameter()->string_view(), "', which has another shape or is missing");
 }
 
-/// Values on the device, of one dtype, of parameters or accumulators and of none twice, that together are no more than
-/// can be addressed.
+/// The values are on the device, have one dtype, are parameters or accumulators, and lie in no other buffer. Their
+/// total size can be addressed.
 Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &program, std::set<int32_t> &free) {
   if (buffer.values()->size() == 0)
     return corrupted("no values");
@@ -125,7 +126,7 @@ Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &pro
     const artifact::Value &value = *program.values()->Get(index);
     if (value.dtype() != program.values()->Get(buffer.values()->Get(0))->dtype())
       return corrupted("value ", index, " has another dtype than the first");
-    // Collectives take buffers as they are.
+    // Collectives use buffers in place, so they must be device memory.
     if (value.host())
       return corrupted("value ", index, " is on the host");
     bool fits = !__builtin_add_overflow(total, globalBytesOf(value), &total);
@@ -180,7 +181,7 @@ Status verifyUpdates(const artifact::Program &program) {
   });
 }
 
-/// The gradient of each trained parameter, at most once: a whole value of its shape.
+/// Each trained parameter has at most one gradient: a value that is not partial, with the shape of the parameter.
 Status verifyGradients(const artifact::Program &program) {
   std::set<int32_t> trained;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)

@@ -16,7 +16,7 @@ Status verifyAxis(const AxisRef &axis, std::span<const int64_t> meshSizes) {
   if (axis.axis < 0 || axis.axis >= static_cast<int64_t>(meshSizes.size()))
     return corrupted("axis ", axis.axis, " of a mesh with ", meshSizes.size(), " axes");
   int64_t size = meshSizes[axis.axis];
-  // Sizes are at most the axis size before they are multiplied, so nothing overflows.
+  // Both factors are at most the size of the axis, so their product does not overflow.
   bool divides =
       axis.pre >= 1 && axis.pre <= size && axis.size >= 1 && axis.size <= size && size % (axis.pre * axis.size) == 0;
   if (!divides)
@@ -24,7 +24,7 @@ Status verifyAxis(const AxisRef &axis, std::span<const int64_t> meshSizes) {
   return Status();
 }
 
-/// Units make up the extent, and dealing them does not overflow.
+/// The extent is a multiple of the block, and distributing the repeated blocks does not overflow.
 Status verifyUnits(const DimPart &part) {
   if (part.extent < 0)
     return corrupted("extent ", part.extent, " is negative");
@@ -61,7 +61,7 @@ Status verifyCommunicator(const artifact::Communicator &communicator, std::span<
   return verifyAxes(communicator.axes(), meshSizes, digits);
 }
 
-/// What runs a program is another one, which nothing runs.
+/// The program that runs this one is another program, which itself is run by none.
 Status verifyRunner(const artifact::Schedule &schedule, const artifact::Program &program) {
   if (!program.runs_before() || program.runs_before()->size() == 0)
     return Status();
@@ -96,7 +96,7 @@ Status verifyAxes(const AxisRefVector *axes, std::span<const int64_t> meshSizes,
     for (const AxisRef &other : digits)
       if (overlap(axis, other))
         return corrupted("axis ", axis.axis, " is used twice");
-    // What divides nothing overlaps nothing; without it, there are no more digits than a rank has bits.
+    // An axis of size 1 overlaps nothing. Without it, a value has no more digits than a rank number has bits.
     if (axis.size > 1)
       digits.push_back(axis);
     return Status();

@@ -13,7 +13,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Compares a checkpoint with a program, and collects what a person should know.
+/// Compares a checkpoint with a program and collects notes for the user.
 class Comparison {
 public:
   Comparison(const CheckpointSource &source, const artifact::Program &program)
@@ -22,7 +22,7 @@ public:
   Expected<std::vector<std::string>> run() {
     for (const RecordedParameter &wanted : own.parameters)
       MESHPLAN_RETURN_IF_ERROR(compareParameter(wanted));
-    // A program that trains nothing need not read all.
+    // A program that trains nothing may read a part of the checkpoint.
     bool trains = !own.optimizer.empty();
     for (const RecordedParameter &saved : record.parameters)
       if (trains && !findAny(own, saved.names))
@@ -124,7 +124,7 @@ private:
           "type");
   }
 
-  /// Else the parameter is made of the master weight.
+  /// True if the parameter is read from the checkpoint's parameter. Else it is converted from the master weight.
   bool isTakenFromParameter(const RecordedState &master) const {
     const RecordedParameter *saved = record.findParameter(master.parameter), *wanted = findAny(own, saved->names);
     return wanted && saved->dtype == wanted->dtype;
@@ -151,7 +151,7 @@ private:
   CheckpointRecord own;
   std::set<std::pair<DType, DType>> conversions;
   std::vector<std::string> notes;
-  std::vector<std::string> begun; ///< parameters whose states begin
+  std::vector<std::string> begun; ///< parameters whose optimizer states begin at zeros
 };
 
 } // namespace

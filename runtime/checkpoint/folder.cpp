@@ -41,7 +41,7 @@ static std::string removedPath(const std::string &folder, int64_t step) {
   return folder + "/." + nameOf(step) + ".removed";
 }
 
-/// The step of a checkpoint's name; -1 for another name.
+/// The step in the name of a checkpoint; -1 if it is no such name.
 static int64_t stepOf(std::string_view name) {
   int64_t step = -1;
   if (!name.starts_with(prefix))
@@ -51,7 +51,7 @@ static int64_t stepOf(std::string_view name) {
   return error == std::errc() && rest == end && step >= 0 && nameOf(step) == name ? step : -1;
 }
 
-/// The names in a folder.
+/// The names of all entries of a folder.
 static Expected<std::vector<std::string>> namesIn(const std::string &folder) {
   std::error_code error;
   std::vector<std::string> names;
@@ -80,7 +80,7 @@ Expected<std::string> meshplan::findCheckpoint(const std::string &path) {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
   std::filesystem::path normal = std::filesystem::path(path + "/.").lexically_normal().parent_path();
   if (found.empty() && stepOf(normal.filename().string()) >= 0)
-    return path; // what it lacks is said where it is read
+    return path; // reading it reports what it lacks
   if (found.empty())
     return Status::error(StatusCode::notFound, path,
                          ": it is no checkpoint and has none in it; help: name a folder with step-000010, or such a "
@@ -94,7 +94,7 @@ bool meshplan::isOfFolder(const std::string &checkpoint, const std::string &fold
   return !checkpoint.empty() && std::filesystem::equivalent(parent, folder, ignored);
 }
 
-/// Makes the folder, and those that it lies in.
+/// Creates the folder and its parents, durably.
 static Status makeFolder(const std::string &path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
@@ -105,7 +105,7 @@ static Status makeFolder(const std::string &path) {
   return flushFolder(whole.has_filename() ? whole.parent_path() : whole.parent_path().parent_path());
 }
 
-/// "process 1234 on node0", of who has written it into the lock; "another process" where it cannot be read.
+/// The owner that is recorded in the lock file, "process 1234 on node0"; "another process" if it cannot be read.
 static std::string ownerOf(int descriptor) {
   char text[256];
   ssize_t size = ::pread(descriptor, text, sizeof text, 0);
@@ -174,7 +174,7 @@ Status CheckpointFolder::checkGoesOn(int64_t step) const {
                        "; help: go on from that one, or name another folder");
 }
 
-/// A folder in the place of another one, which has its name afterwards; or of none.
+/// Renames a folder to `place`. A folder that exists there is exchanged atomically and is then at `made`.
 static Status putInPlace(const std::string &made, const std::string &place) {
   if (::rename(made.c_str(), place.c_str()) == 0)
     return Status();
@@ -185,6 +185,8 @@ static Status putInPlace(const std::string &made, const std::string &place) {
 }
 
 Status CheckpointFolder::commit(int64_t step) {
+  // The order makes the commit atomic: the content is durable before the rename, and the rename before an older
+  // checkpoint is removed. After an exchange, discard removes the previous checkpoint of this step.
   std::string made = incompletePath(path, step);
   MESHPLAN_RETURN_IF_ERROR(flushFolder(made));
   MESHPLAN_RETURN_IF_ERROR(putInPlace(made, checkpointPath(path, step)));
@@ -201,6 +203,7 @@ Status CheckpointFolder::removeOld(int64_t newest) const {
   for (const SavedCheckpoint &old : found) {
     if (keep == 0 || others-- <= 0 || old.step >= newest)
       break;
+    // Renamed first: a half-removed folder must not look like a checkpoint.
     std::string removed = removedPath(path, old.step);
     if (::rename(old.path.c_str(), removed.c_str()) != 0)
       return failed("remove", old.path, errno);

@@ -8,7 +8,8 @@
 
 using namespace meshplan;
 
-/// The ranks may see a folder at different times. What all of them would find wrong with it, rank 0 says.
+/// Ranks may see a shared folder at different times, so rank 0 chooses the checkpoint. A defect that all ranks would
+/// find is reported by rank 0 alone.
 static Expected<std::string> findTogether(World &world, std::string path, const std::string &weights,
                                           CheckpointParts parts) {
   if (world.rank() == 0) {

@@ -68,10 +68,11 @@ std::string meshplan::optimizerOf(const artifact::Program &program) {
   return "";
 }
 
-/// Tables and masks are written with each checkpoint; what is larger is a weight that the model keeps as a buffer.
+/// Tables and masks are small and are saved with each checkpoint. A larger buffer is a weight that the model keeps as a
+/// buffer.
 static constexpr int64_t mostSavedBuffer = int64_t(64) << 20;
 
-/// Values that a step gives a new content.
+/// Values that a step updates.
 static std::set<int32_t> changedBy(const artifact::Program &program) {
   std::set<int32_t> targets;
   for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)

@@ -47,7 +47,7 @@ static Json jsonOf(const CheckpointChecksums &checksums) {
   return {{"block_bytes", checksums.blockBytes}, {"files", files}};
 }
 
-// The text ends in its own checksum, which is that of all in front of the comma.
+// The text ends with its own checksum, of everything before that comma.
 static constexpr std::string_view sealBegin = ",\n \"checksum\": \"", sealEnd = "\"\n}\n", textEnd = "\n}\n";
 
 std::string meshplan::sealedText(std::string_view text) {
@@ -57,7 +57,7 @@ std::string meshplan::sealedText(std::string_view text) {
          std::string(sealEnd);
 }
 
-/// Whether a text is the one that it was sealed as; of one without a seal nothing is known.
+/// Compares a text with its checksum. A text without one (format 1) cannot be checked.
 static Status checkSeal(std::string_view text) {
   size_t end = text.rfind(sealBegin);
   if (end == std::string_view::npos)
@@ -96,13 +96,13 @@ std::string meshplan::textOf(const CheckpointRecord &record) {
                {"optimizer", {{"name", record.optimizer}, {"states", listOf(record.states)}}}};
   if (record.checksums)
     json["checksums"] = jsonOf(*record.checksums);
-  // Names that are not UTF-8 would make dump throw.
+  // dump would throw on names that are not UTF-8.
   std::string text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   return record.checksums ? sealedText(text) : text;
 }
 
 namespace {
-/// Reads values of a JSON object, and keeps the first failure.
+/// Reads the values of a JSON object and keeps the first failure.
 class ObjectReader {
 public:
   ObjectReader(const Json &json, Status &failure) : json(json), failure(failure) {}
@@ -153,7 +153,7 @@ public:
     return extents;
   }
 
-  /// Eight digits for each.
+  /// Eight hexadecimal digits each.
   std::vector<uint32_t> checksums(const char *key) {
     std::string digits = text(key);
     std::vector<uint32_t> values(digits.size() / 8);
@@ -217,7 +217,7 @@ static TrainingState readState(ObjectReader &top) {
   if (settings.json.is_object())
     for (const auto &[name, number] : settings.json.items())
       state.settings.emplace_back(name, settings.number(name.c_str()));
-  // Checkpoints had none before.
+  // Older checkpoints lack this key.
   if (!top.has("begun"))
     return state;
   ObjectReader begun = top.object("begun");

@@ -45,7 +45,7 @@ Status Snapshot::checkGoesOn() const {
 }
 
 Status Snapshot::copyParts() {
-  // Without a pool, so that the run's own memory is counted without this.
+  // Outside the rank's memory pool, so that the peak memory of the run is counted without the snapshot.
   ComputeScope compute(1, device);
   for (std::vector<Part> *parts : {&parameters, &states})
     for (Part &part : *parts) {
@@ -87,7 +87,7 @@ Status Snapshot::writeFile(const std::string &folder, const CheckpointFile &file
 }
 
 Status Snapshot::checkFinite() const {
-  // Elements that the training began with are no reason: it has been warned of them.
+  // Non-finite elements of the initial weights do not fail a checkpoint; the user has been warned of them.
   std::map<int, int64_t> loaded;
   for (const NonfiniteWeight &weight : executor.nonfiniteParameters())
     loaded[weight.value] = weight.count;

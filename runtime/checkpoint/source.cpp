@@ -11,7 +11,7 @@
 
 using namespace meshplan;
 
-/// Whether a file has the tensors that the record lists.
+/// The file must have the tensors that the record lists.
 static Status checkTensors(const TensorSource &source, std::span<const TensorSpec> specs) {
   for (const TensorSpec &spec : specs) {
     const StoredTensor *tensor = source.find(spec.name);
@@ -34,7 +34,7 @@ static Status checkHeader(const MappedFile &file, uint32_t recorded) {
                        checksumText(found), ", written was one with ", checksumText(recorded));
 }
 
-/// Gives the tensors of a file the checksums that the record has of them.
+/// Attaches the recorded checksums to the tensors of a file.
 static Status setChecksums(TensorSource &source, const CheckpointFile &file, const CheckpointChecksums &checksums) {
   const FileChecksums &own = checksums.files.at(file.name);
   for (const TensorSpec &spec : file.tensors) {
@@ -47,7 +47,7 @@ static Status setChecksums(TensorSource &source, const CheckpointFile &file, con
   return Status();
 }
 
-/// Compares a file that is opened as `source` with the record, as far as that is possible without reading all of it.
+/// Compares a file, opened as `source`, with the record, as far as that needs no reading of tensors.
 static Status checkFile(TensorSource &source, const MappedFile &mapped, const CheckpointFile &file,
                         const CheckpointRecord &record) {
   MESHPLAN_RETURN_IF_ERROR(checkTensors(source, file.tensors));
@@ -59,7 +59,7 @@ static Status checkFile(TensorSource &source, const MappedFile &mapped, const Ch
   return setChecksums(source, file, *record.checksums);
 }
 
-/// A file of a checkpoint. One that is missing is damage, too.
+/// Opens a file of a checkpoint. A missing file counts as damage.
 static Expected<TensorSource> openFile(const std::string &folder, const CheckpointFile &file,
                                        const CheckpointRecord &record) {
   auto mapped = MappedFile::open(folder + "/" + file.name);
@@ -127,7 +127,7 @@ Status CheckpointSource::readParameter(const RecordedParameter &parameter, const
   if (parameter.isSaved)
     return model.read(*model.find(parameter.names.front()), ranges, dtype, out, share);
   Status status = weights->read({parameter.names, parameter.shape, ranges, dtype, share}, out);
-  // Weights that are damaged are no damage of the checkpoint.
+  // Damage of the initial weights is no damage of the checkpoint.
   return status.code() == StatusCode::corrupted ? Status(StatusCode::invalid, status.message()) : status;
 }
 
@@ -170,7 +170,7 @@ Status CheckpointFeed::read(const FeedRequest &request, std::span<std::byte> out
     if (const artifact::State *state = program.states()->Get(i); state->name()->str() == name) {
       if (state->copies())
         return readParameter(*source.record().findParameter(state->parameter()->string_view()), request, out);
-      // Of a parameter that was not trained.
+      // A state of a parameter that was not trained before begins at zeros.
       std::ranges::fill(out, std::byte());
       return Status();
     }

@@ -64,7 +64,7 @@ private:
   PlainNames plain;
   FileFeed weights;
   std::unique_ptr<FileFeed> adapters;
-  std::map<std::string, std::vector<std::string>, std::less<>> inAdapters; ///< first name of a parameter -> its names in the file
+  std::map<std::string, std::vector<std::string>, std::less<>> inAdapters; ///< by first name: names in that file
   bool hasOthers = false;
   std::string unreadText;
 };

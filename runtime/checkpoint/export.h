@@ -13,12 +13,12 @@
 namespace meshplan {
 
 struct ExportOptions {
-  std::string checkpoint;     ///< a checkpoint, or a folder of checkpoints, of which the last is taken
-  std::string output;         ///< a new or empty folder
-  std::string config;         ///< folder of config.json; empty: the folder of the initial weights
-  std::string weights;        ///< replaces the initial weights that the checkpoint names; empty: not replaced
-  std::optional<DType> dtype; ///< for floats; nullopt: each parameter's own
-  bool adapters = false;      ///< write only the adapters of PEFT
+  std::string checkpoint;         ///< a checkpoint, or a folder of checkpoints, of which the last is taken
+  std::string output;             ///< a new or empty folder
+  std::string config;             ///< folder of config.json; empty: the folder of the initial weights
+  std::string weights;            ///< replaces the initial weights that the checkpoint names; empty: not replaced
+  std::optional<DType> dtype;     ///< for floats; nullopt: each parameter's own
+  bool adapters = false;          ///< write only the adapters of PEFT
   int64_t fileBytes = 5000000000; ///< maximal size of a file; a larger tensor gets a file of its own
 };
 

@@ -92,7 +92,7 @@ private:
   std::shared_ptr<CheckpointFolder> folder; // rank 0 only
   std::shared_ptr<Snapshot> snapshot;
   std::shared_ptr<CheckpointRecord> record;                            // of the checkpoint that is being written
-  std::shared_ptr<std::string> sums = std::make_shared<std::string>(); // partial checksums of what this rank has written
+  std::shared_ptr<std::string> sums = std::make_shared<std::string>(); // of what this rank has written
   std::shared_ptr<CheckpointTimes> clocks = std::make_shared<CheckpointTimes>();
   Phase phase = Phase::idle;
   int64_t step = -1, completed = -1; // of the last started and the last complete checkpoint

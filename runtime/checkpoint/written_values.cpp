@@ -8,7 +8,7 @@ using namespace meshplan;
 
 std::vector<bool> meshplan::writtenValues(const RankView &place, std::span<const int> values) {
   auto bytesOf = [&](int value) { return globalBytesOf(place.value(value)); };
-  std::map<int64_t, int64_t> total, dealt; // by number of holders: bytes of all their values, and of those distributed so far
+  std::map<int64_t, int64_t> total, dealt; // bytes of values, by number of holders
   for (int value : values)
     total[place.holders(value)] += bytesOf(value);
   std::vector<bool> written;

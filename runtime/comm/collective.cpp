@@ -38,7 +38,7 @@ bool receivesCounts(CollectiveKind kind) {
   return kind == CollectiveKind::allGather || kind == CollectiveKind::allToAll || kind == CollectiveKind::permute;
 }
 
-/// Elements of the input and of the output of one rank.
+/// The number of elements of the input and of the output of one rank.
 std::pair<int64_t, int64_t> bufferSizes(const Collective &collective, int64_t index) {
   switch (collective.kind) {
   case CollectiveKind::allGather:

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<int64_t> copyOf(std::span<const int64_t> counts) { return {counts.begin(), counts.end()}; }
 
-/// That the rank gives, itself included.
+/// Size of the rank's input, including the piece for itself.
 int64_t bytesOf(const Collective &collective, int64_t index) {
   int64_t count = collective.input ? collective.count : 0;
   if (collective.kind == CollectiveKind::allGather)
@@ -21,7 +21,7 @@ int64_t bytesOf(const Collective &collective, int64_t index) {
   return count * dtypeSize(collective.dtype);
 }
 
-/// Notes in the log of the rank when it has been waited for.
+/// Records in the rank's log when the wait returns.
 class LoggedPending final : public PendingCollective {
 public:
   LoggedPending(Pending pending, std::shared_ptr<CollectiveLog> log, int64_t number)
@@ -187,6 +187,7 @@ Expected<std::unique_ptr<Group>> World::createWorldGroup(std::string name) {
   return createGroup(std::move(all), std::move(name));
 }
 
+// `aborted` and `peerLost` are consequences of a failure elsewhere.
 Status rootCause(std::span<const Status> statuses) {
   Status first;
   for (const Status &status : statuses) {

@@ -10,12 +10,12 @@ namespace meshplan {
 
 namespace {
 
-// Elements that are reduced at a time: the accumulator stays in the first-level cache.
+// Number of elements that are reduced at a time, so that the accumulator stays in the first-level cache.
 constexpr int64_t blockSize = 2048;
 
 template <typename T> constexpr bool isHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-/// The type in which elements of type T are added: wrapping for integers.
+/// The type in which elements of type T are accumulated. Integers wrap around.
 template <typename T> struct AccumulatorOf {
   using type = T;
 };

@@ -50,7 +50,7 @@ Status MpiExchange::proceed() {
   if (begun || cancelled || done() || arrived < size())
     return Status();
   if (Status status = checkArrived(); !status.ok()) {
-    ownTicket->finish(status); // the rank's thread ends the run when it waits
+    ownTicket->finish(status); // the rank's wait ends the run
     return Status();
   }
   return begin();
@@ -85,7 +85,7 @@ void MpiExchange::addIn(int64_t slot, int64_t phase, int64_t total, InStream::On
 }
 
 InStream::OnChunk MpiExchange::copyTo(std::byte *target) {
-  size_t number = ins.size(); // of the stream that is about to be added
+  size_t number = ins.size(); // index of the stream that addIn appends next
   return [this, number, target](int64_t offset, Buffer chunk) {
     std::memcpy(target + offset, chunk.data(), static_cast<size_t>(chunk.size()));
     MESHPLAN_RETURN_IF_ERROR(ins[number].release(chunk.size()));
@@ -99,7 +99,7 @@ Status MpiExchange::begin() {
   else
     prepareCopies();
   begun = true;
-  // Asking before sending: data that was asked for lands where it belongs.
+  // Receives are posted first, so that no sent chunk arrives unexpected and is buffered by MPI.
   for (InStream &stream : ins)
     MESHPLAN_RETURN_IF_ERROR(stream.pump());
   for (OutStream &stream : outs)

@@ -8,7 +8,7 @@ namespace meshplan {
 
 namespace {
 
-// First byte of every message; another number is another version of the runtime.
+// First byte of every message. Another value means another version of the runtime.
 constexpr uint8_t version = 1;
 
 void write(WireWriter &writer, const Announcement &announcement) {
@@ -33,7 +33,7 @@ Announcement readAnnouncement(WireReader &reader) {
 
 void write(WireWriter &writer, const AbortNotice &notice) { writer.putStatus(notice.cause); }
 
-void write(WireWriter &, const auto &) {} // the others have no content
+void write(WireWriter &, const auto &) {} // the other messages have no content
 
 } // namespace
 

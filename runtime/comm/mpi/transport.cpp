@@ -22,7 +22,7 @@ Transport::Transport(MPI_Comm communicator) : communicator(communicator) {
   rankCount = size;
   int *bound = nullptr;
   mpi().MPI_Comm_get_attr(communicator, MPI_TAG_UB, &bound, &found);
-  tagBound = found ? *bound : 32767; // what MPI promises
+  tagBound = found ? *bound : 32767; // the minimum that MPI guarantees
 }
 
 Transport::~Transport() {
@@ -89,7 +89,8 @@ Status Transport::finishRequests(bool &any) {
   if (count <= 0)
     return Status();
   any = true;
-  // Handlers start new operations, so the ended ones leave the list first. MPI has set their requests to null.
+  // Handlers start new operations, so finished ones are removed from the list first. MPI has set their requests to
+  // null.
   std::vector<Operation> ended;
   for (int index : std::span(indices).first(count))
     ended.push_back(std::move(operations[index]));

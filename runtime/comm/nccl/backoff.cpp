@@ -8,7 +8,7 @@
 
 using namespace meshplan;
 
-// A step takes milliseconds: a longer sleep would show.
+// A training step takes milliseconds, so a longer sleep would slow it down.
 static constexpr int yieldingTurns = 200;
 static constexpr std::chrono::microseconds shortestRest{10}, longestRest{200};
 

@@ -9,7 +9,7 @@
 
 using namespace meshplan;
 
-/// Between an NCCL call and the next look at it a launch is mostly done.
+/// How long a start polls for its own launch; most launches are done by then.
 static constexpr std::chrono::milliseconds launchPatience{2};
 
 Expected<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(const NcclApi &api, World &host, Group &hosts,
@@ -18,7 +18,7 @@ Expected<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(const NcclA
   std::unique_ptr<NcclCommunicator> communicator(new NcclCommunicator(api, hosts, compute, std::move(stream)));
   Status connected = communicator->connect(host, hosts);
   if (!connected.ok() && communicator->handle) {
-    // It may hang where a peer has gone.
+    // Aborting may hang if a peer has died.
     ncclComm_t left = communicator->release();
     (void)runFor(std::chrono::seconds(1), [abort = api.commAbort, left] { (void)abort(left); });
   }
@@ -108,7 +108,7 @@ Status NcclCommunicator::start(const std::shared_ptr<Flight> &flight, const Coll
   LaunchTarget target{api, handle, stream.get(), static_cast<int64_t>(members.size()), index};
   MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, launch(target, collective), handle));
   launching = flight;
-  // Not longer: the first use of a connection waits for the peers.
+  // Not longer, because the first use of a connection waits for the peers.
   Progressing launched = false;
   (void)pollFor(launchPatience, [&] {
     launched = isLaunched();

@@ -13,7 +13,7 @@ static int64_t sum(std::span<const int64_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t(0));
 }
 
-/// Bytes of the input that others need.
+/// Size of the part of the input that other ranks need.
 static int64_t payloadSize(const Collective &collective, int64_t index) {
   int64_t count = 0;
   switch (collective.kind) {

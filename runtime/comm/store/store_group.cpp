@@ -14,16 +14,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A question is a message to another machine and back, so there is no use in asking much more often.
+// A query is a round trip to another machine, so faster polling gains nothing.
 constexpr std::chrono::microseconds shortestRest{50}, longestRest{5000};
 
-/// Where a collective stands in the store.
+/// The keys and participants of one collective in the store.
 struct Place {
   std::string key;
   std::string group;          ///< name
-  Participants participants;  ///< of the group
-  std::vector<int64_t> ranks; ///< of the world, parallel to participants.indices
-  int64_t ownIndex;           ///< in the group
+  Participants participants;  ///< indices in the group
+  std::vector<int64_t> ranks; ///< world ranks, parallel to participants.indices
+  int64_t ownIndex;           ///< index in the group
 
   std::string keyOf(size_t slot) const { return key + "/" + std::to_string(participants.indices[slot]); }
   std::vector<std::string> keys() const {
@@ -103,10 +103,11 @@ Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
     std::this_thread::sleep_for(rest);
   }
   std::vector<int64_t> absent = missing();
+  // The last peer may have arrived after the deadline.
   return absent.empty() ? Status() : timeoutFailure(what, limit, absent);
 }
 
-/// All have started: compares, and takes what is for this rank.
+/// All ranks have started: compares their parts and computes this rank's output.
 Status StorePending::take() {
   std::vector<Posted> parts;
   for (size_t slot = 0; slot < place.ranks.size(); ++slot) {
@@ -122,7 +123,7 @@ Status StorePending::take() {
   return leave(parts);
 }
 
-/// The last one cleans up.
+/// Counts the ranks that have read all parts; the last one removes them.
 Status StorePending::leave(std::span<const Posted> parts) {
   std::string counter = place.key + "/left";
   MESHPLAN_ASSIGN_OR_RETURN(int64_t left, store.add(counter, 1));

@@ -33,6 +33,7 @@ std::vector<int64_t> Exchange::missing() const {
 
 std::optional<int64_t> Exchange::claimPiece(int64_t own) {
   if (unclaimed == 0)
+    // Start with the own piece, so that the ranks work on different pieces.
     return std::nullopt;
   int64_t slot = own;
   while (claimed[slot])
@@ -79,7 +80,7 @@ void Exchange::copyPiece(int64_t slot) const {
     Piece source = sentPiece(sender, size(), memberIndices[from], memberIndices[slot]);
     const std::byte *input = static_cast<const std::byte *>(sender.input) + source.offset * elementSize;
     std::byte *output = static_cast<std::byte *>(own.output) + target.offset * elementSize;
-    if (input != output) // the root of a broadcast has its data in place
+    if (input != output) // the root of a broadcast works in place
       std::memcpy(output, input, static_cast<size_t>(target.count * elementSize));
   }
 }

@@ -49,7 +49,7 @@ Status ThreadsPending::wait(std::chrono::milliseconds limit) {
   result = waitForPeers(lock, limit);
   if (result.ok()) {
     movePieces(lock);
-    // What is left moves in other threads, which need nothing more than time.
+    // The remaining pieces are being moved by other threads, which depend on nothing else: no time-out.
     run.wake[rank()].wait(lock, [&] { return exchange->finished() || !run.cause.ok(); });
     if (!exchange->finished())
       result = failure(lock, abortedFailure(what, exchange->missing(), run.cause));
@@ -63,13 +63,13 @@ std::vector<int64_t> ThreadsPending::missing() {
   return exchange->missing();
 }
 
-/// Returns when all have arrived, agree, and the run goes on.
+/// Returns when all have arrived and agree, and the run has not failed.
 Status ThreadsPending::waitForPeers(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit) {
   bool woken =
       run.wake[rank()].wait_until(lock, Clock::now() + limit, [&] { return exchange->ready() || !run.cause.ok(); });
   if (!woken)
     return failure(lock, timeoutFailure(what, limit, exchange->missing()));
-  if (exchange->finished()) // before the run was aborted
+  if (exchange->finished()) // it was done before the run was aborted
     return Status();
   if (!run.cause.ok())
     return failure(lock, abortedFailure(what, exchange->missing(), run.cause));
@@ -95,7 +95,7 @@ void ThreadsPending::movePieces(std::unique_lock<std::mutex> &lock) {
   }
 }
 
-/// Ends the run, and waits until no peer uses this rank's buffers.
+/// Ends the run. Returns when no peer uses this rank's buffers.
 Status ThreadsPending::failure(std::unique_lock<std::mutex> &lock, Status status) {
   run.abort(lock, status);
   return status;

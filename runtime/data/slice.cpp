@@ -13,12 +13,14 @@ namespace meshplan {
 
 namespace {
 
+// Visits the runs of a slice dim by dim. Example: columns 0-1 of a [3, 4] tensor are three runs of 2 elements, at
+// global offsets 0, 4 and 8. Rows 1-2 are one run of 8 elements at offset 4.
 class RunWalk {
 public:
   RunWalk(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
           const RunFunction &run)
       : ranges(ranges), strides(strides), run(run), leaf(shape.size()) {
-    // Whole dims at the end whose elements lie one after the other melt into one run.
+    // Trailing whole dims with contiguous elements form one run.
     while (leaf > 0 && strides[leaf - 1] == runLength && isWhole(ranges[leaf - 1], shape[leaf - 1]))
       runLength *= shape[--leaf];
     rangeIsRun = leaf > 0 && strides[leaf - 1] == runLength;
@@ -54,9 +56,9 @@ private:
   const SliceRanges &ranges;
   std::span<const int64_t> strides;
   const RunFunction &run;
-  size_t leaf;           // dims from here on are one run
-  int64_t runLength = 1; // elements of that run
-  bool rangeIsRun;       // a range of the dim before is one longer run
+  size_t leaf;           // the dims from here on form one run
+  int64_t runLength = 1; // number of elements of that run
+  bool rangeIsRun;       // each range of the dim before `leaf` is one longer run
   int64_t local = 0;
 };
 
@@ -92,7 +94,8 @@ std::vector<Range> localPart(std::span<const Range> ranges, int64_t begin, int64
 }
 
 namespace {
-/// Cuts a run at the rows of each dim: the rest of a row, whole rows, the beginning of one.
+/// Cuts a run at the row boundaries of each dim, into the end of a row, whole rows, and the beginning of a row.
+/// Example: the elements 2-9 of a local [3, 4] tensor are row 0, columns 2-3; row 1; row 2, columns 0-1.
 class RunCutter {
 public:
   explicit RunCutter(const SliceRanges &ranges) : strides(contiguousStrides(sliceShape(ranges))), prefix(ranges) {}
@@ -172,7 +175,7 @@ Status checkSlice(const SliceRanges &ranges, std::span<const int64_t> shape) {
 
 Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
                   const RunFunction &run) {
-  // Without this, the dims before an empty one would be walked for nothing, and they can be of any size.
+  // If a dim is empty, there is nothing to visit; the dims before it may be very large.
   std::vector<int64_t> local = sliceShape(ranges);
   if (std::ranges::find(local, 0) != local.end())
     return Status();

@@ -12,7 +12,7 @@ static Range joined(Range left, Range right) {
   return {begin, std::max(left.offset + left.size, right.offset + right.size) - begin};
 }
 
-/// True if at most `gap` elements lie between the two.
+/// True if at most `gap` elements lie between the two ranges.
 static bool areNear(Range left, Range right, int64_t gap) {
   Range both = joined(left, right);
   return both.size - left.size - right.size <= gap;
@@ -34,7 +34,7 @@ std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64
     }
     return Status();
   };
-  static_cast<void>(forEachRun(ranges, shape, strides, add)); // no run fails
+  static_cast<void>(forEachRun(ranges, shape, strides, add)); // `add` never fails
   return spans;
 }
 

@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// The request's part of each sample.
+/// The slice of each sample, without the batch dim.
 static SliceRanges partOfSample(const FeedRequest &request) {
   return {request.ranges.begin() + 1, request.ranges.end()};
 }

@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// The samples of the first source, then those of the second, and so on. All were opened with the same fields. Sources
-/// without samples are allowed. Precondition: there is a source.
+/// Concatenates sources: the samples of the first, then those of the second, and so on. All must have been opened with
+/// the same fields. Sources may be empty. Precondition: there is a source.
 SampleSourcePointer concatenated(std::vector<SampleSourcePointer> sources);
 
 } // namespace meshplan

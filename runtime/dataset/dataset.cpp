@@ -16,7 +16,7 @@ namespace meshplan {
 
 namespace {
 
-/// A path may be the beginning of the names of two files.
+/// The path may have been meant as the common prefix of two token files.
 Status reportMissing(const std::string &path) {
   std::error_code ignored;
   bool lacksIndex = std::filesystem::exists(path + ".bin", ignored);
@@ -44,7 +44,7 @@ Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const 
   return openSafetensorsSamples(path, fields);
 }
 
-/// An option that does nothing is a mistake.
+/// An option without effect is an error.
 Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> words,
                         std::span<const SampleField> fields) {
   std::vector<std::string> names;
@@ -55,7 +55,7 @@ Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> 
     if (std::ranges::find(names, name) == names.end())
       return Status::error(StatusCode::invalid, option, ": the program has no input '", name, "'; it has ",
                            nameList(names));
-    // What is not there is told where it is opened.
+    // A missing file is reported when it is opened.
     if (!hasTokenFiles(words) && areThere(words))
       return Status::error(StatusCode::invalid, option,
                            ": there are no token files in the data; help: leave the option out");
@@ -63,7 +63,7 @@ Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> 
   return Status();
 }
 
-/// The first lines that differ; empty where a text has ended.
+/// The first pair of lines that differ; a text that has ended gives an empty line.
 std::pair<std::string, std::string> firstDifference(const std::string &left, const std::string &right) {
   std::istringstream leftText(left), rightText(right);
   std::string leftLine, rightLine;

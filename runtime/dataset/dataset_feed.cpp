@@ -25,7 +25,7 @@ size_t bytesOf(const FeedRequest &request) {
 
 } // namespace
 
-/// Both threads of a feed. While `isAtWork`, reader and items belong to the second one.
+/// State shared by the rank's thread and the preparing thread. While `isAtWork`, reader and items belong to the latter.
 class DatasetFeed::Preparation {
 public:
   Preparation(std::shared_ptr<const Dataset> dataset, int64_t position)
@@ -36,7 +36,7 @@ public:
     waitForThread();
     auto item = std::ranges::find_if(items, [&](const Item &each) { return isSame(each.request, request); });
     if (item == items.end()) {
-      // In the first step, and of what was not read in the last one.
+      // Not prepared: in the first step, or not read in the previous step.
       items.push_back({request, std::vector<std::byte>(bytesOf(request))});
       item = std::prev(items.end());
       item->status = reader.read(place, item->request, item->bytes);
@@ -67,13 +67,13 @@ public:
   const Dataset &data() const { return *dataset; }
 
 private:
-  /// What the rank reads in each step. Its bytes stay from step to step.
+  /// A request that the rank makes in each step. Its buffer is reused.
   struct Item {
     FeedRequest request;
     std::vector<std::byte> bytes;
     Status status;
-    bool isReady = false;  // the bytes, or the status, are of this batch
-    bool isWanted = false; // was read in this step
+    bool isReady = false;  // bytes and status are of this batch
+    bool isWanted = false; // it was read in this step
   };
 
   void waitForThread() {
@@ -103,12 +103,12 @@ private:
 
   std::shared_ptr<const Dataset> dataset;
   BatchReader reader;
-  int64_t place; // only the rank's thread changes it, and not while the other is at work
+  int64_t place; // changed by the rank's thread only, and not while isAtWork
   std::vector<Item> items;
   std::mutex mutex;
   std::condition_variable_any changed;
   bool isAtWork = false;
-  std::jthread thread; // the last one: it ends before the others go
+  std::jthread thread; // last member: it ends before the others are destroyed
 };
 
 DatasetFeed::DatasetFeed(std::shared_ptr<const Dataset> dataset, int64_t position)

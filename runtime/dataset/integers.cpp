@@ -12,7 +12,7 @@ namespace meshplan {
 
 namespace {
 
-/// Calls `use` with a zero of the type.
+/// Calls `use` with a zero of the C++ type.
 template <typename Use> auto withInteger(IntegerType type, const Use &use) {
   switch (type) {
   case IntegerType::u8:

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A slice of one sample as a slice of all of them.
+/// Extends a slice of one sample to a slice of the tensor of all samples.
 SliceRanges rowOf(int64_t sample, const SliceRanges &ranges) {
   SliceRanges row = {{{sample, 1}}};
   row.insert(row.end(), ranges.begin(), ranges.end());
@@ -31,7 +31,7 @@ public:
   SafetensorsSamples(TensorSource source, std::span<const SampleField> fields)
       : source(std::move(source)), fields(fields.begin(), fields.end()) {}
 
-  /// Finds the tensors of the fields.
+  /// Finds and checks the tensors of the fields.
   Status bind() {
     for (const SampleField &field : fields) {
       const StoredTensor *tensor = source.find(field.name);
@@ -100,7 +100,7 @@ private:
 
   TensorSource source;
   std::vector<SampleField> fields;
-  std::vector<const StoredTensor *> tensors; // of the fields
+  std::vector<const StoredTensor *> tensors; // parallel to `fields`
 };
 
 } // namespace

@@ -36,9 +36,6 @@ struct ExportReport {
 ///
 /// invalid: the output exists, or the model has adapters where none are asked for, or lacks them; notFound: there is no
 /// checkpoint, or no adapter_config.json; corrupted: the checkpoint is damaged; the message names the last intact one.
-///
-/// invalid: the output is there, the model has adapters, or has none; notFound: no checkpoint, or no
-/// adapter_config.json; corrupted: the checkpoint is damaged, with the last one that is whole.
 Expected<ExportReport> exportCheckpoint(const ExportOptions &options);
 
 } // namespace meshplan

@@ -27,9 +27,6 @@ struct LoadedCheckpoint {
 /// notFound: there is no checkpoint. invalid: it is of another model or optimizer, or does not fit the weights.
 /// corrupted: a file of it is damaged, which one rank reports; see withLastWhole. After a failure the runner must not
 /// train.
-///
-/// notFound: there is no checkpoint. invalid: it is of another model or optimizer, or does not fit the weights.
-/// corrupted: a file of it is damaged, which one rank says; see withLastWhole. Nothing is trained with then.
 Expected<LoadedCheckpoint> loadCheckpoint(World &world, ProgramRunner &runner, const std::string &path,
                                           const std::string &weights = "");
 

@@ -23,7 +23,6 @@ namespace meshplan {
 ///
 /// Unlike other feeds it belongs to the thread of its rank. Ranks share only the data set and may be at different
 /// steps.
-/// steps.
 class DatasetFeed final : public Feed {
 public:
   DatasetFeed(std::shared_ptr<const Dataset> dataset, int64_t position);

@@ -44,7 +44,6 @@ public:
 
   /// One readable line per file: name without folder, size in bytes, number of samples, dtypes and shapes in the file,
   /// and which tokens the fields take. If the lines of two sources differ, so do their samples.
-  /// fields take of tokens. Two sources with other lines have other samples.
   virtual std::vector<std::string> description() const = 0;
 };
 

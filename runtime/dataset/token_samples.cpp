@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 struct TokenField {
   std::string name;
   DType dtype;
-  int64_t shift; // in the stream, from the begin of the sample
+  int64_t shift; // offset in the stream from the start of the sample
 };
 
-/// How samples lie in the stream.
+/// How samples are located in the stream.
 struct TokenLayout {
-  int64_t length = 0; // tokens of a sample
+  int64_t length = 0; // number of tokens of a sample
   std::vector<TokenField> fields;
 
   int64_t samplesIn(int64_t tokens) const {
@@ -141,8 +141,8 @@ Expected<SampleSourcePointer> openMegatron(const TokenFiles &files, std::span<co
       std::make_unique<TokenSamples>(std::move(file), index.type, std::move(layout), std::move(text)));
 }
 
-/// llm.c writes a header of 256 i32 before its tokens, which would pass for tokens: 20240520 or 20240801, and a
-/// version.
+/// llm.c begins its token files with a header of 256 i32, which would be read as tokens. It starts with 20240520 or
+/// 20240801, and a version.
 bool isFileOfLlmC(std::span<const std::byte> bytes) {
   std::array<int32_t, 2> begin;
   if (bytes.size() < 1024)

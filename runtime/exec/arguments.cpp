@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// Null is an empty vector in a FlatBuffer.
+/// FlatBuffers represents an empty vector by null.
 template <typename Element, typename Vector> static std::vector<Element> elementsOf(const Vector *vector) {
   std::vector<Element> elements;
   if (vector)

@@ -44,7 +44,8 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
 }
 
 Status Executor::makeGroups() {
-  // A program with devices of its own has no collectives, and the schedule's communicators are not for it.
+  // A program with devices of its own has no collectives; the schedule's communicators are for the mesh of the
+  // schedule.
   bool ownDevices = view.program().devices() && view.program().devices()->size() > 0;
   if (ownDevices || !view.schedule().communicators())
     return Status();
@@ -81,7 +82,7 @@ Expected<Tensor> Executor::zeros(int value) {
   return tensor;
 }
 
-/// Those that copy their parameter are loaded with it.
+/// Creates the states that begin at zeros. States that begin as copies are loaded with their parameter.
 Status Executor::makeStates() {
   const auto *states = view.program().states();
   for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
@@ -95,7 +96,7 @@ Status Executor::makeStates() {
   return Status();
 }
 
-/// In their place, so that programs that share them see it.
+/// Clears them in place, so that programs that share them see it.
 Status Executor::clearAccumulators() {
   const auto *accumulators = view.program().accumulators();
   resident.accumulators = 0;
@@ -113,7 +114,7 @@ Status Executor::clearAccumulators() {
 }
 
 namespace {
-/// Calls `visit` with the name and the value of everything that programs may share.
+/// Calls `visit` with the name and value of everything that programs may share.
 template <typename Visit> void forEachShared(const artifact::Program &program, const Visit &visit) {
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
     visit("parameter " + program.parameters()->Get(i)->names()->Get(0)->str(), program.parameters()->Get(i)->value());
@@ -135,7 +136,7 @@ void Executor::share(const Executor &owner) {
   shareConstants(owner);
 }
 
-/// Those of one place in the mesh that have the same bytes of the same type, whatever they are called.
+/// Constants are shared if the same rank holds the same bytes of the same dtype, whatever their names.
 void Executor::shareConstants(const Executor &owner) {
   const auto *own = view.program().constants(), *theirs = owner.view.program().constants();
   auto isSame = [&](const artifact::Constant &left, const artifact::Constant &right) {
@@ -194,7 +195,7 @@ Status Executor::loadState(const Feed &feed, const artifact::State &state, const
   return Status();
 }
 
-/// States that begin as their parameter, in their own dtype.
+/// Loads the states that begin as copies of their parameter, in their own dtype.
 Status Executor::loadCopies(const Feed &feed) {
   const auto *states = view.program().states();
   for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
@@ -237,7 +238,7 @@ Status Executor::runStep(Step &step, Trace *trace) {
   return status;
 }
 
-/// True if the call reads the value, or a part or copy of it.
+/// True if the call reads the value, or an alias or copy of it or of a part of it.
 static bool reads(const artifact::Program &program, const artifact::Compute &call, int value) {
   for (const artifact::Arg *arg : *call.args())
     for (int operand = arg->kind() == artifact::ArgKind::value ? arg->values()->Get(0) : -1; operand >= 0;
@@ -260,7 +261,7 @@ void Executor::countFrom(std::string_view parameter, int64_t steps) {
   }
 }
 
-/// With a count of its own.
+/// Runs an optimizer call whose parameter has its own step count.
 Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
   const artifact::Program &own = view.program();
   int count = valueArg(*own.instructions()->Get(index)->action_as_Compute(), "step");
@@ -274,7 +275,7 @@ Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
   return status;
 }
 
-/// The values to see, by the instruction behind which they are there.
+/// The observed values, by the instruction after which each of them exists.
 static std::multimap<size_t, int> momentsOf(const artifact::Program &program, const Observer &observer) {
   std::multimap<size_t, int> moments;
   for (int value : observer.values)
@@ -307,7 +308,7 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
   }
   if (firstUpdate == program.size())
     MESHPLAN_RETURN_IF_ERROR(beginUpdates());
-  // A device is still at it.
+  // Operators and collectives on a device are asynchronous; wait for them, so that failures show here.
   MESHPLAN_RETURN_IF_ERROR(world.synchronize());
   return synchronizeCompute();
 }
@@ -350,7 +351,7 @@ Status Executor::run(Trace *trace, const Observer *observer) {
   values = initial;
   MESHPLAN_RETURN_IF_ERROR(storages.registerWith(groups));
   Status status = runSteps(trace, observer);
-  // Peers must not touch the buffers of collectives in flight, which go away with this failure.
+  // The buffers of collectives in flight are freed with this failure, so peers must stop using them first.
   if (!status.ok())
     world.abort(Status(StatusCode::peerLost, status.message()));
   if (!status.ok())

@@ -36,7 +36,7 @@ FeedRequest meshplan::rowsOf(const FeedRequest &request, int64_t begin, int64_t 
   return rows;
 }
 
-/// Reads into `staging`, a tensor of the host, and copies it to `target`.
+/// Reads into `staging`, a host tensor, and copies it to `target`.
 static Status loadThrough(const Feed &feed, const FeedRequest &request, const Tensor &staging, const Tensor &target) {
   MESHPLAN_RETURN_IF_ERROR(feed.read(request, bytesOf(staging)));
   return copyElements(staging, target);
@@ -60,7 +60,7 @@ Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int6
   return Status();
 }
 
-/// Reads a slice into `target`, a row-major tensor of its shape.
+/// Reads a slice into `target`, a row-major tensor of the same shape.
 static Status loadSlice(const Feed &feed, const FeedRequest &request, int64_t pieceBytes, const Tensor &target) {
   return deviceOfThread().isHost() || inHostScope() ? feed.read(request, bytesOf(target))
                                                     : loadInPieces(feed, request, pieceBytes, target);
@@ -73,7 +73,7 @@ Status meshplan::loadInto(const Feed &feed, std::span<const FeedRequest> slices,
   for (const FeedRequest &slice : slices) {
     std::vector<int64_t> sliced = sliceShape(slice.ranges);
     MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(flat, 0, begin, elementCount(sliced)));
-    // A run of whole rows has one dim, and is read as the slice that it is.
+    // A run of whole rows is one-dimensional here, but is read in the shape of its slice.
     MESHPLAN_ASSIGN_OR_RETURN(Tensor target, reshape(run, sliced));
     MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slice, pieceBytes, target));
     begin += run.elementCount();

@@ -5,7 +5,7 @@
 using namespace meshplan;
 
 namespace {
-/// A tensor to be written, and its name.
+/// A tensor to write, and its name.
 struct Named {
   std::string name;
   int value;
@@ -39,7 +39,7 @@ static std::vector<TensorSpec> specsOf(const artifact::Program &program, std::sp
 
 Status meshplan::writePart(const RankView &view, int value, const std::string &name, std::span<const std::byte> bytes,
                            const SafetensorsWriter &writer) {
-  // Copies of a unit may differ in their last bits: one is written.
+  // Copies of a shared block may differ in their last bits, so only the first holder's copy is written.
   SliceRanges held = view.firstHeld(value);
   const SliceRanges *only = held == view.ranges(value) ? nullptr : &held;
   for (const SliceRanges &slice : view.slices(value)) {

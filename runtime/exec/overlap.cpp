@@ -27,7 +27,7 @@ int64_t Overlap::elementCount() const {
   return count;
 }
 
-/// Replaces one side of every run by its place in the piece.
+/// Replaces one side of every run by its offset in the piece.
 static Overlap withPiece(Overlap overlap, int64_t CommonRun::*side) {
   for (std::vector<CommonRun> &runs : overlap.dims) {
     int64_t place = 0;
@@ -77,7 +77,7 @@ static bool isInOrder(const Overlap &overlap, std::span<const int64_t> shape, in
     return true;
   std::vector<int64_t> strides = contiguousStrides(shape);
   int64_t first = 0;
-  bool mayVary = true; // every dim so far has one element: this one may be cut without leaving gaps
+  bool mayVary = true; // all dims so far have one element, so this one may be a sub-range
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     if (overlap.dims[dim].size() != 1)
       return false;

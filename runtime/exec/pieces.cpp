@@ -8,7 +8,7 @@ using namespace meshplan;
 
 namespace {
 
-/// What every rank of the group holds before and after.
+/// What each rank of the group holds before and after the collective.
 struct Holdings {
   std::vector<SliceRanges> inputs, outputs;
   size_t own = 0; // index of this rank
@@ -49,7 +49,7 @@ bool followOneAnother(std::span<const Overlap> pieces, const SliceRanges &holder
   return true;
 }
 
-/// The runs of a dim follow one another from the first element to the last.
+/// True if the runs of a dim are contiguous and cover it from its first to its last element.
 bool fillDim(std::vector<CommonRun> runs, int64_t extent, int64_t CommonRun::*side) {
   std::ranges::sort(runs, {}, side);
   int64_t end = 0;
@@ -61,7 +61,8 @@ bool fillDim(std::vector<CommonRun> runs, int64_t extent, int64_t CommonRun::*si
   return end == extent;
 }
 
-/// The pieces make up the holder's tensor, each element once. Pieces of one collective differ in one dim.
+/// True if the pieces cover the holder's tensor, each element once. The pieces of one collective differ in one dim
+/// only.
 bool makeUp(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t CommonRun::*side) {
   std::vector<int64_t> shape = sliceShape(holder);
   int differing = 0;
@@ -109,8 +110,8 @@ Expected<Pieces> allGather(const Holdings &holdings) {
   return pieces;
 }
 
-// The ranks of a reduction hold addends of the same elements: a value that is partial over an axis is not divided by
-// it.
+// The ranks of a reduction hold addends of the same elements, since no dim of a value is sharded over an axis over
+// which the value is partial.
 Expected<Pieces> reduceScatter(const Holdings &holdings) {
   Pieces pieces = fullExchange(holdings);
   int64_t outputCount = elementCount(sliceShape(holdings.outputs[holdings.own]));
@@ -133,7 +134,7 @@ Expected<Pieces> allToAll(const Holdings &holdings) {
   return pieces;
 }
 
-/// Every rank pairs the holders with the takers of a part in the order of their indices, and so finds the same pairs.
+/// Pairs holders and receivers of each part in the order of their indices, so that all ranks find the same pairs.
 Expected<Pieces> permute(const Holdings &holdings) {
   Pieces pieces;
   std::vector<bool> taken(holdings.inputs.size(), false);

@@ -31,7 +31,7 @@ private:
   std::vector<int> freed;
 };
 
-/// A step that is the last use of some values.
+/// A step that is the last use of some values, and frees them.
 class LastUse final : public Step {
 public:
   LastUse(std::unique_ptr<Step> user, std::vector<int> freed) : user(std::move(user)), free(std::move(freed)) {}
@@ -96,7 +96,7 @@ std::string meshplan::instructionContext(const RankView &view, std::string_view 
 }
 
 namespace {
-/// Values whose elements may be those of a parameter or a state.
+/// Values that may alias a parameter or a state.
 class HeldValues {
 public:
   explicit HeldValues(const artifact::Program &program) {
@@ -110,7 +110,7 @@ public:
     return list && std::ranges::any_of(*list, [&](int32_t value) { return values.contains(value); });
   }
 
-  /// A part that is kept may be a view.
+  /// A slice may be a view of its input.
   void follow(const artifact::Slice &slice) {
     if (values.contains(slice.input()))
       values.insert(slice.output());

@@ -53,7 +53,7 @@ Status ProgramRunner::noteNonfinite(const Feed &feed) {
 }
 
 Status ProgramRunner::loadInputs(const Feed &feed) {
-  // Two batches at once are more than a plan counts with.
+  // Free the old batch first: the plan's memory estimate has room for one batch.
   for (Pass &pass : passes)
     pass.program->forgetInputs();
   last->forgetInputs();
@@ -132,7 +132,7 @@ double ProgramRunner::waitedSeconds() const {
   return seconds;
 }
 
-/// The program that follows runs the last microbatch of the last pass.
+/// Runs all programs before the last one. The last program itself runs the last microbatch.
 Status ProgramRunner::runPasses(Trace *trace) {
   int64_t microbatches = 1, number = last->steps();
   for (Pass &pass : passes) {
@@ -140,7 +140,7 @@ Status ProgramRunner::runPasses(Trace *trace) {
       MESHPLAN_RETURN_IF_ERROR(pass.program->begin(number, microbatch));
       MESHPLAN_RETURN_IF_ERROR(pass.program->run(trace));
     }
-    // Its views of the batch would keep it alive when the next one is loaded.
+    // Values of the last run may be views of the batch, and would keep it alive when the next one is loaded.
     pass.program->forgetRun();
     microbatches = pass.runs + 1;
   }
@@ -150,7 +150,7 @@ Status ProgramRunner::runPasses(Trace *trace) {
 Status ProgramRunner::run(Trace *trace, const Observer *observer) {
   lastOutcome = {};
   MESHPLAN_RETURN_IF_ERROR(setGuardedNumbers());
-  // The batch of the step before is still in what its last microbatch has left.
+  // Its last microbatch may hold views of the previous batch.
   last->forgetRun();
   MESHPLAN_RETURN_IF_ERROR(last->clearAccumulators());
   shareWithPasses();
@@ -160,7 +160,7 @@ Status ProgramRunner::run(Trace *trace, const Observer *observer) {
   return judge(notes);
 }
 
-/// Those that follow from the steps before.
+/// Sets the numbers that follow from earlier steps: the loss scale and the number of skipped steps.
 Status ProgramRunner::setGuardedNumbers() {
   const artifact::Program &program = last->place().program();
   if (!program.guard())
@@ -204,7 +204,7 @@ Status ProgramRunner::judge(const NonfiniteNotes &notes) {
   lastOutcome.notes = notes.read();
   if (!wanted->stops())
     return Status();
-  // The rank that made them tells more.
+  // The rank that made the non-finite elements has the more precise message.
   bool isOwn = !lastOutcome.notes.empty();
   return Status(isOwn ? StatusCode::numericFault : StatusCode::aborted, describeOutcome());
 }

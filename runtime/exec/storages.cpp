@@ -49,10 +49,10 @@ void Storages::share(const Storages &owner) {
         own.whole = theirs.whole;
 }
 
-/// The storages that each communicator reads or writes, by its index.
+/// The storages that each communicator reads or writes, by index of the communicator.
 std::map<int, std::vector<size_t>> Storages::uses() const {
   std::map<int, std::set<size_t>> found;
-  std::map<int, size_t> holders; // of values: their places, and what has overwritten them
+  std::map<int, size_t> holders; // by value: its storage; includes values that overwrote one in place
   for (const auto &[value, place] : places)
     holders[value] = place.storage;
   auto follow = [&](int old, int made) {

@@ -34,7 +34,7 @@ Status meshplan::copyRun(const Tensor &from, int64_t source, const Tensor &into,
   return copyElements(run, place);
 }
 
-/// Visits the pieces of a flat tensor, each in its own shape.
+/// Visits the pieces of a packed tensor, each reshaped to its own shape.
 template <typename Visit>
 static Status forEachPiece(std::span<const Overlap> pieces, const Tensor &packed, const Visit &visit) {
   int64_t begin = 0;

@@ -10,7 +10,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The values that an instruction reads and makes. Those of a collective are its start's.
+/// The values that an instruction reads and makes. Those of a collective belong to its start.
 struct Uses {
   std::vector<int> read, made;
   bool overwrites = false;
@@ -37,9 +37,9 @@ private:
   void visit(size_t index, NeededSteps &needed);
 
   const artifact::Program &program;
-  std::vector<bool> isKept, isOther, isRead; // by value; `isOther`: an output that nobody asked for
+  std::vector<bool> isKept, isOther, isRead; // by value; `isOther`: an output that was not asked for
   std::map<int64_t, size_t> waits;           // by sequence
-  std::map<int, size_t> lastUses;            // of others, by value
+  std::map<int, size_t> lastUses;            // of outputs that were not asked for, by value
 };
 
 } // namespace
@@ -82,14 +82,14 @@ NeededSteps Needed::find() {
   return needed;
 }
 
-/// Those behind it have been visited.
+/// Called in reverse order: all later instructions have been visited.
 void Needed::visit(size_t index, NeededSteps &needed) {
   const artifact::Instruction &instruction = *program.instructions()->Get(index);
   if (instruction.action_as_Free()) {
     needed.instructions[index] = true;
     return;
   }
-  // A wait is needed if its start is, which comes first.
+  // A wait is needed if its start is, and that is visited later.
   if (const artifact::Wait *wait = instruction.action_as_Wait()) {
     waits[wait->sequence()] = index;
     return;

@@ -13,13 +13,13 @@ using namespace meshplan;
 
 namespace {
 
-/// One of the tensors.
+/// One of the tensors of the bucket.
 struct Member {
   int input, output;
-  int target; ///< in whose place the output is, or -1
+  int target; ///< the value that the output overwrites in place, or -1
   std::vector<int64_t> outputShape;
-  /// The run of each rank of the group, as elements of the tensor that is not cut: the output of a gather, the input of
-  /// a reduce-scatter. Of an all-reduce one run for all.
+  /// The run of each rank of the group, as elements of the tensor that is not cut: the output of a gather, or the input
+  /// of a reduce-scatter. An all-reduce has a single run.
   std::vector<Range> runs;
 };
 
@@ -41,17 +41,17 @@ private:
   struct Flight {
     Tensor outgoing, incoming;
     std::vector<Tensor> targets;
-    bool isInPlace = false; ///< `incoming` is what the targets have
-    Pending pending;        // last: it goes first, while its buffers still exist
+    bool isInPlace = false; ///< `incoming` is the memory of the targets
+    Pending pending;        // last member: destroyed first, while its buffers exist
   };
 
   const artifact::Start &action() const { return *instruction.action_as_Start(); }
   bool gathers() const { return action().kind() == artifact::CollectiveKind::all_gather; }
   bool scatters() const { return action().kind() == artifact::CollectiveKind::reduce_scatter; }
 
-  /// Elements of each rank, of all tensors together.
+  /// The number of elements of each rank, summed over the tensors.
   std::vector<int64_t> countRuns() const;
-  /// Elements that this rank sends, and that it gets.
+  /// The numbers of elements that this rank sends and receives.
   int64_t sentCount() const { return gathers() ? counts[group.index()] : total; }
   int64_t receivedCount() const { return scatters() ? counts[group.index()] : total; }
 
@@ -106,7 +106,7 @@ Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values)
   for (const Member &member : members) {
     if (member.target < 0)
       continue;
-    // What arrives would be put into a copy.
+    // Otherwise the received elements would be written to a copy.
     if (!values[member.target].isContiguous())
       return Status::error(StatusCode::internal, "target ", member.target, " is not contiguous");
     next.targets.push_back(values[member.target]);
@@ -116,7 +116,7 @@ Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values)
   return next;
 }
 
-/// What is sent, as one tensor.
+/// The elements to send as one tensor: the input itself, inputs that are adjacent in memory, or a packed copy.
 Expected<Tensor> BucketStep::gatherInputs(std::span<const Tensor> values) {
   std::vector<Tensor> inputs;
   for (const Member &member : members) {
@@ -144,7 +144,7 @@ Expected<Tensor> BucketStep::pack(std::span<const Tensor> inputs, DType dtype) {
   return together;
 }
 
-/// The targets where they are what comes in, else a new tensor.
+/// Receives directly into the targets if they are adjacent and in the order of the elements, else into a new tensor.
 Status BucketStep::chooseIncoming(Flight &next, DType dtype) const {
   if (!next.targets.empty() && (members.size() == 1 || !gathers())) {
     MESHPLAN_ASSIGN_OR_RETURN(next.incoming, joined(next.targets));
@@ -183,7 +183,7 @@ Status BucketStep::land(std::span<Tensor> values, const Flight &landing) {
   return unpack(values, landing);
 }
 
-/// An output that needs no copy, or in which there is room for one.
+/// The target, a view of the received elements, or a new tensor to copy to.
 Expected<Tensor> BucketStep::outputOf(size_t index, const Flight &landing) const {
   if (!landing.targets.empty())
     return landing.targets[index];
@@ -207,7 +207,7 @@ Status BucketStep::unpack(std::span<Tensor> values, const Flight &landing) {
   return Status();
 }
 
-/// The runs of the ranks follow one another and are all of `whole`.
+/// True if the runs of the ranks are consecutive and cover `whole`.
 bool makeUp(std::span<const Range> runs, Range whole) {
   int64_t end = 0;
   for (Range run : runs) {

@@ -11,7 +11,7 @@
 
 using namespace meshplan;
 
-/// The largest or least of all, which the group does not find.
+/// True for a max or min that the group does not support and that is therefore computed here.
 static bool isExtreme(const RankView &view, const artifact::Start &action, const Group &group) {
   bool reduces = action.kind() == artifact::CollectiveKind::all_reduce ||
                  action.kind() == artifact::CollectiveKind::reduce_scatter;
@@ -31,7 +31,7 @@ std::string CollectiveStep::name() const {
 
 Reduction CollectiveStep::reduction() const { return reductionOf(action().reduction()); }
 
-/// Every rank gets what is for it from each.
+/// Gives every rank all addends of its output, one after the other.
 Expected<Pending> CollectiveStep::startGather(const Flight &flight) {
   const void *input = flight.outgoing.data();
   void *output = flight.incoming.data();

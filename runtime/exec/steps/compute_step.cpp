@@ -63,7 +63,7 @@ private:
     return tensor.defined() && tensor.dtype() == result.dtype && std::ranges::equal(tensor.shape(), result.shape);
   }
 
-  /// Of an index, where the input has it.
+  /// An index out of range is reported with its position in the input.
   Status explained(Status status, std::span<const Tensor> values) const {
     const IndexFault *fault = call->indexFault();
     return fault ? Status(status.code(), describeIndexFault(*fault, view, values).text) : status;

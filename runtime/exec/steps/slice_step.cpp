@@ -44,7 +44,7 @@ private:
 
 namespace {
 
-/// Copies a run of the elements.
+/// Copies a run of elements.
 class FlatSliceStep final : public Step {
 public:
   FlatSliceStep(int input, int output, Range part) : input(input), output(output), part(part) {}

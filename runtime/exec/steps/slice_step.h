@@ -10,7 +10,7 @@
 
 namespace meshplan {
 
-/// A view where the part is one range in each dim, else a copy. `instruction` is a Slice.
+/// Makes a view if the slice is one range in each dim, else a copy. `instruction` is a Slice.
 Expected<std::unique_ptr<Step>> prepareSlice(const RankView &view, const artifact::Instruction &instruction);
 
 } // namespace meshplan

@@ -33,7 +33,7 @@ public:
 
 private:
   Status runOnHost(std::span<Tensor> values, c10::Device device, const Status &reason) {
-    // Behind the first sentence LibTorch lists what kernels there are.
+    // After the first sentence, LibTorch lists the available kernels.
     const std::string &text = reason.message();
     if (!std::exchange(isTold, true))
       TORCH_WARN(target, " runs on the host, and the rank waits for it: ", text.substr(0, text.find(". ")));

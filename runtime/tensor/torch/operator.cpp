@@ -22,8 +22,8 @@
 
 using namespace meshplan;
 
-/// "aten.linear.default" is aten::linear without overload name, "aten.add.Tensor" aten::add.Tensor, and
-/// "meshplan.attention" meshplan::attention.
+/// "aten.linear.default" is aten::linear without overload name, "aten.add.Tensor" is aten::add.Tensor, and
+/// "meshplan.attention" is meshplan::attention.
 static std::optional<c10::OperatorName> operatorNameOf(std::string_view target) {
   size_t first = target.find('.');
   if (first == std::string_view::npos)
@@ -51,7 +51,7 @@ public:
       MESHPLAN_RETURN_IF_ERROR(findFault(values));
     Status status = guarded([&]() -> Status {
       fillStack(arguments, values, stack);
-      // What autograd records is differentiated, and PyTorch 2.11 would lose elements (gradients/convolution.h).
+      // If autograd records this call, its derivative would lose elements in PyTorch 2.11 (gradients/convolution.h).
       bool isWide = isConvolution && !c10::InferenceMode::is_enabled() && losesWeightGradients(stack);
       if (isWide)
         convertFloats(at::kFloat);
@@ -60,7 +60,7 @@ public:
         convertFloats(at::kBFloat16);
       return storeResults(values);
     });
-    // Nothing may stay alive until the next call.
+    // The stack must not keep tensors alive until the next call.
     stack.clear();
     if (status.ok() || !indices)
       return status;
@@ -137,8 +137,7 @@ static bool isLinearAlgebra(std::string_view name) {
          std::ranges::find(names, name) != std::end(names);
 }
 
-/// The CUDA part of LibTorch opens its library of linear algebra at the first call, and fails where two threads come at
-/// once.
+/// LibTorch's CUDA part loads its linear algebra library at the first call, and fails if two threads do so at once.
 static void openLinearAlgebra(std::string_view name) {
   if (deviceOfThread().isHost() || !isLinearAlgebra(name))
     return;
@@ -146,7 +145,7 @@ static void openLinearAlgebra(std::string_view name) {
   std::call_once(once, [] { at::linalg_inv(at::eye(1, at::TensorOptions(torchDevice(deviceOfThread())))); });
 }
 
-/// The gradient of the operator, or the operator itself.
+/// Prepares the gradient of the operator, or the operator itself.
 static Expected<std::unique_ptr<OperatorCall>> prepareFor(const c10::OperatorHandle &handle, bool isGradient,
                                                           std::string_view target, std::span<const Argument> arguments,
                                                           std::vector<int> outputs) {
@@ -161,7 +160,7 @@ Expected<std::unique_ptr<OperatorCall>>
 meshplan::prepareCall(std::string_view target, std::span<const Argument> arguments, std::vector<int> outputs) {
   return guarded([&]() -> Expected<std::unique_ptr<OperatorCall>> {
     registerKernels();
-    // Numbers that the call takes as tensors are its own, and none of the rank's tensors.
+    // Literal numbers that are passed as tensors belong to the call, not to the rank's memory.
     PoolScope unmetered(nullptr);
     constexpr std::string_view gradientOf = "vjp.";
     bool isGradient = target.starts_with(gradientOf);

@@ -12,7 +12,7 @@ using namespace meshplan;
 
 static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 
-/// The same number of dims, each equal or 1.
+/// True if both have the same number of dims, each equal or 1.
 static bool isBroadcastTo(const at::Tensor &tensor, at::IntArrayRef shape) {
   return std::ranges::equal(tensor.sizes(), shape,
                             [](int64_t size, int64_t full) { return size == full || size == 1; });
@@ -38,7 +38,7 @@ IndexSpan meshplan::reachableKeys(IndexSpan rows, int64_t keys, const AttentionM
   return {begin, end};
 }
 
-/// Part of a mask dim, which is whole or 1.
+/// A range of a mask dim, which has the whole extent or 1.
 static at::Tensor part(const at::Tensor &mask, int64_t dim, IndexSpan span) {
   return mask.size(dim) == 1 ? mask : mask.narrow(dim, span.begin, span.size());
 }
@@ -121,7 +121,7 @@ at::Tensor meshplan::cappedScores(const at::Tensor &query, const at::Tensor &key
 }
 
 at::Tensor meshplan::softmaxInPlace(at::Tensor &scores) {
-  // Shifted by the maximum, so that a row of nothing but the lowest number is an even distribution.
+  // Shifted by the maximum. So a row with nothing but the lowest number of the dtype is a uniform distribution.
   at::Tensor max = scores.amax(3, /*keepdim=*/true);
   max.masked_fill_(max.eq(minusInfinity), 0);
   scores.sub_(max).exp_();

@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// Calls `visit` with each group that has rows, the first of them and how many they are.
+/// Calls `visit` with each group that has rows, its first row and its number of rows.
 template <typename Visit>
 static void forEachGroup(const at::Tensor &offs, int64_t groups, int64_t rows, const Visit &visit) {
   at::Tensor ends = offs.to(at::kCPU, at::kLong).contiguous();

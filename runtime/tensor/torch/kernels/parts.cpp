@@ -28,7 +28,7 @@ at::Tensor meshplan::extremePlace(const at::Tensor &self, const at::Tensor &extr
 }
 
 namespace {
-/// Of each index whether it is one of the places, and where among them; 0 if it is not.
+/// For each index, whether it is one of the rank's positions, and its index among them; 0 if it is not.
 struct Own {
   at::Tensor isOwn, position;
 };
@@ -60,7 +60,7 @@ at::Tensor meshplan::scatterPart(const at::Tensor &self, const at::Tensor &index
   if (own == 0)
     return self.clone();
   auto [isOwn, position] = find(index, places);
-  // What belongs to other ranks goes to a place behind the own ones.
+  // Indices of other ranks are redirected to an extra element at the end, which is then cut off.
   position.masked_fill_(isOwn.logical_not_(), own);
   at::Tensor written = at::cat({self, self.narrow(dim, 0, 1)}, dim);
   if (adds)
@@ -81,12 +81,13 @@ at::Tensor meshplan::scatterSumPart(const at::Tensor &source, const at::Tensor &
 }
 
 namespace {
-/// Indices with places of a rank in one dim, and for each element that they choose whether the rank has it.
+/// Indices with one dim mapped to the rank's positions, and for each selected element whether the rank has it.
 struct OwnIndices {
   c10::List<std::optional<at::Tensor>> indices;
   at::Tensor isOwn;
 
-  /// Zeros in `found`, where the dims of the indices stand at `place`, for what the rank has not.
+  /// Zeros the elements of `found` that the rank does not have. The dims of the indices start at dim `place` of
+  /// `found`.
   at::Tensor keep(const at::Tensor &found, int64_t place) const {
     std::vector<int64_t> aligned(place, 1);
     aligned.insert(aligned.end(), isOwn.sizes().begin(), isOwn.sizes().end());

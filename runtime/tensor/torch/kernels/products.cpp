@@ -7,7 +7,7 @@
 
 using namespace meshplan;
 
-/// Of the second operand so many elements are converted at a time: in f32 they stay in the cache of a core.
+/// Number of elements of the second operand that are converted at a time: in f32 they stay in the cache of a core.
 static constexpr int64_t blockElements = 1 << 18;
 
 /// [n, k] x [k, m] on a CPU.
@@ -59,7 +59,7 @@ at::Tensor meshplan::linearF32(const at::Tensor &input, const at::Tensor &weight
   return matmulF32(input, weight.t());
 }
 
-/// All dims but the last as one. Rows without elements count too.
+/// Flattens all dims but the last. Rows without elements count too.
 static at::Tensor asRows(const at::Tensor &tensor) {
   TORCH_CHECK(tensor.dim() >= 1, "an operand has no dims");
   return tensor.dim() == 1 ? tensor.unsqueeze(0) : tensor.flatten(0, -2);

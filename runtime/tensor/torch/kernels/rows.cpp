@@ -21,8 +21,8 @@ at::Tensor meshplan::rowMax(const at::Tensor &input) {
   return input.amax(1);
 }
 
-/// [N, C], [N] to [N]: the sum over each row of what `change` makes, in place, of input - max. It gets a block of rows
-/// and the number of the first one.
+/// [N, C], [N] to [N]: the row sums of `change` applied, in place, to input - max. It is called with a block of rows
+/// and the index of the first row.
 template <typename Change>
 static at::Tensor sumShifted(const at::Tensor &input, const at::Tensor &max, const Change &change) {
   checkRows(input);
@@ -80,8 +80,8 @@ at::Tensor meshplan::tokenLoss(const std::optional<at::Tensor> &max, const std::
   if (classes > 0)
     checkIndices(target.masked_fill(ignored, 0), classes, "target");
   at::ScalarType type = accumulationType(picked.scalar_type());
-  // The distance to the maximum first: it is exact where the loss is small, and what is rounded to the maximum's units
-  // would be as large as the loss.
+  // Subtract the pick from the maximum first: the difference is exact if the loss is small. A sum rounded to the
+  // magnitude of the maximum could have an error as large as the loss.
   at::Tensor loss =
       max && sumExp ? max->to(type).sub(picked.to(type)).add_(sumExp->to(type).log()) : picked.to(type).neg();
   if (weight)

@@ -22,7 +22,7 @@ template <typename Number> bool isNan(Number value) {
     return value != value;
 }
 
-/// What comes in front of what: what is no number is the largest.
+/// The order of candidates. NaN is the largest.
 template <typename Number> struct Order {
   bool largest;
   bool operator()(const Candidate<Number> &left, const Candidate<Number> &right) const {
@@ -33,14 +33,14 @@ template <typename Number> struct Order {
   }
 };
 
-/// std::partial_sort of a row, as aten.topk calls it, that may stop behind any element and go on.
+/// std::partial_sort of a row, as in aten.topk, which can stop after any element and continue later.
 template <typename Number> class Selection {
 public:
   Selection(int64_t count, bool largest) : count(static_cast<size_t>(count)), order{largest} {
     kept.reserve(count + 1);
   }
 
-  /// An element that was kept before, in the order in which `elements` gave it. Complete heaps are heaps already.
+  /// Adds an element that was kept before, in the order of `elements`. A complete heap is valid without sorting.
   void resume(Number value, int64_t place) { kept.push_back({value, place}); }
 
   void add(Number value, int64_t place) {
@@ -51,7 +51,7 @@ public:
       std::make_heap(kept.begin(), kept.end(), order);
     if (kept.size() <= count)
       return;
-    // The last one takes the place of the first: what std::partial_sort does with each element that comes in.
+    // The new element replaces the front, as in std::partial_sort.
     std::pop_heap(kept.begin(), kept.end(), order);
     kept.pop_back();
   }
@@ -66,9 +66,9 @@ private:
   std::vector<Candidate<Number>> kept;
 };
 
-/// One step: rows of contiguous tensors, whose last dim is the one that is selected from.
+/// One step over rows of contiguous tensors, whose last dim is selected from.
 struct Step {
-  int64_t k, begin, end, size, first; ///< `first`: where `begin` is among the places of the rank
+  int64_t k, begin, end, size, first; ///< `first`: index of `begin` among the rank's positions
   bool largest;
 };
 
@@ -108,7 +108,7 @@ static void selectRows(const Step &step, const at::Tensor &self, const at::Tenso
   });
 }
 
-/// On a device the values are those of aten.topk; which of equal ones is selected PyTorch does not say there.
+/// On a device, the values are those of aten.topk. Which of equal elements is selected is unspecified there.
 static void selectOnDevice(const Step &step, const at::Tensor &self, const at::Tensor &before,
                            const at::Tensor &placesBefore, at::Tensor &values, at::Tensor &indices) {
   at::Tensor candidates = self.narrow(-1, step.first, step.end - step.begin);
@@ -124,7 +124,7 @@ static void selectOnDevice(const Step &step, const at::Tensor &self, const at::T
   indices.narrow(-1, 0, count).copy_(places.gather(-1, where));
 }
 
-/// The number that no other is below.
+/// The lowest number of a dtype.
 static at::Scalar leastOf(at::ScalarType type) {
   if (at::isFloatingType(type))
     return -std::numeric_limits<double>::infinity();

@@ -13,21 +13,21 @@ namespace {
 struct LossForm {
   int64_t ignoreIndex, classes;
   double labelSmoothing;
-  int64_t offset; // of the columns here
+  int64_t offset; // of the rank's columns
 };
 
-/// What is known of each row and column, in the type of the computation. Row n of the result is
-/// factor[n] exp(input - max[n]) - smoothing[n] classWeight, less `picked` at its target.
+/// Per-row and per-column terms of the gradient, in the dtype of the computation. Row n of the result is factor[n]
+/// exp(input - max[n]) - smoothing[n] classWeight, minus `picked` at its target.
 struct RowFactors {
-  at::Tensor max, factor;            // [N, 1]; none for logarithms
-  at::Tensor picked, column;         // [N, 1]: zero for column 0 where the target is not here
-  at::Tensor smoothing, classWeight; // [N, 1], [C] or []; none without smoothed labels
+  at::Tensor max, factor;            // [N, 1]; undefined for log probabilities
+  at::Tensor picked, column;         // [N, 1]; picked is 0 if the rank lacks the target's column
+  at::Tensor smoothing, classWeight; // [N, 1], [C] or []; undefined without label smoothing
   at::Tensor ignored;                // [N, 1]
 };
 
 } // namespace
 
-/// The sum of all weights, and those of the columns here. Weights are one if they are not given.
+/// The sum of all class weights, and the weights of the rank's columns. Weights default to one.
 static std::pair<at::Tensor, at::Tensor> classWeights(const std::optional<at::Tensor> &given, int64_t classes,
                                                       int64_t offset, int64_t columns,
                                                       const at::TensorOptions &options) {
@@ -65,7 +65,7 @@ static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input
   return rows;
 }
 
-/// Sets `block`, which has the type of the computation, to the gradient of the rows from `row` on.
+/// Sets `block`, in the dtype of the computation, to the gradient of the rows from `row` on.
 static void fillBlock(at::Tensor &block, const at::Tensor &input, const RowFactors &rows, int64_t row) {
   auto part = [&](const at::Tensor &tensor) { return tensor.narrow(0, row, block.size(0)); };
   if (rows.max.defined())
@@ -75,7 +75,7 @@ static void fillBlock(at::Tensor &block, const at::Tensor &input, const RowFacto
   if (rows.smoothing.defined())
     block.sub_(part(rows.smoothing) * rows.classWeight);
   block.scatter_add_(1, part(rows.column), part(rows.picked).neg());
-  // Also where the input is not finite.
+  // A fill, so that ignored rows are zero even if the input is non-finite.
   block.masked_fill_(part(rows.ignored), 0);
 }
 

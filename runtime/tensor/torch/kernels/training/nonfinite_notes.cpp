@@ -13,7 +13,7 @@ namespace {
 thread_local NonfiniteNotes *current = nullptr;
 } // namespace
 
-/// Counts stay on the device until somebody asks.
+/// Counts stay on the device until they are read.
 struct NonfiniteNotes::Calls {
   struct Call {
     std::string name;

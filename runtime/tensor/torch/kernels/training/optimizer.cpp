@@ -14,24 +14,24 @@ static void checkShapes(const at::Tensor &parameter, std::initializer_list<const
                 other->sizes(), " of its step have other shapes");
 }
 
-/// The gradient in the parameter's dtype, times the factor. The kernels take no gradient of another dtype.
+/// The gradient in the parameter's dtype, times the factor. The fused kernels require the same dtype.
 static at::Tensor scaled(const at::Tensor &gradient, const at::Tensor &parameter,
                          const std::optional<at::Tensor> &factor) {
   at::Tensor own = gradient.to(parameter.scalar_type());
   return factor ? own.mul(factor->to(own.device(), own.scalar_type())) : own;
 }
 
-/// Where parameter and count are on a GPU the host would wait for the count: the fused kernels are told it instead.
+/// If parameter and count are on a GPU, the count is passed to the fused kernel, so that the host need not wait for it.
 static bool isToldToKernel(const at::Tensor &parameter, const at::Tensor &nonfinite) {
   return !parameter.is_cpu() && !nonfinite.is_cpu();
 }
 
-/// A step that changes nothing.
+/// True if the step must change nothing and the host can see that.
 static bool isSkipped(const at::Tensor &parameter, const std::optional<at::Tensor> &nonfinite) {
   return nonfinite && !isToldToKernel(parameter, *nonfinite) && nonfinite->item<int64_t>() != 0;
 }
 
-/// The count as fused kernels of a GPU take it: 1 says that they change nothing.
+/// The count in the form of the fused GPU kernels: 1 means that they change nothing.
 static std::optional<at::Tensor> foundNonfinite(const at::Tensor &parameter,
                                                 const std::optional<at::Tensor> &nonfinite) {
   bool isTold = nonfinite && isToldToKernel(parameter, *nonfinite);
@@ -39,8 +39,8 @@ static std::optional<at::Tensor> foundNonfinite(const at::Tensor &parameter,
 }
 
 namespace {
-/// Whether copies of tensors of the host are under way to the device of this thread. What changes such a tensor waits:
-/// the copy would have elements of both.
+/// True if copies of host tensors to the thread's device may be in progress. A change of such a tensor must wait, or
+/// the copy would mix old and new elements.
 bool &areCopiesUnderWay() {
   thread_local bool areUnderWay = false;
   return areUnderWay;
@@ -54,7 +54,7 @@ void beforeChange(const at::Tensor &tensor) {
 }
 } // namespace
 
-/// The kernels know rows of elements that lie as those of the parameter.
+/// The kernels require the gradient to have the parameter's strides.
 static at::Tensor likeParameter(const at::Tensor &gradient, const at::Tensor &parameter) {
   return gradient.strides().equals(parameter.strides()) ? gradient : gradient.contiguous();
 }
@@ -70,14 +70,14 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   beforeChange(parameter);
   at::Tensor own = likeParameter(scaled(gradient, parameter, factor), parameter);
   if (average.scalar_type() != parameter.scalar_type()) {
-    // The kernels take states of the parameter's dtype.
+    // The kernels require states in the parameter's dtype.
     at::Tensor wideAverage = average.to(parameter.scalar_type()),
                wideSquare = squareAverage.to(parameter.scalar_type());
     adamStep(parameter, own, wideAverage, wideSquare, learningRate, step, std::nullopt, nonfinite, beta1, beta2, eps,
              weightDecay, decoupled);
     return {parameter, average.copy_(wideAverage), squareAverage.copy_(wideSquare)};
   }
-  // The kernel counts the step itself.
+  // The kernel increments the step count itself.
   at::Tensor count = at::full({}, step.item<double>(), parameter.options().dtype(at::kFloat));
   std::optional<at::Tensor> found = foundNonfinite(parameter, nonfinite);
   double rate = learningRate.item<double>();
@@ -92,8 +92,8 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   return {parameter, average, squareAverage};
 }
 
-/// In float32, as the fused kernel computes: that of ATen leaves 16-bit parameters of the CPU as they are. A GPU's
-/// takes them.
+/// SGD in f32, as the fused kernel computes it: ATen's fused kernel does not update 16-bit parameters on the CPU. The
+/// GPU kernel does.
 static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
                     double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
                     bool isFirst) {
@@ -155,7 +155,7 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
 at::Tensor meshplan::toHost(const at::Tensor &self) {
   auto options = self.options().device(at::kCPU).pinned_memory(!self.is_cpu());
   at::Tensor copy = at::empty(self.sizes(), options).copy_(self);
-  // The host has waited for the stream.
+  // The synchronous copy has waited for the stream.
   areCopiesUnderWay() &= self.is_cpu();
   return copy;
 }
@@ -190,7 +190,7 @@ at::Tensor meshplan::takeMicrobatch(const at::Tensor &self, const at::Tensor &in
 
 at::Tensor meshplan::squareSum(const at::Tensor &self) {
   at::ScalarType type = self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  // The vector norm of ATen adds float32 numbers one after the other, and is wrong by 1e-3 at 28 million of them.
+  // ATen's vector norm accumulates f32 sequentially; its error is 1e-3 at 28 million elements.
   constexpr int64_t piece = int64_t(1) << 20;
   at::Tensor elements = self.reshape(-1), sum = at::zeros({}, self.options().dtype(at::kDouble));
   for (int64_t begin = 0; begin < elements.numel(); begin += piece) {

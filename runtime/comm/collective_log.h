@@ -1,14 +1,15 @@
 //===- collective_log.h - the last collectives of a rank ---------*- C++ -*-===//
 //
-// The flight recorder: a ring buffer of the last collectives of a rank, for the report of a run that fails. It shows
-// which collective is not done, what came before, and how long each took. Twin of PyTorch's flight recorder; always on.
+// The flight recorder: a ring buffer of the last collectives of a rank, for the report of a run that fails
+// (runtime/train/failure_report.h). It shows which collective is not done, what came before, and how long each took.
+// Twin of PyTorch's flight recorder; always on.
 //
-// Example. Rank 1 hangs before all-reduce 13. At the time-out of rank 0 the logs say:
+// Example. Rank 1 hangs before all-reduce 13. At the time-out of rank 0 the reports say:
 //
-//   rank 0:  all-reduce 12 ... 3.1 ms   all-reduce 13 ... open
-//   rank 1:  all-reduce 12 ... 3.0 ms
+//   rank 0:  all-reduce 12  ok, 3.1 ms    all-reduce 13  not waited for
+//   rank 1:  all-reduce 12  ok, 3.0 ms
 //
-// Rank 1 has no entry for 13, so it never started it: the fault lies before that collective, not in the network.
+// Rank 1 has no entry for 13, so it never started it. The fault lies before that collective, not in the network.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,7 +8,7 @@
 
 using namespace meshplan;
 
-/// What the call that makes a factor of the norm reads, or nothing.
+/// The squared norm that the clipping kernel reads; nullopt if there is none.
 static std::optional<int> squaredNorm(const artifact::Program &program) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *call = instruction->action_as_Compute();

@@ -14,7 +14,7 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// "rank 1: step 12: ...", also where the failure names the rank already.
+/// "rank 1: step 12: ...", without repeating a rank that the failure names already.
 static Status at(const std::string &moment, const Status &failure, int64_t rank) {
   std::string own = "rank " + std::to_string(rank) + ": ";
   std::string_view message = failure.message();
@@ -45,7 +45,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const TrainParts &parts, cons
 
 Status Trainer::run() {
   Status status = goOn();
-  // Numbers are the same on all ranks, so that all of them end here: what is being written is saved first.
+  // The failure is the same on all ranks, so all of them end here. The checkpoint being written is completed first.
   if (status.code() == StatusCode::numericFault || status.code() == StatusCode::aborted)
     if (parts.checkpoints && parts.world->failure().ok() && parts.checkpoints->finish().ok())
       (void)tellSaved();
@@ -94,14 +94,14 @@ Status Trainer::takeNumbers(StepReport &report) {
   return Status();
 }
 
-/// Of the batch that the step has taken.
+/// Describes ignored targets in the batch of the current step.
 std::string Trainer::textOfIgnoredTargets() const {
   auto program = findProgram(parts.program->executor().place().schedule(), "eval");
   const Dataset &data = parts.batches->dataset();
   return program ? textOfIgnored(**program, data, parts.batches->position() - data.batch().samples) : "";
 }
 
-/// A plan that skips such steps says so, and the step has changed nothing.
+/// With a guard, such a step is skipped and has changed nothing, so the run goes on.
 Status Trainer::explainNonfinite(std::string_view name, double number) const {
   std::string ignored = std::isnan(number) ? textOfIgnoredTargets() : "";
   if (parts.program->executor().place().program().guard())
@@ -127,7 +127,7 @@ Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
   return tellSaved();
 }
 
-/// The largest numbers of all ranks, and whether one of them is to stop.
+/// The maximum of the numbers over all ranks, and whether any rank was asked to stop.
 Status Trainer::agree(StepReport &report, bool &stops) {
   double numbers[] = {parts.stopIsWished() ? 1.0 : 0.0, report.dataSeconds, report.exposedSeconds.value_or(0),
                       static_cast<double>(report.peakBytes)};
@@ -175,7 +175,7 @@ Status Trainer::evaluate() {
   return parts.reports ? parts.reports->evaluation(*report) : Status();
 }
 
-/// Tells of a checkpoint that has become whole.
+/// Reports a checkpoint that has been completed.
 Status Trainer::tellSaved() {
   int64_t step = parts.checkpoints->lastStep();
   if (step == toldSaved || !parts.reports)
@@ -184,7 +184,7 @@ Status Trainer::tellSaved() {
   return parts.reports->checkpoint({step, checkpointPath(parts.checkpointFolder, step)});
 }
 
-/// Where the run ends; what its folder has already is not saved again.
+/// Saves the final state, unless the folder has a checkpoint of this step already.
 Status Trainer::saveLast() {
   if (!parts.checkpoints)
     return Status();

@@ -17,7 +17,7 @@ static Expected<Tensor> numberTensor(double number) {
   return tensor;
 }
 
-/// What the loss does not depend on has a gradient of zeros.
+/// A parameter that the loss does not depend on has a zero gradient.
 static Expected<Tensor> zerosLike(const artifact::Value &value) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(globalShapeOf(value), DType::f64));
   if (tensor.byteSize() > 0)
@@ -35,7 +35,7 @@ static Expected<Tensor> normOfAll(const NamedTensors &gradients) {
   return list.empty() ? number : converted(number, list.front().dtype());
 }
 
-/// The gradient that the reference has for a parameter, on the host.
+/// The reference's gradient of a parameter, on the host.
 static Expected<Tensor> gradientIn(const ReferenceResult &result, const std::string &name,
                                    const artifact::Program &program) {
   auto found = result.gradients.find(name);
@@ -76,7 +76,7 @@ Expected<std::vector<Tensor>> Exact::run(const ReferenceRun &run) const {
 
 Status Exact::addDraw(bool gradients) {
   ReferenceRun narrow{.precision = Precision::own, .threads = threads, .differentiates = gradients};
-  // Seeds of one run are those of its values.
+  // A run uses one seed per value, so the seeds of runs must be far apart.
   if (drawCount > 0)
     narrow.rounding = static_cast<uint64_t>(drawCount) << 32;
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> own, run(narrow));
@@ -85,10 +85,10 @@ Status Exact::addDraw(bool gradients) {
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOf(own[i], tensors[i]));
     if (drawCount == 0 && std::isfinite(errors.largest)) {
-      // What is rounded to few digits may be near the exact number by luck, in all draws.
+      // Values with few mantissa bits may be close to the exact number by chance, in all runs.
       MESHPLAN_ASSIGN_OR_RETURN(ownErrors[i], roundingOf(own[i]));
     }
-    // Another draw without numbers tells nothing of errors.
+    // Another run with a non-finite result says nothing about errors.
     if (drawCount == 0 || std::isfinite(errors.largest))
       ownErrors[i] = std::max(ownErrors[i], errors.largest);
   }
@@ -130,7 +130,7 @@ Expected<Exact> Exact::make(const Reference &reference, std::span<const Subject>
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (!made.tensors[i].defined())
       continue;
-    // Numbers that are not rounded have no magnitude to be rounded to.
+    // Integers and booleans are not rounded, so they have no magnitude.
     if (isFloat(made.tensors[i].dtype())) {
       MESHPLAN_ASSIGN_OR_RETURN(made.magnitudes[i], largestMagnitude(made.tensors[i]));
     }

@@ -35,7 +35,7 @@ std::optional<Clipping> meshplan::clippingOf(const artifact::Program &program) {
   return call ? std::optional(Clipping{valueArg(*call, "squared_norm"), realArg(*call, "limit")}) : std::nullopt;
 }
 
-/// The number that a setting has at the first step.
+/// The number of a setting at the first step.
 static double settingAt(const artifact::Program &program, int value) {
   for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i)
     if (program.settings()->Get(i)->value() == value)
@@ -69,7 +69,7 @@ const artifact::State *meshplan::masterOf(const artifact::Program &program, int 
   return nullptr;
 }
 
-/// What a value is a part of, or a copy in another memory; itself where it is neither.
+/// The value that this one is a slice of, or a copy of in another memory; else the value itself.
 static int wholeOf(const artifact::Program &program, int value) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     if (const artifact::Slice *slice = instruction->action_as_Slice(); slice && slice->output() == value)
@@ -81,7 +81,7 @@ static int wholeOf(const artifact::Program &program, int value) {
   return value;
 }
 
-/// Two parameters may have one gradient, so that the call has to name the parameter, too.
+/// Two parameters may have the same gradient, so the call must also name the parameter.
 static bool isOf(const artifact::Program &program, const artifact::Compute &call, const artifact::Gradient &gradient) {
   if (valueArg(call, "gradient") != gradient.value() || !call.overwrites() || call.overwrites()->size() == 0)
     return false;

@@ -38,7 +38,7 @@ Status RankCheck::run() {
   return program.run(nullptr, &observer);
 }
 
-/// Rank 0's tensor on every rank.
+/// Gives all ranks the tensor of rank 0.
 Expected<Tensor> RankCheck::share(Group &group, const Subject &subject, const Tensor *exact) const {
   const artifact::Value &value = executor.place().value(subject.value);
   Tensor whole = exact ? *exact : Tensor();
@@ -69,7 +69,7 @@ Expected<Finding> RankCheck::compareNorm(const Subject &subject, const Tensor &e
   return Finding{{error, error}};
 }
 
-/// What the gradients are scaled by, from the norm that the ranks have found.
+/// The factor by which gradients are clipped, from the norm that the ranks computed.
 Expected<double> RankCheck::clipping() const {
   std::optional<Clipping> clipping = clippingOf(executor.place().program());
   if (!clipping)
@@ -78,8 +78,8 @@ Expected<double> RankCheck::clipping() const {
   return clippingFactor(std::sqrt(squared), clipping->limit);
 }
 
-/// What the optimizer changes, as it was before the step. A part is taken of the parameter itself, so that it counts if
-/// the program takes another one.
+/// What the optimizer updates, as it was before the step. If that is a slice, it is cut from the parameter itself, so
+/// that a program which cuts another slice is noticed.
 Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
   const Tensor &changed = before.at(subject.value);
   if (subject.held == subject.value)
@@ -91,11 +91,11 @@ Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
   return onDevice(part);
 }
 
-/// Of what the optimizer changes, with the elements of all ranks: the rank's part of the parameter, on the host.
+/// Combines what the optimizers of all ranks update; returns the rank's shard of the parameter, on the host.
 Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const Tensor &held) const {
   const RankView &place = executor.place();
   std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
-  // Of ranks that hold the same, one counts.
+  // Of the ranks with the same elements, only the first contributes.
   std::vector<SliceRanges> own;
   if (place.isFirstHolder(subject.held))
     own = place.slices(subject.held);
@@ -106,7 +106,7 @@ Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const
   return partOf(whole, place.slices(subject.value), place.shape(subject.value));
 }
 
-/// Of the rank's parameter or master behind the step.
+/// The errors of the rank's parameter or master weight after the step.
 Expected<ElementErrors> RankCheck::errorsOfChanged(const Subject &subject, const Tensor &exact) const {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, executor.current(subject.name));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(changed));
@@ -114,7 +114,7 @@ Expected<ElementErrors> RankCheck::errorsOfChanged(const Subject &subject, const
   return errorsOf(host, exactHost);
 }
 
-/// A step whose gradients are not finite changes nothing.
+/// A step with non-finite gradients must change nothing.
 Expected<Finding> RankCheck::compareUnchanged(const Subject &subject) const {
   Finding finding;
   MESHPLAN_ASSIGN_OR_RETURN(finding.errors, errorsOfChanged(subject, before.at(subject.value)));
@@ -122,7 +122,7 @@ Expected<Finding> RankCheck::compareUnchanged(const Subject &subject) const {
   return finding;
 }
 
-/// LibTorch's optimizer in f64 and in the program's precision, on the gradients that this rank had.
+/// Compares with LibTorch's optimizer, in f64 and in the program's precision, on this rank's gradients.
 Expected<Finding> RankCheck::compareStep(Group &group, const Subject &subject) const {
   if (program.outcome().nonfinite > 0)
     return compareUnchanged(subject);
@@ -143,7 +143,7 @@ Expected<Finding> RankCheck::compareStep(Group &group, const Subject &subject) c
   return finding;
 }
 
-/// A parameter against its master behind the step.
+/// Compares a parameter with its master weight after the step.
 Expected<Finding> RankCheck::compareCopy(Group &group, const Subject &subject) const {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor master, executor.current(subject.master));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor exact, gathered(group, subject, master));

@@ -54,7 +54,7 @@ Status Reference::checkParameters(const Feed &parameters) const {
   return Status(StatusCode::numericFault, path + ": " + listOfFew(textsOfFirstHolder(view, nonfinite)));
 }
 
-/// Of results that nothing reads, archives say what they like.
+/// Marks the values that are read. For unused results, archives may state wrong dtypes and shapes.
 void Reference::findRead() {
   isRead.resize(programTable->values()->size());
   for (const artifact::Instruction *instruction : *programTable->instructions())
@@ -67,7 +67,8 @@ void Reference::findRead() {
     isRead[programTable->outputs()->Get(i)->value()] = true;
 }
 
-/// Masks and positions, which are made of inputs and buffers, are not: they are what they are in any order of sums.
+/// Marks the floats that depend on weights. Masks and positions, computed from inputs and buffers, do not depend on the
+/// order of sums, so they are not rounded anew.
 void Reference::findWeighted() {
   isWeighted.resize(programTable->values()->size());
   auto isOfFloats = [&](int value) { return isFloat(dtypeOf(programTable->values()->Get(value)->dtype())); };
@@ -91,7 +92,7 @@ void Reference::findWeighted() {
 
 namespace {
 
-/// What the reference takes of an input of the step: one of `count` parts of a dim.
+/// How the reference's input is part of the step's input: one of `count` slices of `dim`.
 struct InputPart {
   std::vector<int64_t> whole;
   size_t dim = 0;
@@ -100,7 +101,7 @@ struct InputPart {
 
 } // namespace
 
-/// `shape` is that of the input of the reference.
+/// `shape` is the shape of the reference's input.
 static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_view input,
                              const std::vector<int64_t> &shape) {
   InputPart part{.whole = shape};
@@ -118,7 +119,7 @@ static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_vie
   return part;
 }
 
-/// One of the parts of an input, whole.
+/// Loads one slice of an input, unsharded.
 static Expected<Tensor> loadPart(const Feed &feed, const std::string &name, const InputPart &part, int64_t number,
                                  const std::vector<int64_t> &shape, DType dtype) {
   SliceRanges ranges = wholeTensor(shape);
@@ -128,7 +129,7 @@ static Expected<Tensor> loadPart(const Feed &feed, const std::string &name, cons
   return loadTensor(feed, {&request, 1}, shape, dtype);
 }
 
-/// An input without samples is the same for all microbatches.
+/// An input that is not split into microbatches is the same for all of them.
 Status Reference::loadInputs(const Feed &feed) {
   inputs.resize(1);
   return forEach(programTable->inputs(), [&](const artifact::Port &input) -> Status {
@@ -169,7 +170,7 @@ bool Reference::differentiates(const ReferenceRun &run) const {
   return run.differentiates && programTable->loss() && programTable->loss()->size() > 0;
 }
 
-/// The values that the program starts with.
+/// The tensors that the program starts with.
 Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run, std::span<const Tensor> taken) const {
   std::vector<Tensor> values = given;
   for (size_t input = 0; input < taken.size(); ++input)
@@ -187,7 +188,7 @@ Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run, std::spa
   return values;
 }
 
-/// Some operators make f32 or another float of whatever they read.
+/// Checks a result. In `wide`, operators that return f32 or another fixed float dtype are converted.
 Status Reference::checkResult(int value, Precision precision, std::span<Tensor> values) const {
   const artifact::Value &own = *programTable->values()->Get(value);
   DType dtype = dtypeIn(precision, dtypeOf(own.dtype()));
@@ -222,7 +223,7 @@ Status Reference::compute(const artifact::Instruction &instruction, Precision pr
   return Status();
 }
 
-/// A view is what it is a view of.
+/// Rounds the results of an instruction anew, except views: their elements have been rounded already.
 Status Reference::roundAnew(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const {
   const artifact::Compute *action = instruction.action_as_Compute();
   for (flatbuffers::uoffset_t i = 0; action && i < action->outputs()->size(); ++i) {
@@ -262,7 +263,7 @@ Status Reference::runInstruction(const artifact::Instruction &instruction, Preci
   return status.withContext((isOfInput ? "the inputs" : side) + ": " + callText(*scheduleTable, instruction));
 }
 
-/// Empty for finite inputs of all microbatches.
+/// Describes the first non-finite input of any microbatch; empty if there is none.
 Expected<std::string> Reference::nonfiniteInput() const {
   RankView view(*scheduleTable, *programTable, 0);
   for (const std::vector<Tensor> &taken : inputs)
@@ -276,7 +277,7 @@ Expected<std::string> Reference::nonfiniteInput() const {
   return std::string();
 }
 
-/// Empty for a call whose results are finite.
+/// Describes the first non-finite result of a call; empty if there is none.
 Expected<std::string> Reference::nonfiniteResult(const artifact::Instruction &instruction,
                                                  std::span<const Tensor> values, bool infinities) const {
   const artifact::Compute *action = instruction.action_as_Compute();
@@ -292,7 +293,7 @@ Expected<std::string> Reference::nonfiniteResult(const artifact::Instruction &in
   return std::string();
 }
 
-/// Empty for a microbatch of which all results are finite.
+/// Describes the first non-finite result of a microbatch; empty if there is none.
 Expected<std::string> Reference::firstNonfiniteOf(std::span<const Tensor> taken) const {
   ReferenceRun run{.precision = Precision::wide, .differentiates = false};
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start(run, taken));
@@ -366,10 +367,10 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
   return result;
 }
 
-/// What has a mean over microbatches: of outputs the numbers.
+/// Which outputs have a mean over microbatches: scalars.
 static bool hasMean(const Tensor &output) { return isFloat(output.dtype()) && elementCount(output.shape()) == 1; }
 
-/// Adds the tensors of a microbatch to those of the ones before; what is not defined is zero.
+/// Adds the tensors of a microbatch to those of the earlier ones. An undefined tensor is zero.
 static Status addTo(NamedTensors &sums, const NamedTensors &own) {
   for (const auto &[name, tensor] : own) {
     Tensor &sum = sums[name];

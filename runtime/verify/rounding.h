@@ -8,9 +8,10 @@
 
 namespace meshplan {
 
-/// The bounds of a comparison follow from what PyTorch rounds when it runs the model. `unsupported`, with the option of
-/// `precision` that does it, where the program or what a step runs before it rounds more: it keeps a parameter in fewer
-/// digits than `reference`, reads one with fewer (`gather`), or adds up gradients in 16 bits (`reduce`).
+/// The error bounds of verify assume that the program rounds no more than PyTorch does for the model. `unsupported`,
+/// with the option of `precision` that causes it, if the program, or one that runs before it, rounds more: it stores a
+/// parameter in fewer bits than `reference` (`storage`), reads one with fewer bits (`gather`), or accumulates gradients
+/// in 16 bits (`reduce`).
 Status checkRounding(const artifact::Schedule &schedule, const artifact::Program &program,
                      const artifact::Program &reference);
 

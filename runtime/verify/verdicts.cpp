@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// The numbers about what the optimizer makes come from the ranks.
+/// The own errors of subjects of the optimizer come from the ranks; takes the largest.
 static void takeOptimizer(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
                           OwnNumbers &own) {
   for (size_t i = 0; i < subjects.size(); ++i)
@@ -38,7 +38,7 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
                        : subjects[i].isOfOptimizer()             ? ofOptimizer
                                                                  : own.magnitudes[i];
     for (size_t rank = 0; rank < findings.size(); ++rank) {
-      // A copy has no error of its own but that of rounding once.
+      // A copy of a master weight has no own error but that of rounding once.
       bool isRounded = subjects[i].isHalf || !subjects[i].master.empty();
       Deviation deviation =
           deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isRounded, subjects[i].isOfOptimizer());

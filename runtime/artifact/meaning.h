@@ -1,4 +1,4 @@
-//===- meaning.h - does a schedule make sense --------------------*- C++ -*-===//
+//===- meaning.h - verifies what a schedule says ----------------*- C++ -*-===//
 //
 // The second half of loading. The bytes are a well-formed FlatBuffer; these functions check what the tables say. Each
 // failure is `corrupted` and names the path of tables and indices: "programs[0]: values[3]: dims[1]: ...".

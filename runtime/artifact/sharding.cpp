@@ -1,4 +1,4 @@
-//===- sharding.cpp - artifact types as extent.h knows them ---------------===//
+//===- sharding.cpp - artifact tables as types of extent.h ----------------===//
 
 #include "runtime/artifact/sharding.h"
 

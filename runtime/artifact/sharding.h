@@ -1,4 +1,4 @@
-//===- sharding.h - artifact types as extent.h knows them --------*- C++ -*-===//
+//===- sharding.h - artifact tables as types of extent.h --------*- C++ -*-===//
 //
 // Converts the tables of a verified artifact to the types of extent.h. Pure and thread safe.
 //

@@ -1,4 +1,4 @@
-//===- verify_program.cpp - what a program has before and after it runs ---===//
+//===- verify_program.cpp - values and ports of a program -----------------===//
 
 #include "runtime/artifact/meaning.h"
 

@@ -1,4 +1,4 @@
-//===- each_processor.h - a function for several processors ------*- C++ -*-===//
+//===- each_processor.h - functions for several processors ------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_BASE_EACH_PROCESSOR_H
 #define MESHPLAN_RUNTIME_BASE_EACH_PROCESSOR_H

@@ -1,4 +1,4 @@
-//===- ending_signal.cpp - SIGTERM as a message ---------------------------===//
+//===- ending_signal.cpp - signals as requests to stop --------------------===//
 
 #include "runtime/base/ending_signal.h"
 

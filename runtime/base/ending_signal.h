@@ -1,4 +1,4 @@
-//===- ending_signal.h - SIGTERM as a message --------------------*- C++ -*-===//
+//===- ending_signal.h - signals as requests to stop ------------*- C++ -*-===//
 //
 // Handles SIGTERM, SIGUSR1 and SIGINT as requests. A launcher that ends a run sends SIGTERM to all its processes; a
 // rank turns it into a failure, so that every rank says why it ended. A training run takes the first SIGTERM, SIGUSR1

@@ -1,4 +1,4 @@
-//===- map_faults.cpp - mapped files that cannot be read ------------------===//
+//===- map_faults.cpp - read errors of mapped files -----------------------===//
 
 #include "runtime/base/map_faults.h"
 

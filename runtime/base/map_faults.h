@@ -1,4 +1,4 @@
-//===- map_faults.h - mapped files that cannot be read -----------*- C++ -*-===//
+//===- map_faults.h - read errors of mapped files ---------------*- C++ -*-===//
 //
 // Reading a page of a mapped file fails with SIGBUS if the file was truncated or its disk fails. After catchMapFaults
 // such a page reads as zeros, and the reader asks afterwards whether that happened.

@@ -1,4 +1,4 @@
-//===- names.cpp - names in messages --------------------------------------===//
+//===- names.cpp - lists and names in messages ----------------------------===//
 
 #include "runtime/base/names.h"
 

@@ -1,4 +1,4 @@
-//===- names.h - names in messages --------------------------------*- C++ -*-===//
+//===- names.h - lists and names in messages --------------------*- C++ -*-===//
 //
 // Small helpers for messages: lists, and the nearest of the names that exist.
 //

@@ -1,4 +1,4 @@
-//===- philox.cpp - random words by their number --------------------------===//
+//===- philox.cpp - counted random numbers --------------------------------===//
 //
 // Computes counters in batches. The words of a batch lie side by side, so that the compiler can vectorize the rounds.
 //

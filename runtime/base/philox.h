@@ -1,4 +1,4 @@
-//===- philox.h - random words by their number -------------------*- C++ -*-===//
+//===- philox.h - counted random numbers ------------------------*- C++ -*-===//
 //
 // Counted random numbers: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3,
 // 2011). It maps a 128-bit counter and a 64-bit key to four 32-bit words. No word depends on another, so every rank

@@ -1,4 +1,4 @@
-//===- printed.h - numbers in columns ----------------------------*- C++ -*-===//
+//===- printed.h - formatting like printf -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_BASE_PRINTED_H
 #define MESHPLAN_RUNTIME_BASE_PRINTED_H

@@ -1,4 +1,4 @@
-//===- shared_library.h - a library that is opened at run time ---*- C++ -*-===//
+//===- shared_library.h - libraries opened at run time ----------*- C++ -*-===//
 //
 // Opens libraries that a machine may lack, so that a program that does not need them starts without them. Defined in
 // the header because dlopen searches the run paths of the object that calls it.

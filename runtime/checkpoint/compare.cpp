@@ -1,4 +1,4 @@
-//===- compare.cpp - can a program go on from a checkpoint ----------------===//
+//===- compare.cpp - can a program resume from a checkpoint ---------------===//
 
 #include "runtime/checkpoint/source.h"
 

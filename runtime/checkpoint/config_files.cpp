@@ -1,4 +1,4 @@
-//===- config_files.cpp - what stands beside weights ----------------------===//
+//===- config_files.cpp - config and tokenizer files ----------------------===//
 
 #include "runtime/checkpoint/config_files.h"
 

@@ -1,4 +1,4 @@
-//===- config_files.h - what stands beside weights ---------------*- C++ -*-===//
+//===- config_files.h - config and tokenizer files --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_CONFIG_FILES_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_CONFIG_FILES_H

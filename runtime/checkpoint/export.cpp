@@ -1,4 +1,4 @@
-//===- export.cpp - a checkpoint as other libraries read it ---------------===//
+//===- export.cpp - checkpoints in Hugging Face's format ------------------===//
 
 #include "runtime/checkpoint/export.h"
 

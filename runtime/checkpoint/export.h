@@ -1,4 +1,4 @@
-//===- export.h - a checkpoint as other libraries read it --------*- C++ -*-===//
+//===- export.h - checkpoints in Hugging Face's format ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_EXPORT_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_EXPORT_H

@@ -1,4 +1,4 @@
-//===- exported_tensors.cpp - what an export writes, and where ------------===//
+//===- exported_tensors.cpp - what an export writes -----------------------===//
 
 #include "runtime/checkpoint/exported_tensors.h"
 

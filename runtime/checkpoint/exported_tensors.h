@@ -1,4 +1,4 @@
-//===- exported_tensors.h - what an export writes, and where -----*- C++ -*-===//
+//===- exported_tensors.h - what an export writes ---------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_EXPORTED_TENSORS_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_EXPORTED_TENSORS_H

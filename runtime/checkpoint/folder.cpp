@@ -1,4 +1,4 @@
-//===- folder.cpp - the folder of the checkpoints of a training -----------===//
+//===- folder.cpp - the checkpoints of a training on disk -----------------===//
 
 #include "runtime/checkpoint/folder.h"
 

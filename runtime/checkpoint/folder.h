@@ -1,4 +1,4 @@
-//===- folder.h - the folder of the checkpoints of a training ----*- C++ -*-===//
+//===- folder.h - the checkpoints of a training on disk ---------*- C++ -*-===//
 //
 // Layout on disk. The folder of a training has one folder per checkpoint:
 //

@@ -1,4 +1,4 @@
-//===- load.cpp - going on from a checkpoint ------------------------------===//
+//===- load.cpp - resuming from a checkpoint ------------------------------===//
 
 #include "runtime/checkpoint/load.h"
 

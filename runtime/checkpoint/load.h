@@ -1,4 +1,4 @@
-//===- load.h - going on from a checkpoint -----------------------*- C++ -*-===//
+//===- load.h - resuming from a checkpoint ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_LOAD_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_LOAD_H

@@ -1,4 +1,4 @@
-//===- new_folder.cpp - a folder that appears when it is whole ------------===//
+//===- new_folder.cpp - a folder that appears when complete ---------------===//
 
 #include "runtime/checkpoint/new_folder.h"
 

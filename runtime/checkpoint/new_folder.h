@@ -1,4 +1,4 @@
-//===- new_folder.h - a folder that appears when it is whole -----*- C++ -*-===//
+//===- new_folder.h - a folder that appears when complete -------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_NEW_FOLDER_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_NEW_FOLDER_H

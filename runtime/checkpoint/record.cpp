@@ -1,4 +1,4 @@
-//===- record.cpp - what a checkpoint is of -------------------------------===//
+//===- record.cpp - the file checkpoint.json ------------------------------===//
 
 #include "runtime/checkpoint/record.h"
 

@@ -1,4 +1,4 @@
-//===- record.h - the file checkpoint.json -----------------------*- C++ -*-===//
+//===- record.h - the file checkpoint.json ----------------------*- C++ -*-===//
 //
 // Describes the content of a checkpoint besides its tensors, and the model that it is of. docs/checkpoints.md describes
 // the keys.

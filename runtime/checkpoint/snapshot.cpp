@@ -1,4 +1,4 @@
-//===- snapshot.cpp - what a rank holds, copied while it goes on ----------===//
+//===- snapshot.cpp - copies of a rank's tensors --------------------------===//
 
 #include "runtime/checkpoint/snapshot.h"
 

@@ -1,4 +1,4 @@
-//===- snapshot.h - what a rank holds, copied while it goes on ---*- C++ -*-===//
+//===- snapshot.h - copies of a rank's tensors ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_SNAPSHOT_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_SNAPSHOT_H

@@ -1,4 +1,4 @@
-//===- source.cpp - the tensors of a checkpoint ---------------------------===//
+//===- source.cpp - reading the tensors of a checkpoint -------------------===//
 
 #include "runtime/checkpoint/source.h"
 

@@ -1,4 +1,4 @@
-//===- source.h - the tensors of a checkpoint --------------------*- C++ -*-===//
+//===- source.h - reading the tensors of a checkpoint -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H

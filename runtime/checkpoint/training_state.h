@@ -1,4 +1,4 @@
-//===- training_state.h - what a training is besides tensors -----*- C++ -*-===//
+//===- training_state.h - training state besides tensors --------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_TRAINING_STATE_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_TRAINING_STATE_H

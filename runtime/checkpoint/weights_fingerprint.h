@@ -1,4 +1,4 @@
-//===- weights_fingerprint.h - are these still the weights -------*- C++ -*-===//
+//===- weights_fingerprint.h - fingerprint of weights -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_WEIGHTS_FINGERPRINT_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_WEIGHTS_FINGERPRINT_H

@@ -1,4 +1,4 @@
-//===- writer.cpp - checkpoints that are written while steps run ----------===//
+//===- writer.cpp - asynchronous checkpoints ------------------------------===//
 
 #include "runtime/checkpoint/writer.h"
 

@@ -1,4 +1,4 @@
-//===- writer.h - checkpoints that are written while steps run ---*- C++ -*-===//
+//===- writer.h - asynchronous checkpoints ----------------------*- C++ -*-===//
 //
 // Writes checkpoints while steps run; one writer per rank. `start`, between two steps, returns at once. A thread of the
 // rank copies the rank's shards while the next step runs forward and backward, and then writes the copy. The optimizer

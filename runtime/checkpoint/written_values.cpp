@@ -1,4 +1,4 @@
-//===- written_values.cpp - which of the copies goes to disk --------------===//
+//===- written_values.cpp - which rank writes which shard -----------------===//
 
 #include "runtime/checkpoint/written_values.h"
 

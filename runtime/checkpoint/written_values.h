@@ -1,4 +1,4 @@
-//===- written_values.h - which of the copies goes to disk -------*- C++ -*-===//
+//===- written_values.h - which rank writes which shard ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_WRITTEN_VALUES_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_WRITTEN_VALUES_H

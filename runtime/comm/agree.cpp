@@ -1,4 +1,4 @@
-//===- agree.cpp - the ranks compare what they are about to run -----------===//
+//===- agree.cpp - all ranks run the same program -------------------------===//
 
 #include "runtime/comm/communicator.h"
 

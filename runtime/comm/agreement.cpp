@@ -1,4 +1,4 @@
-//===- agreement.cpp - do the ranks ask for the same collective -----------===//
+//===- agreement.cpp - all ranks started the same collective --------------===//
 
 #include "runtime/comm/agreement.h"
 

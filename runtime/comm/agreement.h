@@ -1,4 +1,4 @@
-//===- agreement.h - do the ranks ask for the same collective ----*- C++ -*-===//
+//===- agreement.h - all ranks started the same collective ------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_AGREEMENT_H
 #define MESHPLAN_RUNTIME_COMM_AGREEMENT_H

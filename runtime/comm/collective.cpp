@@ -1,4 +1,4 @@
-//===- collective.cpp - one collective as a rank asks for it --------------===//
+//===- collective.cpp - description of one collective ---------------------===//
 
 #include "runtime/comm/collective.h"
 

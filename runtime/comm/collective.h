@@ -1,4 +1,4 @@
-//===- collective.h - one collective as a rank asks for it -------*- C++ -*-===//
+//===- collective.h - description of one collective -------------*- C++ -*-===//
 //
 // A plain description of one collective, filled by Group's start functions and read by backends.
 //

@@ -1,4 +1,4 @@
-//===- collective_log.cpp - the last collectives of a rank ----------------===//
+//===- collective_log.cpp - the flight recorder ---------------------------===//
 
 #include "runtime/comm/collective_log.h"
 

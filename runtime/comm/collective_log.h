@@ -1,4 +1,4 @@
-//===- collective_log.h - the last collectives of a rank ---------*- C++ -*-===//
+//===- collective_log.h - the flight recorder -------------------*- C++ -*-===//
 //
 // The flight recorder: a ring buffer of the last collectives of a rank, for the report of a run that fails
 // (runtime/train/failure_report.h). It shows which collective is not done, what came before, and how long each took.

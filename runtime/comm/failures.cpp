@@ -1,4 +1,4 @@
-//===- failures.cpp - what every backend says of a lost peer --------------===//
+//===- failures.cpp - messages about lost peers ---------------------------===//
 
 #include "runtime/comm/failures.h"
 

@@ -1,4 +1,4 @@
-//===- failures.h - what every backend says of a lost peer -------*- C++ -*-===//
+//===- failures.h - messages about lost peers -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_FAILURES_H
 #define MESHPLAN_RUNTIME_COMM_FAILURES_H

@@ -1,4 +1,4 @@
-//===- gather.cpp - texts to the first rank and from it -------------------===//
+//===- gather.cpp - texts to and from rank 0 ------------------------------===//
 
 #include "runtime/comm/gather.h"
 

@@ -1,4 +1,4 @@
-//===- gather.h - texts to the first rank and from it ------------*- C++ -*-===//
+//===- gather.h - texts to and from rank 0 ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_GATHER_H
 #define MESHPLAN_RUNTIME_COMM_GATHER_H

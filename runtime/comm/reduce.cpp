@@ -1,4 +1,4 @@
-//===- reduce.cpp - sums in a fixed order ---------------------------------===//
+//===- reduce.cpp - reductions in a fixed order ---------------------------===//
 
 #include "runtime/comm/reduce.h"
 

@@ -1,4 +1,4 @@
-//===- reduce.h - sums in a fixed order ---------------------------*- C++ -*-===//
+//===- reduce.h - reductions in a fixed order -------------------*- C++ -*-===//
 //
 // The reduction that all CPU backends share, so that their results have the same bits.
 //

@@ -1,4 +1,4 @@
-//===- run_rank.h - one rank of a run ----------------------------*- C++ -*-===//
+//===- run_rank.h - running one rank ----------------------------*- C++ -*-===//
 //
 // The parts of running a rank that the backends share.
 //

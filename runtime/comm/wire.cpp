@@ -1,4 +1,4 @@
-//===- wire.cpp - what ranks tell each other, as bytes --------------------===//
+//===- wire.cpp - serialized messages between ranks -----------------------===//
 
 #include "runtime/comm/wire.h"
 

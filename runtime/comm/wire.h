@@ -1,4 +1,4 @@
-//===- wire.h - what ranks tell each other, as bytes -------------*- C++ -*-===//
+//===- wire.h - serialized messages between ranks ---------------*- C++ -*-===//
 //
 // Serialization of messages between ranks that are processes. Both sides run the same version of the runtime on
 // machines of the same kind.

@@ -1,4 +1,4 @@
-//===- block_checksums.cpp - checksums of bytes, block by block -----------===//
+//===- block_checksums.cpp - checksums per block --------------------------===//
 
 #include "runtime/data/block_checksums.h"
 

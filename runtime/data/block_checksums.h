@@ -1,4 +1,4 @@
-//===- block_checksums.h - checksums of bytes, block by block ----*- C++ -*-===//
+//===- block_checksums.h - checksums per block ------------------*- C++ -*-===//
 //
 // CRC-32 as in zip files and zlib. libisal computes it at memory speed; zlib's combine function extends it over bytes
 // that other writers write.

@@ -1,4 +1,4 @@
-//===- checked_copy.cpp - reading what has checksums ----------------------===//
+//===- checked_copy.cpp - reading with checksums --------------------------===//
 
 #include "runtime/data/checked_copy.h"
 

@@ -1,4 +1,4 @@
-//===- checked_copy.h - reading what has checksums ---------------*- C++ -*-===//
+//===- checked_copy.h - reading with checksums ------------------*- C++ -*-===//
 //
 // Reads tensors that have checksums. Private to this room.
 //

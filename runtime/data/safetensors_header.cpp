@@ -1,4 +1,4 @@
-//===- safetensors_header.cpp - the table of a safetensors file -----------===//
+//===- safetensors_header.cpp - the header of a safetensors file ----------===//
 
 #include "runtime/data/safetensors_header.h"
 

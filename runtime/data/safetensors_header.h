@@ -1,4 +1,4 @@
-//===- safetensors_header.h - the table of a safetensors file ----*- C++ -*-===//
+//===- safetensors_header.h - the header of a safetensors file --*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATA_SAFETENSORS_HEADER_H
 #define MESHPLAN_RUNTIME_DATA_SAFETENSORS_HEADER_H

@@ -1,4 +1,4 @@
-//===- storage_spans.cpp - where a slice lies in its storage --------------===//
+//===- storage_spans.cpp - storage ranges of a slice ----------------------===//
 
 #include "runtime/data/storage_spans.h"
 

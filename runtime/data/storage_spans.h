@@ -1,4 +1,4 @@
-//===- storage_spans.h - where a slice lies in its storage -------*- C++ -*-===//
+//===- storage_spans.h - storage ranges of a slice --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATA_STORAGE_SPANS_H
 #define MESHPLAN_RUNTIME_DATA_STORAGE_SPANS_H

@@ -1,4 +1,4 @@
-//===- zip_file.cpp - where the entries of a mapped zip file are ----------===//
+//===- zip_file.cpp - the entries of a mapped zip file --------------------===//
 
 #include "runtime/data/zip_file.h"
 

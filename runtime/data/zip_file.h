@@ -1,4 +1,4 @@
-//===- zip_file.h - where the entries of a mapped zip file are ---*- C++ -*-===//
+//===- zip_file.h - the entries of a mapped zip file ------------*- C++ -*-===//
 //
 // Reads the directory of a mapped zip file, so that stored entries can be used in place; zip libraries can only copy
 // them out. Supports Zip64.

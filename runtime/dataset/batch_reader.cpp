@@ -1,4 +1,4 @@
-//===- batch_reader.cpp - parts of one global batch -----------------------===//
+//===- batch_reader.cpp - a rank's part of a global batch -----------------===//
 
 #include "runtime/dataset/batch_reader.h"
 

@@ -1,4 +1,4 @@
-//===- batch_reader.h - parts of one global batch ----------------*- C++ -*-===//
+//===- batch_reader.h - a rank's part of a global batch ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_BATCH_READER_H
 #define MESHPLAN_RUNTIME_DATASET_BATCH_READER_H

@@ -1,4 +1,4 @@
-//===- blend.cpp - which of several data sets gives the next sample -------===//
+//===- blend.cpp - the order of blended data sets -------------------------===//
 
 #include "runtime/dataset/blend.h"
 

@@ -1,4 +1,4 @@
-//===- blend.h - which of several data sets gives the next sample -*- C++ -*-===//
+//===- blend.h - the order of blended data sets -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_BLEND_H
 #define MESHPLAN_RUNTIME_DATASET_BLEND_H

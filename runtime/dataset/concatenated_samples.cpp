@@ -1,4 +1,4 @@
-//===- concatenated_samples.cpp - data sets one after the other -----------===//
+//===- concatenated_samples.cpp - concatenated data sets ------------------===//
 
 #include "runtime/dataset/concatenated_samples.h"
 

@@ -1,4 +1,4 @@
-//===- concatenated_samples.h - data sets one after the other ----*- C++ -*-===//
+//===- concatenated_samples.h - concatenated data sets ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_CONCATENATED_SAMPLES_H
 #define MESHPLAN_RUNTIME_DATASET_CONCATENATED_SAMPLES_H

@@ -1,4 +1,4 @@
-//===- data_words.cpp - what --data says ----------------------------------===//
+//===- data_words.cpp - the words of --data -------------------------------===//
 
 #include "runtime/dataset/data_words.h"
 

@@ -1,4 +1,4 @@
-//===- data_words.h - what --data says ---------------------------*- C++ -*-===//
+//===- data_words.h - the words of --data -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_DATA_WORDS_H
 #define MESHPLAN_RUNTIME_DATASET_DATA_WORDS_H

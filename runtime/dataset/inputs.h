@@ -1,4 +1,4 @@
-//===- inputs.h - what a program wants of a data set -------------*- C++ -*-===//
+//===- inputs.h - the inputs of a program as data ---------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_INPUTS_H
 #define MESHPLAN_RUNTIME_DATASET_INPUTS_H

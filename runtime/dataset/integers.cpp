@@ -1,4 +1,4 @@
-//===- integers.cpp - integers that widen ---------------------------------===//
+//===- integers.cpp - widening integers -----------------------------------===//
 
 #include "runtime/dataset/integers.h"
 

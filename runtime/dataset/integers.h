@@ -1,4 +1,4 @@
-//===- integers.h - integers that widen --------------------------*- C++ -*-===//
+//===- integers.h - widening integers ---------------------------*- C++ -*-===//
 //
 // Token files store narrow integers, such as u16, and models take 64 bits. Only conversions to types that hold every
 // stored value are allowed.

@@ -1,4 +1,4 @@
-//===- token_samples.cpp - samples cut from a stream of tokens ------------===//
+//===- token_samples.cpp - samples of a token stream ----------------------===//
 
 #include "runtime/dataset/token_samples.h"
 

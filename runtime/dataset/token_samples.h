@@ -1,4 +1,4 @@
-//===- token_samples.h - samples cut from a stream of tokens -----*- C++ -*-===//
+//===- token_samples.h - samples of a token stream --------------*- C++ -*-===//
 //
 // Cuts samples from a stream of tokens. Two formats: data sets of Megatron-Core (PREFIX.bin and PREFIX.idx), and token
 // files of nanoGPT (a .bin of u16 without header).

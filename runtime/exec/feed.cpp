@@ -1,4 +1,4 @@
-//===- feed.cpp - the tensors that a program starts with ------------------===//
+//===- feed.cpp - sources of a program's tensors --------------------------===//
 
 #include "runtime/exec/feed.h"
 

@@ -1,4 +1,4 @@
-//===- feed.h - the tensors that a program starts with -----------*- C++ -*-===//
+//===- feed.h - sources of a program's tensors ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_FEED_H
 #define MESHPLAN_RUNTIME_EXEC_FEED_H

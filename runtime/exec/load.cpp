@@ -1,4 +1,4 @@
-//===- load.cpp - tensors from a feed to the device -----------------------===//
+//===- load.cpp - loading tensors to the device ---------------------------===//
 
 #include "runtime/exec/load.h"
 

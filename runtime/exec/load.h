@@ -1,4 +1,4 @@
-//===- load.h - tensors from a feed to the device ----------------*- C++ -*-===//
+//===- load.h - loading tensors to the device -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_LOAD_H
 #define MESHPLAN_RUNTIME_EXEC_LOAD_H

@@ -1,4 +1,4 @@
-//===- outputs.cpp - whole tensors from the parts of the ranks ------------===//
+//===- outputs.cpp - writing whole tensors from shards --------------------===//
 
 #include "runtime/exec/outputs.h"
 

@@ -1,4 +1,4 @@
-//===- outputs.h - whole tensors from the parts of the ranks -----*- C++ -*-===//
+//===- outputs.h - writing whole tensors from shards ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_OUTPUTS_H
 #define MESHPLAN_RUNTIME_EXEC_OUTPUTS_H

@@ -1,4 +1,4 @@
-//===- overlap.cpp - the elements that two ranks have in common -----------===//
+//===- overlap.cpp - common elements of two ranks -------------------------===//
 
 #include "runtime/exec/overlap.h"
 

@@ -1,4 +1,4 @@
-//===- overlap.h - the elements that two ranks have in common ----*- C++ -*-===//
+//===- overlap.h - common elements of two ranks -----------------*- C++ -*-===//
 //
 // The elements that two ranks have in common. A collective moves elements from the ranks that hold them under one
 // sharding to the ranks that hold them under another. So each piece is the overlap of what one rank has and another

@@ -1,4 +1,4 @@
-//===- pieces.cpp - what a collective moves on a rank ---------------------===//
+//===- pieces.cpp - what a rank sends and receives ------------------------===//
 
 #include "runtime/exec/pieces.h"
 

@@ -1,4 +1,4 @@
-//===- program_runner.cpp - a program, and what runs before it ----------------===//
+//===- program_runner.cpp - a program and those before it -----------------===//
 
 #include "runtime/exec/program_runner.h"
 

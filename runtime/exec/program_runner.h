@@ -1,4 +1,4 @@
-//===- program_runner.h - a program, and what runs before it -----*- C++ -*-===//
+//===- program_runner.h - a program and those before it ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
 #define MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H

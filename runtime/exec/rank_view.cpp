@@ -1,4 +1,4 @@
-//===- rank_view.cpp - what one rank holds of a program's values ----------===//
+//===- rank_view.cpp - one rank's part of a program's values --------------===//
 
 #include "runtime/exec/rank_view.h"
 

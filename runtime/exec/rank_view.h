@@ -1,4 +1,4 @@
-//===- rank_view.h - what one rank holds of a program's values ---*- C++ -*-===//
+//===- rank_view.h - one rank's part of a program's values ------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_RANK_VIEW_H
 #define MESHPLAN_RUNTIME_EXEC_RANK_VIEW_H

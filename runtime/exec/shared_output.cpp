@@ -1,4 +1,4 @@
-//===- shared_output.cpp - one file that all ranks write ------------------===//
+//===- shared_output.cpp - one file written by all ranks ------------------===//
 
 #include "runtime/exec/shared_output.h"
 

@@ -1,4 +1,4 @@
-//===- shared_output.h - one file that all ranks write -----------*- C++ -*-===//
+//===- shared_output.h - one file written by all ranks ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_SHARED_OUTPUT_H
 #define MESHPLAN_RUNTIME_EXEC_SHARED_OUTPUT_H

@@ -1,4 +1,4 @@
-//===- storages.cpp - tensors that lie in one storage ---------------------===//
+//===- storages.cpp - tensors adjacent in one storage ---------------------===//
 
 #include "runtime/exec/storages.h"
 

@@ -1,4 +1,4 @@
-//===- storages.h - tensors that lie in one storage --------------*- C++ -*-===//
+//===- storages.h - tensors adjacent in one storage -------------*- C++ -*-===//
 //
 // The buffers of a program (schedule.fbs): parameters, or accumulators, that are adjacent in one storage, so that
 // coalesced collectives need not pack them.

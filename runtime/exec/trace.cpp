@@ -1,4 +1,4 @@
-//===- trace.cpp - when each instruction ran ------------------------------===//
+//===- trace.cpp - start and end of each instruction ----------------------===//
 
 #include "runtime/exec/trace.h"
 

@@ -1,4 +1,4 @@
-//===- trace.h - when each instruction ran -----------------------*- C++ -*-===//
+//===- trace.h - start and end of each instruction --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_TRACE_H
 #define MESHPLAN_RUNTIME_EXEC_TRACE_H

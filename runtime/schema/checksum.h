@@ -1,4 +1,4 @@
-//===- checksum.h - the last bytes of an artifact ----------------*- C++ -*-===//
+//===- checksum.h - the checksum of an artifact -----------------*- C++ -*-===//
 //
 // An artifact is a FlatBuffer followed by a checksum of all its bytes: XXH3, 64 bits, seed 0, little-endian. The
 // compiler appends it. The runtime compares it before it reads anything else, so that any changed bit is noticed, even

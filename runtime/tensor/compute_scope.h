@@ -1,4 +1,4 @@
-//===- compute_scope.h - settings of a thread that computes ------*- C++ -*-===//
+//===- compute_scope.h - compute settings of a thread -----------*- C++ -*-===//
 //
 // The compute library keeps settings per thread. Every thread holds a ComputeScope while it runs operators of a
 // schedule.

@@ -1,4 +1,4 @@
-//===- device.h - where a rank computes --------------------------*- C++ -*-===//
+//===- device.h - the device of a rank --------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_DEVICE_H
 #define MESHPLAN_RUNTIME_TENSOR_DEVICE_H

@@ -1,4 +1,4 @@
-//===- elements.h - numbers about the elements of tensors --------*- C++ -*-===//
+//===- elements.h - comparing elements of tensors ---------------*- C++ -*-===//
 //
 // Numbers about the elements of tensors, for comparisons. Computed in 64 bits unless stated otherwise, on the device of
 // the tensors. Booleans count as 0 and 1.

@@ -1,4 +1,4 @@
-//===- event_file.cpp - the numbers of a run for TensorBoard --------------===//
+//===- event_file.cpp - TensorBoard event files ---------------------------===//
 
 #include "runtime/train/event_file.h"
 

@@ -1,4 +1,4 @@
-//===- event_file.h - the numbers of a run for TensorBoard -------*- C++ -*-===//
+//===- event_file.h - TensorBoard event files -------------------*- C++ -*-===//
 //
 // An event file for TensorBoard: records with an `Event` of tensorflow/core/util/event.proto each. Only the fields that
 // scalars need, encoded as protocol buffers.

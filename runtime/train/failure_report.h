@@ -1,4 +1,4 @@
-//===- failure_report.h - what a run leaves that ends badly ------*- C++ -*-===//
+//===- failure_report.h - the report of a failed run ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TRAIN_FAILURE_REPORT_H
 #define MESHPLAN_RUNTIME_TRAIN_FAILURE_REPORT_H

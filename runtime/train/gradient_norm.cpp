@@ -1,4 +1,4 @@
-//===- gradient_norm.cpp - the norm that a step clips by ------------------===//
+//===- gradient_norm.cpp - the gradient norm of a step --------------------===//
 
 #include "runtime/train/gradient_norm.h"
 

@@ -1,4 +1,4 @@
-//===- gradient_norm.h - the norm that a step clips by -----------*- C++ -*-===//
+//===- gradient_norm.h - the gradient norm of a step ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TRAIN_GRADIENT_NORM_H
 #define MESHPLAN_RUNTIME_TRAIN_GRADIENT_NORM_H

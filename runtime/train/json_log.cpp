@@ -1,4 +1,4 @@
-//===- json_log.cpp - a line of JSON for each step ------------------------===//
+//===- json_log.cpp - one line of JSON per step ---------------------------===//
 
 #include "runtime/train/json_log.h"
 

@@ -1,4 +1,4 @@
-//===- json_log.h - a line of JSON for each step -----------------*- C++ -*-===//
+//===- json_log.h - one line of JSON per step -------------------*- C++ -*-===//
 //
 // One JSON object per line, with "kind": "step", "evaluation", "checkpoint" or "note". docs/training.md lists the keys,
 // which are stable.

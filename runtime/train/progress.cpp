@@ -1,4 +1,4 @@
-//===- progress.cpp - what a person sees of a run -------------------------===//
+//===- progress.cpp - progress on the terminal ----------------------------===//
 
 #include "runtime/train/progress.h"
 

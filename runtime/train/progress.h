@@ -1,4 +1,4 @@
-//===- progress.h - what a person sees of a run ------------------*- C++ -*-===//
+//===- progress.h - progress on the terminal --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TRAIN_PROGRESS_H
 #define MESHPLAN_RUNTIME_TRAIN_PROGRESS_H

@@ -1,4 +1,4 @@
-//===- report.cpp - what a training run says of itself --------------------===//
+//===- report.cpp - what a training run reports ---------------------------===//
 
 #include "runtime/train/report.h"
 

@@ -1,4 +1,4 @@
-//===- scalars.cpp - numbers of a step ------------------------------------===//
+//===- scalars.cpp - scalars of a step ------------------------------------===//
 
 #include "runtime/train/scalars.h"
 

@@ -1,4 +1,4 @@
-//===- scalars.h - numbers of a step -----------------------------*- C++ -*-===//
+//===- scalars.h - scalars of a step ----------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TRAIN_SCALARS_H
 #define MESHPLAN_RUNTIME_TRAIN_SCALARS_H

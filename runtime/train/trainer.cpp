@@ -1,4 +1,4 @@
-//===- trainer.cpp - steps, and what goes on between them -----------------===//
+//===- trainer.cpp - the training loop ------------------------------------===//
 
 #include "runtime/train/trainer.h"
 

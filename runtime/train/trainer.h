@@ -1,4 +1,4 @@
-//===- trainer.h - steps, and what goes on between them ----------*- C++ -*-===//
+//===- trainer.h - the training loop ----------------------------*- C++ -*-===//
 //
 // The loop of a training run on one rank: batch, step, checkpoint, evaluation, report. Twin of what a Lightning Trainer
 // or torchtitan's train.py does around a step. Decisions that must be the same on all ranks (to stop, to save) are

@@ -1,4 +1,4 @@
-//===- deviation.cpp - how wrong a tensor may be --------------------------===//
+//===- deviation.cpp - error bounds ---------------------------------------===//
 
 #include "runtime/verify/deviation.h"
 

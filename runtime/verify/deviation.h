@@ -1,4 +1,4 @@
-//===- deviation.h - how wrong a tensor may be -------------------*- C++ -*-===//
+//===- deviation.h - error bounds -------------------------------*- C++ -*-===//
 //
 // The error bounds of verify. A tensor T of the program is compared with the exact tensor X: the reference in f64.
 // PyTorch runs the same model in its own precision and also deviates from X; the largest such deviation over several

@@ -1,4 +1,4 @@
-//===- exact.cpp - the exact tensors, and the errors of PyTorch -----------===//
+//===- exact.cpp - exact tensors and own errors ---------------------------===//
 
 #include "runtime/verify/exact.h"
 

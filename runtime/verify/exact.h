@@ -1,4 +1,4 @@
-//===- exact.h - the exact tensors, and the errors of PyTorch ----*- C++ -*-===//
+//===- exact.h - exact tensors and own errors -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_EXACT_H
 #define MESHPLAN_RUNTIME_VERIFY_EXACT_H

@@ -1,4 +1,4 @@
-//===- layout_text.h - how a value is divided, in words ----------*- C++ -*-===//
+//===- layout_text.h - shardings in messages --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H
 #define MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H

@@ -1,4 +1,4 @@
-//===- optimizer_call.cpp - what the optimizer of a schedule does ---------===//
+//===- optimizer_call.cpp - the optimizer of a schedule -------------------===//
 
 #include "runtime/verify/optimizer_call.h"
 

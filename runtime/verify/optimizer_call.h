@@ -1,4 +1,4 @@
-//===- optimizer_call.h - what the optimizer of a schedule does --*- C++ -*-===//
+//===- optimizer_call.h - the optimizer of a schedule -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_OPTIMIZER_CALL_H
 #define MESHPLAN_RUNTIME_VERIFY_OPTIMIZER_CALL_H

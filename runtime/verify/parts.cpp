@@ -1,4 +1,4 @@
-//===- parts.cpp - whole tensors and the parts that ranks hold ------------===//
+//===- parts.cpp - whole tensors and shards -------------------------------===//
 
 #include "runtime/verify/parts.h"
 

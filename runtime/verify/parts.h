@@ -1,4 +1,4 @@
-//===- parts.h - whole tensors and the parts that ranks hold -----*- C++ -*-===//
+//===- parts.h - whole tensors and shards -----------------------*- C++ -*-===//
 //
 // Copies between whole tensors and the shards of ranks. All are f64, row-major, in host memory. Slices are those of
 // RankView: their elements, concatenated, are the shard.

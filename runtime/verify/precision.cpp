@@ -1,4 +1,4 @@
-//===- precision.cpp - calls of the reference in another precision --------===//
+//===- precision.cpp - reference calls in a precision ---------------------===//
 
 #include "runtime/verify/precision.h"
 

@@ -1,4 +1,4 @@
-//===- precision.h - calls of the reference in another precision -*- C++ -*-===//
+//===- precision.h - reference calls in a precision -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_PRECISION_H
 #define MESHPLAN_RUNTIME_VERIFY_PRECISION_H

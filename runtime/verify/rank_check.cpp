@@ -1,4 +1,4 @@
-//===- rank_check.cpp - one rank against its part of the reference --------===//
+//===- rank_check.cpp - comparing one rank with the reference -------------===//
 
 #include "runtime/verify/rank_check.h"
 

@@ -1,4 +1,4 @@
-//===- rank_check.h - one rank against its part of the reference -*- C++ -*-===//
+//===- rank_check.h - comparing one rank with the reference -----*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_RANK_CHECK_H
 #define MESHPLAN_RUNTIME_VERIFY_RANK_CHECK_H

@@ -1,4 +1,4 @@
-//===- rounding.cpp - what a program rounds and its model does not --------===//
+//===- rounding.cpp - programs that round more than the model -------------===//
 
 #include "runtime/verify/rounding.h"
 

@@ -1,4 +1,4 @@
-//===- rounding.h - what a program rounds and its model does not -*- C++ -*-===//
+//===- rounding.h - programs that round more than the model -----*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_ROUNDING_H
 #define MESHPLAN_RUNTIME_VERIFY_ROUNDING_H

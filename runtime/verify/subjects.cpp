@@ -1,4 +1,4 @@
-//===- subjects.cpp - what is compared with the reference -----------------===//
+//===- subjects.cpp - what verify compares --------------------------------===//
 
 #include "runtime/verify/subjects.h"
 

@@ -1,4 +1,4 @@
-//===- subjects.h - what is compared with the reference ----------*- C++ -*-===//
+//===- subjects.h - what verify compares ------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_SUBJECTS_H
 #define MESHPLAN_RUNTIME_VERIFY_SUBJECTS_H

@@ -1,4 +1,4 @@
-//===- verdicts.cpp - the findings of all ranks together ------------------===//
+//===- verdicts.cpp - the findings of all ranks ---------------------------===//
 
 #include "runtime/verify/verdicts.h"
 

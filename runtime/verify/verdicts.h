@@ -1,4 +1,4 @@
-//===- verdicts.h - the findings of all ranks together -----------*- C++ -*-===//
+//===- verdicts.h - the findings of all ranks -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_VERDICTS_H
 #define MESHPLAN_RUNTIME_VERIFY_VERDICTS_H

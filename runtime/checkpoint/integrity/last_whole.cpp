@@ -1,4 +1,4 @@
-//===- last_whole.cpp - which checkpoint is not damaged -------------------===//
+//===- last_whole.cpp - the last intact checkpoint ------------------------===//
 
 #include "runtime/checkpoint/integrity/last_whole.h"
 

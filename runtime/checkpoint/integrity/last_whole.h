@@ -1,4 +1,4 @@
-//===- last_whole.h - which checkpoint is not damaged ------------*- C++ -*-===//
+//===- last_whole.h - the last intact checkpoint ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_INTEGRITY_LAST_WHOLE_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_INTEGRITY_LAST_WHOLE_H

@@ -1,4 +1,4 @@
-//===- api.cpp - what is used of MPI --------------------------------------===//
+//===- api.cpp - the MPI functions in use ---------------------------------===//
 
 #include "runtime/comm/mpi/api.h"
 

@@ -1,4 +1,4 @@
-//===- api.h - what is used of MPI -------------------------------*- C++ -*-===//
+//===- api.h - the MPI functions in use -------------------------*- C++ -*-===//
 //
 // The functions of MPI that are used. The library is opened when a launcher of MPI has started the process, so that a
 // program starts on a machine without it.

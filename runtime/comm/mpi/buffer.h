@@ -1,4 +1,4 @@
-//===- buffer.h - bytes on their way -----------------------------*- C++ -*-===//
+//===- buffer.h - memory of chunks ------------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_MPI_BUFFER_H
 #define MESHPLAN_RUNTIME_COMM_MPI_BUFFER_H

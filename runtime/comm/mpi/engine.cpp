@@ -1,4 +1,4 @@
-//===- engine.cpp - the thread of communication of a process --------------===//
+//===- engine.cpp - the progress thread -----------------------------------===//
 //
 // The progress thread is a loop. Each turn runs the tasks that the rank's thread has queued, polls the transport, and
 // removes finished collectives; a turn without work rests. How one collective goes through two engines:

@@ -1,4 +1,4 @@
-//===- engine.h - the thread of communication of a process -------*- C++ -*-===//
+//===- engine.h - the progress thread ---------------------------*- C++ -*-===//
 //
 // The progress thread of a process. One thread, which also initialized MPI, makes all MPI calls. The rank's thread
 // gives it collectives and waits for their tickets. So data moves while the rank computes, a computing rank answers its

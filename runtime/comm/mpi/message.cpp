@@ -1,4 +1,4 @@
-//===- message.cpp - what ranks tell each other besides data --------------===//
+//===- message.cpp - control messages between ranks -----------------------===//
 
 #include "runtime/comm/mpi/message.h"
 

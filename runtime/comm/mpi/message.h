@@ -1,4 +1,4 @@
-//===- message.h - what ranks tell each other besides data -------*- C++ -*-===//
+//===- message.h - control messages between ranks ---------------*- C++ -*-===//
 //
 // The control messages between ranks, and their encoding. Independent of MPI.
 //

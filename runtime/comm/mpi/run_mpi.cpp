@@ -1,4 +1,4 @@
-//===- run_mpi.cpp - one rank in each process -----------------------------===//
+//===- run_mpi.cpp - one rank per process ---------------------------------===//
 
 #include "runtime/comm/mpi/run_mpi.h"
 

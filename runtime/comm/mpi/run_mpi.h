@@ -1,4 +1,4 @@
-//===- run_mpi.h - one rank in each process ----------------------*- C++ -*-===//
+//===- run_mpi.h - one rank per process -------------------------*- C++ -*-===//
 //
 // The `mpi` backend: mpirun or srun has started the processes, each of which is one rank. Sums are added here in the
 // same order as by `threads`. MPI's own reductions are not used, since their order is unspecified.

@@ -1,4 +1,4 @@
-//===- streams.cpp - one piece on its way to or from a peer ---------------===//
+//===- streams.cpp - moving one piece between two ranks -------------------===//
 
 #include "runtime/comm/mpi/streams.h"
 

@@ -1,4 +1,4 @@
-//===- streams.h - one piece on its way to or from a peer --------*- C++ -*-===//
+//===- streams.h - moving one piece between two ranks -----------*- C++ -*-===//
 //
 // Moves one piece between two ranks. A piece is sent as chunks of equal size, a few at a time, so that memory is
 // bounded and no count exceeds the range of MPI's integers. The receiver posts a receive for each chunk; both sides

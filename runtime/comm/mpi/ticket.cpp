@@ -1,4 +1,4 @@
-//===- ticket.cpp - how far a collective has come -------------------------===//
+//===- ticket.cpp - the state of a collective -----------------------------===//
 
 #include "runtime/comm/mpi/ticket.h"
 

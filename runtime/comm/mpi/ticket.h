@@ -1,4 +1,4 @@
-//===- ticket.h - how far a collective has come ------------------*- C++ -*-===//
+//===- ticket.h - the state of a collective ---------------------*- C++ -*-===//
 //
 // The state of one collective, shared by the rank's thread and the progress thread. Thread safe.
 //

@@ -1,4 +1,4 @@
-//===- api.h - what is used of NCCL and the CUDA runtime ---------*- C++ -*-===//
+//===- api.h - the NCCL and CUDA functions in use ---------------*- C++ -*-===//
 //
 // The functions of NCCL and of the CUDA runtime that are used. The libraries are opened when needed, so that a program
 // starts on a machine without them, and a test can substitute its own functions.

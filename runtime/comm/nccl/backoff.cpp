@@ -1,4 +1,4 @@
-//===- backoff.cpp - polling that sleeps longer and longer ----------------===//
+//===- backoff.cpp - polling with growing rests ---------------------------===//
 
 #include "runtime/comm/nccl/backoff.h"
 

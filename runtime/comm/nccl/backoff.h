@@ -1,4 +1,4 @@
-//===- backoff.h - polling that sleeps longer and longer ---------*- C++ -*-===//
+//===- backoff.h - polling with growing rests -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_NCCL_BACKOFF_H
 #define MESHPLAN_RUNTIME_COMM_NCCL_BACKOFF_H

@@ -1,4 +1,4 @@
-//===- flight.h - collectives that the device has been given -----*- C++ -*-===//
+//===- flight.h - collectives in flight on a device -------------*- C++ -*-===//
 //
 // Collectives in flight on the device. The device runs later than the rank enqueues; events show how far it has come.
 // Belongs to the rank's thread.

@@ -1,4 +1,4 @@
-//===- launch.cpp - a collective as calls of NCCL -------------------------===//
+//===- launch.cpp - a collective as NCCL calls ----------------------------===//
 
 #include "runtime/comm/nccl/launch.h"
 

@@ -1,4 +1,4 @@
-//===- launch.h - a collective as calls of NCCL ------------------*- C++ -*-===//
+//===- launch.h - a collective as NCCL calls --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_NCCL_LAUNCH_H
 #define MESHPLAN_RUNTIME_COMM_NCCL_LAUNCH_H

@@ -1,4 +1,4 @@
-//===- nccl_communicator.cpp - a communicator of NCCL ---------------------===//
+//===- nccl_communicator.cpp - an NCCL communicator -----------------------===//
 
 #include "runtime/comm/nccl/nccl_communicator.h"
 

@@ -1,4 +1,4 @@
-//===- nccl_communicator.h - a communicator of NCCL --------------*- C++ -*-===//
+//===- nccl_communicator.h - an NCCL communicator ---------------*- C++ -*-===//
 //
 // All calls are non-blocking: NCCL reports that it is in progress and is polled. So a missing peer is noticed by a
 // time-out, both when the communicator is created and when it is used.

@@ -1,4 +1,4 @@
-//===- nccl_status.cpp - codes of NCCL and CUDA become a Status -----------===//
+//===- nccl_status.cpp - NCCL and CUDA codes as Status --------------------===//
 
 #include "runtime/comm/nccl/nccl_status.h"
 

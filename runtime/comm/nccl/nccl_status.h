@@ -1,4 +1,4 @@
-//===- nccl_status.h - codes of NCCL and CUDA become a Status ----*- C++ -*-===//
+//===- nccl_status.h - NCCL and CUDA codes as Status ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_NCCL_NCCL_STATUS_H
 #define MESHPLAN_RUNTIME_COMM_NCCL_NCCL_STATUS_H

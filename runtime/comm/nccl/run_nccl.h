@@ -1,4 +1,4 @@
-//===- run_nccl.h - ranks with a device each ---------------------*- C++ -*-===//
+//===- run_nccl.h - one device per rank -------------------------*- C++ -*-===//
 //
 // The `nccl` backend. It uses another backend, the world of the hosts, to compare programs, distribute NCCL's ids,
 // carry reports and spread failures; NCCL only moves data. NCCL's calls never block, and communicators are aborted when

@@ -1,4 +1,4 @@
-//===- key_value_store.h - texts that all ranks see --------------*- C++ -*-===//
+//===- key_value_store.h - the store that all ranks share -------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_STORE_KEY_VALUE_STORE_H
 #define MESHPLAN_RUNTIME_COMM_STORE_KEY_VALUE_STORE_H

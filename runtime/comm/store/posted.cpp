@@ -1,4 +1,4 @@
-//===- posted.cpp - what a rank posts for a collective --------------------===//
+//===- posted.cpp - a rank's part of a collective in the store ------------===//
 
 #include "runtime/comm/store/posted.h"
 

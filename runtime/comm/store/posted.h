@@ -1,4 +1,4 @@
-//===- posted.h - what a rank posts for a collective -------------*- C++ -*-===//
+//===- posted.h - a rank's part of a collective in the store ----*- C++ -*-===//
 //
 // The messages of the store backend. A rank posts its part of a collective under a key; every rank then reads all
 // parts.

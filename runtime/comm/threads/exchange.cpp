@@ -1,4 +1,4 @@
-//===- exchange.cpp - one collective of all its ranks ---------------------===//
+//===- exchange.cpp - one collective of its ranks -------------------------===//
 
 #include "runtime/comm/threads/exchange.h"
 

@@ -1,4 +1,4 @@
-//===- exchange.h - one collective of all its ranks --------------*- C++ -*-===//
+//===- exchange.h - one collective of its ranks -----------------*- C++ -*-===//
 //
 // The meeting point of a group's ranks for one collective. The caller holds the lock of the run for everything except
 // movePiece.

@@ -1,4 +1,4 @@
-//===- distribution.cpp - numbers of a distribution by their place --------===//
+//===- distribution.cpp - random elements by position ---------------------===//
 
 #include "runtime/exec/initial/distribution.h"
 

@@ -1,4 +1,4 @@
-//===- distribution.h - numbers of a distribution by their place -*- C++ -*-===//
+//===- distribution.h - random elements by position -------------*- C++ -*-===//
 //
 // Random elements of a tensor, each computed from its position. Pure and thread safe.
 //

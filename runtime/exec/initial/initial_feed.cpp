@@ -1,4 +1,4 @@
-//===- initial_feed.cpp - weights of a training that has none -------------===//
+//===- initial_feed.cpp - initial weights ---------------------------------===//
 
 #include "runtime/exec/initial/initial_feed.h"
 

@@ -1,4 +1,4 @@
-//===- initial_feed.h - weights of a training that has none ------*- C++ -*-===//
+//===- initial_feed.h - initial weights -------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_INITIAL_INITIAL_FEED_H
 #define MESHPLAN_RUNTIME_EXEC_INITIAL_INITIAL_FEED_H

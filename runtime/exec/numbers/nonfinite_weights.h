@@ -1,4 +1,4 @@
-//===- nonfinite_weights.h - weights that are no numbers ---------*- C++ -*-===//
+//===- nonfinite_weights.h - non-finite weights -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_NUMBERS_NONFINITE_WEIGHTS_H
 #define MESHPLAN_RUNTIME_EXEC_NUMBERS_NONFINITE_WEIGHTS_H

@@ -1,4 +1,4 @@
-//===- settings.cpp - numbers that a run gives its steps ------------------===//
+//===- settings.cpp - numbers that a run sets per step --------------------===//
 
 #include "runtime/exec/numbers/settings.h"
 

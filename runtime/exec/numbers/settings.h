@@ -1,4 +1,4 @@
-//===- settings.h - numbers that a run gives its steps -----------*- C++ -*-===//
+//===- settings.h - numbers that a run sets per step ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_NUMBERS_SETTINGS_H
 #define MESHPLAN_RUNTIME_EXEC_NUMBERS_SETTINGS_H

@@ -1,4 +1,4 @@
-//===- step_guard.cpp - behind steps that were no numbers -----------------===//
+//===- step_guard.cpp - loss scale and skipped steps ----------------------===//
 
 #include "runtime/exec/numbers/step_guard.h"
 

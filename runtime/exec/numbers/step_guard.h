@@ -1,4 +1,4 @@
-//===- step_guard.h - behind steps that were no numbers ----------*- C++ -*-===//
+//===- step_guard.h - loss scale and skipped steps --------------*- C++ -*-===//
 //
 // What torch.amp.GradScaler does in `step` and `update`. A step with non-finite gradients changes nothing, is not
 // counted by the optimizer, and reduces the loss scale.

@@ -1,4 +1,4 @@
-//===- asked_outputs.cpp - a program for some of its outputs --------------===//
+//===- asked_outputs.cpp - steps for some outputs only --------------------===//
 
 #include "runtime/exec/steps/asked_outputs.h"
 

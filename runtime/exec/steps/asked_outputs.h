@@ -1,4 +1,4 @@
-//===- asked_outputs.h - a program for some of its outputs -------*- C++ -*-===//
+//===- asked_outputs.h - steps for some outputs only ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_ASKED_OUTPUTS_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_ASKED_OUTPUTS_H

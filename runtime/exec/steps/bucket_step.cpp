@@ -1,4 +1,4 @@
-//===- bucket_step.cpp - a collective of several tensors ------------------===//
+//===- bucket_step.cpp - coalesced collectives ----------------------------===//
 
 #include "runtime/exec/steps/bucket_step.h"
 

@@ -1,4 +1,4 @@
-//===- bucket_step.h - a collective of several tensors -----------*- C++ -*-===//
+//===- bucket_step.h - coalesced collectives --------------------*- C++ -*-===//
 //
 // A coalesced collective: an all-gather of flat tensors, a reduce-scatter into flat tensors, or an all-reduce, of one
 // tensor or of several. The buffer of one rank has its tensors one after the other; the buffers of ranks follow in rank

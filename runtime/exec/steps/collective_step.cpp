@@ -1,4 +1,4 @@
-//===- collective_step.cpp - starting and finishing a collective ----------===//
+//===- collective_step.cpp - collectives along dims -----------------------===//
 
 #include "runtime/exec/steps/collective_step.h"
 

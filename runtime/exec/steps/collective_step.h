@@ -1,4 +1,4 @@
-//===- collective_step.h - starting and finishing a collective ---*- C++ -*-===//
+//===- collective_step.h - collectives along dims ---------------*- C++ -*-===//
 //
 // Starts and finishes a collective along dims. Communicators move flat buffers. If the pieces are not consecutive in
 // the tensors (an inner dim, a dim with parts), they are packed before and unpacked after; otherwise the tensors

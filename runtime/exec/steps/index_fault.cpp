@@ -1,4 +1,4 @@
-//===- index_fault.cpp - an index that points outside, in words -----------===//
+//===- index_fault.cpp - messages for indices out of range ----------------===//
 
 #include "runtime/exec/steps/index_fault.h"
 

@@ -1,4 +1,4 @@
-//===- index_fault.h - an index that points outside, in words ----*- C++ -*-===//
+//===- index_fault.h - messages for indices out of range --------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_INDEX_FAULT_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_INDEX_FAULT_H

@@ -1,4 +1,4 @@
-//===- slice_step.cpp - keeping the rank's part of a value ----------------===//
+//===- slice_step.cpp - slicing a replicated value ------------------------===//
 
 #include "runtime/exec/steps/slice_step.h"
 

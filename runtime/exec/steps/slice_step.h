@@ -1,4 +1,4 @@
-//===- slice_step.h - keeping the rank's part of a value ---------*- C++ -*-===//
+//===- slice_step.h - slicing a replicated value ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_SLICE_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_SLICE_STEP_H

@@ -1,4 +1,4 @@
-//===- start_step.cpp - a collective that was started ---------------------===//
+//===- start_step.cpp - started collectives -------------------------------===//
 
 #include "runtime/exec/steps/start_step.h"
 

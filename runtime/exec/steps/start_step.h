@@ -1,4 +1,4 @@
-//===- start_step.h - a collective that was started --------------*- C++ -*-===//
+//===- start_step.h - started collectives -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H

@@ -1,4 +1,4 @@
-//===- access.h - from the handle to at::Tensor and back ---------*- C++ -*-===//
+//===- access.h - conversion to at::Tensor ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_ACCESS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_ACCESS_H

@@ -1,4 +1,4 @@
-//===- binding.cpp - named arguments to positions of a schema -------------===//
+//===- binding.cpp - named arguments in schema order ----------------------===//
 
 #include "runtime/tensor/torch/binding.h"
 

@@ -1,4 +1,4 @@
-//===- binding.h - named arguments to positions of a schema ------*- C++ -*-===//
+//===- binding.h - named arguments in schema order --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_BINDING_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_BINDING_H

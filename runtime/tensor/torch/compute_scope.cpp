@@ -1,4 +1,4 @@
-//===- compute_scope.cpp - settings of a thread that computes -------------===//
+//===- compute_scope.cpp - compute settings of a thread -------------------===//
 
 #include "runtime/tensor/compute_scope.h"
 

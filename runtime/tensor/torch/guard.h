@@ -1,4 +1,4 @@
-//===- guard.h - exceptions of LibTorch become a Status ----------*- C++ -*-===//
+//===- guard.h - LibTorch's exceptions as Status ----------------*- C++ -*-===//
 //
 // The only code in the runtime that catches exceptions of the compute library.
 //

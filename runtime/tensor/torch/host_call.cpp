@@ -1,4 +1,4 @@
-//===- host_call.cpp - operators that a device has no kernel of -----------===//
+//===- host_call.cpp - operators without a GPU kernel ---------------------===//
 
 #include "runtime/tensor/torch/host_call.h"
 

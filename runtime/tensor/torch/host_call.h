@@ -1,4 +1,4 @@
-//===- host_call.h - operators that a device has no kernel of ----*- C++ -*-===//
+//===- host_call.h - operators without a GPU kernel -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_HOST_CALL_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_HOST_CALL_H

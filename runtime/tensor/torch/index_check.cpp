@@ -1,4 +1,4 @@
-//===- index_check.cpp - indices that point outside -----------------------===//
+//===- index_check.cpp - indices out of range -----------------------------===//
 
 #include "runtime/tensor/torch/index_check.h"
 

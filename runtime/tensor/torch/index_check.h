@@ -1,4 +1,4 @@
-//===- index_check.h - indices that point outside ----------------*- C++ -*-===//
+//===- index_check.h - indices out of range ---------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_INDEX_CHECK_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_INDEX_CHECK_H

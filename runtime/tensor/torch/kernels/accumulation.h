@@ -1,4 +1,4 @@
-//===- accumulation.h - how sums are taken -----------------------*- C++ -*-===//
+//===- accumulation.h - dtype and size of sums ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ACCUMULATION_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ACCUMULATION_H

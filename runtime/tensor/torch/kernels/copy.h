@@ -1,4 +1,4 @@
-//===- copy.h - copies that have a derivative --------------------*- C++ -*-===//
+//===- copy.h - a differentiable copy ---------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_COPY_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_COPY_H

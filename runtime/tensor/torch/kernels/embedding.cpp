@@ -1,4 +1,4 @@
-//===- embedding.cpp - rows of a divided table ----------------------------===//
+//===- embedding.cpp - rows of a sharded table ----------------------------===//
 
 #include "runtime/tensor/torch/kernels/embedding.h"
 #include "runtime/tensor/torch/kernels/indices.h"

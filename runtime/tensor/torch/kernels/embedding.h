@@ -1,4 +1,4 @@
-//===- embedding.h - rows of a divided table ---------------------*- C++ -*-===//
+//===- embedding.h - rows of a sharded table --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_EMBEDDING_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_EMBEDDING_H

@@ -1,4 +1,4 @@
-//===- grouped_mm.cpp - products of groups of rows ------------------------===//
+//===- grouped_mm.cpp - grouped matrix products ---------------------------===//
 
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
 

@@ -1,4 +1,4 @@
-//===- grouped_mm.h - products of groups of rows -----------------*- C++ -*-===//
+//===- grouped_mm.h - grouped matrix products -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GROUPED_MM_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GROUPED_MM_H

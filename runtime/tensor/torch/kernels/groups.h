@@ -1,4 +1,4 @@
-//===- groups.h - operators of groups of features ----------------*- C++ -*-===//
+//===- groups.h - grouped convolution and norm ------------------*- C++ -*-===//
 //
 // Grouped operators for a shard of the groups. ATen's operators take the number of groups, which differs between ranks
 // that hold different numbers of groups. These take the features per group and count the groups themselves.

@@ -1,4 +1,4 @@
-//===- indices.h - numbers that point into a divided dim ---------*- C++ -*-===//
+//===- indices.h - indices into a sharded dim -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_INDICES_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_INDICES_H

@@ -1,4 +1,4 @@
-//===- mean.cpp - means of divided dims -----------------------------------===//
+//===- mean.cpp - means of sharded dims -----------------------------------===//
 
 #include "runtime/tensor/torch/kernels/mean.h"
 

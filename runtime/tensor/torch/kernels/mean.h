@@ -1,4 +1,4 @@
-//===- mean.h - means of divided dims ----------------------------*- C++ -*-===//
+//===- mean.h - means of sharded dims ---------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_MEAN_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_MEAN_H

@@ -1,4 +1,4 @@
-//===- parts.cpp - elements of a part of a dim ----------------------------===//
+//===- parts.cpp - selection along a sharded dim --------------------------===//
 
 #include "runtime/tensor/torch/kernels/parts.h"
 #include "runtime/tensor/torch/kernels/gradients/placed_sums.h"

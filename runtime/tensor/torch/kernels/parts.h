@@ -1,4 +1,4 @@
-//===- parts.h - elements of a part of a dim ---------------------*- C++ -*-===//
+//===- parts.h - selection along a sharded dim ------------------*- C++ -*-===//
 //
 // Selection along a dim that is sharded over ranks. Each rank holds some positions of [0, size), given by `places` [n]
 // in ascending order; a rank may hold any subset. Each function returns what the rank knows of the answer; the answer

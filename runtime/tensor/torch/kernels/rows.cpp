@@ -1,4 +1,4 @@
-//===- rows.cpp - cross entropy over a divided vocabulary -----------------===//
+//===- rows.cpp - cross entropy, sharded vocabulary -----------------------===//
 
 #include "runtime/tensor/torch/kernels/rows.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"

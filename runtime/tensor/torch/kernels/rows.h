@@ -1,4 +1,4 @@
-//===- rows.h - cross entropy over a divided vocabulary ----------*- C++ -*-===//
+//===- rows.h - cross entropy, sharded vocabulary ---------------*- C++ -*-===//
 //
 // Cross entropy with a sharded vocabulary. Each rank holds some columns of the logits. The maximum, the sum of
 // exponentials, the sum of log probabilities and the target's logit are reduced over the ranks; the logits are not

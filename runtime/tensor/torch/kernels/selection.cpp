@@ -1,4 +1,4 @@
-//===- selection.cpp - the largest elements, one rank after the other -----===//
+//===- selection.cpp - top-k along a sharded dim --------------------------===//
 
 #include "runtime/tensor/torch/kernels/parts.h"
 

@@ -1,4 +1,4 @@
-//===- elements.cpp - numbers about the elements of tensors ---------------===//
+//===- elements.cpp - comparing elements ----------------------------------===//
 
 #include "runtime/tensor/elements.h"
 

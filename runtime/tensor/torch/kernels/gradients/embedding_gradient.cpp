@@ -1,4 +1,4 @@
-//===- embedding_gradient.cpp - gradient of a divided table ---------------===//
+//===- embedding_gradient.cpp - of a sharded table ------------------------===//
 
 #include "runtime/tensor/torch/kernels/gradients/embedding_gradient.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"

@@ -1,4 +1,4 @@
-//===- embedding_gradient.h - gradient of a divided table --------*- C++ -*-===//
+//===- embedding_gradient.h - of a sharded table ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_EMBEDDING_GRADIENT_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_EMBEDDING_GRADIENT_H

@@ -1,4 +1,4 @@
-//===- placed_sums.h - sums at places that integers name ---------*- C++ -*-===//
+//===- placed_sums.h - scattered sums ---------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_PLACED_SUMS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_PLACED_SUMS_H

@@ -1,4 +1,4 @@
-//===- row_loss.cpp - gradient of losses over a divided vocabulary --------===//
+//===- row_loss.cpp - gradient of sharded losses --------------------------===//
 
 #include "runtime/tensor/torch/kernels/gradients/row_loss.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"

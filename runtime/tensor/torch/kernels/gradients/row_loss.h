@@ -1,4 +1,4 @@
-//===- row_loss.h - gradient of losses over a divided vocabulary -*- C++ -*-===//
+//===- row_loss.h - gradient of sharded losses ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_ROW_LOSS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_ROW_LOSS_H

@@ -1,4 +1,4 @@
-//===- draws.cpp - random numbers of a tensor's elements ------------------===//
+//===- draws.cpp - random elements of tensors -----------------------------===//
 
 #include "runtime/tensor/torch/kernels/random/draws.h"
 

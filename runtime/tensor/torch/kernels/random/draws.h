@@ -1,4 +1,4 @@
-//===- draws.h - random numbers of a tensor's elements -----------*- C++ -*-===//
+//===- draws.h - random elements of tensors ---------------------*- C++ -*-===//
 //
 // Counted random numbers of tensor elements. Element n of a whole tensor, in row-major order, uses word n of a stream
 // (philox.h), whatever shard of the tensor a rank holds and however often it is computed. So a recomputed dropout mask

@@ -1,4 +1,4 @@
-//===- part_of_whole.cpp - where a rank's elements lie --------------------===//
+//===- part_of_whole.cpp - numbering a part -------------------------------===//
 
 #include "runtime/tensor/torch/kernels/random/part_of_whole.h"
 

@@ -1,4 +1,4 @@
-//===- part_of_whole.h - where a rank's elements lie -------------*- C++ -*-===//
+//===- part_of_whole.h - numbering a part -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_RANDOM_PART_OF_WHOLE_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_RANDOM_PART_OF_WHOLE_H

@@ -1,4 +1,4 @@
-//===- nonfinite.cpp - elements that are no finite numbers ----------------===//
+//===- nonfinite.cpp - non-finite elements --------------------------------===//
 
 #include "runtime/tensor/torch/kernels/training/nonfinite.h"
 

@@ -1,4 +1,4 @@
-//===- nonfinite.h - elements that are no finite numbers ---------*- C++ -*-===//
+//===- nonfinite.h - non-finite elements ------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_TRAINING_NONFINITE_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_TRAINING_NONFINITE_H

@@ -1,4 +1,4 @@
-//===- nonfinite_notes.cpp - where a rank met NaN or infinity -------------===//
+//===- nonfinite_notes.cpp - notes of gradients ---------------------------===//
 
 #include "runtime/tensor/nonfinite_notes.h"
 

@@ -28,6 +28,7 @@ std::string_view runnerOf(const artifact::Program &program) {
   if (program.runs() == 0)
     return "";
   bool isNamed = program.runs_before() && program.runs_before()->size() > 0;
+  // The field was added after `runs`, and its default is the only runner that existed before.
   return isNamed ? program.runs_before()->string_view() : "step";
 }
 
@@ -103,6 +104,8 @@ std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const 
   return shapeOfDims(value, meshSizes, coordinate);
 }
 
+/// A flat value is distributed in two stages: the dims leave a box to the rank, and the flat axes then cut the
+/// row-major elements of that box, without regard to dims.
 Range localRunOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                  std::span<const int64_t> coordinate) {
   std::vector<int64_t> shape = shapeOfDims(value, meshSizes, coordinate);

@@ -91,6 +91,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   if (reduces)
     MESHPLAN_RETURN_IF_ERROR(verifyReduction(start, input));
   MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, reduces ? group : std::span<const AxisRef>()));
+  // Flat tensors keep their dims; only their flat axes change. All-gather removes the axes of the group, reduce-scatter
+  // adds them.
   if (isAboutFlat(start)) {
     MESHPLAN_RETURN_IF_ERROR(verifyDimsAlike(input, output));
     return kind == CollectiveKind::all_gather ? verifyFlat(output, input, group) : verifyFlat(input, output, group);
@@ -98,6 +100,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   if (kind != CollectiveKind::all_reduce && (isFlat(input) || isFlat(output)))
     return corrupted("a collective along a dim of a flat value");
   MESHPLAN_RETURN_IF_ERROR(verifyFlat(input, output, {}));
+  // A permute may change the assignment of shards to ranks arbitrarily. Whether the ranks hold what the output needs is
+  // checked when the step is prepared (exec/pieces.cpp).
   if (kind == CollectiveKind::permute)
     return Status();
   int64_t groupSize = shardCount(group), dim = -1, fromDim = -1;
@@ -112,6 +116,7 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
       return corrupted("dim and from_dim are both ", dim);
     MESHPLAN_RETURN_IF_ERROR(verifySplit(output, input, fromDim, groupSize));
   }
+  // The number of shards changes only along the dims of the collective, by the size of the group.
   for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i) {
     if (i == fromDim)
       continue;

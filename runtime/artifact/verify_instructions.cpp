@@ -187,6 +187,8 @@ Status Walk::content(const artifact::Arg &arg) const {
 }
 
 Status Walk::compute(const artifact::Compute &compute) {
+  // The order of the checks: arguments are used before values are overwritten, and outputs are defined last, because a
+  // call may read what it overwrites.
   if (compute.target()->size() == 0)
     return corrupted("no target");
   MESHPLAN_RETURN_IF_ERROR(
@@ -226,6 +228,7 @@ Status Walk::start(const artifact::Start &start) {
   if (sizeOf(program.devices()) > 0)
     return corrupted("a collective in a program with devices of its own");
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("communicator", start.communicator(), schedule.communicators()));
+  // Ranks match collectives by this number, so it must increase.
   if (start.sequence() <= lastSequence)
     return corrupted("sequence ", start.sequence(), " after ", lastSequence);
   lastSequence = start.sequence();
@@ -342,6 +345,7 @@ Status Walk::finish() {
   if (!inFlight.empty())
     return corrupted("collective ", inFlight.begin()->first, " has no wait");
   MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
+    // A gradient that the program starts with would be an input, not a gradient.
     bool isMade = states[gradient->value()] != State::undefined && !isGiven[gradient->value()];
     return isMade ? Status() : corrupted("value ", gradient->value(), " is made by no instruction");
   }));

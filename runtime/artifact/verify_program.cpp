@@ -155,12 +155,14 @@ Status verifySetting(const artifact::Setting &setting, const artifact::Program &
   if (!schedule)
     return Status();
   bool isKnown = schedule->kind() >= artifact::RateKind::MIN && schedule->kind() <= artifact::RateKind::MAX;
+  // The rate divides by these differences.
   bool fits = schedule->warmup() >= 0 && schedule->steps() >= 0 && schedule->decay() >= 0 &&
               (schedule->kind() == artifact::RateKind::constant || schedule->warmup() < schedule->steps()) &&
               (schedule->kind() != artifact::RateKind::wsd || schedule->decay() > 0);
   return isKnown && fits ? Status() : corrupted("a schedule that ends before it begins");
 }
 
+/// An update names what persists over steps, each at most once: two updates of one target would depend on their order.
 Status verifyUpdates(const artifact::Program &program) {
   std::set<int32_t> targets, updated;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
@@ -210,6 +212,7 @@ Status verifyLoss(const artifact::Program &program) {
   return isOne ? Status() : corrupted("loss: output '", program.loss()->string_view(), "' is not one float");
 }
 
+/// The loss scale must return to a usable range: growth never shrinks it and backoff always does.
 Status verifyGuard(const artifact::Program &program) {
   const artifact::Guard *guard = program.guard();
   if (!guard)
@@ -241,6 +244,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   std::vector<int64_t> sizes = meshSizesOf(schedule, program);
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("values", program.values(), [&](const artifact::Value *value) { return verifyValue(*value, sizes); }));
+  // Everything below indexes into `values`, so their own checks come first. Ports and parameters then define values,
+  // before the instructions are checked against these definitions.
   Definitions definitions(program);
   MESHPLAN_RETURN_IF_ERROR(verifyParameters(schedule, program, definitions));
   MESHPLAN_RETURN_IF_ERROR(

@@ -115,6 +115,7 @@ Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSi
       return corrupted("extent ", dim->extent(), " makes the tensor larger than the address space");
     return verifyDim(*dim, meshSizes, digits);
   }));
+  // One list of digits for dims, partial and flat axes: an axis can shard a value in one way only.
   MESHPLAN_RETURN_IF_ERROR(verifyAxes(value.partial_axes(), meshSizes, digits).withContext("partial"));
   bool hasAxes = value.partial_axes() && value.partial_axes()->size() > 0;
   if (hasAxes != (value.partial() != artifact::Reduction::none))
@@ -140,6 +141,7 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
     MESHPLAN_RETURN_IF_ERROR(verifyName(program->name(), programs));
     return verifyProgram(schedule, *program);
   }));
+  // A runner may follow its program in the list, so all programs are checked first.
   return verifyEach("programs", schedule.programs(),
                     [&](const artifact::Program *program) { return verifyRunner(schedule, *program); });
 }

@@ -96,6 +96,7 @@ void willRead(std::span<const std::byte> bytes) {
 Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
   // The final rename would replace a device or a pipe with a file.
   struct stat info;
+  // A path that cannot be written is refused here, before hours of training and not after.
   bool exists = ::stat(path.c_str(), &info) == 0, isLoop = !exists && errno == ELOOP;
   if (exists && !S_ISREG(info.st_mode))
     return cannotWrite(path, S_ISDIR(info.st_mode) ? "Is a directory" : "it is not a regular file");
@@ -110,6 +111,8 @@ Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
   std::random_device device;
   std::uniform_int_distribution<size_t> draw(0, letters.size() - 1);
   std::string temporary = target + ".";
+  // Random, so that processes that write the same path do not share a temporary file. It is in the same folder, since a
+  // rename cannot cross file systems.
   for (int i = 0; i < 6; ++i)
     temporary += letters[draw(device)];
   return Names{std::move(target), std::move(temporary)};
@@ -165,6 +168,7 @@ Status AtomicFile::resize(int64_t size) {
 Status AtomicFile::write(int64_t offset, std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
     ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+    // Signals that ask for a stop must not fail a checkpoint.
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
@@ -178,6 +182,7 @@ Status AtomicFile::write(int64_t offset, std::span<const std::byte> bytes) const
 Status AtomicFile::flush() const { return ::fsync(descriptor) == 0 ? Status() : systemError(path, "write"); }
 
 Status AtomicFile::commit() {
+  // Otherwise the rename could survive a crash of the machine while the data does not.
   MESHPLAN_RETURN_IF_ERROR(flush());
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return systemError(path, "write");

@@ -95,6 +95,7 @@ ListedMap::ListedMap(const std::string &path, std::span<const std::byte> bytes) 
       (void)::stat(path.c_str(), &info);
       paths[slot] = {path, info.st_dev, info.st_ino};
       slotsUsed = std::max(slotsUsed, slot + 1);
+      // The handler may run at any time, so the range is published last and withdrawn first (see the destructor).
       slots[slot].failed = false;
       slots[slot].begin = begin;
       // The end of the file need not be a page boundary; the rest of its last page is readable too.

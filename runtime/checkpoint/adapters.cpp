@@ -84,6 +84,7 @@ PlainNames meshplan::plainNames(std::span<const std::string> parameters) {
     auto found = std::ranges::find_if(parts, isPlainPart);
     if (found != parts.end() && isAdapted(parts, found - parts.begin(), parameters))
       parts.erase(found);
+    // A name that another parameter of the model already has would be ambiguous.
     std::string text(unwrapped(joined(parts)));
     if (text != name && !std::ranges::count(parameters, text))
       plain[name] = text;
@@ -151,6 +152,7 @@ Status AdapterFeed::openAdapters(const std::string &path, const artifact::Progra
       continue;
     std::string name = parameter.names()->Get(0)->str();
     MESHPLAN_RETURN_IF_ERROR(source.require(saved, globalShapeOf(*program.values()->Get(parameter.value()))).status());
+    // Two adapters of one module have the same PEFT name; a file saved by PEFT has only one.
     for (const std::string &each : saved)
       if (!read.insert(each).second)
         return Status::error(StatusCode::invalid, path, ": the model has several adapters that would read '", each,

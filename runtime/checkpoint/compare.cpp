@@ -59,6 +59,7 @@ private:
     if (saved->shape != wanted.shape)
       return foreign("parameter '" + wanted.names.front() + "' is " + shapeText(saved->shape) + ", " +
                      shapeText(wanted.shape) + " required");
+    // Conversion between floats is lossy but meaningful; any other change of dtype is another model.
     if (isFloat(saved->dtype) != isFloat(wanted.dtype) || (!isFloat(wanted.dtype) && saved->dtype != wanted.dtype))
       return foreign("parameter '" + wanted.names.front() + "' is " + std::string(dtypeName(saved->dtype)) + ", " +
                      std::string(dtypeName(wanted.dtype)) + " required");
@@ -88,12 +89,14 @@ private:
         addConversion(saved->dtype, wanted.dtype);
       return Status();
     }
+    // A plan may add master weights later: they begin as the saved parameters.
     if (wanted.isMaster) {
       const RecordedParameter &parameter = *record.findParameter(wanted.parameter);
       add("master weights, which the checkpoint does not have, begin as its parameters, of " +
           std::string(dtypeName(parameter.dtype)));
       return Status();
     }
+    // The same optimizer with a parameter that was frozen before: its states begin now.
     bool isSame = record.optimizer == own.optimizer && kindsOf(record) == kindsOf(own);
     if (const RecordedParameter *saved = record.findParameter(wanted.parameter); isSame && !saved->isTrained) {
       if (std::ranges::find(begun, wanted.parameter) == begun.end())

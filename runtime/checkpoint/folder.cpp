@@ -128,6 +128,7 @@ Expected<CheckpointFolder> CheckpointFolder::open(const std::string &path, int64
   if (descriptor < 0)
     return failed("write", lockPath, errno);
   CheckpointFolder folder(path, keep, descriptor);
+  // The kernel releases the lock when the process ends in any way, so a crashed run never blocks the next one.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK)
       return failed("lock", lockPath, errno);
@@ -201,6 +202,8 @@ Status CheckpointFolder::removeOld(int64_t newest) const {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
   int64_t others = static_cast<int64_t>(found.size()) - keep;
   for (const SavedCheckpoint &old : found) {
+    // Checkpoints of later steps than the newest are of another training (checkGoesOn); they are not this run's to
+    // remove.
     if (keep == 0 || others-- <= 0 || old.step >= newest)
       break;
     // Renamed first: a half-removed folder must not look like a checkpoint.

@@ -50,6 +50,7 @@ static Json jsonOf(const CheckpointChecksums &checksums) {
 // The text ends with its own checksum, of everything before that comma.
 static constexpr std::string_view sealBegin = ",\n \"checksum\": \"", sealEnd = "\"\n}\n", textEnd = "\n}\n";
 
+/// The checksum covers the text, not the parsed values: any edited byte is noticed, and JSON needs no canonical form.
 std::string meshplan::sealedText(std::string_view text) {
   size_t end = std::min(text.rfind(sealBegin), text.size() - std::min(textEnd.size(), text.size()));
   std::string content(text.substr(0, end));
@@ -224,6 +225,7 @@ static TrainingState readState(ObjectReader &top) {
   if (begun.json.is_object())
     for (const auto &[parameter, unused] : begun.json.items()) {
       int64_t steps = begun.integer(parameter.c_str());
+      // A count beyond the training would make the optimizer's bias correction negative.
       if (steps < 0 || steps > state.counters.steps)
         begun.fail("'begun' has " + std::to_string(steps) + " steps, of a training of " +
                    std::to_string(state.counters.steps));

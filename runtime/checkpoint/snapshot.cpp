@@ -35,6 +35,7 @@ Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
 void Snapshot::take() {
   for (std::vector<Part> *parts : {&parameters, &states})
     for (Part &part : *parts)
+      // Only a handle. The elements stay valid until the optimizer updates them in place, which waits for `copy`.
       part.taken = executor.heldValue(part.value);
   std::lock_guard lock(mutex);
   isTaken = true;
@@ -60,6 +61,7 @@ Status Snapshot::copyParts() {
 
 Status Snapshot::copy() {
   Status status = copyParts();
+  // Handles keep tensors alive beyond the program's plan, so they are dropped even if the copy failed.
   for (std::vector<Part> *parts : {&parameters, &states})
     for (Part &part : *parts)
       part.taken = Tensor();

@@ -90,6 +90,7 @@ Expected<CheckpointSource> CheckpointSource::openSaved(const std::string &folder
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointRecord record, openRecord(folder));
   std::vector<CheckpointFile> files = record.files();
   MESHPLAN_ASSIGN_OR_RETURN(TensorSource model, openFile(folder, files[0], record));
+  // A failure is kept: it matters only if a state or a master weight is read.
   Expected<TensorSource> optimizer = openFile(folder, files[1], record);
   if (!optimizer && parts == CheckpointParts::all)
     return optimizer.status();
@@ -111,6 +112,7 @@ Status CheckpointSource::openWeights(const std::string &given) {
     return Status(opened.status().code(), path +
                                               ": what is not trained is in the weights that the training began with: " +
                                               opened.status().message() + "; help: give them with --weights");
+  // Frozen parameters are not in the checkpoint. With other weights, the model would silently be another one.
   if (fingerprintOf(*opened) != content.weightsFingerprint)
     return Status::error(StatusCode::invalid, path, ": '", file,
                          "' are other weights than the training began with, and the checkpoint does not have what is "

@@ -53,6 +53,7 @@ void CheckpointWriter::prepare(ProgramRunner &runner, const CheckpointRecord &re
   if (snapshot)
     return;
   snapshot = std::make_shared<Snapshot>(runner.executor(), record);
+  // The backward pass does not change parameters, so the copy overlaps with it; only the optimizer must wait.
   runner.beforeUpdates([snapshot = snapshot, clocks = clocks] {
     Stopwatch stalled(clocks->stalled);
     snapshot->waitUntilCopied();
@@ -90,6 +91,7 @@ Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
     state.weights = std::filesystem::absolute(state.weights, ignored).lexically_normal();
   if (state.counters.steps == step)
     return Status();
+  // There is one host buffer, so two checkpoints cannot be in progress.
   MESHPLAN_RETURN_IF_ERROR(finish());
   record = std::make_shared<CheckpointRecord>(recordOf(runner.executor().place().program(), state));
   prepare(runner, *record);
@@ -124,6 +126,7 @@ Status CheckpointWriter::goOn() {
     completed = step;
     return Status();
   }
+  // Blocks for a few kilobytes only. All ranks have written, so none of them is late.
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> gathered, gatherAtFirst(*world, *sums));
   phase = Phase::committing;
   if (!folder)
@@ -147,6 +150,7 @@ Status CheckpointWriter::giveUp(int64_t rank) {
   snapshot->setCancelled(false);
   Status own = *std::exchange(outcome, std::nullopt);
   phase = Phase::idle;
+  // Back to the last complete one, so that a later `start` for this step writes it again.
   int64_t lost = std::exchange(step, completed);
   // After this barrier no rank creates a file in the folder any more.
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "giving a checkpoint up"})));

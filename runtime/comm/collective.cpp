@@ -110,6 +110,7 @@ Participants participantsOf(const Collective &collective, int64_t groupSize, int
 Piece sentPiece(const Collective &collective, int64_t groupSize, int64_t index, int64_t to) {
   switch (collective.kind) {
   case CollectiveKind::allReduce: {
+    // An all-reduce is a reduce-scatter and an all-gather, so each rank reduces one even share of the buffer.
     Range range = shardRange(collective.count, 1, groupSize, to);
     return {range.offset, range.size};
   }

@@ -47,11 +47,13 @@ private:
 Status waitFor(Expected<Pending> pending) { return pending ? (*pending)->wait() : pending.status(); }
 
 Expected<Pending> Group::checkAndStart(Collective collective) {
+  // Caught here, on one rank, before peers are involved.
   Status status = checkCollective(collective, size(), index());
   if (!status.ok())
     return status.withContext("rank " + std::to_string(groupRanks[ownIndex]) + ": " + describe(collective, name()));
   if (!log)
     return start(std::move(collective));
+  // Logged before the backend starts it: a start may block or fail, and the report must show it.
   int64_t number = log->start(describe(collective, name()), bytesOf(collective, index()));
   auto pending = start(std::move(collective));
   if (!pending) {

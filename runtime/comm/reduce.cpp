@@ -45,12 +45,14 @@ template <typename T, typename Accumulator> T store(Accumulator value) {
 struct Sum {
   template <typename A> static A apply(A a, A b) {
     if constexpr (std::is_integral_v<A>)
+      // Unsigned, because overflow of signed integers is undefined.
       return static_cast<A>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
     else
       return a + b;
   }
 };
 
+/// NaN wins, as in PyTorch: a comparison alone would depend on the order of the operands.
 struct Max {
   template <typename A> static A apply(A a, A b) { return a > b || a != a ? a : b; }
 };
@@ -62,6 +64,7 @@ struct Min {
 template <typename T, typename Op>
 void reduceTyped(std::span<const void *const> inputs, std::span<void *const> outputs, int64_t count) {
   using Accumulator = typename AccumulatorOf<T>::type;
+  // Blocks outside, inputs inside: each input is read once, and the order of the additions is that of the inputs.
   Accumulator accumulator[blockSize];
   for (int64_t begin = 0; begin < count; begin += blockSize) {
     int64_t size = std::min(blockSize, count - begin);

@@ -69,6 +69,7 @@ Status WireReader::takeStatus() {
   return {isFailure ? code : StatusCode::aborted, std::move(text)};
 }
 
+/// A corrupt length must not cause a huge allocation, so it is bounded by the bytes that are left.
 size_t WireReader::takeLength(size_t elementSize) {
   int64_t length = take<int64_t>();
   if (length >= 0 && static_cast<uint64_t>(length) <= rest.size() / elementSize)

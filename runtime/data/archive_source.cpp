@@ -212,6 +212,8 @@ Expected<StoredTensor> readWeight(Archive &archive, const std::string &name, con
     return Status::error(StatusCode::corrupted, "shape ", shapeText(tensor.shape), " of ", dtypeName(tensor.dtype),
                          " in ", entry->size, " bytes (exported on the meta device?)");
   uint64_t used = *reach * dtypeSize(tensor.dtype);
+  // A tiny tensor in a huge packed entry is an attack or an error. Unpacking at most four times what is used is
+  // harmless.
   if (entry->deflated && entry->size > mostUnpacked && entry->size / 4 > used)
     return tooLarge(*entry, std::max(mostUnpacked, 4 * used));
   tensor.payload = archive.payloadOf(*entry);

@@ -34,6 +34,7 @@ public:
 
   /// Calls `copy(begin, size)` for consecutive parts of a run of the payload, and compares the blocks that lie in it.
   template <typename Copy> Status visit(Range run, const Copy &copy) {
+    // Short runs share blocks, so a block is compared once, when the runs have moved past it.
     if (run.size < std::min(blockBytes, static_cast<int64_t>(payload.size()))) {
       MESHPLAN_RETURN_IF_ERROR(compareBefore(run.offset));
       copy(run.offset, run.size);

@@ -90,6 +90,7 @@ Expected<std::vector<Entry>> readEntries(std::span<const std::byte> header) {
 Status checkLayout(std::span<const Entry> entries, int64_t dataSize) {
   int64_t position = 0;
   for (const Entry &entry : entries) {
+    // The format forbids gaps, which could hide data, and overlaps, which could alias tensors.
     if (entry.begin != position)
       return corrupted("tensor '", entry.tensor.name, "' begins at byte ", entry.begin, " of the data, ", position,
                        " expected");

@@ -108,6 +108,7 @@ public:
     if (dim == strides.size())
       return slices.push_back(prefix);
     int64_t stride = strides[dim], first = (begin + stride - 1) / stride, last = end / stride;
+    // `first` is the first row that starts in the run, `last` the row in which the run ends.
     if (first > last) // within one row
       return within(dim, last, begin, end);
     within(dim, first - 1, begin, first * stride);

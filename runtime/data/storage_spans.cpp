@@ -26,6 +26,7 @@ std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64
     Range run{begin, count};
     if (!spans.empty() && (tooMany || areNear(spans.back(), run, gap))) {
       spans.back() = joined(spans.back(), run);
+      // Too fragmented: a single span reads more than needed, but in one sequential request.
     } else if (spans.size() == most) {
       spans = {std::accumulate(spans.begin(), spans.end(), run, joined)};
       tooMany = true;

@@ -132,6 +132,7 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
   std::string hint = "; nearest names: " + quoted(nearest, ", ");
   if (nearest.empty())
     hint = known.empty() ? "; the file has no tensor" : "; the file has " + nameList(known);
+  // The common cause deserves a better hint than names that differ by the prefix.
   if (std::string prefix = addedPrefix(known, wanted); !prefix.empty())
     hint = "; help: every name in the file starts with '" + prefix + "'";
   return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), hint);
@@ -173,6 +174,7 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   Expected<std::span<const std::byte>> payload = tensor.payload->bytes();
   if (!payload)
     return payload.status().withContext(what);
+  // Comparison reads whole blocks, so it is combined with the copy while the bytes are in the cache.
   if (tensor.checksums)
     return copyChecked(tensor, *payload, ranges, share, out.data(), dtype).withContext(what);
   const std::byte *base = payload->data() + tensor.offset * dtypeSize(tensor.dtype);

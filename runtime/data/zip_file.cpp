@@ -81,6 +81,7 @@ Status readExtra64(Bytes extra, std::initializer_list<uint64_t *> numbers) {
     extra = extra.subspan(4 + size);
     if (id != extra64)
       continue;
+    // The field has only the numbers that overflowed, in this order, so each is read only if its 32-bit value says so.
     for (uint64_t *number : numbers) {
       if (*number != in64)
         continue;

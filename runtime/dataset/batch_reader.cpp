@@ -30,6 +30,7 @@ Expected<size_t> BatchReader::fieldOf(const FeedRequest &request) const {
 }
 
 const std::vector<SampleLocation> &BatchReader::rowsAt(int64_t position) {
+  // All inputs of a batch have the same samples, so the order is computed once per batch.
   if (position != rowsPosition)
     rows = dataset.locate(walk, position, dataset.batch().samples);
   rowsPosition = position;
@@ -48,6 +49,7 @@ Status BatchReader::read(int64_t position, const FeedRequest &request, std::span
         return Status();
       MESHPLAN_RETURN_IF_ERROR(dataset.read(batch[row], field, part, out.subspan(written, rowBytes)));
     }
+  // Once per request and not per sample, since it costs system calls.
   return checkMapFaults();
 }
 

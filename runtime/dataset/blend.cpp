@@ -56,6 +56,7 @@ size_t Blend::Walk::nextPart() const {
 Blend::Place Blend::Walk::at(int64_t position) {
   if (counts.size() == 1)
     return {0, position};
+  // The order is periodic, so the state is bounded by one period however long the run is.
   int64_t wanted = position % blend->total;
   if (wanted < step) {
     std::ranges::fill(counts, 0);

@@ -82,6 +82,7 @@ Expected<std::shared_ptr<const Dataset>>
 Dataset::open(std::span<const std::string> words, std::span<const DataInput> inputs, const DatasetOptions &options) {
   MESHPLAN_ASSIGN_OR_RETURN(BatchShape shape, batchShapeOf(inputs));
   MESHPLAN_ASSIGN_OR_RETURN(DataWords data, parseDataWords(words));
+  // Before opening files, because a wrong option is cheap to find.
   MESHPLAN_RETURN_IF_ERROR(checkTokenPlaces(options.tokens, words, shape.fields));
   std::vector<SampleSourcePointer> sources;
   for (const std::string &path : data.paths) {
@@ -92,6 +93,7 @@ Dataset::open(std::span<const std::string> words, std::span<const DataInput> inp
       Blend blend, Blend::create(data.weights.empty() ? std::vector<int64_t>{1} : std::vector<int64_t>(data.weights)));
   std::shared_ptr<Dataset> dataset(new Dataset(std::move(shape), options, std::move(blend)));
   for (size_t i = 0; i < sources.size(); ++i)
+    // Its weight in a blend would be meaningless.
     if (sources[i]->samples() == 0)
       return Status::error(StatusCode::invalid, data.paths[i], ": no samples (", sources[i]->description().front(),
                            ")");
@@ -158,6 +160,7 @@ std::vector<SampleLocation> Dataset::locate(Blend::Walk &walk, int64_t position,
   for (int64_t i = position; i < position + count; ++i) {
     Blend::Place place = walk.at(i);
     int64_t samples = parts[place.part]->samples(), epoch = place.turn / samples, sample = place.turn % samples;
+    // Each part and epoch has its own permutation, so a blend reshuffles a small data set each time it wraps around.
     if (options.shuffles)
       sample = Permutation(samples, {options.seed, place.part, static_cast<uint64_t>(epoch)}).at(sample);
     locations.push_back({place.part, sample});

@@ -54,6 +54,7 @@ public:
 
   void advance() {
     waitForThread();
+    // A request that the step no longer makes must not be prepared forever.
     std::erase_if(items, [](const Item &item) { return !item.isWanted; });
     for (Item &item : items)
       item.isWanted = item.isReady = false;

@@ -50,6 +50,7 @@ public:
     const StoredTensor &tensor = *tensors[field];
     DType dtype = fields[field].dtype;
     std::optional<IntegerType> stored = integerTypeOf(tensor.dtype);
+    // TensorSource converts floats only; integers are widened here.
     if (!stored || tensor.dtype == dtype)
       return source.read(tensor, rowOf(sample, ranges), dtype, out);
     int64_t count = elementCount(sliceShape(ranges));
@@ -122,6 +123,7 @@ Expected<SampleSourcePointer> openSafetensorsFolder(const std::string &path, std
     return Status::error(StatusCode::io, "cannot read the folder '", path, "': ", error.message());
   if (paths.empty())
     return Status::error(StatusCode::notFound, path, ": no *.safetensors in this folder");
+  // The order of a directory listing differs between file systems; the order of samples must not.
   std::ranges::sort(paths);
   std::vector<SampleSourcePointer> files;
   for (const std::string &file : paths) {

@@ -30,6 +30,7 @@ struct TokenLayout {
   std::vector<TokenField> fields;
 
   int64_t samplesIn(int64_t tokens) const {
+    // The `next` field of the last sample needs one token more.
     int64_t shift = std::ranges::max_element(fields, {}, &TokenField::shift)->shift;
     return std::max<int64_t>(0, tokens - shift) / length;
   }
@@ -85,6 +86,7 @@ private:
 Expected<int64_t> shiftOf(const SampleField &field, size_t fields, const TokenPlaces &places, const std::string &path) {
   if (auto place = places.find(field.name); place != places.end())
     return place->second == TokenPlace::next ? 1 : 0;
+  // For other inputs, a wrong guess would train on shifted labels without any error.
   if (fields == 1 || field.name == "input_ids")
     return 0;
   return Status::error(

@@ -32,6 +32,7 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
   if (view.worldSize() != world.size())
     return Status::error(StatusCode::invalid, "program '", program.name()->string_view(), "' is for ", view.worldSize(),
                          " ranks, the run has ", world.size());
+  // Different schedules would start different collectives and hang, or worse, exchange wrong data.
   MESHPLAN_RETURN_IF_ERROR(world.agree(artifact.hash()));
   std::unique_ptr<Executor> executor(new Executor(std::move(view), world));
   executor->initial.resize(program.values()->size());
@@ -162,6 +163,8 @@ Status Executor::loadWeights(const Feed &feed) {
     ends.push_back(requests.size());
   }
   ReadAhead readAhead(feed, requests);
+  // Parameters are loaded one after the other, so only one of them is in staging memory; the disk reads ahead
+  // meanwhile.
   for (size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++]) {
     int value = view.program().parameters()->Get(i)->value();
     for (size_t request = begin; request < ends[i]; ++request)
@@ -241,6 +244,7 @@ Status Executor::runStep(Step &step, Trace *trace) {
 /// True if the call reads the value, or an alias or copy of it or of a part of it.
 static bool reads(const artifact::Program &program, const artifact::Compute &call, int value) {
   for (const artifact::Arg *arg : *call.args())
+    // A state may reach the optimizer through slices and copies, such as an offloaded one.
     for (int operand = arg->kind() == artifact::ArgKind::value ? arg->values()->Get(0) : -1; operand >= 0;
          operand = valueBehind(program, operand))
       if (operand == value)
@@ -306,6 +310,7 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
     for (auto [moment, last] = moments.equal_range(index); moment != last; ++moment)
       observer->see(moment->second, values[moment->second]);
   }
+  // A program without updates calls the action too, so that a waiting checkpoint is never left behind.
   if (firstUpdate == program.size())
     MESHPLAN_RETURN_IF_ERROR(beginUpdates());
   // Operators and collectives on a device are asynchronous; wait for them, so that failures show here.
@@ -348,7 +353,9 @@ double Executor::waitedSeconds() const {
 
 Status Executor::run(Trace *trace, const Observer *observer) {
   values.clear();
+  // Values share the elements of parameters and states. Instructions that update in place therefore update these.
   values = initial;
+  // Here and not at creation: storages may be shared with another program in between.
   MESHPLAN_RETURN_IF_ERROR(storages.registerWith(groups));
   Status status = runSteps(trace, observer);
   // The buffers of collectives in flight are freed with this failure, so peers must stop using them first.

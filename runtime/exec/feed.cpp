@@ -15,6 +15,7 @@ Status FileFeed::read(const FeedRequest &request, std::span<std::byte> out) cons
   // If the file was truncated, this is the reason of any other failure.
   MESHPLAN_RETURN_IF_ERROR(checkMapFaults());
   MESHPLAN_RETURN_IF_ERROR(status);
+  // A tied weight may be stored twice. If the copies differ, either choice would be wrong for half of the model.
   for (const std::string &name : request.names)
     if (const StoredTensor *other = source.find(name); other && other != tensor)
       MESHPLAN_RETURN_IF_ERROR(checkSame(*tensor, *other, request, out));

@@ -23,6 +23,7 @@ void ReadAhead::beforeReading(size_t index) {
     feed.announce(requests[announced]);
     aheadBytes += bytesOf(requests[announced++]);
   };
+  // The current request must be announced at least now.
   if (announced == index)
     announceNext();
   aheadBytes -= bytesOf(requests[index]);
@@ -48,6 +49,7 @@ Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int6
     MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(shape, tensor.dtype()));
     return loadThrough(feed, request, staging, tensor);
   }
+  // Whole rows, so that each piece is a slice of the request.
   int64_t rows = shape[0], step = std::max<int64_t>(1, pieceBytes / (tensor.byteSize() / rows));
   shape[0] = step;
   MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(shape, tensor.dtype()));

@@ -46,6 +46,7 @@ std::optional<size_t> meshplan::instructionThatMakes(const artifact::Program &pr
   int arriving = -1; // sequence of the collective that outputs it
   for (flatbuffers::uoffset_t index = 0; index < program.instructions()->size(); ++index) {
     const artifact::Instruction &instruction = *program.instructions()->Get(index);
+    // The output exists only after the wait, so the wait is the instruction to report.
     if (const artifact::Start *start = instruction.action_as_Start(); start && gives(*start, value))
       arriving = start->sequence();
     const artifact::Wait *wait = instruction.action_as_Wait();

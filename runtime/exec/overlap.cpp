@@ -51,6 +51,7 @@ static std::vector<CommonRun> commonRuns(std::span<const Range> source, std::spa
       int64_t begin = std::max(a.offset, b.offset), end = std::min(a.offset + a.size, b.offset + b.size);
       if (begin < end) {
         CommonRun run{sourcePlace + begin - a.offset, targetPlace + begin - b.offset, end - begin};
+        // Adjacent pieces, for example of neighbouring shards, merge to one copy.
         bool continues = !runs.empty() && runs.back().source + runs.back().size == run.source &&
                          runs.back().target + runs.back().size == run.target;
         if (continues)
@@ -82,6 +83,7 @@ static bool isInOrder(const Overlap &overlap, std::span<const int64_t> shape, in
     if (overlap.dims[dim].size() != 1)
       return false;
     const CommonRun &run = overlap.dims[dim].front();
+    // A partial dim inside a dim with several elements leaves gaps between its runs.
     if (!mayVary && run.size != shape[dim])
       return false;
     mayVary = mayVary && run.size == 1;

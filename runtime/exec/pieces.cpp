@@ -103,9 +103,11 @@ Pieces fullExchange(const Holdings &holdings) {
 Expected<Pieces> allGather(const Holdings &holdings) {
   Pieces pieces = fullExchange(holdings);
   int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
+  // An all-gather sends the whole input to every rank, so every rank must need all of it.
   bool sendsAll = std::ranges::all_of(pieces.sendCounts, [&](int64_t count) { return count == inputCount; });
   if (!sendsAll || !receivesMakeUp(pieces, holdings.outputs[holdings.own]))
     return notHeld("each element of the output once");
+  // Every rank sends its whole tensor, which is contiguous.
   pieces.packs = false;
   return pieces;
 }
@@ -117,6 +119,7 @@ Expected<Pieces> reduceScatter(const Holdings &holdings) {
   int64_t outputCount = elementCount(sliceShape(holdings.outputs[holdings.own]));
   if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || pieces.sendCounts[holdings.own] != outputCount)
     return notHeld("each element of the input once after the reduction");
+  // The reduced piece is the whole output.
   pieces.unpacks = false;
   return pieces;
 }

@@ -144,6 +144,7 @@ Expected<std::vector<std::unique_ptr<Step>>> meshplan::prepareSteps(const RankVi
     needed = stepsFor(view.program(), *asked);
   std::vector<std::unique_ptr<Step>> steps;
   for (const artifact::Instruction *instruction : *view.program().instructions()) {
+    // An empty step keeps the indices of steps equal to those of instructions.
     if (asked && !needed.instructions[steps.size()]) {
       steps.push_back(std::make_unique<FreeStep>());
       continue;

@@ -19,6 +19,7 @@ Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const ar
   for (const artifact::Program *each : *artifact.schedule().programs())
     if (runnerOf(*each) == name) {
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *each, world));
+      // In the order of the artifact, which is the order of execution.
       made.passes.push_back({std::move(executor), each->runs()});
     }
   MESHPLAN_ASSIGN_OR_RETURN(made.last, Executor::create(artifact, program, world, asked));
@@ -105,6 +106,7 @@ double ProgramRunner::firstScale() const { return last->numbers().find("loss_sca
 
 Status ProgramRunner::setNumber(std::string_view name, double number) {
   MESHPLAN_RETURN_IF_ERROR(giveNumber(name, number));
+  // A new scale restarts the count of good steps.
   if (guard && name == "loss_scale")
     guard.emplace(last->place().program().guard(), number,
                   StepCounters{.steps = last->steps(), .skipped = guard->skipped()});
@@ -153,7 +155,9 @@ Status ProgramRunner::run(Trace *trace, const Observer *observer) {
   // Its last microbatch may hold views of the previous batch.
   last->forgetRun();
   MESHPLAN_RETURN_IF_ERROR(last->clearAccumulators());
+  // In every step: the parameters or inputs may have been replaced since the last one.
   shareWithPasses();
+  // Collects the notes of all microbatches and of the last program.
   NonfiniteNotes notes;
   MESHPLAN_RETURN_IF_ERROR(runPasses(trace));
   MESHPLAN_RETURN_IF_ERROR(last->run(trace, observer));

@@ -25,6 +25,7 @@ std::vector<int64_t> RankView::group(const artifact::Communicator &communicator)
 }
 
 std::vector<SliceRanges> RankView::slices(int index) const {
+  // A run of the box is not a box; it splits into several slices.
   if (isFlat(value(index)))
     return slicesOfRun(ranges(index), run(index));
   return std::vector<SliceRanges>(1, ranges(index));

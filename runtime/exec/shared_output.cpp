@@ -28,6 +28,7 @@ static Expected<SafetensorsWriter> create(Group &group, const std::string &path,
 static Expected<SafetensorsWriter> attach(Group &group, const std::string &path, std::span<const TensorSpec> tensors) {
   std::string temporary;
   MESHPLAN_RETURN_IF_ERROR(shareText(group, temporary));
+  // If rank 0 dies between creating the file and committing it, this rank removes it.
   ForeignFile foreign(temporary);
   MESHPLAN_RETURN_IF_ERROR(barrier(group, "creating the outputs"));
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, SafetensorsWriter::attach(path, temporary, tensors));

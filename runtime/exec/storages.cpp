@@ -21,6 +21,7 @@ Storages::Storages(const RankView &view, World &world) : view(view), world(world
 
 Status Storages::make(Storage &storage) {
   std::shared_ptr<void> memory;
+  // Registered memory must come from the library of the communicator.
   if (storage.isRegistered && storage.elements > 0) {
     MESHPLAN_ASSIGN_OR_RETURN(memory, world.allocateBuffer(storage.elements * dtypeSize(storage.dtype)));
   }
@@ -83,6 +84,7 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
 }
 
 Status Storages::registerWith(const Groups &groups) {
+  // Registration is expensive, so it is done once.
   if (std::exchange(isDone, true))
     return Status();
   for (const auto &[communicator, used] : uses())

@@ -76,6 +76,7 @@ int64_t MemoryPool::kept() const {
 MemoryPool::Block MemoryPool::takeKept(size_t bytes) {
   auto best = keptBlocks.end();
   for (auto block = keptBlocks.begin(); block != keptBlocks.end(); ++block) {
+    // A bound on waste keeps a small tensor from taking the block that the next large one needs.
     bool fits = block->capacity >= bytes && block->capacity <= roundUp(bytes + bytes / 8, pageBytes);
     if (fits && (best == keptBlocks.end() || block->capacity < best->capacity))
       best = block;
@@ -108,6 +109,7 @@ MemoryPool::Block MemoryPool::allocate(size_t bytes, size_t overhead) {
     peakBytes = std::max(peakBytes, currentBytes);
     discardAbove(limitOf(peakBytes), discarded);
   }
+  // System calls are made without the lock.
   for (const Block &each : discarded)
     giveToSystem(each);
   if (block.address)

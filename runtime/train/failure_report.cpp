@@ -23,6 +23,7 @@ static Json jsonOf(const CollectiveLog::Entry &entry) {
                {"bytes", entry.bytes},
                {"started_seconds_ago", ago(entry.started)}};
   json["seconds"] = entry.ended ? Json(std::chrono::duration<double>(*entry.ended - entry.started).count()) : Json();
+  // An entry without end is what a reader of a hang looks for.
   json["outcome"] = entry.ended ? Json(std::string(statusCodeName(entry.outcome))) : Json("not waited for");
   return json;
 }

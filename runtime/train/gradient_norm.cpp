@@ -33,5 +33,6 @@ Expected<std::optional<double>> GradientNorm::value(std::optional<double> lossSc
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(squared));
   double number = 0;
   convertFloats(host.data(), host.dtype(), reinterpret_cast<std::byte *>(&number), DType::f64, 1);
+  // Gradients are multiplied by the loss scale until the optimizer removes it.
   return std::optional(std::sqrt(number) / lossScale.value_or(1));
 }

@@ -99,6 +99,7 @@ Expected<std::unique_ptr<ReportSink>> meshplan::openJsonLog(const std::string &p
   std::string kept;
   std::ifstream before(path);
   if (before && steps > 0)
+    // Steps after the checkpoint are run again, so their old lines go.
     kept = keptLines(before, steps);
   else if (before && before.peek() != std::ifstream::traits_type::eof())
     return Status::error(StatusCode::invalid, "--log: '", path,

@@ -64,6 +64,7 @@ public:
     if (stepsSeen++ > 0)
       secondsSeen += report.seconds;
     bool isLast = report.step == report.lastStep, isDue = Clock::now() >= next;
+    // A log file should stay readable for runs with thousands of fast steps.
     if (!isTerminal && stepsSeen > 1 && !isLast && !isDue)
       return Status();
     next = Clock::now() + std::chrono::seconds(1);

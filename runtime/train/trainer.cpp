@@ -60,6 +60,7 @@ Status Trainer::goOn() {
                                   std::to_string(schedule.lastStep) + ": nothing to do"));
     return saveLast();
   }
+  // The loss of the initial weights is the baseline of all later evaluations.
   if (done() == 0)
     MESHPLAN_RETURN_IF_ERROR(evaluate());
   while (done() < schedule.lastStep && !isStopped) {
@@ -118,6 +119,7 @@ Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
   if (!parts.checkpoints)
     return Status();
   auto begin = Clock::now();
+  // Every step, because each phase of a checkpoint is agreed in one.
   MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->poll());
   bool isDue =
       isStopping || done() == schedule.lastStep || (schedule.saveEvery > 0 && done() % schedule.saveEvery == 0);
@@ -153,6 +155,7 @@ Status Trainer::runStep() {
   report.exposedSeconds = program.waitedSeconds() - waited;
   report.lossScale = program.executor().numbers().find("loss_scale", number - 1);
   MESHPLAN_RETURN_IF_ERROR(takeNumbers(report));
+  // All ranks must save at the same step. A signal reaches them at different times, so they agree on it.
   MESHPLAN_RETURN_IF_ERROR(agree(report, isStopped));
   MESHPLAN_RETURN_IF_ERROR(saveWhenDue(report, isStopped));
   report.seconds = secondsSince(begin);

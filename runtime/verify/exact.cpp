@@ -90,6 +90,7 @@ Status Exact::addDraw(bool gradients) {
     }
     // Another run with a non-finite result says nothing about errors.
     if (drawCount == 0 || std::isfinite(errors.largest))
+      // The largest of all runs: a single run may be close to the exact result by chance.
       ownErrors[i] = std::max(ownErrors[i], errors.largest);
   }
   ++drawCount;
@@ -134,6 +135,7 @@ Expected<Exact> Exact::make(const Reference &reference, std::span<const Subject>
     if (isFloat(made.tensors[i].dtype())) {
       MESHPLAN_ASSIGN_OR_RETURN(made.magnitudes[i], largestMagnitude(made.tensors[i]));
     }
+    // To the host once; rank 0 broadcasts from there to the ranks.
     MESHPLAN_ASSIGN_OR_RETURN(Tensor wide, converted(made.tensors[i], DType::f64));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(wide));
     MESHPLAN_ASSIGN_OR_RETURN(made.tensors[i], contiguous(host));

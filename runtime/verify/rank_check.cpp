@@ -33,6 +33,7 @@ Status RankCheck::run() {
     if (!subject.isOfOptimizer() || !subject.master.empty())
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, executor.current(subject.name));
+    // The step updates the parameter in place, so a copy is needed.
     MESHPLAN_ASSIGN_OR_RETURN(before[subject.value], copyOf(changed));
   }
   return program.run(nullptr, &observer);
@@ -66,6 +67,7 @@ Expected<Finding> RankCheck::compareNorm(const Subject &subject, const Tensor &e
   MESHPLAN_ASSIGN_OR_RETURN(double norm, numberIn(exact));
   double error = std::abs(std::sqrt(squared) - norm);
   error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  // A norm is no rounded element of a tensor, so correct rounding excuses nothing.
   return Finding{{error, error}};
 }
 

@@ -123,6 +123,7 @@ static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_vie
 static Expected<Tensor> loadPart(const Feed &feed, const std::string &name, const InputPart &part, int64_t number,
                                  const std::vector<int64_t> &shape, DType dtype) {
   SliceRanges ranges = wholeTensor(shape);
+  // Microbatches are consecutive slices of the batch.
   if (part.count > 1)
     ranges[part.dim] = {{number * shape[part.dim], shape[part.dim]}};
   FeedRequest request{{name}, part.whole, std::move(ranges), dtype};
@@ -182,6 +183,7 @@ Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run, std::spa
   MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) -> Status {
     if (!differentiates(run) || !isTrained(parameter, *programTable))
       return Status();
+    // Leaves of the graph; buffers and frozen parameters are not recorded.
     MESHPLAN_ASSIGN_OR_RETURN(values[parameter.value()], differentiable(values[parameter.value()]));
     return Status();
   }));
@@ -356,9 +358,11 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
     MESHPLAN_ASSIGN_OR_RETURN(result.outputs[output.name()->str()], detached(values[output.value()]));
     return Status();
   }));
+  // Only the graph keeps what the backward pass needs.
   values.clear();
   if (loss.defined() && differentiates(run))
     MESHPLAN_RETURN_IF_ERROR(differentiate(leaves, loss, result));
+  // Values use the seeds before this one, gradients those from here on.
   uint64_t seed = run.rounding.value_or(0) + programTable->values()->size();
   for (auto &[name, gradient] : result.gradients)
     if (run.rounding && gradient.defined()) {
@@ -400,6 +404,7 @@ Expected<ReferenceResult> Reference::run(const ReferenceRun &run) const {
   for (const std::vector<Tensor> &taken : inputs) {
     MESHPLAN_ASSIGN_OR_RETURN(ReferenceResult own, runMicrobatch(part, taken));
     if (part.rounding)
+      // Another microbatch needs other seeds.
       *part.rounding += 2 * programTable->values()->size();
     std::erase_if(own.outputs, [](const auto &output) { return !hasMean(output.second); });
     MESHPLAN_RETURN_IF_ERROR(addTo(sums.outputs, own.outputs));

@@ -151,6 +151,7 @@ void ParameterReads::convert(int from, int to) {
     return;
   Copy copy = found->second;
   DType before = dtypeIn(program, from), after = dtypeIn(program, to);
+  // Rounded and then widened: the reader sees fewer bits than its dtype suggests.
   if (copy.isRounded && rounds(before, after))
     rounded.emplace(copy.name, before);
   copy.isRounded |= rounds(after, copy.dtype);

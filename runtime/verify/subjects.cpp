@@ -120,6 +120,7 @@ void SubjectList::addStep(SubjectKind kind, const artifact::Gradient &gradient, 
   list.back().optimizer = call.numbers;
   list.back().gradient = gradient.value();
   list.back().held = call.held;
+  // The updated value, since the parameter itself is made by no instruction.
   list.back().made = updates.at(value);
   list.back().isHalf = isHalf(program, value);
 }

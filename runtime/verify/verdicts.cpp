@@ -34,6 +34,7 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
   double ofOptimizer =
       std::max(largestOf(SubjectKind::master, subjects, own), largestOf(SubjectKind::parameter, subjects, own));
   for (size_t i = 0; i < subjects.size(); ++i) {
+    // Small gradients are sums with large cancelling terms; their error scales with the largest gradient.
     double magnitude = subjects[i].kind == SubjectKind::gradient ? ofGradients
                        : subjects[i].isOfOptimizer()             ? ofOptimizer
                                                                  : own.magnitudes[i];

@@ -125,6 +125,7 @@ Status Engine::open(std::shared_ptr<MpiExchange> exchange) {
 Status Engine::onAnnouncement(int64_t from, Announcement announcement) {
   auto found = exchanges.find(announcement.key);
   if (found == exchanges.end()) {
+    // The peer is ahead of this rank. Its announcement waits for this rank's start.
     early[announcement.key].emplace_back(from, std::move(announcement));
     return Status();
   }
@@ -204,6 +205,7 @@ bool Engine::mayLeave() {
   if (!leftAt)
     return false;
   bool failed = stoppedAt || leftFailed;
+  // After a failure, undelivered data does not matter, only the messages that explain it.
   if (broken || (allLeft() && (failed ? transport.openMessages() == 0 : transport.idle())))
     return true;
   auto since = stoppedAt ? std::max(*leftAt, *stoppedAt) : *leftAt;
@@ -238,6 +240,7 @@ Status Engine::serve() {
     bool any = false;
     if (Status status = turn(any); !status.ok()) {
       stop(status.withContext("rank " + std::to_string(rank())), true);
+      // MPI has failed, so nothing more can be sent or received. The peers will notice by their time-outs.
       broken = true;
     }
     quietTurns = any ? 0 : quietTurns + 1;

@@ -47,6 +47,7 @@ Status MpiExchange::arrive(int64_t rank, Announcement announcement) {
 }
 
 Status MpiExchange::proceed() {
+  // Called after every arrival; only the last one lets data move.
   if (begun || cancelled || done() || arrived < size())
     return Status();
   if (Status status = checkArrived(); !status.ok()) {
@@ -124,6 +125,7 @@ void MpiExchange::prepareCopies() {
 void MpiExchange::prepareReduction() {
   const std::byte *input = static_cast<const std::byte *>(own().input);
   std::byte *output = static_cast<std::byte *>(own().output);
+  // Both kinds begin with a reduce-scatter. All-reduce then distributes the reduced pieces in place of the output.
   bool everywhere = own().kind == CollectiveKind::allReduce;
   Piece piece = sent(ownSlot());
   std::byte *result = everywhere ? output + piece.offset : output;
@@ -137,6 +139,7 @@ void MpiExchange::prepareReduction() {
     });
     addOut(slot, input + sent(slot).offset, sent(slot).count);
   }
+  // The streams after these receive results of the other ranks, which are copied and not reduced.
   addends = ins.size();
   for (int64_t slot = 0; everywhere && slot < size(); ++slot) {
     if (slot == ownSlot())
@@ -149,6 +152,7 @@ void MpiExchange::prepareReduction() {
 
 Status MpiExchange::reduceReady() {
   while (int64_t bytes = reduced.reduceNext(own().dtype, own().reduction)) {
+    // Only now are further chunks received. This bounds the memory for chunks that wait for a slow peer.
     for (size_t i = 0; i < addends; ++i)
       MESHPLAN_RETURN_IF_ERROR(ins[i].release(bytes));
     for (OutStream &stream : results)
@@ -160,6 +164,7 @@ Status MpiExchange::reduceReady() {
 Status MpiExchange::moved() {
   if (!begun || cancelled || done())
     return Status();
+  // Every movement restarts the time-out, and names the peers that the rank still waits for.
   Progress progress{.moving = true, .missing = {}};
   auto add = [&](const auto &streams) {
     for (const auto &stream : streams)

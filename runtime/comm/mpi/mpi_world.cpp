@@ -42,6 +42,7 @@ MpiPending::~MpiPending() {
 Status MpiPending::wait(std::chrono::milliseconds limit) {
   if (settled)
     return result;
+  // Set before waiting: if the wait fails, the destructor must not abort with a second cause.
   settled = true;
   result = waitOnce(limit);
   if (!result.ok())

@@ -73,6 +73,7 @@ Status Transport::takeMessages(const MessageHandler &onMessage, bool &any) {
       return Status();
     any = true;
     MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Get_count, &status, mpi().byte, &size);
+    // Messages have any length, so each gets its own buffer instead of a chunk.
     Buffer buffer = Buffer::allocate(size);
     MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Mrecv, buffer.data(), size, mpi().byte, &message, MPI_STATUS_IGNORE);
     MESHPLAN_RETURN_IF_ERROR(onMessage(status.MPI_SOURCE, buffer.bytes()));

@@ -36,11 +36,13 @@ Status NcclCommunicator::connect(World &host, Group &hosts) {
   const CollectiveLabel label{.sequence = -1, .origin = "making the communicator"};
   MESHPLAN_RETURN_IF_ERROR(waitFor(hosts.startBroadcast(&id, sizeof(id), DType::u8, 0, label)));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  // A blocking call would hang if a peer has died, and could not be aborted.
   config.blocking = 0;
   ncclResult_t begun =
       api.commInitRankConfig(&handle, static_cast<int>(hosts.size()), id, static_cast<int>(index), &config);
   if (Status status = ncclStatus(api, begun); !status.ok())
     return status.withContext(what);
+  // Creation needs all ranks, so it is polled with the world's time-out and ends when the hosts hear of a failure.
   Progressing launched = false;
   bool ended = pollFor(host.timeout(), [&] {
     launched = isLaunched();

@@ -96,6 +96,7 @@ Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
       return there.status().withContext(what);
     if (*there)
       return Status();
+    // Polled, because nothing notifies a rank of a failure elsewhere.
     if (Status cause = world.failure(); !cause.ok())
       return abortedFailure(what, missing(), cause);
     if (Clock::now() >= deadline)
@@ -125,6 +126,7 @@ Status StorePending::take() {
 
 /// Counts the ranks that have read all parts; the last one removes them.
 Status StorePending::leave(std::span<const Posted> parts) {
+  // The store is shared by the whole run, so posts must not accumulate over thousands of steps.
   std::string counter = place.key + "/left";
   MESHPLAN_ASSIGN_OR_RETURN(int64_t left, store.add(counter, 1));
   if (left < static_cast<int64_t>(place.ranks.size()))

@@ -120,6 +120,7 @@ Expected<Pending> ThreadsGroup::start(Collective collective) {
     entry = std::make_shared<Exchange>(std::move(members), std::move(indices));
   }
   std::shared_ptr<Exchange> exchange = entry;
+  // The last arrival wakes the ranks that wait already; the others find it ready.
   if (exchange->arrive(slot, std::move(collective), name())) {
     state->open.erase(key);
     run.notify(*exchange);

@@ -117,6 +117,7 @@ static void convert(std::span<const double> numbers, DType dtype, std::byte *out
     std::memcpy(out, numbers.data(), numbers.size_bytes());
     return;
   }
+  // Via f32 for narrower dtypes too, so that a 16-bit parameter is its f32 master weight, rounded.
   float rounded[drawnLength];
   for (size_t i = 0; i < numbers.size(); ++i)
     rounded[i] = static_cast<float>(numbers[i]);

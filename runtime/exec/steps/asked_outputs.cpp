@@ -95,6 +95,7 @@ void Needed::visit(size_t index, NeededSteps &needed) {
     return;
   }
   Uses uses = usesOf(instruction);
+  // What overwrites a value may change a parameter, which is an effect and not an output.
   if (!uses.overwrites && std::ranges::none_of(uses.made, [&](int value) { return isRead[value]; }))
     return;
   needed.instructions[index] = true;
@@ -106,6 +107,7 @@ void Needed::visit(size_t index, NeededSteps &needed) {
   for (const std::vector<int> *values : {&uses.made, &uses.read})
     for (int value : *values) {
       isRead[value] = true;
+      // The compiler keeps all outputs to the end. An unwanted one is freed after its last use, to reduce peak memory.
       if (isOther[value] && !isKept[value])
         lastUses[value] = std::max(lastUses[value], last);
     }

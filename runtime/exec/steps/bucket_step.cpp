@@ -96,6 +96,7 @@ Status BucketStep::run(std::span<Tensor> values) {
 Status BucketStep::finish(std::span<Tensor> values) {
   Flight landing = std::exchange(flight, Flight());
   MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
+  // Freed before outputs are allocated, to reduce peak memory.
   landing.outgoing = Tensor();
   return land(values, landing).withContext(instructionContext(view, name(), instruction));
 }
@@ -127,6 +128,7 @@ Expected<Tensor> BucketStep::gatherInputs(std::span<const Tensor> values) {
     return inputs.front();
   Tensor piece;
   if (!scatters()) {
+    // A reduce-scatter interleaves the tensors by rank, so adjacent inputs do not help there.
     MESHPLAN_ASSIGN_OR_RETURN(piece, joined(inputs));
   }
   return piece.defined() ? std::move(piece) : pack(inputs, inputs.front().dtype());
@@ -146,6 +148,7 @@ Expected<Tensor> BucketStep::pack(std::span<const Tensor> inputs, DType dtype) {
 
 /// Receives directly into the targets if they are adjacent and in the order of the elements, else into a new tensor.
 Status BucketStep::chooseIncoming(Flight &next, DType dtype) const {
+  // A gather of several tensors interleaves them by rank, so it cannot be received in place.
   if (!next.targets.empty() && (members.size() == 1 || !gathers())) {
     MESHPLAN_ASSIGN_OR_RETURN(next.incoming, joined(next.targets));
   }

@@ -96,6 +96,7 @@ Expected<Tensor> CollectiveStep::land(Flight &landing) {
     MESHPLAN_ASSIGN_OR_RETURN(landing.incoming,
                               largest ? largestInFirstDim(landing.incoming) : leastInFirstDim(landing.incoming));
   }
+  // The received elements are in the order of the output.
   if (!pieces.unpacks)
     return std::move(landing.incoming);
   landing.outgoing = Tensor();

@@ -48,6 +48,7 @@ public:
     HostScope host(isOnHost);
     if (Status status = call->run(values); !status.ok())
       return explained(std::move(status), values).withContext(context(values));
+    // The compiler's shapes decide what collectives move; a mismatch must not reach them.
     for (const ExpectedResult &result : results)
       if (!fits(values[result.value], result))
         return mismatch(values[result.value], result).withContext(context(values));

@@ -24,6 +24,7 @@ public:
 
 private:
   Expected<Tensor> part(Tensor tensor) const {
+    // One range per dim is a box, which a view can describe. Parts of a dim need a copy.
     bool isView = std::ranges::all_of(overlap.dims, [](const auto &runs) { return runs.size() == 1; });
     if (!isView) {
       MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, pack({&overlap, 1}, tensor));

@@ -33,6 +33,7 @@ static bool bindOne(BoundArguments &bound, const c10::Argument &parameter, const
     if (!takesTensor(parameter))
       return false;
     bound.values.push_back({position, argument->value});
+    // A placeholder; fillStack sets the tensor of each run.
     bound.fixed.emplace_back();
     return true;
   }

@@ -21,6 +21,7 @@ public:
 
   Status run(std::span<Tensor> values) override {
     Status status = call->run(values);
+    // LibTorch reports a missing kernel as NotImplementedError (guard.cpp).
     if (status.code() != StatusCode::unsupported)
       return status;
     auto onDevice = std::ranges::find_if(operands, [&](int operand) { return !unwrap(values[operand]).is_cpu(); });

@@ -148,6 +148,7 @@ std::optional<IndexFault> IndexCheck::find(std::span<const Tensor> values) const
     if (size < 0 || own.numel() == 0)
       continue;
     int64_t begin = rule->beside == Beside::fromEnd ? -size : 0;
+    // On the tensor's device: only one boolean is copied to the host in the common case.
     at::Tensor outside = own.lt(begin).logical_or_(own.ge(size));
     if (ignored)
       outside.logical_and_(own.ne(*ignored));

@@ -47,6 +47,7 @@ public:
 
   Status run(std::span<Tensor> values) override {
     fault.reset();
+    // A check costs a device synchronization, so it is made beforehand only where a bad index would end the process.
     if (indices && indices->comesFirst(values))
       MESHPLAN_RETURN_IF_ERROR(findFault(values));
     Status status = guarded([&]() -> Status {
@@ -86,6 +87,7 @@ private:
 
   Status storeResults(std::span<Tensor> values) {
     results.clear();
+    // An operator may return a list, such as split; the schedule numbers its tensors one by one.
     for (c10::IValue &result : stack)
       if (result.isTensorList())
         for (const at::Tensor &tensor : result.toTensorVector())

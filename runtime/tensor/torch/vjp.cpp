@@ -135,6 +135,7 @@ Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Ten
     roots.push_back(results[i]);
     seeds.push_back((seed.is_inference() ? seed.clone() : seed).to(results[i].scalar_type()));
   }
+  // The graph holds what it needs; other tensors are freed before the backward pass.
   stack.clear();
   results.clear();
   std::vector<at::Tensor> found(leaves.size());

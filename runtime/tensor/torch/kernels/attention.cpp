@@ -92,6 +92,7 @@ Result meshplan::attention(const at::Tensor &query, const at::Tensor &key, const
     return emptyResult(query, value);
   if (hasDeviceKernel(query, key, value, masks, form))
     return deviceAttention(query, key, value, masks, scale);
+  // The kernel has its own causal mask and skips hidden blocks, so blocks of rows would only add overhead.
   if (masks.causalOnly() && hasFlashKernel(query, value, form))
     return flashAttention(query, key, value, std::nullopt, causal, scale);
   int64_t rows = query.size(2);

@@ -33,6 +33,7 @@ void meshplan::checkAttention(const at::Tensor &query, const at::Tensor &key, co
 }
 
 IndexSpan meshplan::reachableKeys(IndexSpan rows, int64_t keys, const AttentionMasks &masks) {
+  // A row reaches no key after itself (causal) and none more than a window before it.
   int64_t end = masks.causal ? std::min(keys, rows.end) : keys;
   int64_t begin = masks.window > 0 ? std::clamp<int64_t>(rows.begin - masks.window + 1, 0, end - 1) : 0;
   return {begin, end};
@@ -52,6 +53,7 @@ at::Tensor meshplan::additiveMask(const AttentionMasks &masks, IndexSpan rows, I
   at::Tensor result = at::zeros({1, 1, rows.size(), keys.size()}, options);
   at::TensorOptions integers = options.dtype(at::kLong);
   if (masks.causal || masks.window > 0) {
+    // distance = query position - key position.
     at::Tensor distance = at::arange(rows.begin, rows.end, integers).unsqueeze(1) -
                           at::arange(keys.begin, keys.end, integers).unsqueeze(0);
     if (masks.causal)

@@ -13,6 +13,7 @@ static void forEachGroup(const at::Tensor &offs, int64_t groups, int64_t rows, c
   int64_t begin = 0;
   for (int64_t group = 0; group < groups; ++group) {
     int64_t end = ends.const_data_ptr<int64_t>()[group];
+    // Offsets are data of the model's router, so they are checked.
     TORCH_CHECK(begin <= end && end <= rows, "offs of group ", group, " is ", end, ", which is not within ", begin,
                 " and ", rows);
     if (begin < end)

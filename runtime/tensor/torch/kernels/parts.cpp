@@ -20,6 +20,7 @@ at::Tensor meshplan::extremePlace(const at::Tensor &self, const at::Tensor &extr
   if (self.size(dim) == 0)
     return at::zeros(extreme.sizes(), places.options());
   at::Tensor isExtreme = self.eq(extreme);
+  // NaN counts as the extreme value, as in torch.max.
   if (self.is_floating_point())
     isExtreme.logical_or_(self.ne(self));
   auto [isHere, first] = isExtreme.max(dim, /*keepdim=*/true);
@@ -35,6 +36,7 @@ struct Own {
 } // namespace
 
 static Own find(const at::Tensor &index, const at::Tensor &places) {
+  // Binary search, since positions are ascending but need not be contiguous.
   at::Tensor flat = index.reshape({-1}), position = at::searchsorted(places, flat).clamp_max_(places.size(0) - 1);
   at::Tensor isOwn = places.index_select(0, position).eq(flat);
   position.mul_(isOwn);

@@ -22,6 +22,7 @@ static void multiply(const at::Tensor &result, const at::Tensor &self, const at:
 }
 
 static at::Tensor matrixProduct(const at::Tensor &self, const at::Tensor &other) {
+  // cuBLAS accumulates in f32 and can return the sums without rounding.
   if (self.is_cuda())
     return at::mm(self, other, at::kFloat);
   at::Tensor result = at::empty({self.size(0), other.size(1)}, self.options().dtype(at::kFloat));

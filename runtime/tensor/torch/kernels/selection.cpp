@@ -44,6 +44,7 @@ public:
   void resume(Number value, int64_t place) { kept.push_back({value, place}); }
 
   void add(Number value, int64_t place) {
+    // Most elements are not among the k largest, and are rejected by one comparison with the smallest kept one.
     if (kept.size() == count && !order({value, place}, kept.front()))
       return;
     kept.push_back({value, place});

@@ -30,6 +30,7 @@ at::Tensor meshplan::embeddingGradient(const at::Tensor &gradient, const at::Ten
   at::Tensor isHere = local.ge(0).logical_and_(local.lt(rows));
   if (paddingIdx >= 0)
     isHere.logical_and_(flat.ne(paddingIdx));
+  // Drop the indices of other ranks, whose rows are not in the result.
   if (!isHere.all().item<bool>()) {
     at::Tensor here = isHere.nonzero().squeeze(1);
     local = local.index_select(0, here);

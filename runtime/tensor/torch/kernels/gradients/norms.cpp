@@ -66,6 +66,8 @@ static at::Tensor inputGradient(const at::Tensor &gradient, const at::Tensor &in
   forBlocks(gradient, input, columns, norm, [&](NormBlock block, int64_t row) {
     if (factor.defined())
       block.gradient = block.gradient * factor;
+    // The gradient of x / deviation has three terms: the direct one, one through the deviation (share) and, if
+    // centered, one through the mean.
     at::Tensor share = (block.gradient * block.normalized).mean(1, /*keepdim=*/true);
     at::Tensor change = block.gradient - block.normalized.mul_(share);
     if (norm.centered)

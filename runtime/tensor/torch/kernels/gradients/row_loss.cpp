@@ -53,6 +53,7 @@ static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input
     std::tie(sum, rows.classWeight) = classWeights(classWeight, form.classes, form.offset, columns, options);
     rows.smoothing = loss.mul(form.labelSmoothing / static_cast<double>(form.classes));
     picked = picked.mul(1 - form.labelSmoothing);
+    // The softmax appears in the loss of the target and, through smoothing, once per class.
     factor = picked.add(rows.smoothing.mul(sum));
   }
   if (max) {

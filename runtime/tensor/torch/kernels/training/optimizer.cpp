@@ -69,6 +69,7 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
     return {parameter, average, squareAverage};
   beforeChange(parameter);
   at::Tensor own = likeParameter(scaled(gradient, parameter, factor), parameter);
+  // States in 16 bits save memory; the step is computed in the parameter's dtype.
   if (average.scalar_type() != parameter.scalar_type()) {
     // The kernels require states in the parameter's dtype.
     at::Tensor wideAverage = average.to(parameter.scalar_type()),

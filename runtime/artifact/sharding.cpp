@@ -28,7 +28,7 @@ std::string_view runnerOf(const artifact::Program &program) {
   if (program.runs() == 0)
     return "";
   bool isNamed = program.runs_before() && program.runs_before()->size() > 0;
-  // The field was added after `runs`, and its default is the only runner that existed before.
+  // Empty means "step" (schedule.fbs).
   return isNamed ? program.runs_before()->string_view() : "step";
 }
 

@@ -96,7 +96,7 @@ void willRead(std::span<const std::byte> bytes) {
 Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
   // The final rename would replace a device or a pipe with a file.
   struct stat info;
-  // A path that cannot be written is refused here, before hours of training and not after.
+  // Refuses an impossible path at the start of a run, not at its end.
   bool exists = ::stat(path.c_str(), &info) == 0, isLoop = !exists && errno == ELOOP;
   if (exists && !S_ISREG(info.st_mode))
     return cannotWrite(path, S_ISDIR(info.st_mode) ? "Is a directory" : "it is not a regular file");

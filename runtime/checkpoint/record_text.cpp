@@ -225,7 +225,7 @@ static TrainingState readState(ObjectReader &top) {
   if (begun.json.is_object())
     for (const auto &[parameter, unused] : begun.json.items()) {
       int64_t steps = begun.integer(parameter.c_str());
-      // A count beyond the training would make the optimizer's bias correction negative.
+      // A count beyond the training would make the optimizer's step count negative.
       if (steps < 0 || steps > state.counters.steps)
         begun.fail("'begun' has " + std::to_string(steps) + " steps, of a training of " +
                    std::to_string(state.counters.steps));

@@ -97,8 +97,7 @@ private:
   bool isStepBack(const artifact::Compute &call, std::string_view name) {
     bool divides = name == "aten.div" && valueArg(call, "other") >= 0 && isCount(program, valueArg(call, "other"));
     bool averages = name == "aten.mean" || name == "meshplan.mean_addend" || divides;
-    // A mean may be followed by sums over ranks or microbatches of its addends, but dividing a sum by something else
-    // than a count would scale the loss.
+    // Walking back, the mean or the division comes before any sum: loss = sum(...) / count.
     if ((!averages && name != "aten.sum") || (averages && isSum && !isMean))
       return false;
     isMean |= averages;

@@ -62,7 +62,7 @@ struct Drop {
   uint32_t bound; ///< smaller words drop the element
   double scale;   ///< factor of the elements that stay
 
-  // The bound is at most 2^32 - 1. With p = 1 the scale is 0, so the word that reaches the bound is dropped too.
+  // With p = 1 the largest word is not below the bound, but then the scale is 0.
   explicit Drop(double p)
       : bound(static_cast<uint32_t>(std::min(std::ceil(p * words32), words32 - 1))), scale(p < 1 ? 1 / (1 - p) : 0) {}
 };

@@ -57,7 +57,7 @@ TEST(Gather, GivesTheFirstRankTheTextsOfAll) {
   });
 }
 
-/// What one rank can see alone is refused by start.
+/// What one rank can find wrong alone is refused by start.
 void expectRefused(const std::function<Status(World &)> &body, const std::string &message) {
   std::vector<Status> statuses = runWorld(1, longTimeout, body);
   EXPECT_EQ(statuses[0].code(), StatusCode::invalid);

@@ -15,7 +15,7 @@
 namespace meshplan {
 namespace {
 
-/// The one of this program; set by main.
+/// The one process of this program; set by main.
 std::unique_ptr<MpiProcess> &process() {
   static std::unique_ptr<MpiProcess> instance;
   return instance;
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   meshplan::process() = *std::move(started);
-  // One report of what passes is enough.
+  // One report of the results is enough.
   if (meshplan::process()->rank() != 0)
     testing::GTEST_FLAG(brief) = true;
   testing::InitGoogleTest(&argc, argv);

@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// `order`: why sums are not in the order of the ranks; empty for a stand-in, which adds as the other backends do.
+/// `order`: why sums are not in rank order; empty for a stand-in, which adds like the other backends.
 Omissions ncclOmissions(std::string order = "");
 
 } // namespace meshplan

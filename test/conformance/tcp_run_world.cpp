@@ -31,7 +31,7 @@ struct Process {
   }
 };
 
-/// The one of this program; set by main.
+/// The one process of this program; set by main.
 Process &process() {
   static Process instance;
   return instance;
@@ -63,12 +63,12 @@ int main(int argc, char **argv) {
     return 1;
   }
   own.store = *std::move(store);
-  // One report of what passes is enough.
+  // One report of the results is enough.
   if (own.rank != 0)
     testing::GTEST_FLAG(brief) = true;
   testing::InitGoogleTest(&argc, argv);
   int result = RUN_ALL_TESTS();
-  // The store lives in rank 0.
+  // Rank 0 hosts the store.
   meshplan::StorePlace place{.run = "end", .rank = own.rank, .size = own.size, .isHost = true, .interruption = nullptr};
   (void)meshplan::runStore(*own.store, place, {.timeout = meshplan::longTimeout},
                            [](meshplan::World &) { return meshplan::Status(); });

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const SourceBuffer &source = sources.add("f", std::string(reinterpret_cast<const char *>(data) + 1, size - 1));
   std::optional<AdoptedPlan> plan = adopt(static_cast<char>(data[0]), source, diagnostics);
   require(plan.has_value() != diagnostics.hasErrors(), "a plan is adopted, or refused with a reason");
-  // Messages quote the text and mark places in it.
+  // Messages quote the text and mark locations in it.
   (void)diagnostics.text();
   return 0;
 }

@@ -50,7 +50,7 @@ static void checkBind(const std::string &text, const ModelOutline &model) {
     std::optional<BoundPlan> plan = bindPlan(*syntax, model, definitions, diagnostics);
     require(plan.has_value() != diagnostics.hasErrors(), "a plan is bound, or refused with a reason");
   }
-  // Messages quote the text and mark places in it.
+  // Messages quote the text and mark locations in it.
   (void)diagnostics.text();
   std::string json;
   llvm::raw_string_ostream(json) << llvm::json::Value(diagnosticsToJson(diagnostics, Severity::Error));

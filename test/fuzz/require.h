@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// Ends the run, as a sanitizer would, unless `holds`; `what` should have held.
+/// Ends the run, as a sanitizer would, unless `holds`; `what` is the violated condition.
 inline void require(bool holds, const char *what) {
   if (holds)
     return;

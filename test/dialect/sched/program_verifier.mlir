@@ -181,7 +181,7 @@ sched.program @forward {
 
 // -----
 
-// P5 speaks of the ranks of the program, which may have axes that the mesh lacks.
+// P5 checks the ranks of the program, which may have axes that the mesh lacks.
 sched.mesh [#sched.mesh_axis<"tp" = 2>]
 sched.program @forward devices [#sched.mesh_axis<"a" = 2>, #sched.mesh_axis<"b" = 3>] {
   %x = sched.input "x" : <[12 over {1:(1)3}], f32>

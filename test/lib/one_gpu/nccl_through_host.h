@@ -12,7 +12,7 @@
 
 namespace meshplan {
 
-/// Functions of NCCL over those of `cuda`. A process has one such table: the last call says what `cuda` is.
+/// NCCL's functions over those of `cuda`. A process has one such table; the last call sets `cuda`.
 NcclApi ncclThroughHost(const CudaApi &cuda);
 
 } // namespace meshplan

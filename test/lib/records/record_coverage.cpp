@@ -26,7 +26,7 @@ namespace {
 
 class RecordCoverage {
 public:
-  /// `kernels`: only operators that stand for a rank's form of another one.
+  /// With `kernels`, only operators that replace another operator on a rank.
   void read(ModuleOp module, bool kernels) {
     mesh = *module.getOps<MeshOp>().begin();
     for (func::FuncOp function : module.getOps<func::FuncOp>()) {
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  /// A parameter with more than one name is read by more than one module.
+  /// A parameter with several names is read by several modules.
   void findTied(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments())
       if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
@@ -93,7 +93,7 @@ private:
       add(target, "tied");
   }
 
-  /// True if some shards have a unit more than others, of the dim or of a part of it.
+  /// True if some shards of the dim, or of a part of it, have one block more than others.
   bool isUneven(int64_t extent, DimShardingAttr dim) const {
     SmallVector<DimPart> parts(dim.getParts());
     if (parts.empty())

@@ -64,7 +64,7 @@ private:
     builder.setInsertionPointToEnd(block);
     SmallVector<Attribute> attributes;
     SmallVector<Value> operands;
-    // An argument may be two operands of the call; each operand is fed on its own.
+    // One argument may be several operands of the call; each operand is fed separately.
     for (auto [number, operand] : llvm::enumerate(call.getOperands())) {
       attributes.push_back(describe(sample, operand, number));
       operands.push_back(feed(block, operand.getType(), shardings.operands[number], whole));
@@ -119,7 +119,7 @@ private:
     return llvm::formatv("{0}", cast<FloatAttr>(bound).getValueAsDouble()).str();
   }
 
-  /// Returns the results, reduced where they are partial.
+  /// Returns the results, reduced if they are partial.
   void finish(func::FuncOp sample, func::FuncOp function, CallOp call, ArrayRef<Attribute> attributes) {
     SmallVector<Value> outputs;
     SmallVector<Attribute> names;

@@ -83,7 +83,7 @@ func.func @forward(
 
 // -----
 
-// The only key head is on every rank. Each has the addends of its own query heads, which no layout of one head tells.
+// The only key head is on every rank. Each has addends of its own query heads, which no layout of one head expresses.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[G:.*]]:3 = plan.call "meshplan.attention_backward"{{.*}} {{.*}}per_head = true{{.*}} -> ({{.*}}, tensor<2x4x6x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>, tensor<2x4x6x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>)
 // CHECK-NEXT: plan.call "meshplan.sum_shared_heads"(%[[G]]#1) {groups = 1 : i64, heads_per_group = 4 : i64, {{.*}} -> tensor<2x1x6x4xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>

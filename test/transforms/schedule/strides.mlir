@@ -132,8 +132,8 @@ func.func @copied_on_one_rank(%x: tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>> 
 
 // -----
 
-// A flat shard is a run of the row-major elements: of a transposed tensor it is taken from a copy. Input and copy
-// have
+// A flat shard is a run of the row-major elements: of a transposed tensor it is taken from a copy. Input and copy have
+// 256 bytes each, the shard 128, and so has its exponential when the copy is gone.
 
 #none = #plan.sharding<[{}, {}]>
 #flat = #plan.sharding<[{}, {}], flat = {"dp"}>

@@ -1,4 +1,4 @@
-//===- blend_test.cpp - which of several data sets gives the next sample --===//
+//===- blend_test.cpp - which data set gives the next sample --------------===//
 
 #include "runtime/dataset/blend.h"
 
@@ -26,7 +26,7 @@ std::vector<size_t> partsOf(const Blend &blend, int64_t count) {
   return parts;
 }
 
-/// The largest difference between the samples of a part and its share, over all prefixes up to `count`.
+/// The largest difference between a part's number of samples and its share, over all prefixes up to `count`.
 double worstDifference(const std::vector<int64_t> &weights, int64_t count) {
   Blend blend = blendOf(weights);
   Blend::Walk walk(blend);

@@ -10,7 +10,7 @@
 using namespace meshplan;
 using testing::ElementsAre;
 
-/// "PATTERN: LABEL", the block in front with a slash.
+/// "PATTERN: LABEL", preceded by the block and a slash.
 static std::vector<std::string> textsOf(const std::vector<LabelledModule> &modules,
                                         std::vector<std::string> others = {}) {
   for (const LabelledModule &module : modules)
@@ -61,7 +61,7 @@ TEST(PatternsOf, WhatNoListMatchesIsTakenApartByItsLastNumber) {
 }
 
 TEST(PatternsOf, WhatIsTakenApartIsTakenApartAgainByTheNumberBefore) {
-  // Of c.0 all but (1, 0): of b.0 only a.0, of b.1 both.
+  // Of c.0 all except (1, 0): of b.0 only a.0, of b.1 both.
   std::vector<LabelledModule> modules;
   for (const char *path :
        {"a.0.b.0.c.0", "a.0.b.1.c.0", "a.1.b.1.c.0", "a.0.b.0.c.1", "a.0.b.1.c.1", "a.1.b.0.c.1", "a.1.b.1.c.1"})

@@ -1,7 +1,6 @@
 //===- mpi_lost_writer.cpp - the process that owns the outputs is killed --===//
 //
-// Rank 0 creates the output file and is killed; the others give up, remove it, and report
-// that.
+// Rank 0 creates the output file and is killed; the others give up, remove it, and report that.
 //
 //===----------------------------------------------------------------------===//
 

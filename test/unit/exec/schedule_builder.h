@@ -1,7 +1,6 @@
 //===- schedule_builder.h - small schedules ---------------------*- C++ -*-===//
 //
-// Builds a schedule without the compiler. Needs no LibTorch; run_schedule.h runs
-// it.
+// Builds a schedule without the compiler. Needs no LibTorch; run_schedule.h runs it.
 //
 //===----------------------------------------------------------------------===//
 

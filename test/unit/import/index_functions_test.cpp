@@ -1,8 +1,7 @@
 //===- index_functions_test.cpp - tensors as functions of indices ---------===//
 //
-// Each operator becomes an expression, whose value at every index must be PyTorch's
-// result. An operator that becomes a leaf of its own fails the test: it was not
-// recognized.
+// Each operator becomes an expression, whose value at every index must be PyTorch's result. An operator that becomes a
+// leaf of its own fails the test: it was not recognized.
 //
 //===----------------------------------------------------------------------===//
 

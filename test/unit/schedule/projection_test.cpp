@@ -1,7 +1,6 @@
 //===- projection_test.cpp - a partitioned function as a problem ----------===//
 //
-// Bytes are given for the first rank and the last, which has the smallest shard. All elements have 4
-// bytes.
+// Bytes are given for the first rank and the last, which has the smallest shard. All elements have 4 bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -163,7 +162,7 @@ TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
       {"all_to_all [#plan.axis<\"tp\">] from 0 to 1", "5x4 {\"tp\"}, {}", "5x4 {}, {\"tp\"}", {48, 32}, {48, 32}},
       {"all_to_all [#plan.axis<\"tp\">] from 1 to 0", "5x4 {}, {\"tp\"}", "5x4 {\"tp\"}, {}", {48, 32}, {88, 72}},
       {"all_gather [#plan.axis<\"tp\">] dim 0", "5x4 {\"tp\"}, {}", "5x4 {}, {}", {0, 0}, {48, 32}},
-      // One row has its columns in order, also where it is the only one on the rank; and so has a turned one.
+      // The columns of a single row are contiguous, also if the rank has only that row, and also if it is transposed.
       {"all_gather [#plan.axis<\"tp\">] dim 1", "1x4 {}, {\"tp\"}", "1x4 {}, {}", {0, 0}, {0, 0}},
       {"all_gather [#plan.axis<\"tp\">] dim 1", "2x4 {\"dp\"}, {\"tp\"}", "2x4 {\"dp\"}, {}", {0, 0}, {0, 0}},
       {"reduce_scatter [#plan.axis<\"tp\">] dim 1", "1x4 {}, {}; sum {\"tp\"}", "1x4 {}, {\"tp\"}", {0, 0}, {0, 0}},
@@ -249,8 +248,7 @@ func.func @f(%x: !x) -> !x {
   EXPECT_THAT(problem.handover, ElementsAre(0, 0)) << "turned twice, it is row-major";
 }
 
-// matmul expands the 6 matrices of 12 x 4 for each of a rank's products: 3 of 5 on the first rank, 2 on the
-// last.
+// matmul expands the 6 matrices of 12 x 4 for each of a rank's products: 3 of 5 on the first rank, 2 on the last.
 TEST_F(ProjectFunction, WhatACallNeedsBesidesIsThatOfTheRank) {
   const scheduling::Problem &problem = problemOf(R"(
 !x = tensor<5x6x2x12xf32, #plan.sharding<[{"tp"}, {}, {}, {}]>>

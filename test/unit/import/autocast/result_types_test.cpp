@@ -1,7 +1,6 @@
 //===- result_types_test.cpp - result types of operators ------------------===//
 //
-// The cases are PyTorch's: torch.result_type, and results of operators that read only the first
-// operand.
+// The cases are PyTorch's: torch.result_type, and results of operators that read only the first operand.
 //
 //===----------------------------------------------------------------------===//
 

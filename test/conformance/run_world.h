@@ -1,7 +1,6 @@
-//===- run_world.h - what a backend gives to the conformance suite -*- C++ -*-===//
+//===- run_world.h - a backend's part of the conformance suite --*- C++ -*-===//
 //
-// The suite is linked with one more source for each backend, which defines
-// these functions.
+// The suite is linked with one more source for each backend, which defines these functions.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,7 @@
 //===- artifact.cpp - any bytes as a compiled schedule --------------------===//
 //
-// Loads, and works out of what was let through all that ranks do before they
-// run: whoever holds a verified artifact trusts it. The checksum at the end would stop every
-// mutation, so it is written anew.
+// Loads an artifact and, if it is accepted, computes everything that ranks compute before a run, because all users
+// trust a verified artifact. The checksum at the end would reject every mutation, so it is recomputed.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- foreign.cpp - any text as a plan of others -------------------------===//
+//===- foreign.cpp - any text as another framework's plan -----------------===//
 //
-// The first byte says what the rest is read as: a recipe, a configuration, or
-// flags. What is refused has a reason, and what has a reason is refused.
+// The first byte selects the format of the rest: a recipe, a configuration, or flags. A text has an error exactly if it
+// is rejected.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- in_memory_file.h - bytes that have a path -----------------*- C++ -*-===//
+//===- in_memory_file.h - a file in memory ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_FUZZ_IN_MEMORY_FILE_H
 #define MESHPLAN_TEST_FUZZ_IN_MEMORY_FILE_H

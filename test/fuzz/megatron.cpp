@@ -1,7 +1,6 @@
 //===- megatron.cpp - any bytes as the index of a Megatron data set -------===//
 //
-// Reads an index with runtime/dataset, and checks what was let through against
-// its bytes.
+// Reads an index with runtime/dataset, and compares an accepted one with its bytes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,7 @@
 //===- plan.cpp - any text as a plan --------------------------------------===//
 //
-// Parses, formats, evaluates and binds to two small models. Besides what the
-// sanitizers see: a plan is refused with a reason or not at all, and formatting
-// keeps what can be parsed and changes nothing the second time.
+// Parses, formats, evaluates, and binds to two small models. Beyond the sanitizers' checks: a plan has an error exactly
+// if it is rejected, and formatting keeps a valid plan valid and is idempotent.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,6 @@
 //===- tensors.cpp - any bytes as a file of weights -----------------------===//
 //
-// Reads a safetensors file, or the weights inside of an archive, with
-// runtime/data, and copies slices of what was let through.
+// Reads a safetensors file, or the weights in an archive, with runtime/data, and copies slices of accepted tensors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,7 @@
 //===- write_seeds.cpp - small files of each format -----------------------===//
 //
-// fuzz-seeds FOLDER: what the fuzz targets start from where the format is not
-// text. The files are made anew for each build, so that they are of today's
-// format. Folders: archive, artifact, megatron, tensors.
+// fuzz-seeds FOLDER: writes the seeds of the fuzz targets whose format is not text. Each build writes them again, so
+// they have the current format. Folders: archive, artifact, megatron, tensors.
 //
 //===----------------------------------------------------------------------===//
 

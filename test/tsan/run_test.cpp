@@ -1,8 +1,7 @@
 //===- run_test.cpp - schedules on ranks that are threads -----------------===//
 //
-// Runs small schedules on a stand-in for LibTorch, and compares with the whole
-// tensor. What the sanitizer looks for is what the ranks share: buffers of
-// collectives, memory pools, the artifact, the outputs.
+// Runs small schedules on a stand-in for LibTorch, and compares with whole tensors. The sanitizer checks the state that
+// ranks share: buffers of collectives, memory pools, the artifact, the outputs.
 //
 //===----------------------------------------------------------------------===//
 

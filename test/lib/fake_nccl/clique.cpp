@@ -1,4 +1,4 @@
-//===- clique.cpp - where the ranks of a communicator meet ----------------===//
+//===- clique.cpp - the shared state of a communicator's ranks ------------===//
 
 #include "test/lib/fake_nccl/clique.h"
 

@@ -1,4 +1,4 @@
-//===- clique.h - where the ranks of a communicator meet ---------*- C++ -*-===//
+//===- clique.h - the shared state of a communicator's ranks ----*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_LIB_FAKE_NCCL_CLIQUE_H
 #define MESHPLAN_TEST_LIB_FAKE_NCCL_CLIQUE_H

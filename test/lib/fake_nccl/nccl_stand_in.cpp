@@ -1,4 +1,4 @@
-//===- nccl_stand_in.cpp - what stand-ins for NCCL share ------------------===//
+//===- nccl_stand_in.cpp - common parts of stand-ins for NCCL -------------===//
 
 #include "test/lib/fake_nccl/nccl_stand_in.h"
 

@@ -1,7 +1,7 @@
-//===- nccl_stand_in.h - what stand-ins for NCCL share -----------*- C++ -*-===//
+//===- nccl_stand_in.h - common parts of stand-ins for NCCL -----*- C++ -*-===//
 //
-// Ids, groups of calls, and the order in which a communicator takes them. Ranks
-// are threads of one process. How data is moved is a communicator's own.
+// Ids, groups of calls, and the order in which a communicator executes them. Ranks are threads of one process. Each
+// communicator moves data in its own way.
 //
 //===----------------------------------------------------------------------===//
 

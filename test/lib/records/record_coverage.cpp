@@ -1,11 +1,11 @@
-//===- record_coverage.cpp - which records a plan makes divide ------------===//
+//===- record_coverage.cpp - records whose calls a plan shards ------------===//
 //
 // record-coverage           prints the target of every record
-// record-coverage F.plan    prints what divided values reach which operator
+// record-coverage F.plan    prints how the operands and results of each operator are sharded
 //
-// A line is a target and, behind a tab, what divides one of its operands or results: the statement of the plan as it
-// is written, or one of `uneven`, `parts` and `tied`. Operators are read as they are after propagation, and those that
-// only stand for a rank's form of another one after partition.
+// A line is a target and, after a tab, the cause of a sharding of one of its operands or results: the text of the
+// plan's statement, or one of `uneven`, `parts` and `tied`. Operators are read after propagation; those that are only
+// local forms of others are read after partition.
 //
 //===----------------------------------------------------------------------===//
 

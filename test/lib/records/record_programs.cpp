@@ -2,14 +2,13 @@
 //
 // record-programs SAMPLES.mlir OUT.sched [DEVICE]
 //
-// Each function of the samples holds one call. For each sharding that the
-// call's record allows, the artifact gets two programs: `name.k` on the ranks of
-// a 2 x 3 mesh, and `name.k.whole` on one rank. An operand that is to be partial
-// is fed as its addends along a new first dim and summed up by the program.
+// Each function of the samples holds one call. For each sharding that the call's record allows, the artifact gets two
+// programs: `name.k` on the ranks of a 2 x 3 mesh, and `name.k.whole` on one rank. The input of a partial operand has
+// its addends along a new first dim, and the program sums them.
 //
-// Arguments are named `number` or, for one with a plan.range, `number:low:high`, and for one with plan.counted, whose
-// elements are 0, 1, 2, ..., `number:counted`; outputs `number`, with `:unspecified`
-// behind it where the sample says that their values mean nothing.
+// Arguments are named `number` or, with a plan.range, `number:low:high`, and with plan.counted, whose elements are 0,
+// 1, 2, ..., `number:counted`; outputs are named `number`, followed by `:unspecified` if the sample says that their
+// values are arbitrary.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,12 @@
-//===- run_records.cpp - divided calls against whole ones -----------------===//
+//===- run_records.cpp - sharded calls against calls on one rank ----------===//
 //
 // run-records FILE.sched
 //
-// For each pair of programs `p` and `p.whole` (see record_programs.cpp): runs p
-// on simulated ranks and p.whole on one, with the same made-up inputs, and
-// compares every output. A sum of a few dozen terms in float32 may differ by its
-// order: 1e-5 relative to the largest element of the output; 16-bit types round to 8 bits, so 2e-2. The largest
-// rank must hold what was planned. A schedule for cuda runs on one GPU (../one_gpu), where that is not metered.
+// For each pair of programs `p` and `p.whole` (see record_programs.cpp): runs p on simulated ranks and p.whole on one,
+// with the same random inputs, and compares every output. A sum of a few dozen terms in float32 may differ by its
+// order: 1e-5 relative to the largest element of the output; 16-bit types round to 8 bits, so 2e-2. The rank with the
+// largest memory must have held what was planned. A schedule for cuda runs on one GPU (../one_gpu), where memory is not
+// metered.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
-//===- plain_tensor.h - what a stand-in tensor is made of --------*- C++ -*-===//
+//===- plain_tensor.h - the tensors of the stand-in -------------*- C++ -*-===//
 //
-// The stand-in for LibTorch behind runtime/tensor: elements in plain memory, so
-// that the thread sanitizer sees every access. For tests only; slow.
+// The stand-in for LibTorch under runtime/tensor: elements in plain memory, so that the thread sanitizer sees every
+// access. For tests only; slow.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- run_steps.cpp - training steps one after the other -----------------===//
+//===- run_steps.cpp - consecutive training steps -------------------------===//
 //
 // See README.md.
 //

@@ -1,7 +1,7 @@
-//===- artifact.h - a verified schedule ---------------------------*- C++ -*-===//
+//===- artifact.h - a verified schedule -------------------------*- C++ -*-===//
 //
 // Loads what the compiler wrote. The file is mapped and verified once: its checksum, its bytes, then its meaning.
-// Whoever holds an Artifact may trust every index in it.
+// Users of an Artifact may trust every index in it.
 //
 //===----------------------------------------------------------------------===//
 

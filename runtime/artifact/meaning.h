@@ -1,7 +1,7 @@
-//===- meaning.h - verifies what a schedule says ----------------*- C++ -*-===//
+//===- meaning.h - verifies the meaning of a schedule -----------*- C++ -*-===//
 //
-// The second half of loading. The bytes are a well-formed FlatBuffer; these functions check what the tables say. Each
-// failure is `corrupted` and names the path of tables and indices: "programs[0]: values[3]: dims[1]: ...".
+// The second half of loading. The bytes are a well-formed FlatBuffer; these functions check the meaning of the tables.
+// Each failure is `corrupted` and names the path of tables and indices: "programs[0]: values[3]: dims[1]: ...".
 //
 //===----------------------------------------------------------------------===//
 

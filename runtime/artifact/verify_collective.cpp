@@ -1,4 +1,4 @@
-//===- verify_collective.cpp - what a collective may change ---------------===//
+//===- verify_collective.cpp - layout rules of collectives ----------------===//
 
 #include "runtime/artifact/meaning.h"
 

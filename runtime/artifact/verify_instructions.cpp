@@ -55,7 +55,7 @@ private:
   const artifact::Program &program;
   std::vector<State> states;
   std::vector<int32_t> readers; // collectives in flight that read the value
-  std::vector<bool> isGiven;    // no instruction makes the value
+  std::vector<bool> isGiven;    // no instruction produces the value
   std::map<int32_t, const artifact::Start *> inFlight;
   int64_t lastSequence = -1;
 };

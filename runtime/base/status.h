@@ -1,4 +1,4 @@
-//===- status.h - how the runtime reports failure ----------------*- C++ -*-===//
+//===- status.h - failures of the runtime -----------------------*- C++ -*-===//
 //
 // One status type for every expected failure. A successful Status is a null pointer: cheap to make, copy and test. A
 // failure has a code, for decisions, and a message, for people: lower case, no full stop, with the actual and the

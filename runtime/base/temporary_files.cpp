@@ -39,7 +39,7 @@ sigset_t endingSet() {
 
 /// Uses only calls that POSIX allows in a signal handler.
 void removeTemporaryFiles() {
-  // Another thread is between creating a file and listing it, which takes a few system calls. Wait at most a second.
+  // Another thread is between creating a file and listing it, a few system calls apart. Wait at most a second.
   constexpr timespec briefly{0, 1'000'000};
   for (int i = 0; i < 1000 && pauses.load() > 0; ++i)
     ::nanosleep(&briefly, nullptr);

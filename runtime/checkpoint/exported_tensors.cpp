@@ -1,4 +1,4 @@
-//===- exported_tensors.cpp - what an export writes -----------------------===//
+//===- exported_tensors.cpp - the tensors of an export --------------------===//
 
 #include "runtime/checkpoint/exported_tensors.h"
 

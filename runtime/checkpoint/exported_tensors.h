@@ -1,4 +1,4 @@
-//===- exported_tensors.h - what an export writes ---------------*- C++ -*-===//
+//===- exported_tensors.h - the tensors of an export ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_EXPORTED_TENSORS_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_EXPORTED_TENSORS_H

@@ -1,4 +1,4 @@
-//===- communicator.h - collectives between ranks ----------------*- C++ -*-===//
+//===- communicator.h - collectives between ranks ---------------*- C++ -*-===//
 //
 // The asynchronous interface that every backend implements, over plain buffers.
 //
@@ -171,7 +171,7 @@ public:
 
   /// Waits until the device has done all work that this rank has enqueued, collectives included; fails as wait does.
   /// Returns at once if there is no device. `limit` is the time-out for peers: it counts from the moment this rank's
-  /// device reaches a collective, and starts anew when a collective ends.
+  /// device reaches a collective, and restarts when a collective ends.
   virtual Status synchronize(std::chrono::milliseconds limit) { return Status(); }
   Status synchronize() { return synchronize(timeout()); }
 

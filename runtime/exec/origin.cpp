@@ -1,4 +1,4 @@
-//===- origin.cpp - where an instruction comes from -----------------------===//
+//===- origin.cpp - origins of instructions -------------------------------===//
 
 #include "runtime/exec/origin.h"
 

@@ -1,4 +1,4 @@
-//===- origin.h - where an instruction comes from ----------------*- C++ -*-===//
+//===- origin.h - origins of instructions -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_ORIGIN_H
 #define MESHPLAN_RUNTIME_EXEC_ORIGIN_H

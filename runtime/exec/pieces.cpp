@@ -1,4 +1,4 @@
-//===- pieces.cpp - what a rank sends and receives ------------------------===//
+//===- pieces.cpp - the pieces that a rank sends and receives -------------===//
 
 #include "runtime/exec/pieces.h"
 

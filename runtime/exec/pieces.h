@@ -1,4 +1,4 @@
-//===- pieces.h - what a rank sends and receives ----------------*- C++ -*-===//
+//===- pieces.h - the pieces that a rank sends and receives -----*- C++ -*-===//
 //
 // Computes, from the shardings of a collective's input and output, the pieces that each rank of the group sends and
 // receives. Pure and thread safe.

@@ -1,4 +1,4 @@
-//===- meeting_point.cpp - where ranks without MPI meet -------------------===//
+//===- meeting_point.cpp - the store address of ranks without MPI ---------===//
 
 #include "runtime/launch/meeting_point.h"
 

@@ -1,4 +1,4 @@
-//===- meeting_point.h - where ranks without MPI meet ------------*- C++ -*-===//
+//===- meeting_point.h - the store address of ranks without MPI -*- C++ -*-===//
 //
 // The variables that tell ranks without MPI where to meet:
 //

@@ -1,4 +1,4 @@
-//===- placement.cpp - how this process was started -----------------------===//
+//===- placement.cpp - ranks and sizes from launchers ---------------------===//
 
 #include "runtime/launch/placement.h"
 

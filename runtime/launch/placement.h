@@ -1,4 +1,4 @@
-//===- placement.h - how this process was started ----------------*- C++ -*-===//
+//===- placement.h - ranks and sizes from launchers -------------*- C++ -*-===//
 //
 // A launcher gives each process its rank and the number of processes in environment variables, which are read in this
 // order:

@@ -17,10 +17,10 @@ namespace meshplan {
 /// The elements converted to another dtype.
 Expected<Tensor> converted(const Tensor &tensor, DType dtype);
 
-/// The tensor with some elements moved to the adjacent number of the dtype, as random numbers of `seed` say: up with
-/// probability 1/6, down with 1/6. The variance is four times that of rounding, which is 1/12 of a squared unit in the
-/// last place. Zeros stay, and elements without a finite neighbour. Differentiable. `invalid` unless the tensor has
-/// floats.
+/// The tensor with some elements moved to the adjacent value of the dtype, decided by random numbers with `seed`: up
+/// with probability 1/6, down with 1/6. This perturbs the rounding: its variance is four times that of rounding, which
+/// is 1/12 of a squared unit in the last place. Zeros stay, and so do elements without a finite neighbour.
+/// Differentiable. `invalid` unless the tensor has floats.
 Expected<Tensor> roundedAnew(const Tensor &tensor, uint64_t seed);
 
 /// For a tensor of 16 bits, half a unit in the last place of its largest element: the rounding error that it has at

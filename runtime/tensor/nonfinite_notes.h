@@ -1,4 +1,4 @@
-//===- nonfinite_notes.h - who made non-finite gradients --------*- C++ -*-===//
+//===- nonfinite_notes.h - ranks with non-finite gradients ------*- C++ -*-===//
 //
 // The kernel meshplan.note_nonfinite records which rank made the first non-finite element of a gradient. After the
 // reduction all ranks have such elements.

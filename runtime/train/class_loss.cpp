@@ -1,4 +1,4 @@
-//===- class_loss.cpp - what a class loss is made of ----------------------===//
+//===- class_loss.cpp - the structure of a class loss ---------------------===//
 
 #include "runtime/train/class_loss.h"
 

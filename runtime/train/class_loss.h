@@ -1,4 +1,4 @@
-//===- class_loss.h - what a class loss is made of --------------*- C++ -*-===//
+//===- class_loss.h - the structure of a class loss -------------*- C++ -*-===//
 //
 // Analyses the class losses of a program without backward pass (`eval`): whether the loss is the logarithm of a
 // perplexity, and why it may be NaN.

@@ -1,4 +1,4 @@
-//===- report.h - what a training run reports -------------------*- C++ -*-===//
+//===- report.h - reports of a training run ---------------------*- C++ -*-===//
 //
 // The numbers of each step, evaluation and checkpoint, and their receivers: the terminal, a log, TensorBoard. Only rank
 // 0 reports.

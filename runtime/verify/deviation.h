@@ -25,14 +25,14 @@ struct Deviation {
   bool isRight() const { return ratio() <= 1; }
 };
 
-/// The maximal number of PyTorch runs that give the own error: the first is unchanged, the others are rounded anew. The
-/// largest error of a tensor varies at most like the magnitude of one normal random number (if one element, or elements
-/// that one rounding moves together, dominates). The probability that such a magnitude exceeds 3 times the largest of
-/// 32 others is
+/// The maximal number of PyTorch runs that give the own error: the first is unchanged, the others have perturbed
+/// rounding. The largest error of a tensor varies at most like the magnitude of one normal random number (if one
+/// element, or elements that one rounding moves together, dominates). The probability that such a magnitude exceeds 3
+/// times the largest of 32 others is
 ///
 ///   integral over x of density(|x|) * P(|y| <= x / 3)^32  =  6e-7.
 ///
-/// Runs that are rounded anew have twice the error, which makes it even less likely.
+/// Runs with perturbed rounding have twice the error, which makes it even less likely.
 inline constexpr int mostDraws = 32;
 inline constexpr double mostOwnErrors = 3;
 

@@ -68,7 +68,7 @@ void Reference::findRead() {
 }
 
 /// Marks the floats that depend on weights. Masks and positions, computed from inputs and buffers, do not depend on the
-/// order of sums, so they are not rounded anew.
+/// order of sums, so their rounding is not perturbed.
 void Reference::findWeighted() {
   isWeighted.resize(programTable->values()->size());
   auto isOfFloats = [&](int value) { return isFloat(dtypeOf(programTable->values()->Get(value)->dtype())); };
@@ -225,7 +225,7 @@ Status Reference::compute(const artifact::Instruction &instruction, Precision pr
   return Status();
 }
 
-/// Rounds the results of an instruction anew, except views: their elements have been rounded already.
+/// Perturbs the rounding of an instruction's results, except of views: their elements have been perturbed already.
 Status Reference::roundAnew(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const {
   const artifact::Compute *action = instruction.action_as_Compute();
   for (flatbuffers::uoffset_t i = 0; action && i < action->outputs()->size(); ++i) {

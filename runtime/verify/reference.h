@@ -18,7 +18,7 @@ using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 /// One run of the reference.
 struct ReferenceRun {
   Precision precision = Precision::own;
-  /// If set, results that depend on weights are rounded anew with this seed; see roundedAnew.
+  /// If set, the rounding of results that depend on weights is perturbed with this seed; see roundedAnew.
   std::optional<uint64_t> rounding;
   int threads = 1;            ///< number of threads
   bool differentiates = true; ///< runs the backward pass, if the program has a loss

@@ -1,4 +1,4 @@
-//===- subjects.cpp - what verify compares --------------------------------===//
+//===- subjects.cpp - subjects of a comparison ----------------------------===//
 
 #include "runtime/verify/subjects.h"
 
@@ -120,7 +120,7 @@ void SubjectList::addStep(SubjectKind kind, const artifact::Gradient &gradient, 
   list.back().optimizer = call.numbers;
   list.back().gradient = gradient.value();
   list.back().held = call.held;
-  // The updated value, since the parameter itself is made by no instruction.
+  // The updated value, since no instruction produces the parameter itself.
   list.back().made = updates.at(value);
   list.back().isHalf = isHalf(program, value);
 }

@@ -1,4 +1,4 @@
-//===- subjects.h - what verify compares ------------------------*- C++ -*-===//
+//===- subjects.h - subjects of a comparison --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_SUBJECTS_H
 #define MESHPLAN_RUNTIME_VERIFY_SUBJECTS_H
@@ -32,7 +32,7 @@ struct Subject {
   int placed = -1;            ///< index into Schedule.origins: the statement that shards the parameter
   bool isHalf = false;        ///< bounded as 16-bit results, see deviationOf
 
-  /// True if the optimizer makes it; its own errors then come from the ranks.
+  /// True if the optimizer computes it; its own errors then come from the ranks.
   bool isOfOptimizer() const { return kind == SubjectKind::master || kind == SubjectKind::parameter; }
 };
 

@@ -52,7 +52,7 @@ static int64_t chunkCount(int64_t size) { return (size + chunkSize - 1) / chunkS
 Status meshplan::post(KeyValueStore &store, const std::string &key, const Collective &collective, int64_t index) {
   int64_t size = payloadSize(collective, index);
   auto *input = static_cast<const std::byte *>(collective.input);
-  // The head is set last: its key says that all chunks are there.
+  // The head is set last: its key means that all chunks exist.
   for (int64_t chunk = 0; chunk < chunkCount(size); ++chunk) {
     int64_t begin = chunk * chunkSize, count = std::min(chunkSize, size - begin);
     MESHPLAN_RETURN_IF_ERROR(

@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// The store is asked for a failure at most this often.
+/// The store is queried for a failure at most this often.
 static constexpr std::chrono::milliseconds askForCauseEvery{20};
 
 static std::string textOf(const Status &status) {

@@ -25,7 +25,7 @@ public:
 
   std::span<const int64_t> ranks() const { return memberRanks; }
 
-  /// Takes the part of one member. True if it was the last to arrive; then the parts have been compared, and `error`
+  /// Adds the part of one member. True if it was the last to arrive; then the parts have been compared, and `error`
   /// says whether they agree.
   bool arrive(int64_t slot, Collective collective, std::string_view group);
 

@@ -1,4 +1,4 @@
-//===- literal.cpp - literal arguments as the dispatcher takes them -------===//
+//===- literal.cpp - literal arguments for the dispatcher -----------------===//
 
 #include "runtime/tensor/torch/literal.h"
 

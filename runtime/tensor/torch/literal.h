@@ -1,4 +1,4 @@
-//===- literal.h - literal arguments as the dispatcher takes them -*- C++ -*-===//
+//===- literal.h - literal arguments for the dispatcher ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_LITERAL_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_LITERAL_H

@@ -1,4 +1,4 @@
-//===- temporary_files_test.cpp - what a signal leaves behind -------------===//
+//===- temporary_files_test.cpp - temporary files after a signal ----------===//
 
 #include "runtime/base/temporary_files.h"
 

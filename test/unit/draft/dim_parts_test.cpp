@@ -1,4 +1,4 @@
-//===- dim_parts_test.cpp - dims that are several parts side by side ------===//
+//===- dim_parts_test.cpp - dims of several parts -------------------------===//
 
 #include "compiler/draft/dim_parts.h"
 #include "test/unit/draft/graph_of.h"

@@ -1,4 +1,4 @@
-//===- verify_collectives_test.cpp - collectives that would wait in a cycle =//
+//===- verify_collectives_test.cpp - cyclic waits of collectives ----------===//
 
 #include "test/unit/scheduling/problem_fixture.h"
 

@@ -1,4 +1,4 @@
-//===- partial_operands_test.cpp - where addends may enter ----------------===//
+//===- partial_operands_test.cpp - operands that may be partial -----------===//
 
 #include "compiler/sharding/partial_operands.h"
 #include "test/unit/dialect/plan_text.h"

@@ -1,4 +1,4 @@
-//===- nearest_test.cpp - the names that a user may have meant ------------===//
+//===- nearest_test.cpp - suggestions for misspelled names ----------------===//
 
 #include "compiler/support/nearest.h"
 

@@ -1,4 +1,4 @@
-//===- attention_blocks.cpp - what attention and its gradient share -------===//
+//===- attention_blocks.cpp - parts of attention and its gradient ---------===//
 
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
 

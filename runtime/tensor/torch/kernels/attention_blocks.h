@@ -1,4 +1,4 @@
-//===- attention_blocks.h - what attention and its gradient share -*- C++ -*-===//
+//===- attention_blocks.h - parts of attention and its gradient -*- C++ -*-===//
 //
 // What attention and its gradient share. Both work in blocks of query rows, so that the scores and additive masks of
 // all rows never exist at once and unreachable keys are not visited.

@@ -1,4 +1,4 @@
-//===- distribution_test.cpp - how the elements of parameters are drawn ---===//
+//===- distribution_test.cpp - distributions of initial values ------------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 

@@ -79,6 +79,7 @@ void reduceTyped(std::span<const void *const> inputs, std::span<void *const> out
     for (void *output : outputs) {
       T *result = static_cast<T *>(output) + begin;
       for (int64_t i = 0; i < size; ++i)
+        // 16-bit types are rounded once, after all additions in f32.
         result[i] = store<T>(accumulator[i]);
     }
   }

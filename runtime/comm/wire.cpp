@@ -20,6 +20,7 @@ void WireWriter::putCounts(std::span<const int64_t> counts) {
 }
 
 void WireWriter::putCollective(const Collective &collective) {
+  // Buffers are not sent: they are addresses in this process.
   put(collective.kind);
   put(collective.dtype);
   put(collective.reduction);
@@ -65,6 +66,7 @@ Collective WireReader::takeCollective() {
 Status WireReader::takeStatus() {
   auto code = take<StatusCode>();
   std::string text = takeText();
+  // An unknown code of another version must not become success.
   bool isFailure = code > StatusCode::ok && code <= StatusCode::internal;
   return {isFailure ? code : StatusCode::aborted, std::move(text)};
 }
@@ -87,6 +89,7 @@ void WireReader::copy(void *target, size_t size) {
 }
 
 Hash GroupNames::next(const std::string &name, const std::vector<int64_t> &ranks) {
+  // All ranks create groups in the same order, so the count of equal groups gives each the same identity everywhere.
   std::string identity = name + '\0' + std::to_string(made[{name, ranks}]++);
   for (int64_t rank : ranks)
     identity += ' ' + std::to_string(rank);

@@ -127,6 +127,8 @@ template <typename Visit> void forEachShared(const artifact::Program &program, c
 } // namespace
 
 void Executor::share(const Executor &owner) {
+  // Programs are matched by name, because each numbers its values separately. Tensors are reference counted, so sharing
+  // copies no elements.
   storages.share(owner.storages);
   std::map<std::string, int, std::less<>> theirs;
   forEachShared(owner.view.program(), [&](const std::string &name, int value) { theirs[name] = value; });
@@ -153,10 +155,12 @@ void Executor::shareConstants(const Executor &owner) {
 }
 
 Status Executor::loadWeights(const Feed &feed) {
+  // A later call replaces the parameters, so their bytes are counted from zero.
   resident.parameters = resident.hostParameters = 0;
   if (!view.program().parameters())
     return Status();
   std::vector<FeedRequest> requests;
+  // A parameter with parts, or a flat one, has several requests; parameter i ends with request ends[i].
   std::vector<size_t> ends;
   for (const artifact::Parameter *parameter : *view.program().parameters()) {
     std::ranges::move(requestsOf(view, parameter->value(), namesOf(*parameter)), std::back_inserter(requests));
@@ -171,10 +175,12 @@ Status Executor::loadWeights(const Feed &feed) {
       readAhead.beforeReading(request);
     std::span<const FeedRequest> slices(requests.begin() + begin, requests.begin() + ends[i]);
     HostScope host(view.isOnHost(value));
+    // Allocated in its buffer, if it has one, so that loading needs no further copy.
     MESHPLAN_ASSIGN_OR_RETURN(initial[value], storages.allocate(value));
     MESHPLAN_RETURN_IF_ERROR(loadInto(feed, slices, initial[value]));
     (view.isOnHost(value) ? resident.hostParameters : resident.parameters) += initial[value].byteSize();
   }
+  // The check belongs to loading: in the first step the source of NaN would be hard to find.
   MESHPLAN_ASSIGN_OR_RETURN(nonfinite, nonfiniteWeights(view, initial));
   return Status();
 }
@@ -269,6 +275,7 @@ void Executor::countFrom(std::string_view parameter, int64_t steps) {
 Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
   const artifact::Program &own = view.program();
   int count = valueArg(*own.instructions()->Get(index)->action_as_Compute(), "step");
+  // The operator reads the step count as a tensor. It is replaced for this call only.
   Tensor ofOthers = values[count];
   for (const artifact::Setting *setting : *own.settings())
     if (setting->value() == count) {
@@ -297,9 +304,11 @@ Status Executor::begin(int64_t step, int64_t microbatch) {
 }
 
 Status Executor::runSteps(Trace *trace, const Observer *observer) {
+  // Settings depend on the step number, so they are computed before its first instruction.
   MESHPLAN_RETURN_IF_ERROR(settings.write(stepsDone, values));
   std::multimap<size_t, int> moments;
   if (observer)
+    // A value is observed right after it exists, because the plan frees it after its last use.
     moments = momentsOf(view.program(), *observer);
   for (size_t index = 0; index < program.size(); ++index) {
     if (index == firstUpdate)
@@ -319,8 +328,10 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
 }
 
 void Executor::takeUpdates() {
+  // Only after the whole step has succeeded, so that a failed step does not mix old and new tensors here.
   const auto *updates = view.program().updates();
   for (flatbuffers::uoffset_t i = 0; updates && i < updates->size(); ++i)
+    // In most programs the value is the target itself, updated in place; otherwise the new tensor replaces the old one.
     initial[updates->Get(i)->target()] = values[updates->Get(i)->value()];
 }
 

@@ -44,6 +44,7 @@ Overlap Overlap::fromPiece() const { return withPiece(*this, &CommonRun::source)
 
 static std::vector<CommonRun> commonRuns(std::span<const Range> source, std::span<const Range> target) {
   std::vector<CommonRun> runs;
+  // Offsets count elements of the local tensors, in which the ranges of a dim follow one another without gaps.
   int64_t sourcePlace = 0;
   for (const Range &a : source) {
     int64_t targetPlace = 0;
@@ -69,6 +70,7 @@ static std::vector<CommonRun> commonRuns(std::span<const Range> source, std::spa
 Overlap meshplan::overlapOf(const SliceRanges &source, const SliceRanges &target) {
   Overlap overlap;
   for (size_t dim = 0; dim < source.size(); ++dim)
+    // Slices are products of ranges, so their overlap is the product of the overlaps of the dims.
     overlap.dims.push_back(commonRuns(source[dim], target[dim]));
   return overlap;
 }

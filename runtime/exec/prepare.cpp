@@ -78,6 +78,7 @@ private:
   Expected<std::unique_ptr<Step>> start(const artifact::Instruction &instruction) {
     const artifact::Start &action = *instruction.action_as_Start();
     MESHPLAN_ASSIGN_OR_RETURN(auto step, prepareStart(view, instruction, *groups[action.communicator()]));
+    // The wait finds its start by the sequence number. Verification guarantees that the start comes first.
     started[action.sequence()] = step.get();
     return std::unique_ptr<Step>(std::move(step));
   }
@@ -122,11 +123,13 @@ private:
 } // namespace
 
 size_t meshplan::firstUpdateOf(const artifact::Program &program) {
+  // A checkpoint may copy parameters and states until the first instruction that changes them; see CheckpointWriter.
   HeldValues held(program);
   size_t index = 0;
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *compute = instruction->action_as_Compute();
     const artifact::Start *start = instruction->action_as_Start();
+    // Both kinds of instructions can write to existing memory: operators in place, and collectives into targets.
     if ((compute && held.hasAnyOf(compute->overwrites())) || (start && held.hasAnyOf(start->targets())))
       return index;
     if (const artifact::Slice *slice = instruction->action_as_Slice())
@@ -141,6 +144,8 @@ Expected<std::vector<std::unique_ptr<Step>>> meshplan::prepareSteps(const RankVi
   Preparation preparation(view, groups);
   NeededSteps needed;
   if (asked)
+    // If only some outputs are requested, values lose readers: they are freed at another instruction than in the
+    // artifact.
     needed = stepsFor(view.program(), *asked);
   std::vector<std::unique_ptr<Step>> steps;
   for (const artifact::Instruction *instruction : *view.program().instructions()) {

@@ -89,6 +89,7 @@ Status ProgramRunner::resume(const StepCounters &counters) {
     return Status::error(StatusCode::invalid, "a training of ", counters.steps, " steps of which ", counters.skipped,
                          " changed nothing, ", counters.stepsInRow, " in a row did, and the scale of the loss is ",
                          counters.lossScale);
+  // The guard continues with the saved scale and counts; a plan without a loss scale ignores them.
   guard.emplace(last->place().program().guard(), firstScale(), counters);
   last->numbers().setSkipped(counters.skipped);
   return last->begin(counters.steps, 0);
@@ -96,6 +97,7 @@ Status ProgramRunner::resume(const StepCounters &counters) {
 
 void ProgramRunner::beforeUpdates(std::function<Status()> action) {
   for (Pass &pass : passes)
+    // A program without updates would call the action at its end, in each microbatch.
     if (const artifact::Program &program = pass.program->place().program();
         firstUpdateOf(program) < program.instructions()->size())
       pass.program->beforeUpdates(action);
@@ -139,6 +141,7 @@ Status ProgramRunner::runPasses(Trace *trace) {
   int64_t microbatches = 1, number = last->steps();
   for (Pass &pass : passes) {
     for (int64_t microbatch = 0; microbatch < pass.runs; ++microbatch) {
+      // All microbatches of a step have the same step number; random numbers also depend on the microbatch.
       MESHPLAN_RETURN_IF_ERROR(pass.program->begin(number, microbatch));
       MESHPLAN_RETURN_IF_ERROR(pass.program->run(trace));
     }
@@ -202,6 +205,7 @@ Status ProgramRunner::judge(const NonfiniteNotes &notes) {
     return Status();
   const artifact::Port *count = findOutput(view.program(), wanted->output()->string_view());
   MESHPLAN_ASSIGN_OR_RETURN(lastOutcome.nonfinite, readInteger(last->valueOf(count->value())));
+  // All ranks have the same count, so their guards stay equal without communication.
   guard->take(lastOutcome.nonfinite);
   if (lastOutcome.nonfinite == 0)
     return Status();

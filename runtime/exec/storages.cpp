@@ -39,6 +39,7 @@ Expected<Tensor> Storages::allocate(int value) {
   Storage &storage = storages[place->second.storage];
   if (!storage.whole.defined())
     MESHPLAN_RETURN_IF_ERROR(make(storage));
+  // A view: an operator that updates the parameter in place writes to the buffer.
   MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(storage.whole, 0, place->second.offset, elementCount(shape)));
   return reshape(run, shape);
 }
@@ -90,6 +91,7 @@ Status Storages::registerWith(const Groups &groups) {
   for (const auto &[communicator, used] : uses())
     for (size_t index : used) {
       const Storage &storage = storages[index];
+      // A buffer whose tensors this program has not allocated has no memory to register.
       if (!storage.isRegistered || !storage.whole.defined() || storage.elements == 0)
         continue;
       MESHPLAN_ASSIGN_OR_RETURN(auto registration,

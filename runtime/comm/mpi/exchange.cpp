@@ -99,6 +99,7 @@ Status MpiExchange::begin() {
     prepareReduction();
   else
     prepareCopies();
+  // Streams may complete while others are being added, which must not count as the end.
   begun = true;
   // Receives are posted first, so that no sent chunk arrives unexpected and is buffered by MPI.
   for (InStream &stream : ins)
@@ -114,6 +115,7 @@ void MpiExchange::prepareCopies() {
   for (int64_t slot = 0; slot < size(); ++slot) {
     Piece out = sent(slot), in = received(slot);
     if (slot != ownSlot()) {
+      // The peer's piece has its own stream, whose chunks are copied directly to their location in the output.
       addIn(slot, 0, in.count, copyTo(output + in.offset));
       addOut(slot, input + out.offset, out.count);
     } else if (in.count > 0 && input + out.offset != output + in.offset) {

@@ -40,6 +40,7 @@ void write(WireWriter &, const auto &) {} // the other messages have no content
 std::vector<std::byte> encode(const Message &message) {
   WireWriter writer;
   writer.put(version);
+  // The kind is the index in the variant; decode must list the kinds in the same order.
   writer.put(static_cast<uint8_t>(message.index()));
   std::visit([&](const auto &content) { write(writer, content); }, message);
   return writer.take();
@@ -69,6 +70,7 @@ Expected<Message> decode(std::span<const std::byte> bytes) {
   default:
     return Status(StatusCode::corrupted, "a message of an unknown kind");
   }
+  // Truncated or trailing bytes mean a faulty sender, so the message is rejected as a whole.
   if (!reader.complete())
     return Status::error(StatusCode::corrupted, "a message of ", bytes.size(), " bytes with a wrong length");
   return message;

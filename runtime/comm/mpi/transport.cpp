@@ -27,6 +27,7 @@ Transport::Transport(MPI_Comm communicator) : communicator(communicator) {
 
 Transport::~Transport() {
   for (Operation &operation : operations)
+    // MPI may still write to the buffers of unfinished requests, so their memory is leaked instead of freed.
     operation.buffer.abandon();
 }
 
@@ -40,6 +41,7 @@ Status Transport::start(int64_t to, int64_t tag, Buffer buffer, Sent sent) {
 }
 
 Status Transport::sendMessage(int64_t to, std::span<const std::byte> bytes) {
+  // A copy, because the caller's bytes may change before MPI has sent them.
   Buffer buffer = Buffer::allocate(static_cast<int64_t>(bytes.size()));
   std::ranges::copy(bytes, buffer.data());
   ++messagesInFlight;
@@ -64,6 +66,7 @@ Status Transport::receive(int64_t from, int64_t tag, int64_t size, Received rece
 }
 
 Status Transport::takeMessages(const MessageHandler &onMessage, bool &any) {
+  // Several messages may have arrived since the last poll. MPI_Improbe tells their length before they are received.
   for (;;) {
     int found = 0, size = 0;
     MPI_Message message;
@@ -84,6 +87,7 @@ Status Transport::finishRequests(bool &any) {
   if (requests.empty())
     return Status();
   int count = 0;
+  // One call for all requests: MPI makes progress inside of it.
   std::vector<int> indices(requests.size());
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Testsome, static_cast<int>(requests.size()), requests.data(), &count, indices.data(),
                                MPI_STATUSES_IGNORE);

@@ -28,6 +28,8 @@ Expected<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(const NcclA
 }
 
 Status NcclCommunicator::connect(World &host, Group &hosts) {
+  // The id contains the address at which the ranks connect. Rank 0 of the group creates it, and the hosts distribute
+  // it.
   ncclUniqueId id = {};
   Status made = index == 0 ? ncclStatus(api, api.getUniqueId(&id)) : Status();
   std::string what = "rank " + std::to_string(host.rank()) + ": making the communicator '" + ownName + "'";
@@ -82,6 +84,7 @@ Expected<std::unique_ptr<Registration>> NcclCommunicator::registerBuffer(void *b
 
 void NcclCommunicator::deregister(void *registered) {
   if (handle)
+    // After an abort there is no communicator, and nothing to deregister.
     (void)api.commDeregister(handle, registered);
 }
 
@@ -105,10 +108,12 @@ Progressing NcclCommunicator::isLaunched() {
 }
 
 Status NcclCommunicator::start(const std::shared_ptr<Flight> &flight, const Collective &collective) {
+  // The collective reads results of the compute stream, so its own stream waits for them, without blocking the host.
   MESHPLAN_RETURN_IF_ERROR(flight->ready.record(compute));
   MESHPLAN_RETURN_IF_ERROR(flight->ready.orderBefore(stream.get()));
   LaunchTarget target{api, handle, stream.get(), static_cast<int64_t>(members.size()), index};
   MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, launch(target, collective), handle));
+  // NCCL accepts one call at a time, so the next start first completes this launch.
   launching = flight;
   // Not longer, because the first use of a connection waits for the peers.
   Progressing launched = false;

@@ -65,6 +65,7 @@ Status meshplan::post(KeyValueStore &store, const std::string &key, const Collec
 }
 
 Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &key) {
+  // The content comes from another process, so lengths are checked before they are used.
   MESHPLAN_ASSIGN_OR_RETURN(std::string head, store.get(key));
   WireReader reader(std::as_bytes(std::span(head)));
   auto size = reader.take<int64_t>();
@@ -78,6 +79,7 @@ Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &k
   }
   if (static_cast<int64_t>(posted.payload.size()) != size)
     return Status(StatusCode::corrupted, "the store holds less than was posted");
+  // The posted pointer would be one of the other process.
   posted.collective.input = posted.payload.data();
   return posted;
 }
@@ -91,6 +93,7 @@ Status meshplan::removePosted(KeyValueStore &store, const std::string &key, cons
 static void reduce(const Collective &own, Piece piece, std::span<const Posted> parts) {
   std::vector<const void *> inputs;
   for (const Posted &part : parts)
+    // In group order, as in all backends: every rank computes the same bits itself.
     inputs.push_back(part.payload.data() + piece.offset * dtypeSize(own.dtype));
   if (piece.count > 0)
     reduceInOrder(inputs, {&own.output, 1}, piece.count, own.dtype, own.reduction);

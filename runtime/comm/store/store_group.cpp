@@ -77,6 +77,7 @@ Status StorePending::wait(std::chrono::milliseconds limit) {
     return result;
   result = waitForPeers(limit);
   if (result.ok()) {
+    // The whole collective happens in the wait: without a progress thread, nothing could move data earlier.
     result = take();
     if (!result.ok())
       result = result.withContext(what);
@@ -90,6 +91,7 @@ Status StorePending::wait(std::chrono::milliseconds limit) {
 Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
   Clock::time_point deadline = Clock::now() + limit;
   std::vector<std::string> keys = place.keys();
+  // Exponential backoff: short collectives end fast, and long waits do not load the store.
   for (auto rest = shortestRest;; rest = std::min(longestRest, rest * 2)) {
     auto there = store.has(keys);
     if (!there)
@@ -145,9 +147,11 @@ Expected<Pending> StoreGroup::start(Collective collective) {
   Place place{.group = name(), .participants = participantsOf(collective, size(), index()), .ownIndex = index()};
   auto [first, second] = place.participants.pair;
   int64_t number = started[place.participants.pair]++;
+  // The same key on every rank, because all start the collectives of a group in the same order.
   place.key = key + "/" + std::to_string(first) + "/" + std::to_string(second) + "/" + std::to_string(number);
   for (int64_t member : place.participants.indices)
     place.ranks.push_back(ranks()[member]);
+  // Posted at the start, so that peers can finish even if this rank computes before its wait.
   if (Status status = post(world.keyValueStore(), place.keyOf(place.participants.slot), collective, index());
       !status.ok()) {
     world.abort(status.withContext(what));

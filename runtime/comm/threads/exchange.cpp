@@ -13,6 +13,7 @@ Exchange::Exchange(std::vector<int64_t> ranks, std::vector<int64_t> indices)
       claimed(memberRanks.size(), false), unclaimed(size()) {}
 
 bool Exchange::arrive(int64_t slot, Collective collective, std::string_view group) {
+  // Under the lock of the run. The last arrival checks all parts, so no rank moves data before all agree.
   parts[slot] = std::move(collective);
   if (++arrived < size())
     return false;
@@ -33,8 +34,8 @@ std::vector<int64_t> Exchange::missing() const {
 
 std::optional<int64_t> Exchange::claimPiece(int64_t own) {
   if (unclaimed == 0)
-    // Start with the own piece, so that the ranks work on different pieces.
     return std::nullopt;
+  // Start with the own piece, so that the ranks work on different pieces.
   int64_t slot = own;
   while (claimed[slot])
     slot = (slot + 1) % size();
@@ -57,6 +58,7 @@ void Exchange::reducePiece(int64_t slot) const {
   if (piece.count == 0)
     return;
   int64_t offset = piece.offset * dtypeSize(own.dtype);
+  // One thread reduces the piece for all ranks, and writes it to all outputs of an all-reduce.
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
   for (const std::optional<Collective> &part : parts) {
@@ -66,6 +68,7 @@ void Exchange::reducePiece(int64_t slot) const {
   }
   if (own.kind == CollectiveKind::reduceScatter)
     outputs.push_back(own.output);
+  // In group order for every piece, so that the sum has the same bits on all ranks and in all runs.
   reduceInOrder(inputs, outputs, piece.count, own.dtype, own.reduction);
 }
 

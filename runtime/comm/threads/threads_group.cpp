@@ -39,6 +39,7 @@ ThreadsPending::~ThreadsPending() {
     return;
   std::unique_lock lock(run.mutex);
   if (!exchange->finished())
+    // The peers would read the buffers of a rank that has ended.
     run.abort(lock, Status(StatusCode::peerLost, what + ": left without waiting for it"));
 }
 
@@ -48,6 +49,7 @@ Status ThreadsPending::wait(std::chrono::milliseconds limit) {
   std::unique_lock lock(run.mutex);
   result = waitForPeers(lock, limit);
   if (result.ok()) {
+    // Threads move pieces in parallel. A rank that waits early helps with the pieces of the others.
     movePieces(lock);
     // The remaining pieces are being moved by other threads, which depend on nothing else: no time-out.
     run.wake[rank()].wait(lock, [&] { return exchange->finished() || !run.cause.ok(); });
@@ -83,6 +85,8 @@ void ThreadsPending::movePieces(std::unique_lock<std::mutex> &lock) {
     std::optional<int64_t> piece = exchange->claimPiece(slot);
     if (!piece)
       return;
+    // The mutex is free while a piece moves. abort waits until no piece is moving, because the buffers may be freed
+    // after it.
     ++run.moving;
     lock.unlock();
     exchange->movePiece(*piece);
@@ -106,6 +110,7 @@ Status ThreadsPending::failure(std::unique_lock<std::mutex> &lock, Status status
 Expected<Pending> ThreadsGroup::start(Collective collective) {
   auto [pair, indices, slot] = participantsOf(collective, size(), index());
   std::string what = "rank " + std::to_string(ranks()[index()]) + ": " + describe(collective, name());
+  // All ranks start the collectives of a group in the same order, so the number identifies one without communication.
   int64_t number = started[pair]++;
 
   std::unique_lock lock(run.mutex);
@@ -122,6 +127,7 @@ Expected<Pending> ThreadsGroup::start(Collective collective) {
   std::shared_ptr<Exchange> exchange = entry;
   // The last arrival wakes the ranks that wait already; the others find it ready.
   if (exchange->arrive(slot, std::move(collective), name())) {
+    // Only started collectives that miss a rank are listed. The pending objects keep the exchange alive.
     state->open.erase(key);
     run.notify(*exchange);
   }

@@ -88,12 +88,14 @@ Status BucketStep::run(std::span<Tensor> values) {
   auto next = takeOff(values);
   if (!next)
     return next.status().withContext(instructionContext(view, name(), instruction));
+  // The tensors are stored before the start, because the backend reads and writes their memory from then on.
   flight = *std::move(next);
   MESHPLAN_ASSIGN_OR_RETURN(flight.pending, start());
   return Status();
 }
 
 Status BucketStep::finish(std::span<Tensor> values) {
+  // The step runs again in the next training step, so it must not keep the buffers.
   Flight landing = std::exchange(flight, Flight());
   MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
   // Freed before outputs are allocated, to reduce peak memory.
@@ -135,6 +137,8 @@ Expected<Tensor> BucketStep::gatherInputs(std::span<const Tensor> values) {
 }
 
 Expected<Tensor> BucketStep::pack(std::span<const Tensor> inputs, DType dtype) {
+  // A reduce-scatter sends to rank r the runs r of all tensors, so these must be contiguous: rank by rank, then tensor
+  // by tensor. Otherwise the tensors follow one another.
   int64_t sent = sentCount(), begin = 0;
   MESHPLAN_ASSIGN_OR_RETURN(Tensor together, allocateTensor({&sent, 1}, dtype));
   for (size_t rank = 0; rank < (scatters() ? counts.size() : 1); ++rank)
@@ -150,6 +154,7 @@ Expected<Tensor> BucketStep::pack(std::span<const Tensor> inputs, DType dtype) {
 Status BucketStep::chooseIncoming(Flight &next, DType dtype) const {
   // A gather of several tensors interleaves them by rank, so it cannot be received in place.
   if (!next.targets.empty() && (members.size() == 1 || !gathers())) {
+    // Undefined if the targets are not adjacent; then the result is unpacked into them.
     MESHPLAN_ASSIGN_OR_RETURN(next.incoming, joined(next.targets));
   }
   next.isInPlace = next.incoming.defined();
@@ -199,6 +204,7 @@ Status BucketStep::unpack(std::span<Tensor> values, const Flight &landing) {
   for (size_t i = 0; i < members.size(); ++i) {
     MESHPLAN_ASSIGN_OR_RETURN(values[members[i].output], outputOf(i, landing));
   }
+  // The reverse of pack: a gather delivers the runs of all tensors rank by rank.
   int64_t begin = 0;
   for (size_t rank = 0; rank < (gathers() ? counts.size() : 1); ++rank)
     for (const Member &member : members) {
@@ -228,12 +234,14 @@ Expected<Member> memberOf(const RankView &view, const artifact::Start &start, in
     member.runs.push_back({0, view.run(input).size});
     return member;
   }
+  // A gather has flat inputs and a reduce-scatter flat outputs; the other side is the tensor of which these are runs.
   bool gathers = start.kind() == artifact::CollectiveKind::all_gather;
   int cut = gathers ? input : output;
   Range whole = view.run(gathers ? output : input);
   for (int64_t rank : group) {
     Range run = view.peer(rank).run(cut);
     member.runs.push_back({run.offset - whole.offset, run.size});
+    // The communicator comes from the artifact. A wrong one would move elements to a wrong location without any failure.
     if (view.peer(rank).ranges(cut) != view.ranges(cut))
       return Status(StatusCode::corrupted, "the ranks of the communicator do not hold runs of the same elements");
   }

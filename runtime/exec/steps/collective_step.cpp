@@ -38,6 +38,7 @@ Expected<Pending> CollectiveStep::startGather(const Flight &flight) {
   DType dtype = flight.outgoing.dtype();
   if (action().kind() == artifact::CollectiveKind::all_reduce)
     return group.startAllGather(input, output, flight.outgoing.elementCount(), dtype, label);
+  // A reduce-scatter becomes an all-to-all: each rank receives every rank's addend of its own piece.
   std::vector<int64_t> counts(group.size(), flight.incoming.elementCount() / group.size());
   return group.startAllToAll(input, pieces.sendCounts, output, counts, dtype, label);
 }
@@ -69,6 +70,7 @@ std::vector<int64_t> CollectiveStep::incomingShape() const {
   if (pieces.unpacks)
     shape = {std::accumulate(pieces.receiveCounts.begin(), pieces.receiveCounts.end(), int64_t(0))};
   if (takesExtreme)
+    // A first dim for the addends of all ranks, which is reduced at the wait.
     shape.insert(shape.begin(), group.size());
   return shape;
 }
@@ -76,6 +78,7 @@ std::vector<int64_t> CollectiveStep::incomingShape() const {
 Expected<CollectiveStep::Flight> CollectiveStep::takeOff(std::span<Tensor> values) {
   Flight next;
   const Tensor &input = values[action().input()];
+  // Backends move contiguous memory only.
   MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, pieces.packs ? pack(pieces.sends, input) : contiguous(input));
   MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor(incomingShape(), input.dtype()));
   return next;

@@ -53,6 +53,7 @@ private:
   }
 
   Status compareParameter(const RecordedParameter &wanted) {
+    // A tied parameter may be saved under any of its names.
     const RecordedParameter *saved = findAny(record, wanted.names);
     if (!saved)
       return foreign("it has no parameter '" + wanted.names.front() + "'");
@@ -168,8 +169,10 @@ std::vector<std::pair<std::string, int64_t>> meshplan::begunParameters(const Che
     auto earlier = std::ranges::find_if(record.state.begun,
                                         [&](const auto &each) { return saved && each.first == saved->parameter; });
     if (earlier != record.state.begun.end())
+      // The count continues from the step at which this parameter's states began, in an earlier run.
       begun[state.parameter] = earlier->second;
     else if (!saved && !state.isMaster)
+      // Optimizers count only steps that changed something.
       begun[state.parameter] = record.state.counters.steps - record.state.counters.skipped;
   }
   return {begun.begin(), begun.end()};

@@ -48,6 +48,7 @@ static int64_t stepOf(std::string_view name) {
     return -1;
   const char *end = name.data() + name.size();
   auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, step);
+  // Written back and compared: "step-10" or "step-+00010" would be a second name of the same step.
   return error == std::errc() && rest == end && step >= 0 && nameOf(step) == name ? step : -1;
 }
 
@@ -79,6 +80,7 @@ Expected<std::string> meshplan::findCheckpoint(const std::string &path) {
     return path;
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
   std::filesystem::path normal = std::filesystem::path(path + "/.").lexically_normal().parent_path();
+  // "run/step-000010/" and "run/step-000010/." name the same folder.
   if (found.empty() && stepOf(normal.filename().string()) >= 0)
     return path; // reading it reports what it lacks
   if (found.empty())
@@ -101,6 +103,7 @@ static Status makeFolder(const std::string &path) {
     return Status();
   if (!std::filesystem::create_directories(path, error) && error)
     return failed("make folder", path, error.value());
+  // A new folder is durable only when the entry in its parent is.
   std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
   return flushFolder(whole.has_filename() ? whole.parent_path() : whole.parent_path().parent_path());
 }
@@ -124,6 +127,7 @@ static Status writeOwner(int descriptor, const std::string &path) {
 Expected<CheckpointFolder> CheckpointFolder::open(const std::string &path, int64_t keep) {
   MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
   std::string lockPath = path + lockFile;
+  // The file is never removed: another process may have opened it, and would then lock a removed file.
   int descriptor = ::open(lockPath.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return failed("write", lockPath, errno);
@@ -157,6 +161,7 @@ static Status removeAll(const std::string &path) {
 Status CheckpointFolder::removeLeftovers() const {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> names, namesIn(path));
   for (const std::string &name : names)
+    // Hidden names are incomplete or half-removed checkpoints. The lock guarantees that no other run is writing them.
     if (name.starts_with(hiddenPrefix))
       MESHPLAN_RETURN_IF_ERROR(removeAll(path + "/" + name));
   return Status();

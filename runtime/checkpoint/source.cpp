@@ -18,6 +18,7 @@ static Status checkTensors(const TensorSource &source, std::span<const TensorSpe
     if (!tensor)
       return Status::error(StatusCode::corrupted, source.path(), ": no tensor '", spec.name, "', which ", recordName,
                            " lists");
+    // The record was written with the files. If they differ, a file was replaced, and other tensors may be wrong, too.
     if (tensor->dtype != spec.dtype || tensor->shape != spec.shape)
       return Status::error(StatusCode::corrupted, source.path(), ": tensor '", spec.name, "' is ",
                            shapeText(tensor->shape), " ", dtypeName(tensor->dtype), ", ", recordName, " says ",
@@ -51,6 +52,7 @@ static Status setChecksums(TensorSource &source, const CheckpointFile &file, con
 static Status checkFile(TensorSource &source, const MappedFile &mapped, const CheckpointFile &file,
                         const CheckpointRecord &record) {
   MESHPLAN_RETURN_IF_ERROR(checkTensors(source, file.tensors));
+  // Checkpoints of format 1 have none; then only damage to the structure is found.
   if (!record.checksums)
     return Status();
   if (!record.checksums->files.contains(file.name))

@@ -88,6 +88,7 @@ std::vector<Range> localPart(std::span<const Range> ranges, int64_t begin, int64
     int64_t first = std::clamp<int64_t>(begin, 0, range.size), last = std::clamp<int64_t>(begin + count, 0, range.size);
     if (first < last)
       part.push_back({range.offset + first, last - first});
+    // From here on `begin` counts from the next range.
     begin -= range.size;
   }
   return part;
@@ -113,6 +114,7 @@ public:
       return within(dim, last, begin, end);
     within(dim, first - 1, begin, first * stride);
     if (first < last)
+      // Whole rows need no further cut: the dims after `dim` keep all of their ranges.
       withRows(dim, first, last - first, [&] { slices.push_back(prefix); });
     within(dim, last, last * stride, end);
   }
@@ -148,6 +150,7 @@ int64_t elementCount(std::span<const int64_t> shape) {
 std::vector<int64_t> contiguousStrides(std::span<const int64_t> shape) {
   std::vector<int64_t> strides(shape.size());
   int64_t stride = 1;
+  // Row-major: the last dim varies fastest.
   for (size_t i = shape.size(); i-- > 0; stride *= shape[i])
     strides[i] = stride;
   return strides;

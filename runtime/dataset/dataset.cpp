@@ -35,6 +35,7 @@ bool areThere(std::span<const std::string> words) {
 Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const SampleField> fields,
                                        const TokenPlaces &tokens) {
   std::error_code ignored;
+  // Token files first: their common prefix need not exist as a file.
   if (std::optional<TokenFiles> files = findTokenFiles(path))
     return openTokenSamples(*files, fields, tokens);
   if (std::filesystem::is_directory(path, ignored))
@@ -67,6 +68,7 @@ Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> 
 std::pair<std::string, std::string> firstDifference(const std::string &left, const std::string &right) {
   std::istringstream leftText(left), rightText(right);
   std::string leftLine, rightLine;
+  // Fingerprints have one line per source, so the first difference names the file that changed.
   do {
     leftLine.clear();
     rightLine.clear();
@@ -98,6 +100,7 @@ Dataset::open(std::span<const std::string> words, std::span<const DataInput> inp
       return Status::error(StatusCode::invalid, data.paths[i], ": no samples (", sources[i]->description().front(),
                            ")");
   if (data.weights.empty())
+    // Without weights every sample of all files is read equally often, as from one file.
     dataset->parts.push_back(concatenated(std::move(sources)));
   else
     dataset->parts = std::move(sources);

@@ -60,6 +60,7 @@ public:
       item.isWanted = item.isReady = false;
     place += dataset->batch().samples;
     std::lock_guard lock(mutex);
+    // Called after a batch was loaded: the thread prepares the next one while the step computes.
     isAtWork = true;
     changed.notify_all();
   }
@@ -94,6 +95,7 @@ private:
   }
 
   void prepare(const std::stop_token &stop) {
+    // The operating system reads all ranges ahead before the first of them is needed.
     for (const Item &item : items)
       reader.announce(place, item.request);
     for (Item &item : items) {

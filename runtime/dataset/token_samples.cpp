@@ -50,6 +50,7 @@ public:
     DType dtype = layout.fields[field].dtype;
     int64_t written = 0;
     for (const Range &range : ranges[0]) {
+      // Only the rank's ranges are read from the mapped file.
       convertIntegers(tokens(sample, field, range).data(), type, out.data() + written, dtype, range.size);
       written += range.size * dtypeSize(dtype);
     }
@@ -72,6 +73,7 @@ public:
 
 private:
   std::span<const std::byte> tokens(int64_t sample, size_t field, const Range &range) const {
+    // Samples follow one another without overlap, across the borders of documents, as in nanoGPT and Megatron.
     int64_t begin = sample * layout.length + layout.fields[field].shift + range.offset, size = integerSize(type);
     return file.bytes().subspan(begin * size, range.size * size);
   }
@@ -132,6 +134,7 @@ Expected<SampleSourcePointer> openMegatron(const TokenFiles &files, std::span<co
   MESHPLAN_ASSIGN_OR_RETURN(MegatronIndex index, readMegatronIndex(files.index, indexFile.bytes()));
   MESHPLAN_ASSIGN_OR_RETURN(TokenLayout layout, layoutOf(fields, places, index.type, files.tokens));
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(files.tokens));
+  // The index describes every byte of the token file, so another size means that the files do not belong together.
   int64_t required = index.tokens * integerSize(index.type);
   if (static_cast<int64_t>(file.bytes().size()) != required)
     return Status::error(StatusCode::corrupted, files.tokens, ": ", file.bytes().size(), " bytes, ", required,
@@ -194,6 +197,7 @@ Expected<TokenPlaces> parseTokenPlaces(std::span<const std::string> words) {
 std::optional<TokenFiles> findTokenFiles(const std::string &path) {
   bool isTokens = path.ends_with(".bin");
   std::string prefix = isTokens || path.ends_with(".idx") ? path.substr(0, path.size() - 4) : path;
+  // The index decides the format: a .bin file alone is one of nanoGPT.
   if (isFile(prefix + ".idx"))
     return TokenFiles{prefix + ".bin", prefix + ".idx"};
   return isTokens ? std::optional(TokenFiles{path, ""}) : std::nullopt;

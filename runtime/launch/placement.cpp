@@ -105,11 +105,14 @@ Expected<Placement> readRanks(const Environment &environment) {
   Placement placement;
   for (const Source &source : {openMpi, pmi, pmix, torchrun}) {
     MESHPLAN_ASSIGN_OR_RETURN(std::optional<Placement> next, readSource(environment, source));
+    // Several launchers may be nested, such as torchrun in a Slurm job; they must agree.
     if (next)
       MESHPLAN_RETURN_IF_ERROR(merge(placement, *next));
   }
+  // Slurm also sets its variables for what other launchers start in a job, so they count only without any other.
   if (!placement.source.empty() || !environment.contains("SLURM_STEP_ID"))
     return placement;
+  // A step may have fewer tasks than its job.
   const Source &slurm = environment.contains(slurmStep.size) ? slurmStep : slurmJob;
   MESHPLAN_ASSIGN_OR_RETURN(std::optional<Placement> task, readSource(environment, slurm));
   return task ? *task : placement;
@@ -181,6 +184,7 @@ Expected<Connection> chooseBackend(std::string_view asked, const Placement &plac
     return Status::error(StatusCode::invalid, "--backend threads runs all ranks in one process, but this is ",
                          positionOf(placement), " (", placement.source,
                          "); help: leave out --backend, or start one process");
+  // First the connection of the hosts: the backend of GPUs needs one for its set-up and for failures.
   Hosts hosts = placement.alone() ? Hosts::threads : hostsOf(placement, meeting);
   bool mayBeCuda = workload.device.empty() && asked.empty() && hosts == Hosts::store;
   // If the schedule cannot be read, each process reports that by itself.
@@ -203,6 +207,7 @@ Status checkAgainstMpi(const Placement &placement, int64_t mpiRank, int64_t mpiS
     return Status();
   Placement mpi{.source = "", .rank = mpiRank, .size = mpiSize};
   Status status = disagreement(placement, "MPI says", positionOf(mpi));
+  // With a single MPI process, MPI does not know the launcher; otherwise both counts are real and contradict.
   if (mpiSize > 1)
     return status;
   return Status::error(status.code(), status.message(),
@@ -223,6 +228,7 @@ Expected<int> chooseGpu(int64_t rank, std::optional<int64_t> localRank, int gpus
   if (gpus == 0)
     return Status(StatusCode::unsupported, who + "the schedule is for cuda, and this machine has no CUDA device; help: "
                                                  "compile with --device cpu");
+  // Guessing rank modulo GPUs would be wrong where machines have different numbers of ranks.
   if (!localRank)
     return Status(StatusCode::invalid, who + "which of the GPUs of this machine is for this rank is not known; help: "
                                              "set LOCAL_RANK, from 0 on in each machine");

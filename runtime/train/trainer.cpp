@@ -55,6 +55,7 @@ Status Trainer::run() {
 }
 
 Status Trainer::goOn() {
+  // A resumed run may already be complete; running the same command again is then not an error.
   if (done() >= schedule.lastStep) {
     MESHPLAN_RETURN_IF_ERROR(note("step " + std::to_string(done()) + " is done already, and the last one is " +
                                   std::to_string(schedule.lastStep) + ": nothing to do"));
@@ -75,6 +76,7 @@ Status Trainer::goOn() {
 Status Trainer::takeBatch(StepReport &report) {
   auto begin = Clock::now();
   MESHPLAN_RETURN_IF_ERROR(parts.program->loadInputs(*parts.batches));
+  // Starts preparing the next batch, which overlaps with the step.
   parts.batches->advance();
   report.dataSeconds = secondsSince(begin);
   return Status();
@@ -150,7 +152,9 @@ Status Trainer::runStep() {
   parts.world->host().log().beginStep(number);
   StepReport report{.step = number, .lastStep = schedule.lastStep, .rates = ratesOf(program)};
   MESHPLAN_RETURN_IF_ERROR(takeBatch(report));
+  // The counter runs over all steps, so the step's part is a difference.
   double waited = program.waitedSeconds();
+  // The last step is the most representative one for a trace: caches and connections are warm.
   MESHPLAN_RETURN_IF_ERROR(program.run(number == schedule.lastStep ? parts.trace : nullptr, norm.observer()));
   report.exposedSeconds = program.waitedSeconds() - waited;
   report.lossScale = program.executor().numbers().find("loss_scale", number - 1);
@@ -163,10 +167,12 @@ Status Trainer::runStep() {
 }
 
 Status Trainer::evaluate() {
+  // The last step may be due by itself and at the end; it is evaluated once.
   if (!parts.evaluation || evaluated == done())
     return Status();
   moment = "evaluation behind step " + std::to_string(done());
   auto stops = [this]() -> Expected<bool> {
+    // All ranks must leave the evaluation after the same batch.
     double wish = parts.stopIsWished() ? 1 : 0;
     MESHPLAN_RETURN_IF_ERROR(takeLargest(*hosts, {&wish, 1}, "between two batches of an evaluation"));
     return isStopped = wish > 0;
@@ -181,6 +187,7 @@ Status Trainer::evaluate() {
 /// Reports a checkpoint that has been completed.
 Status Trainer::tellSaved() {
   int64_t step = parts.checkpoints->lastStep();
+  // A checkpoint completes some steps after it started; each is reported once.
   if (step == toldSaved || !parts.reports)
     return Status();
   toldSaved = step;

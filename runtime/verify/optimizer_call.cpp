@@ -73,6 +73,7 @@ const artifact::State *meshplan::masterOf(const artifact::Program &program, int 
 static int wholeOf(const artifact::Program &program, int value) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     if (const artifact::Slice *slice = instruction->action_as_Slice(); slice && slice->output() == value)
+      // With sharded optimizers the call updates a slice, possibly on the host; followed back to the parameter itself.
       return wholeOf(program, slice->input());
     const artifact::Compute *call = instruction->action_as_Compute();
     if (call && transferredBy(*call) >= 0 && call->outputs()->Get(0) == value)
@@ -83,6 +84,7 @@ static int wholeOf(const artifact::Program &program, int value) {
 
 /// Two parameters may have the same gradient, so the call must also name the parameter.
 static bool isOf(const artifact::Program &program, const artifact::Compute &call, const artifact::Gradient &gradient) {
+  // Optimizer calls are the calls that update their first argument in place by this gradient.
   if (valueArg(call, "gradient") != gradient.value() || !call.overwrites() || call.overwrites()->size() == 0)
     return false;
   int held = wholeOf(program, valueArg(call, "parameter"));
@@ -98,6 +100,7 @@ Expected<std::optional<OptimizerCall>> meshplan::optimizerOf(const artifact::Pro
     return std::optional<OptimizerCall>();
   MESHPLAN_ASSIGN_OR_RETURN(OptimizerKind kind, kindOf(*call));
   OptimizerNumbers numbers{.kind = kind,
+                           // The rate at the first step, which is the only one that verify runs.
                            .rate = settingAt(program, valueArg(*call, "learning_rate")),
                            .weightDecay = realArg(*call, "weight_decay"),
                            .beta1 = realArg(*call, "beta1"),

@@ -86,6 +86,7 @@ void Reference::findWeighted() {
         isOfWeights |= arg->values()->Get(i) >= 0 && isWeighted[arg->values()->Get(i)];
     for (int value : *action->outputs())
       if (value >= 0)
+        // Integers that depend on weights, such as the indices of a top-k, end the propagation: they are not rounded.
         isWeighted[value] = isOfWeights && isOfFloats(value);
   }
 }
@@ -115,6 +116,8 @@ static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_vie
   });
   for (size_t dim = 0; dim < std::min(shape.size(), part.whole.size()); ++dim)
     if (shape[dim] > 0 && part.whole[dim] != shape[dim])
+      // With microbatches that have their own mean, the model was exported for one microbatch; only the batch dim
+      // differs.
       part.dim = dim, part.count = part.whole[dim] / shape[dim];
   return part;
 }
@@ -173,6 +176,7 @@ bool Reference::differentiates(const ReferenceRun &run) const {
 
 /// The tensors that the program starts with.
 Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run, std::span<const Tensor> taken) const {
+  // Handles only: weights are converted for the run, but the loaded tensors stay as they are for the next precision.
   std::vector<Tensor> values = given;
   for (size_t input = 0; input < taken.size(); ++input)
     values[programTable->inputs()->Get(input)->value()] = taken[input];
@@ -232,6 +236,7 @@ Status Reference::roundAnew(const artifact::Instruction &instruction, uint64_t s
     int made = action->outputs()->Get(i);
     if (made < 0 || !isWeighted[made] || !values[made].defined() || !isFloat(values[made].dtype()))
       continue;
+    // Perturbing a view would perturb its elements twice, and change the tensor that it views.
     bool isView = false;
     for (const artifact::Arg *arg : *action->args())
       for (flatbuffers::uoffset_t j = 0; arg->values() && j < arg->values()->size(); ++j)
@@ -299,11 +304,13 @@ Expected<std::string> Reference::nonfiniteResult(const artifact::Instruction &in
 Expected<std::string> Reference::firstNonfiniteOf(std::span<const Tensor> taken) const {
   ReferenceRun run{.precision = Precision::wide, .differentiates = false};
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start(run, taken));
+  // Stops at the first NaN; infinities may be intended, as in masks.
   std::string infinite;
   for (const artifact::Instruction *instruction : *programTable->instructions()) {
     MESHPLAN_RETURN_IF_ERROR(runInstruction(*instruction, Precision::wide, values));
     MESHPLAN_ASSIGN_OR_RETURN(std::string text, nonfiniteResult(*instruction, values, /*infinities=*/false));
     if (!text.empty())
+      // NaN usually results from an infinity, so both are named: the first infinity is the cause.
       return infinite.empty() ? text : text + ", behind the first infinity: " + infinite;
     if (infinite.empty()) {
       MESHPLAN_ASSIGN_OR_RETURN(infinite, nonfiniteResult(*instruction, values, /*infinities=*/true));

@@ -241,7 +241,7 @@ Expected<Member> memberOf(const RankView &view, const artifact::Start &start, in
   for (int64_t rank : group) {
     Range run = view.peer(rank).run(cut);
     member.runs.push_back({run.offset - whole.offset, run.size});
-    // The communicator comes from the artifact. A wrong one would move elements to a wrong location without any failure.
+    // The communicator comes from the artifact. With a wrong one, elements would silently move to a wrong location.
     if (view.peer(rank).ranges(cut) != view.ranges(cut))
       return Status(StatusCode::corrupted, "the ranks of the communicator do not hold runs of the same elements");
   }

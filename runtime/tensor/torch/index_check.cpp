@@ -108,6 +108,7 @@ std::optional<IndexCheck> IndexCheck::of(std::string_view target, std::span<cons
 }
 
 bool IndexCheck::comesFirst(std::span<const Tensor> values) const {
+  // On a GPU these kernels end the process with an assertion, after which no message is possible.
   bool isFatal = rule->name.starts_with("aten.") && (rule->bound == Bound::rows || rule->bound == Bound::classes);
   return isFatal && indices.size() == 1 && indices.front() >= 0 && !unwrap(values[indices.front()]).is_cpu();
 }
@@ -147,10 +148,12 @@ std::optional<IndexFault> IndexCheck::find(std::span<const Tensor> values) const
     int64_t size = sizeFor(which, values);
     if (size < 0 || own.numel() == 0)
       continue;
+    // Some operators count negative indices from the end of the dim.
     int64_t begin = rule->beside == Beside::fromEnd ? -size : 0;
     // On the tensor's device: only one boolean is copied to the host in the common case.
     at::Tensor outside = own.lt(begin).logical_or_(own.ge(size));
     if (ignored)
+      // The ignored class may be any number, usually -100.
       outside.logical_and_(own.ne(*ignored));
     if (!outside.any().item<bool>())
       continue;

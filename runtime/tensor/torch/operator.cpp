@@ -65,6 +65,7 @@ public:
     stack.clear();
     if (status.ok() || !indices)
       return status;
+    // The operator's own message does not name the input, so the index is looked for after the failure.
     Status found = findFault(values);
     return fault ? found : status;
   }
@@ -96,6 +97,7 @@ private:
         results.push_back(std::move(result));
     MESHPLAN_RETURN_IF_ERROR(checkResults());
     for (size_t i = 0; i < outputs.size(); ++i)
+      // Results that no instruction reads have no value; they are freed here.
       if (outputs[i] >= 0)
         values[outputs[i]] = wrap(std::move(results[i]).toTensor());
     results.clear();

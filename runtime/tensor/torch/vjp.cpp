@@ -43,6 +43,7 @@ public:
       isWide = isConvolution && losesWeightGradients(stack);
       RecordingScope scope;
       std::vector<at::Tensor> leaves = replaceTensors();
+      // Recomputes the operator, now recorded by autograd: no derivative formula of our own is needed.
       base.callBoxed(&stack);
       MESHPLAN_ASSIGN_OR_RETURN(std::vector<at::Tensor> found, gradientsOf(leaves, values));
       for (size_t i = 0; i < outputs.size(); ++i)
@@ -127,12 +128,14 @@ Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Ten
                          " gradients");
   for (size_t i = 0; i < results.size(); ++i) {
     const at::Tensor seed = gradients[i] < 0 ? at::Tensor() : unwrap(values[gradients[i]]);
+    // Results without gradient, such as indices, do not contribute.
     if (!seed.defined() || !results[i].defined() || !results[i].requires_grad())
       continue;
     if (seed.sizes() != results[i].sizes())
       return Status::error(StatusCode::invalid, "gradient ", i, " is ", describe(values[gradients[i]]),
                            ", the result is ", describe(wrap(results[i])));
     roots.push_back(results[i]);
+    // Seeds of inference mode cannot be saved for the backward pass, so they are copied.
     seeds.push_back((seed.is_inference() ? seed.clone() : seed).to(results[i].scalar_type()));
   }
   // The graph holds what it needs; other tensors are freed before the backward pass.
@@ -144,6 +147,7 @@ Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Ten
                                   /*allow_unused=*/true);
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i].defined())
+      // Unused arguments have no gradient in autograd, but the schedule expects a tensor.
       found[i] = at::zeros_like(leaves[i].detach());
     found[i] = withElements(found[i]);
     // Results must not alias each other.
@@ -190,6 +194,7 @@ static std::vector<std::string> split(std::string_view text, std::string_view se
 }
 
 static Expected<VjpArguments> vjpArguments(std::string_view target, std::span<const Argument> arguments) {
+  // `gradients` are those of the results, `of` names the arguments whose gradients are requested.
   auto *gradients = find<ValueListArgument>(arguments, "gradients");
   auto *of = find<std::string>(arguments, "of");
   if (!gradients || !of)

@@ -62,6 +62,7 @@ std::vector<int64_t> meshSizesOf(const AxisVector *axes) {
 }
 
 std::vector<int64_t> meshSizesOf(const artifact::Schedule &schedule, const artifact::Program &program) {
+  // The reference runs on one device of its own.
   bool own = program.devices() && program.devices()->size() > 0;
   return meshSizesOf(own ? program.devices() : schedule.mesh());
 }
@@ -104,7 +105,7 @@ std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const 
   return shapeOfDims(value, meshSizes, coordinate);
 }
 
-/// A flat value is distributed in two stages: the dims leave a box to the rank, and the flat axes then cut the
+/// A flat value is distributed in two steps: the dims leave a box to the rank, and the flat axes then cut the
 /// row-major elements of that box, without regard to dims.
 Range localRunOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                  std::span<const int64_t> coordinate) {

@@ -52,6 +52,7 @@ Status verifyNotFlat(const artifact::Program &program, int32_t value) {
 
 Status verifyConstant(const artifact::Constant &constant, const artifact::Program &program) {
   const artifact::Value &value = *program.values()->Get(constant.value());
+  // The data is that of the whole tensor; each rank takes its shard.
   MESHPLAN_RETURN_IF_ERROR(verifyNotFlat(program, constant.value()));
   int64_t bytes = globalBytesOf(value), actual = constant.data()->size();
   return actual == bytes ? Status() : corrupted(actual, " bytes of data, the value has ", bytes);
@@ -162,7 +163,7 @@ Status verifySetting(const artifact::Setting &setting, const artifact::Program &
   return isKnown && fits ? Status() : corrupted("a schedule that ends before it begins");
 }
 
-/// An update names what persists over steps, each at most once: two updates of one target would depend on their order.
+/// Each parameter, state and accumulator has at most one update: two updates of it would depend on their order.
 Status verifyUpdates(const artifact::Program &program) {
   std::set<int32_t> targets, updated;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
@@ -177,8 +178,10 @@ Status verifyUpdates(const artifact::Program &program) {
       return corrupted("value ", update->target(), " is no parameter, state or accumulator, or is updated twice");
     const artifact::Value &made = *program.values()->Get(update->value()),
                           &target = *program.values()->Get(update->target());
+    // The next step reads the target in its own memory.
     if (made.host() != target.host())
       return corrupted("value ", update->value(), " is in another memory than value ", update->target());
+    // The new value replaces the target, whose readers expect the old layout.
     return verifySameLayout(made, target);
   });
 }
@@ -207,6 +210,7 @@ Status verifyLoss(const artifact::Program &program) {
   if (!port)
     return corrupted("loss: there is no output '", program.loss()->string_view(), "'");
   const artifact::Value &value = *program.values()->Get(port->value());
+  // The run logs the loss as a number.
   bool isOne = isFloat(dtypeOf(value.dtype())) &&
                std::ranges::all_of(globalShapeOf(value), [](int64_t extent) { return extent == 1; });
   return isOne ? Status() : corrupted("loss: output '", program.loss()->string_view(), "' is not one float");

@@ -38,6 +38,7 @@ Status verifyUnits(const DimPart &part) {
 
 Status verifyParts(const artifact::Dim &dim) {
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("parts", dim.parts()));
+  // Each part has its own block and repetition.
   if (dim.unit() != 1 || dim.repeat() != 1)
     return corrupted("units of ", dim.unit(), " that repeat ", dim.repeat(), " times, beside those of parts");
   int64_t sum = 0;
@@ -111,6 +112,7 @@ Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSi
   std::vector<AxisRef> digits;
   int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("dims", value.dims(), [&](const artifact::Dim *dim) -> Status {
+    // Empty dims count as 1: products of other dims are computed separately elsewhere, and must not overflow either.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim->extent(), 1), &bytes))
       return corrupted("extent ", dim->extent(), " makes the tensor larger than the address space");
     return verifyDim(*dim, meshSizes, digits);
@@ -125,6 +127,7 @@ Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSi
 }
 
 Status verifyMeaning(const artifact::Schedule &schedule) {
+  // In the order of dependence: each check may rely on the tables that were checked before.
   MESHPLAN_RETURN_IF_ERROR(verifyMesh(schedule.mesh()).withContext("mesh"));
   std::vector<int64_t> sizes = meshSizesOf(schedule.mesh());
   std::set<std::string_view> communicators, streams, programs;

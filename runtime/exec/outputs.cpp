@@ -53,6 +53,7 @@ Status meshplan::writePart(const RankView &view, int value, const std::string &n
 static Status writeParts(const RankView &view, std::span<const Named> list, std::span<const Tensor> values,
                          const SafetensorsWriter &writer, const std::string &prefix = "") {
   for (const Named &named : list) {
+    // Replicas are equal, so one rank writes for all.
     if (!view.isFirstHolder(named.value))
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(Tensor own, contiguous(values[named.value]));

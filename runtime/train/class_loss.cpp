@@ -49,6 +49,7 @@ static bool isCount(const artifact::Program &program, int value) {
   while (true) {
     if (isInput(program, value, /*ofFloats=*/false))
       return true;
+    // Follows views, copies and collectives, which do not change the numbers.
     int behind = valueBehind(program, value);
     if (behind < 0)
       break;
@@ -120,7 +121,7 @@ bool meshplan::isMeanCrossEntropy(const artifact::Program &program, std::string_
 }
 
 //===----------------------------------------------------------------------===//
-// Targets that do not count
+// Ignored targets
 //===----------------------------------------------------------------------===//
 
 /// True if all of the numbers, integers of `size` bytes, equal `number`.

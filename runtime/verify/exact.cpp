@@ -32,6 +32,7 @@ static Expected<Tensor> normOfAll(const NamedTensors &gradients) {
       list.push_back(gradient);
   MESHPLAN_ASSIGN_OR_RETURN(double norm, normOf(list));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor number, numberTensor(norm));
+  // In the precision of the run, as the program's own norm.
   return list.empty() ? number : converted(number, list.front().dtype());
 }
 
@@ -108,6 +109,7 @@ Status Exact::checkFinite() const {
     MESHPLAN_ASSIGN_OR_RETURN(NonfiniteElements found, nonfiniteIn(tensors[i], /*infinities=*/!isOther));
     if (found.count == 0)
       continue;
+    // Runs the reference again, and checks every result: expensive, but only after a failure.
     MESHPLAN_ASSIGN_OR_RETURN(std::string where, reference->firstNonfinite(threads));
     return Status(StatusCode::numericFault, "the reference in f64: " + std::string(kindName(subject.kind)) + " '" +
                                                 subject.name +

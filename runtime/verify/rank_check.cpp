@@ -66,6 +66,7 @@ Expected<Finding> RankCheck::compareNorm(const Subject &subject, const Tensor &e
   MESHPLAN_ASSIGN_OR_RETURN(double squared, numberIn(seen.at(subject.value)));
   MESHPLAN_ASSIGN_OR_RETURN(double norm, numberIn(exact));
   double error = std::abs(std::sqrt(squared) - norm);
+  // NaN would compare as smaller than any bound.
   error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
   // A norm is no rounded element of a tensor, so correct rounding excuses nothing.
   return Finding{{error, error}};
@@ -76,6 +77,7 @@ Expected<double> RankCheck::clipping() const {
   std::optional<Clipping> clipping = clippingOf(executor.place().program());
   if (!clipping)
     return 1.0;
+  // Not the reference's norm: an error of the norm has its own verdict, and must not appear again in all parameters.
   MESHPLAN_ASSIGN_OR_RETURN(double squared, numberIn(seen.at(clipping->squaredNorm)));
   return clippingFactor(std::sqrt(squared), clipping->limit);
 }
@@ -126,6 +128,7 @@ Expected<Finding> RankCheck::compareUnchanged(const Subject &subject) const {
 
 /// Compares with LibTorch's optimizer, in f64 and in the program's precision, on this rank's gradients.
 Expected<Finding> RankCheck::compareStep(Group &group, const Subject &subject) const {
+  // The program has skipped the step.
   if (program.outcome().nonfinite > 0)
     return compareUnchanged(subject);
   MESHPLAN_ASSIGN_OR_RETURN(double factor, clipping());
@@ -154,12 +157,14 @@ Expected<Finding> RankCheck::compareCopy(Group &group, const Subject &subject) c
 }
 
 Expected<std::vector<Finding>> RankCheck::find(const Exact *exact, const Progress &tell) {
+  // Over the hosts, because comparisons are in host memory, also for a program on GPUs.
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   std::vector<Finding> findings;
   for (size_t i = 0; i < subjects.size(); ++i) {
     const Subject &subject = subjects[i];
     if (tell)
       tell("comparing tensor " + std::to_string(i + 1) + " of " + std::to_string(subjects.size()));
+    // One subject at a time: a rank holds only one whole tensor of the reference.
     auto compare = [&]() -> Expected<Finding> {
       if (subject.isOfOptimizer())
         return subject.master.empty() ? compareStep(*group, subject) : compareCopy(*group, subject);

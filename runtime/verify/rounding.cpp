@@ -17,6 +17,7 @@ static DType dtypeIn(const artifact::Program &program, int value) {
 
 /// True if conversion from `other` to `dtype` rounds some numbers. f16 and bf16 each have numbers that the other lacks.
 static bool rounds(DType dtype, DType other) {
+  // Equal size includes the two 16-bit types.
   return isFloat(dtype) && isFloat(other) && dtype != other && dtypeSize(dtype) <= dtypeSize(other);
 }
 
@@ -101,6 +102,7 @@ ParameterReads::ParameterReads(const artifact::Program &program, const artifact:
     : program(program) {
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &own = *program.parameters()->Get(i);
+    // Parameters that the reference lacks cannot be compared.
     if (const artifact::Parameter *exported = findParameter(reference, nameOf(own)))
       copies.emplace(own.value(), Copy{nameOf(own), dtypeIn(reference, exported->value())});
   }

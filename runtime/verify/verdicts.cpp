@@ -45,6 +45,7 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
           deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isRounded, subjects[i].isOfOptimizer());
       if (rank == 0 || deviation.ratio() > verdicts[i].deviation.ratio()) {
         verdicts[i].deviation = deviation;
+        // The rank with the largest error is shown.
         verdicts[i].rank = static_cast<int64_t>(rank);
       }
       if (!deviation.isRight())
@@ -57,6 +58,7 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
 Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject> subjects,
                                                         std::span<const std::vector<Finding>> findings, Exact &exact,
                                                         const Progress &tell) {
+  // More draws only make bounds larger, so they are added only while something exceeds its bound.
   for (;;) {
     OwnNumbers own;
     for (size_t i = 0; i < subjects.size(); ++i) {

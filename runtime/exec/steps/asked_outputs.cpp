@@ -26,6 +26,7 @@ public:
       (isAsked ? isKept : isOther).at(output.value()) = true;
     }
     for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)
+      // Updates are effects of the step, whatever outputs are requested.
       isKept[program.updates()->Get(i)->value()] = true;
     isRead = isKept;
   }
@@ -75,6 +76,7 @@ Uses Needed::usesOf(const artifact::Instruction &instruction) const {
 NeededSteps Needed::find() {
   NeededSteps needed;
   needed.instructions.resize(program.instructions()->size());
+  // Backwards, so that all readers of a value are known before its producer is visited.
   for (size_t index = needed.instructions.size(); index-- > 0;)
     visit(index, needed);
   for (auto [value, index] : lastUses)
@@ -95,7 +97,7 @@ void Needed::visit(size_t index, NeededSteps &needed) {
     return;
   }
   Uses uses = usesOf(instruction);
-  // What overwrites a value may change a parameter, which is an effect and not an output.
+  // An instruction that overwrites a value may change a parameter: an effect that no output shows.
   if (!uses.overwrites && std::ranges::none_of(uses.made, [&](int value) { return isRead[value]; }))
     return;
   needed.instructions[index] = true;

@@ -50,6 +50,7 @@ at::Tensor meshplan::partOfMask(const at::Tensor &mask, IndexSpan rows, IndexSpa
 
 at::Tensor meshplan::additiveMask(const AttentionMasks &masks, IndexSpan rows, IndexSpan keys,
                                   const at::TensorOptions &options) {
+  // Masks that do not depend on sample and head have size 1 there, which saves memory.
   at::Tensor result = at::zeros({1, 1, rows.size(), keys.size()}, options);
   at::TensorOptions integers = options.dtype(at::kLong);
   if (masks.causal || masks.window > 0) {
@@ -96,6 +97,7 @@ AttentionDropout meshplan::attentionDropout(double probability, const at::Tensor
 }
 
 void meshplan::dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys) {
+  // Numbered in the whole tensor, so that all shardings and blocks drop the same elements.
   int64_t offset[] = {dropout.firstSample, dropout.firstHead, rows.begin, keys.begin};
   int64_t whole[] = {dropout.firstSample + weights.size(0), dropout.heads, dropout.rows, dropout.keys};
   PartOfWhole part(weights.sizes(), whole, offset);
@@ -118,6 +120,7 @@ at::Tensor meshplan::headsRead(const at::Tensor &tensor, int64_t heads, int64_t 
 at::Tensor meshplan::cappedScores(const at::Tensor &query, const at::Tensor &key, AttentionForm form) {
   at::Tensor scores = at::matmul(query.mul(form.scale), key.transpose(2, 3));
   if (form.softcap != 0)
+    // In place: scores are the largest tensors of attention.
     scores.div_(form.softcap).tanh_().mul_(form.softcap);
   return scores;
 }
@@ -125,9 +128,11 @@ at::Tensor meshplan::cappedScores(const at::Tensor &query, const at::Tensor &key
 at::Tensor meshplan::softmaxInPlace(at::Tensor &scores) {
   // Shifted by the maximum. So a row with nothing but the lowest number of the dtype is a uniform distribution.
   at::Tensor max = scores.amax(3, /*keepdim=*/true);
+  // Infinity minus infinity would be NaN.
   max.masked_fill_(max.eq(minusInfinity), 0);
   scores.sub_(max).exp_();
   at::Tensor sum = scores.sum(3, /*keepdim=*/true);
+  // A row without visible keys: 0 / 0 would be NaN, but PyTorch returns zeros.
   at::Tensor hidden = sum.eq(0);
   sum.masked_fill_(hidden, 1);
   scores.div_(sum);

@@ -23,8 +23,10 @@ at::Tensor meshplan::extremePlace(const at::Tensor &self, const at::Tensor &extr
   // NaN counts as the extreme value, as in torch.max.
   if (self.is_floating_point())
     isExtreme.logical_or_(self.ne(self));
+  // max returns the first of equal elements, and so the first position of the extreme value.
   auto [isHere, first] = isExtreme.max(dim, /*keepdim=*/true);
   at::Tensor place = places.index_select(0, first.reshape({-1})).reshape(first.sizes());
+  // Encoded as size - position: a later max over the ranks then finds the first position, and 0 means none.
   return place.neg_().add_(size).mul_(isHere);
 }
 
@@ -50,6 +52,7 @@ at::Tensor meshplan::gatherPart(const at::Tensor &self, const at::Tensor &index,
   if (self.size(dim) == 0)
     return at::zeros(index.sizes(), self.options());
   auto [isOwn, position] = find(index, places);
+  // Exactly one rank has each element and the others contribute 0, so the sum over the ranks is the element.
   return self.gather(dim, position).masked_fill_(isOwn.logical_not_(), 0);
 }
 
@@ -107,6 +110,7 @@ static OwnIndices findAlong(const c10::List<std::optional<at::Tensor>> &indices,
   std::vector<int64_t> shape(isOwn.sizes().vec());
   for (size_t index = 0; index < indices.size(); ++index)
     if (std::optional<at::Tensor> other = indices.get(index))
+      // Index tensors are broadcast together.
       shape = at::infer_size(shape, other->sizes());
   own.isOwn = isOwn.expand(shape);
   return own;
@@ -118,6 +122,7 @@ at::Tensor meshplan::indexPart(const at::Tensor &self, const c10::List<std::opti
   at::Tensor chosen = *indices.get(dim);
   checkIndices(chosen, size, "index");
   if (self.size(dim) == 0) {
+    // An empty dim cannot be indexed, so a dim of size 1 takes its place: only the shape of the result matters.
     std::vector<int64_t> one(self.sizes().vec());
     one[dim] = 1;
     c10::List<std::optional<at::Tensor>> first = indices.copy();

@@ -27,6 +27,7 @@ template <typename Change>
 static at::Tensor sumShifted(const at::Tensor &input, const at::Tensor &max, const Change &change) {
   checkRows(input);
   at::ScalarType type = accumulationType(input.scalar_type());
+  // In blocks of rows, so that no tensor of the logits' size is allocated in the wider type.
   int64_t rows = input.size(0), block = rowsAtATime(input, input.size(1));
   at::Tensor result = at::empty({rows}, input.options().dtype(type));
   at::Tensor maxColumn = max.to(type).unsqueeze(1);
@@ -60,12 +61,14 @@ at::Tensor meshplan::rowPick(const at::Tensor &input, const at::Tensor &target, 
   if (columns == 0)
     return at::zeros({input.size(0)}, input.options());
   at::Tensor local = target - offset;
+  // The class of another rank's columns contributes 0; the sum over the ranks is the logit.
   at::Tensor outside = local.lt(0).logical_or_(local.ge(columns));
   at::Tensor picked = input.gather(1, local.clamp_(0, columns - 1).unsqueeze(1)).squeeze(1);
   return picked.masked_fill_(outside, 0);
 }
 
 at::Tensor meshplan::classWeight(const at::Tensor &weight, const at::Tensor &target, int64_t ignoreIndex) {
+  // The ignored index is usually out of range, so it is replaced before the lookup.
   at::Tensor ignored = target.eq(ignoreIndex), known = target.masked_fill(ignored, 0);
   TORCH_CHECK(weight.dim() == 1, "weight must have 1 dim, it has ", weight.dim());
   checkIndices(known, weight.size(0), "target");

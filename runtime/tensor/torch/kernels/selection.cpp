@@ -84,6 +84,7 @@ static void selectRow(const Step &step, const Number *row, const Number *before,
   for (int64_t place = step.begin; place < step.end; ++place)
     selection.add(row[step.first + place - step.begin], place);
   if (step.end == step.size)
+    // Only after the last run. Between ranks the elements are passed on in heap order.
     selection.sort();
   int64_t index = 0;
   for (const auto &[value, place] : selection.elements()) {
@@ -101,6 +102,7 @@ static void selectRows(const Step &step, const at::Tensor &self, const at::Tenso
     const auto *oldPlaces = before.defined() ? placesBefore.const_data_ptr<int64_t>() : nullptr;
     auto *value = values.data_ptr<scalar_t>();
     auto *place = indices.data_ptr<int64_t>();
+    // Short rows are grouped, so that a thread has enough work.
     at::parallel_for(0, rows, std::max<int64_t>(1, (1 << 15) / columns), [&](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row)
         selectRow<scalar_t>(step, all + row * columns, old ? old + row * step.k : nullptr,
@@ -120,6 +122,7 @@ static void selectOnDevice(const Step &step, const at::Tensor &self, const at::T
     places = at::cat({placesBefore.narrow(-1, 0, known), places}, -1);
   }
   int64_t count = std::min(step.k, candidates.size(-1));
+  // The earlier candidates come first, and compete with the elements of this run.
   auto [chosen, where] = candidates.topk(count, -1, step.largest);
   values.narrow(-1, 0, count).copy_(chosen);
   indices.narrow(-1, 0, count).copy_(places.gather(-1, where));
@@ -146,8 +149,10 @@ std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, co
   TORCH_CHECK(values.has_value() == (begin > 0) && indices.has_value() == (begin > 0), "a heap of ", begin, " places");
   std::vector<int64_t> shape = self.movedim(dim, -1).sizes().vec();
   shape.back() = k;
+  // Ranks without the run return the lowest value and the index -1; a max over the ranks then finds the real ones.
   at::Tensor chosen = at::full(shape, leastOf(self.scalar_type()), self.options());
   at::Tensor where = at::full(shape, -1, places.options());
+  // A run is a range of the dim that one rank holds completely.
   int64_t own = places.ge(begin).logical_and_(places.lt(end)).sum().item<int64_t>();
   TORCH_CHECK(own == 0 || own == end - begin, "a rank has ", own, " of the places from ", begin, " to ", end);
   if (own > 0 && chosen.numel() > 0) {

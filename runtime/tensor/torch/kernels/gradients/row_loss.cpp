@@ -61,6 +61,7 @@ static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input
     rows.factor = factor.div(column(*sumExp));
   }
   at::Tensor local = target.to(at::kLong).unsqueeze(1) - form.offset;
+  // The column of the target belongs to one rank only; the others subtract 0.
   rows.picked = picked.masked_fill(local.lt(0).logical_or_(local.ge(columns)), 0);
   rows.column = local.clamp_(0, columns - 1);
   return rows;
@@ -100,6 +101,7 @@ at::Tensor meshplan::rowLossGradient(const at::Tensor &gradient, const at::Tenso
   int64_t most = rowsAtATime(input, columns);
   for (int64_t row = 0; row < count; row += most) {
     at::Tensor part = result.narrow(0, row, std::min(most, count - row));
+    // f32 is computed directly in the result; 16-bit types need a wide block, and are rounded once.
     at::Tensor block = type == part.scalar_type() ? part : at::empty(part.sizes(), part.options().dtype(type));
     fillBlock(block, input, rows, row);
     if (!block.is_same(part))

@@ -30,6 +30,7 @@ static uint64_t wholeNumber(const char *what, double value, double end) {
 RandomStream meshplan::randomStream(const at::Tensor &seed, const at::Tensor &step, int64_t number,
                                     const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   uint64_t before = microbatch ? wholeNumber("the microbatch", microbatch->item<double>(), words32) : 0;
+  // A double represents integers below 2^53 exactly.
   return {wholeNumber("the seed", seed.item<double>(), 9007199254740992.0),
           static_cast<uint32_t>(wholeNumber("the number of an operator", static_cast<double>(number), words32)),
           static_cast<uint32_t>(wholeNumber("the step", step.item<double>(), words32)),
@@ -40,6 +41,7 @@ RandomStream meshplan::randomStream(const at::Tensor &seed, const at::Tensor &st
 /// several threads.
 template <typename Visit>
 static void forPieces(const PartOfWhole &part, const RandomStream &stream, const Visit &visit) {
+  // Both long and short runs are split evenly over the threads, in pieces.
   int64_t length = part.runLength(), pieces = (length + pieceLength - 1) / pieceLength;
   if (length == 0)
     return;
@@ -165,6 +167,7 @@ at::Tensor meshplan::uniform(const at::Tensor &seed, const at::Tensor &step, at:
   PartOfWhole part(size, shape, offset);
   RandomStream stream = randomStream(seed, step, number, microbatch, drawn);
   int digits = digitsOf(dtype);
+  // A dtype with d mantissa bits gets multiples of 2^-d, all of which it represents exactly.
   double unit = std::ldexp(1.0, -digits);
   if (Device device = deviceOfThread(); !device.isHost())
     return wordsByOperators(part, stream, torchDevice(device))

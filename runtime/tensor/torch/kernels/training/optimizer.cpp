@@ -81,6 +81,7 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   // The kernel increments the step count itself.
   at::Tensor count = at::full({}, step.item<double>(), parameter.options().dtype(at::kFloat));
   std::optional<at::Tensor> found = foundNonfinite(parameter, nonfinite);
+  // Settings are host tensors, so this does not wait for a device.
   double rate = learningRate.item<double>();
   std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage},
       steps{count};
@@ -103,6 +104,7 @@ static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std
   if (!momentum.empty()) {
     at::Tensor kept =
         isFirst ? change.clone() : momentum[0].to(at::kFloat).mul(momentumRate).add(change, 1 - dampening);
+    // Rounded for the next step; this step uses the unrounded momentum.
     momentum[0].copy_(kept);
     change = nesterov ? change.add(kept, momentumRate) : kept;
   }
@@ -142,6 +144,7 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
   if (isSkipped(parameter, nonfinite))
     return {parameter, momentum};
   if (momentum.scalar_type() != parameter.scalar_type()) {
+    // As for Adam: the kernels require states in the parameter's dtype.
     at::Tensor wide = momentum.to(parameter.scalar_type());
     momentumStep(parameter, gradient, wide, learningRate, step, factor, nonfinite, rate, dampening, weightDecay,
                  nesterov);
@@ -164,6 +167,7 @@ at::Tensor meshplan::toHost(const at::Tensor &self) {
 at::Tensor meshplan::toDevice(const at::Tensor &self) {
   at::Tensor copy = at::empty(self.sizes(), self.options().device(torchDevice(deviceOfThread())));
   areCopiesUnderWay() |= !copy.is_cpu();
+  // The host does not wait: the copy overlaps with computation on the device.
   return copy.copy_(self, /*non_blocking=*/true);
 }
 
@@ -186,6 +190,7 @@ at::Tensor meshplan::takeMicrobatch(const at::Tensor &self, const at::Tensor &in
   TORCH_CHECK(count > 0 && self.size(dim) % count == 0, "dim ", dim, " of ", self.sizes(), " is not made of ", count,
               " microbatches");
   int64_t size = self.size(dim) / count;
+  // A view: microbatches do not copy the batch.
   return self.narrow(dim, index.item<int64_t>() * size, size);
 }
 
@@ -205,6 +210,7 @@ at::Tensor meshplan::clipFactor(const at::Tensor &squaredNorm, const std::option
   at::Tensor norm = squaredNorm.sqrt();
   if (!scale)
     return norm.add(1e-6).reciprocal().mul(limit).clamp_max(1);
+  // Gradients are multiplied by the loss scale, and so is their norm. The limit is that of the unscaled norm.
   at::Tensor undone = scale->to(norm.options()).reciprocal();
   return norm.mul(undone).add(1e-6).reciprocal().mul(limit).clamp_max(1).mul(undone);
 }

@@ -11,15 +11,16 @@ namespace meshplan {
 
 namespace {
 
-// Nesting of the schema is eight deep.
+// The tables of the schema nest eight deep.
 constexpr flatbuffers::uoffset_t maxDepth = 16;
 constexpr size_t leastTables = 1'000'000;
 
-/// Of format 1, which had no checksum.
+/// The file identifier of format 1, which had no checksum.
 constexpr const char *firstIdentifier = "MPSC";
 
 bool isWellFormed(std::span<const uint8_t> content) {
-  // A table that is referred to takes 4 bytes at least, so the limit grows with the file and no honest file meets it.
+  // The verifier counts every visit of a table. A reference takes at least 4 bytes, so a file whose tables are not
+  // shared stays below this limit. A damaged file that refers to the same tables over and over exceeds it.
   auto maxTables = static_cast<flatbuffers::uoffset_t>(std::max(leastTables, content.size() / 4));
   flatbuffers::Verifier verifier(content.data(), content.size(), maxDepth, maxTables);
   return artifact::VerifyScheduleBuffer(verifier);

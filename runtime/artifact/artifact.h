@@ -1,7 +1,7 @@
-//===- artifact.h - a verified schedule ---------------------------*- C++ -*-===//
+//===- artifact.h - a verified schedule -------------------------*- C++ -*-===//
 //
-// Loads what the compiler wrote. The file is mapped and verified once, its
-// checksum, its bytes and then its meaning; who holds an Artifact trusts every index in it.
+// Loads what the compiler wrote. The file is mapped and verified once: its checksum, its bytes, then its meaning.
+// Users of an Artifact may trust every index in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +16,13 @@
 
 namespace meshplan {
 
-/// Owns the file; the generated types point into it. Move only; thread safe,
-/// since nothing in it changes.
+/// Owns the mapped file; the generated types point into it. Move only. Thread safe, since nothing in it changes.
 class Artifact {
 public:
   const artifact::Schedule &schedule() const { return *root; }
   const std::string &path() const { return file.path(); }
 
-  /// Of the whole file: what the ranks compare before the first collective.
+  /// Hash of the whole file. The ranks compare it before the first collective.
   Hash hash() const { return hashBytes(file.bytes()); }
 
 private:
@@ -34,13 +33,11 @@ private:
   const artifact::Schedule *root;
 };
 
-/// notFound or io: the file cannot be read. corrupted: its checksum, its bytes or
-/// its meaning are wrong; for the meaning the message names the table and the
-/// index. unsupported: another format.
+/// notFound or io: the file cannot be read. corrupted: its checksum, its bytes or its meaning are wrong; for a wrong
+/// meaning the message names the table and the index. unsupported: the file has another format.
 Expected<Artifact> loadSchedule(const std::string &path);
 
-/// What loadSchedule checks, for the bytes of a file in memory; `bytes` must stay
-/// alive as long as the result is used and be aligned to 8.
+/// The checks of loadSchedule for a file in memory. `bytes` must be aligned to 8 and outlive the result.
 Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> bytes);
 
 } // namespace meshplan

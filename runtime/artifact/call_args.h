@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// The argument of this name; null if the call has none.
+/// The argument with this name; null if the call has none.
 inline const artifact::Arg *findArg(const artifact::Compute &call, std::string_view name) {
   for (const artifact::Arg *arg : *call.args())
     if (arg->name() && arg->name()->string_view() == name)
@@ -17,7 +17,7 @@ inline const artifact::Arg *findArg(const artifact::Compute &call, std::string_v
   return nullptr;
 }
 
-/// The value that is passed under this name, as an index into Program.values; -1 if none is.
+/// The value passed under this name, as an index into Program.values; -1 if there is none.
 inline int valueArg(const artifact::Compute &call, std::string_view name) {
   const artifact::Arg *arg = findArg(call, name);
   return arg && arg->kind() == artifact::ArgKind::value ? arg->values()->Get(0) : -1;

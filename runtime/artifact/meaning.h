@@ -1,8 +1,7 @@
-//===- meaning.h - does a schedule make sense --------------------*- C++ -*-===//
+//===- meaning.h - verifies the meaning of a schedule -----------*- C++ -*-===//
 //
-// The second half of loading: the bytes are a well-formed FlatBuffer, and these
-// functions check what the tables say. Each failure is `corrupted` and names
-// the tables and indices on the way: "programs[0]: values[3]: dims[1]: ...".
+// The second half of loading. The bytes are a well-formed FlatBuffer; these functions check the meaning of the tables.
+// Each failure is `corrupted` and names the path of tables and indices: "programs[0]: values[3]: dims[1]: ...".
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,36 +15,35 @@
 
 namespace meshplan {
 
-/// The whole schedule. Format and bytes have been checked.
+/// Verifies the whole schedule. Format and bytes have been checked.
 Status verifyMeaning(const artifact::Schedule &schedule);
 
 /// Mesh sizes are positive, names unique, and the world fits in 32 bits.
 Status verifyMesh(const AxisVector *axes);
 
-/// One list of axes of a mesh. `digits` collects them over the lists of one
-/// value, in which no digit may occur twice.
+/// Verifies one list of mesh axes. `digits` collects the axes over all lists of one value; no digit may occur in it
+/// twice.
 Status verifyAxes(const AxisRefVector *axes, std::span<const int64_t> meshSizes, std::vector<AxisRef> &digits);
 
 Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSizes);
 
-/// Values, parameters, constants, ports. Instructions have been checked by verifyInstructions.
+/// Verifies values, parameters, constants and ports, then the instructions (verifyInstructions).
 Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program &program);
 
-/// Order, liveness and operands of the instructions. `defined` are the values
-/// that exist before the first one.
+/// Verifies order, lifetimes and operands of the instructions. `defined` are the values that exist before the first
+/// one.
 Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
                           std::span<const int32_t> defined);
 
-/// The values of a collective or slice change their sharding and nothing else. `group` are the axes of the
-/// communicator.
+/// A collective or slice may change the sharding of a value and nothing else. `group` has the axes of the communicator.
 Status verifyStart(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
                    std::span<const AxisRef> group);
 Status verifySlice(const artifact::Value &input, const artifact::Value &output);
 
-/// The same, but one may be an addend and the other whole.
+/// The two values have the same tensor and the same shards, but one may be partial and the other not.
 Status verifySameParts(const artifact::Value &left, const artifact::Value &right);
 
-/// The same tensor, and the same parts of it on every rank.
+/// The two values have the same tensor, and the same shards of it on every rank.
 Status verifySameLayout(const artifact::Value &left, const artifact::Value &right);
 
 template <typename... Parts> Status corrupted(const Parts &...parts) {
@@ -58,8 +56,8 @@ template <typename Vector> Status verifyIndex(const char *what, int64_t index, c
   return index >= 0 && index < size ? Status() : corrupted(what, " ", index, " of ", size);
 }
 
-/// Fails unless the elements of a vector (null is empty) lie where their type may: FlatBuffers checks only where the
-/// vector itself lies.
+/// Fails unless the elements of a vector (null is empty) are aligned for their type. FlatBuffers checks only the
+/// alignment of the vector itself.
 template <typename Element> Status verifyAligned(const char *table, const flatbuffers::Vector<Element> *vector) {
   constexpr size_t alignment = alignof(std::remove_pointer_t<Element>);
   bool aligned = !vector || reinterpret_cast<uintptr_t>(vector->Data()) % alignment == 0;

@@ -1,4 +1,4 @@
-//===- sharding.cpp - artifact types as extent.h knows them ---------------===//
+//===- sharding.cpp - artifact tables as types of extent.h ----------------===//
 
 #include "runtime/artifact/sharding.h"
 
@@ -28,6 +28,7 @@ std::string_view runnerOf(const artifact::Program &program) {
   if (program.runs() == 0)
     return "";
   bool isNamed = program.runs_before() && program.runs_before()->size() > 0;
+  // Empty means "step" (schedule.fbs).
   return isNamed ? program.runs_before()->string_view() : "step";
 }
 
@@ -61,6 +62,7 @@ std::vector<int64_t> meshSizesOf(const AxisVector *axes) {
 }
 
 std::vector<int64_t> meshSizesOf(const artifact::Schedule &schedule, const artifact::Program &program) {
+  // The reference runs on one device of its own.
   bool own = program.devices() && program.devices()->size() > 0;
   return meshSizesOf(own ? program.devices() : schedule.mesh());
 }
@@ -87,7 +89,7 @@ int64_t globalBytesOf(const artifact::Value &value) {
   return globalElementsOf(value) * dtypeSize(dtypeOf(value.dtype()));
 }
 
-/// What the dims leave to a rank.
+/// The local shape before flat axes cut it: the extents that the dims leave to the rank.
 static std::vector<int64_t> shapeOfDims(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                         std::span<const int64_t> coordinate) {
   std::vector<int64_t> shape;
@@ -103,6 +105,8 @@ std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const 
   return shapeOfDims(value, meshSizes, coordinate);
 }
 
+/// A flat value is distributed in two steps: the dims leave a box to the rank, and the flat axes then cut the
+/// row-major elements of that box, without regard to dims.
 Range localRunOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                  std::span<const int64_t> coordinate) {
   std::vector<int64_t> shape = shapeOfDims(value, meshSizes, coordinate);

@@ -1,6 +1,7 @@
-//===- sharding.h - artifact types as extent.h knows them --------*- C++ -*-===//
+//===- sharding.h - artifact tables as types of extent.h --------*- C++ -*-===//
 //
-// Pure functions of a verified artifact. Thread safe.
+// Converts the tables of a verified artifact to the types of extent.h. Pure and thread safe.
+//
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,27 +24,27 @@ static_assert(static_cast<int>(DType::boolean) == static_cast<int>(artifact::DTy
 
 inline DType dtypeOf(artifact::DType dtype) { return static_cast<DType>(dtype); }
 
-/// Null is an empty list.
+/// A null list is an empty one.
 std::vector<AxisRef> axesOf(const AxisRefVector *axes);
 
 DimSharding dimShardingOf(const artifact::Dim &dim);
 
-/// The name of the program that runs this one before itself; empty if none does.
+/// The name of the program that runs this one before itself; empty if there is none.
 std::string_view runnerOf(const artifact::Program &program);
 
-/// The parameter of this first name, or null.
+/// The parameter with this first name, or null.
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name);
 
-/// The output of this name, or null.
+/// The output with this name, or null.
 const artifact::Port *findOutput(const artifact::Program &program, std::string_view name);
 
-/// All names of a parameter, the first one first.
+/// All names of a parameter, in the order of the artifact.
 std::vector<std::string> namesOf(const artifact::Parameter &parameter);
 
 /// Sizes of the axes of a mesh, outermost first.
 std::vector<int64_t> meshSizesOf(const AxisVector *axes);
 
-/// The mesh that the program runs on: its own devices, or the mesh of the schedule.
+/// The mesh that the program runs on: its own devices if it has any, else the mesh of the schedule.
 std::vector<int64_t> meshSizesOf(const artifact::Schedule &schedule, const artifact::Program &program);
 
 /// Product of the axis sizes.
@@ -55,19 +56,19 @@ std::vector<int64_t> globalShapeOf(const artifact::Value &value);
 int64_t globalElementsOf(const artifact::Value &value);
 int64_t globalBytesOf(const artifact::Value &value);
 
-/// Shape of the tensor of the rank at `coordinate`; of a flat value the number of its elements.
+/// Shape of the tensor of the rank at `coordinate`. A flat value has one dim: the number of its elements.
 std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                   std::span<const int64_t> coordinate);
 
-/// For each dim the ranges of the global tensor that it leaves to the rank at `coordinate`: what the rank holds, or
-/// what it holds a run of where the value is flat.
+/// For each dim, the ranges of the global tensor that it leaves to the rank at `coordinate`. The rank holds all of
+/// these elements, or a run of them if the value is flat (localRunOf).
 std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                               std::span<const int64_t> coordinate);
 
 inline bool isFlat(const artifact::Value &value) { return value.flat_axes() && value.flat_axes()->size() > 0; }
 
-/// Visits each input of a collective with its output, as `Status visit(int32_t input, int32_t output)`; stops at the
-/// first failure. There are as many of one as of the other (verified).
+/// Calls `Status visit(int32_t input, int32_t output)` for each input of a collective and its output. Stops at the
+/// first failure. Verified: there are as many inputs as outputs.
 template <typename Visit> Status forEachMoved(const artifact::Start &start, const Visit &visit) {
   MESHPLAN_RETURN_IF_ERROR(visit(start.input(), start.output()));
   for (flatbuffers::uoffset_t i = 0; start.more_inputs() && i < start.more_inputs()->size(); ++i)
@@ -75,23 +76,23 @@ template <typename Visit> Status forEachMoved(const artifact::Start &start, cons
   return Status();
 }
 
-/// True if the collective gathers flat values or makes them.
+/// True if the collective gathers flat values, or reduces and scatters into them.
 inline bool isAboutFlat(const artifact::Start &start) {
   using artifact::CollectiveKind;
   return start.dim() == -1 &&
          (start.kind() == CollectiveKind::all_gather || start.kind() == CollectiveKind::reduce_scatter);
 }
 
-/// True if the outputs of the collective take the place of other values.
+/// True if the outputs of the collective are written in place of other values.
 inline bool hasTargets(const artifact::Start &start) { return start.targets() && start.targets()->size() > 0; }
 
-/// True if the collective moves runs of elements in one piece: it is about flat tensors, about several, or about those
-/// whose places are given.
+/// True if the collective is coalesced: it moves runs of elements through one buffer. Its tensors are flat, or it moves
+/// several, or its outputs have targets.
 inline bool isBucket(const artifact::Start &start) {
   return isAboutFlat(start) || (start.more_inputs() && start.more_inputs()->size() > 0) || hasTargets(start);
 }
 
-/// Of the elements that the dims leave to the rank at `coordinate`, in row-major order, those that it holds: all of
+/// The run that the rank at `coordinate` holds of the elements that the dims leave to it, in row-major order. All of
 /// them unless the value is flat.
 Range localRunOf(const artifact::Value &value, std::span<const int64_t> meshSizes, std::span<const int64_t> coordinate);
 

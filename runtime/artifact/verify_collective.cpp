@@ -1,4 +1,4 @@
-//===- verify_collective.cpp - what a collective may change ---------------===//
+//===- verify_collective.cpp - layout rules of collectives ----------------===//
 
 #include "runtime/artifact/meaning.h"
 
@@ -12,7 +12,7 @@ int64_t shardsOf(const artifact::Value &value, int64_t dim) {
   return shardCount(axesOf(value.dims()->Get(static_cast<flatbuffers::uoffset_t>(dim))->axes()));
 }
 
-/// The global tensor is the same.
+/// The two values have the same global tensor.
 Status verifySameTensor(const artifact::Value &input, const artifact::Value &output) {
   if (input.dtype() != output.dtype())
     return corrupted("dtype ", dtypeName(dtypeOf(input.dtype())), " becomes ", dtypeName(dtypeOf(output.dtype())));
@@ -25,7 +25,7 @@ bool isDividedAlike(const DimSharding &left, const DimSharding &right) {
   return left.axes == right.axes && left.unit == right.unit && left.parts == right.parts && left.repeat == right.repeat;
 }
 
-/// Dim `dim` of `split` is in `groupSize` times as many shards as that of `whole`.
+/// Dim `dim` of `split` has `groupSize` times as many shards as that of `whole`.
 Status verifySplit(const artifact::Value &whole, const artifact::Value &split, int64_t dim, int64_t groupSize) {
   int64_t before = shardsOf(whole, dim), after = shardsOf(split, dim);
   return after == before * groupSize
@@ -33,7 +33,7 @@ Status verifySplit(const artifact::Value &whole, const artifact::Value &split, i
              : corrupted("dim ", dim, " has ", after, " shards, ", before, " x ", groupSize, " expected");
 }
 
-/// The axes of `more` are those of `less`, and then those of `group`.
+/// The flat axes of `more` are those of `less`, followed by those of `group`.
 Status verifyFlat(const artifact::Value &less, const artifact::Value &more, std::span<const AxisRef> group) {
   std::vector<AxisRef> expected = axesOf(less.flat_axes());
   expected.insert(expected.end(), group.begin(), group.end());
@@ -53,8 +53,8 @@ Status verifyReduction(const artifact::Start &start, const artifact::Value &inpu
   return start.reduction() == input.partial() ? Status() : corrupted("the reduction is not that of the partial input");
 }
 
-/// The output is partial as the input is, but for the axes of `reduced`. The elements that ranks hold do not tell: a
-/// reduction over other ranks of the same number moves the same ones.
+/// The output is partial over the axes of the input except `reduced`. Shapes cannot show this: a reduction over other
+/// ranks of the same number moves equally many elements.
 Status verifyPartial(const artifact::Value &input, const artifact::Value &output, std::span<const AxisRef> reduced) {
   std::vector<AxisRef> rest = axesOf(input.partial_axes());
   for (const AxisRef &axis : reduced)
@@ -91,6 +91,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   if (reduces)
     MESHPLAN_RETURN_IF_ERROR(verifyReduction(start, input));
   MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, reduces ? group : std::span<const AxisRef>()));
+  // Flat tensors keep their dims; only their flat axes change. All-gather removes the axes of the group, reduce-scatter
+  // adds them.
   if (isAboutFlat(start)) {
     MESHPLAN_RETURN_IF_ERROR(verifyDimsAlike(input, output));
     return kind == CollectiveKind::all_gather ? verifyFlat(output, input, group) : verifyFlat(input, output, group);
@@ -98,6 +100,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   if (kind != CollectiveKind::all_reduce && (isFlat(input) || isFlat(output)))
     return corrupted("a collective along a dim of a flat value");
   MESHPLAN_RETURN_IF_ERROR(verifyFlat(input, output, {}));
+  // A permute may change the assignment of shards to ranks arbitrarily. Whether the ranks hold what the output needs is
+  // checked when the step is prepared (exec/pieces.cpp).
   if (kind == CollectiveKind::permute)
     return Status();
   int64_t groupSize = shardCount(group), dim = -1, fromDim = -1;
@@ -112,6 +116,7 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
       return corrupted("dim and from_dim are both ", dim);
     MESHPLAN_RETURN_IF_ERROR(verifySplit(output, input, fromDim, groupSize));
   }
+  // The number of shards changes only along the dims of the collective, by the size of the group.
   for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i) {
     if (i == fromDim)
       continue;
@@ -122,7 +127,7 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   return Status();
 }
 
-/// What is flat is cut from what has the same dims.
+/// A flat slice is a cut of a value with the same dims.
 static Status verifyFlatSlice(const artifact::Value &input, const artifact::Value &output) {
   std::vector<AxisRef> before = axesOf(input.flat_axes()), after = axesOf(output.flat_axes());
   if (after.size() < before.size() || !std::equal(before.begin(), before.end(), after.begin()))

@@ -9,14 +9,21 @@ namespace meshplan {
 
 namespace {
 
-/// Walks the instructions and knows at each what every value is.
+/// Walks the instructions in order and tracks the state of every value.
+///
+///   undefined --define--> live --overwrite--> overwritten
+///   undefined --start---> arriving --wait--> live
+///   live, overwritten --free--> freed
+///
+/// Only a live value may be used. While a collective in flight reads a value, it may be used but neither overwritten
+/// nor freed (`readers`).
 class Walk {
 public:
   Walk(const artifact::Schedule &schedule, const artifact::Program &program)
       : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
         readers(program.values()->size(), 0), isGiven(program.values()->size(), false) {}
 
-  /// A value that is there before the first instruction.
+  /// Marks a value as defined before the first instruction.
   Status give(int32_t value);
   Status instruction(const artifact::Instruction &instruction);
   Status finish();
@@ -48,7 +55,7 @@ private:
   const artifact::Program &program;
   std::vector<State> states;
   std::vector<int32_t> readers; // collectives in flight that read the value
-  std::vector<bool> isGiven;    // no instruction makes the value
+  std::vector<bool> isGiven;    // no instruction produces the value
   std::map<int32_t, const artifact::Start *> inFlight;
   int64_t lastSequence = -1;
 };
@@ -93,7 +100,8 @@ Status Walk::use(int32_t value) const {
   return corrupted("value ", value, " has no state");
 }
 
-/// An offset or an extent of a rank is anything from 0 to the extent of the dim.
+/// True if the expression fits in 64 bits whatever the rank. The offset and the extent of a rank lie between 0 and
+/// `extent`.
 bool staysIn64Bits(const artifact::IntExpr &expression, int64_t extent) {
   int64_t offset, size, sum;
   return !__builtin_mul_overflow(expression.offset_scale(), extent, &offset) &&
@@ -115,7 +123,8 @@ Status Walk::integer(const artifact::IntExpr &expression) const {
   return Status();
 }
 
-/// As many as integers; the number of a microbatch, below 2^32, times the rest stays in 64 bits.
+/// There are as many scales as integers. A microbatch number is below 2^32, so a product with a 32-bit value stays in
+/// 64 bits.
 Status Walk::microbatchScales(const artifact::Arg &arg) const {
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("microbatch_scales", arg.microbatch_scales()));
   if (!arg.microbatch_scales())
@@ -178,6 +187,8 @@ Status Walk::content(const artifact::Arg &arg) const {
 }
 
 Status Walk::compute(const artifact::Compute &compute) {
+  // The order of the checks: arguments are used before values are overwritten, and outputs are defined last, because a
+  // call may read what it overwrites.
   if (compute.target()->size() == 0)
     return corrupted("no target");
   MESHPLAN_RETURN_IF_ERROR(
@@ -189,7 +200,7 @@ Status Walk::compute(const artifact::Compute &compute) {
                     [&](int32_t value) { return value == -1 ? Status() : define(value); });
 }
 
-/// What is overwritten stays in its memory.
+/// An output in the place of another value is in the same memory, host or device.
 Status Walk::memories(const artifact::Compute &compute) const {
   for (int64_t i = 0; i < std::min(sizeOf(compute.overwrites()), sizeOf(compute.outputs())); ++i) {
     int32_t old = compute.overwrites()->Get(i), made = compute.outputs()->Get(i);
@@ -200,7 +211,7 @@ Status Walk::memories(const artifact::Compute &compute) const {
   return Status();
 }
 
-/// Ranks move what lies on their devices.
+/// Collectives and slices work on device memory only.
 Status Walk::onDevice(int32_t value) const {
   return valueAt(value).host() ? corrupted("value ", value, " is on the host") : Status();
 }
@@ -217,6 +228,7 @@ Status Walk::start(const artifact::Start &start) {
   if (sizeOf(program.devices()) > 0)
     return corrupted("a collective in a program with devices of its own");
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("communicator", start.communicator(), schedule.communicators()));
+  // Ranks match collectives by this number, so it must increase.
   if (start.sequence() <= lastSequence)
     return corrupted("sequence ", start.sequence(), " after ", lastSequence);
   lastSequence = start.sequence();
@@ -237,7 +249,7 @@ Status Walk::start(const artifact::Start &start) {
   return bucket(start);
 }
 
-/// One for each output, of its extents and division. They may be inputs of the collective itself.
+/// One target for each output, with its extents and sharding. A target may be an input of the collective itself.
 Status Walk::targets(const artifact::Start &start) {
   if (!hasTargets(start))
     return Status();
@@ -257,11 +269,11 @@ Status Walk::targets(const artifact::Start &start) {
   });
 }
 
-/// What is moved in one piece is one buffer.
+/// Checks a coalesced collective, which moves all its tensors through one buffer.
 Status Walk::bucket(const artifact::Start &start) const {
   if (!isBucket(start))
     return Status();
-  // Not every backend finds an extreme itself, and a gather of all is for one tensor along dims.
+  // Not every backend can reduce a buffer with max or min itself. An all-gather along a dim moves one tensor.
   if (start.reduction() > artifact::Reduction::sum)
     return corrupted("flat tensors, or several, in a reduction that is no sum");
   bool isOfOne = sizeOf(start.more_inputs()) == 0 && !hasTargets(start);
@@ -333,11 +345,12 @@ Status Walk::finish() {
   if (!inFlight.empty())
     return corrupted("collective ", inFlight.begin()->first, " has no wait");
   MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
+    // A gradient that the program starts with would be an input, not a gradient.
     bool isMade = states[gradient->value()] != State::undefined && !isGiven[gradient->value()];
     return isMade ? Status() : corrupted("value ", gradient->value(), " is made by no instruction");
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
-    // Ranks may have added up in its place what a step has accumulated.
+    // The value may be overwritten: a reduction may have used the accumulator as its target.
     bool isOver = states[update->value()] == State::overwritten && isAccumulator(program, update->target());
     return isOver ? Status() : use(update->value());
   }));

@@ -1,4 +1,4 @@
-//===- verify_program.cpp - what a program has before and after it runs ---===//
+//===- verify_program.cpp - values and ports of a program -----------------===//
 
 #include "runtime/artifact/meaning.h"
 
@@ -22,12 +22,12 @@ public:
 
   Status define(int32_t value) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
-    // Every rank gets its part of the tensor itself, and sees no addend.
+    // The run gives every rank its shard of the tensor, never a partial addend.
     MESHPLAN_RETURN_IF_ERROR(verifyWhole(program, value));
     return defineAddend(value);
   }
 
-  /// The same of what may be an addend.
+  /// As define, for a value that may be partial.
   Status defineAddend(int32_t value) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
     if (known[value])
@@ -45,19 +45,21 @@ private:
   std::vector<int32_t> list;
 };
 
-/// Only what the optimizer changes is stored flat.
+/// Only values that the optimizer changes are stored flat.
 Status verifyNotFlat(const artifact::Program &program, int32_t value) {
   return isFlat(*program.values()->Get(value)) ? corrupted("value ", value, " is flat") : Status();
 }
 
 Status verifyConstant(const artifact::Constant &constant, const artifact::Program &program) {
   const artifact::Value &value = *program.values()->Get(constant.value());
+  // The data is that of the whole tensor; each rank takes its shard.
   MESHPLAN_RETURN_IF_ERROR(verifyNotFlat(program, constant.value()));
   int64_t bytes = globalBytesOf(value), actual = constant.data()->size();
   return actual == bytes ? Status() : corrupted(actual, " bytes of data, the value has ", bytes);
 }
 
-/// Elements of the whole tensor, of its type or, if both are floating point, of another.
+/// The data holds all elements of the whole tensor, in the dtype of the value or, if both are floating point, in
+/// another.
 Status verifyGiven(const artifact::Init &init, const artifact::Value &value) {
   if (init.dtype() < artifact::DType::MIN || init.dtype() > artifact::DType::MAX)
     return corrupted("init: dtype ", int(init.dtype()), " does not exist");
@@ -102,7 +104,7 @@ Status verifyParameters(const artifact::Schedule &schedule, const artifact::Prog
   });
 }
 
-/// A state that copies its parameter needs one of its shape.
+/// A state that starts as a copy of its parameter has the shape of that parameter.
 Status verifyState(const artifact::State &state, const artifact::Program &program) {
   if (!state.copies())
     return Status();
@@ -113,8 +115,8 @@ Status verifyState(const artifact::State &state, const artifact::Program &progra
               : corrupted("it copies '", state.parameter()->string_view(), "', which has another shape or is missing");
 }
 
-/// Values on the device, of one dtype, of parameters or accumulators and of none twice, that together are no more than
-/// can be addressed.
+/// The values are on the device, have one dtype, are parameters or accumulators, and lie in no other buffer. Their
+/// total size can be addressed.
 Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &program, std::set<int32_t> &free) {
   if (buffer.values()->size() == 0)
     return corrupted("no values");
@@ -125,7 +127,7 @@ Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &pro
     const artifact::Value &value = *program.values()->Get(index);
     if (value.dtype() != program.values()->Get(buffer.values()->Get(0))->dtype())
       return corrupted("value ", index, " has another dtype than the first");
-    // Collectives take buffers as they are.
+    // Collectives use buffers in place, so they must be device memory.
     if (value.host())
       return corrupted("value ", index, " is on the host");
     bool fits = !__builtin_add_overflow(total, globalBytesOf(value), &total);
@@ -154,12 +156,14 @@ Status verifySetting(const artifact::Setting &setting, const artifact::Program &
   if (!schedule)
     return Status();
   bool isKnown = schedule->kind() >= artifact::RateKind::MIN && schedule->kind() <= artifact::RateKind::MAX;
+  // The rate divides by these differences.
   bool fits = schedule->warmup() >= 0 && schedule->steps() >= 0 && schedule->decay() >= 0 &&
               (schedule->kind() == artifact::RateKind::constant || schedule->warmup() < schedule->steps()) &&
               (schedule->kind() != artifact::RateKind::wsd || schedule->decay() > 0);
   return isKnown && fits ? Status() : corrupted("a schedule that ends before it begins");
 }
 
+/// Each parameter, state and accumulator has at most one update: two updates of it would depend on their order.
 Status verifyUpdates(const artifact::Program &program) {
   std::set<int32_t> targets, updated;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
@@ -174,13 +178,15 @@ Status verifyUpdates(const artifact::Program &program) {
       return corrupted("value ", update->target(), " is no parameter, state or accumulator, or is updated twice");
     const artifact::Value &made = *program.values()->Get(update->value()),
                           &target = *program.values()->Get(update->target());
+    // The next step reads the target in its own memory.
     if (made.host() != target.host())
       return corrupted("value ", update->value(), " is in another memory than value ", update->target());
+    // The new value replaces the target, whose readers expect the old layout.
     return verifySameLayout(made, target);
   });
 }
 
-/// The gradient of each trained parameter, at most once: a whole value of its shape.
+/// Each trained parameter has at most one gradient: a value that is not partial, with the shape of the parameter.
 Status verifyGradients(const artifact::Program &program) {
   std::set<int32_t> trained;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
@@ -204,11 +210,13 @@ Status verifyLoss(const artifact::Program &program) {
   if (!port)
     return corrupted("loss: there is no output '", program.loss()->string_view(), "'");
   const artifact::Value &value = *program.values()->Get(port->value());
+  // The run logs the loss as a number.
   bool isOne = isFloat(dtypeOf(value.dtype())) &&
                std::ranges::all_of(globalShapeOf(value), [](int64_t extent) { return extent == 1; });
   return isOne ? Status() : corrupted("loss: output '", program.loss()->string_view(), "' is not one float");
 }
 
+/// The loss scale must return to a usable range: growth never shrinks it and backoff always does.
 Status verifyGuard(const artifact::Program &program) {
   const artifact::Guard *guard = program.guard();
   if (!guard)
@@ -240,6 +248,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   std::vector<int64_t> sizes = meshSizesOf(schedule, program);
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("values", program.values(), [&](const artifact::Value *value) { return verifyValue(*value, sizes); }));
+  // Everything below indexes into `values`, so their own checks come first. Ports and parameters then define values,
+  // before the instructions are checked against these definitions.
   Definitions definitions(program);
   MESHPLAN_RETURN_IF_ERROR(verifyParameters(schedule, program, definitions));
   MESHPLAN_RETURN_IF_ERROR(

@@ -16,7 +16,7 @@ Status verifyAxis(const AxisRef &axis, std::span<const int64_t> meshSizes) {
   if (axis.axis < 0 || axis.axis >= static_cast<int64_t>(meshSizes.size()))
     return corrupted("axis ", axis.axis, " of a mesh with ", meshSizes.size(), " axes");
   int64_t size = meshSizes[axis.axis];
-  // Sizes are at most the axis size before they are multiplied, so nothing overflows.
+  // Both factors are at most the size of the axis, so their product does not overflow.
   bool divides =
       axis.pre >= 1 && axis.pre <= size && axis.size >= 1 && axis.size <= size && size % (axis.pre * axis.size) == 0;
   if (!divides)
@@ -24,7 +24,7 @@ Status verifyAxis(const AxisRef &axis, std::span<const int64_t> meshSizes) {
   return Status();
 }
 
-/// Units make up the extent, and dealing them does not overflow.
+/// The extent is a multiple of the block, and distributing the repeated blocks does not overflow.
 Status verifyUnits(const DimPart &part) {
   if (part.extent < 0)
     return corrupted("extent ", part.extent, " is negative");
@@ -38,6 +38,7 @@ Status verifyUnits(const DimPart &part) {
 
 Status verifyParts(const artifact::Dim &dim) {
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("parts", dim.parts()));
+  // Each part has its own block and repetition.
   if (dim.unit() != 1 || dim.repeat() != 1)
     return corrupted("units of ", dim.unit(), " that repeat ", dim.repeat(), " times, beside those of parts");
   int64_t sum = 0;
@@ -76,7 +77,7 @@ Status verifyRole(const artifact::Program &program, std::set<artifact::ProgramRo
   return Status();
 }
 
-/// What runs a program is another one, which nothing runs.
+/// The program that runs this one is another program, which itself is run by none.
 Status verifyRunner(const artifact::Schedule &schedule, const artifact::Program &program) {
   if (!program.runs_before() || program.runs_before()->size() == 0)
     return Status();
@@ -111,7 +112,7 @@ Status verifyAxes(const AxisRefVector *axes, std::span<const int64_t> meshSizes,
     for (const AxisRef &other : digits)
       if (overlap(axis, other))
         return corrupted("axis ", axis.axis, " is used twice");
-    // What divides nothing overlaps nothing; without it, there are no more digits than a rank has bits.
+    // An axis of size 1 overlaps nothing. Without it, a value has no more digits than a rank number has bits.
     if (axis.size > 1)
       digits.push_back(axis);
     return Status();
@@ -126,10 +127,12 @@ Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSi
   std::vector<AxisRef> digits;
   int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("dims", value.dims(), [&](const artifact::Dim *dim) -> Status {
+    // Empty dims count as 1: products of other dims are computed separately elsewhere, and must not overflow either.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim->extent(), 1), &bytes))
       return corrupted("extent ", dim->extent(), " makes the tensor larger than the address space");
     return verifyDim(*dim, meshSizes, digits);
   }));
+  // One list of digits for dims, partial and flat axes: an axis can shard a value in one way only.
   MESHPLAN_RETURN_IF_ERROR(verifyAxes(value.partial_axes(), meshSizes, digits).withContext("partial"));
   bool hasAxes = value.partial_axes() && value.partial_axes()->size() > 0;
   if (hasAxes != (value.partial() != artifact::Reduction::none))
@@ -139,6 +142,7 @@ Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSi
 }
 
 Status verifyMeaning(const artifact::Schedule &schedule) {
+  // In the order of dependence: each check may rely on the tables that were checked before.
   MESHPLAN_RETURN_IF_ERROR(verifyMesh(schedule.mesh()).withContext("mesh"));
   std::vector<int64_t> sizes = meshSizesOf(schedule.mesh());
   std::set<std::string_view> communicators, streams, programs;
@@ -157,6 +161,7 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
     MESHPLAN_RETURN_IF_ERROR(verifyRole(*program, roles));
     return verifyProgram(schedule, *program);
   }));
+  // A runner may follow its program in the list, so all programs are checked first.
   return verifyEach("programs", schedule.programs(),
                     [&](const artifact::Program *program) { return verifyRunner(schedule, *program); });
 }

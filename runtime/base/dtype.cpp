@@ -32,12 +32,13 @@ constexpr std::array<DTypeRow, 10> rows = {{{"f32", "F32", 4},
 
 const DTypeRow &rowOf(DType dtype) { return rows[static_cast<size_t>(dtype)]; }
 
-/// A float that rounds to every narrower type as `value` itself would: toward
-/// zero, with the last bit set when something was cut off (round to odd).
+/// Converts to a float that rounds to every narrower type exactly as `value` would. It rounds to odd: toward zero, with
+/// the last bit set if anything was cut off. So the second rounding never sees a false tie.
 float toOdd(double value) {
   float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || value != value)
     return nearest;
+  // `nearest` is inexact. Undo the rounding if it went away from zero, then mark that bits were lost.
   uint32_t bits = std::bit_cast<uint32_t>(nearest);
   bool away = std::abs(static_cast<double>(nearest)) > std::abs(value);
   return std::bit_cast<float>((away ? bits - 1 : bits) | 1);
@@ -111,6 +112,7 @@ Float16 toFloat16(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint16_t sign = (bits >> 16) & 0x8000;
   uint32_t magnitude = bits & 0x7fffffff;
+  // A NaN stays a NaN: the quiet bit keeps its mantissa from becoming that of infinity.
   if (magnitude > 0x7f800000)
     return {uint16_t(sign | 0x7e00 | ((magnitude >> 13) & 0x3ff))};
   if (magnitude >= 0x477ff000) // 65520: halfway between the largest half and the next power of two
@@ -119,6 +121,7 @@ Float16 toFloat16(float value) {
     float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return {uint16_t(sign | (std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(0.5f)))};
   }
+  // Round to nearest, ties to even: add half a unit in the last place, less one bit if the last kept bit is even.
   magnitude += 0xfff + ((magnitude >> 13) & 1);
   return {uint16_t(sign | ((magnitude - ((127 - 15) << 23)) >> 13))};
 }

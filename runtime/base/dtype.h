@@ -51,9 +51,8 @@ inline BFloat16 toBFloat16(float value) {
 }
 Float16 toFloat16(float value);
 
-/// Converts `count` floating-point elements, rounding once, to nearest even.
-/// Source and destination need no alignment and must not overlap.
-/// Precondition: isFloat of both.
+/// Converts `count` floating-point elements and rounds each once, to nearest even. Source and destination need no
+/// alignment and must not overlap. Precondition: both types are floats (isFloat).
 void convertFloats(const std::byte *source, DType from, std::byte *destination, DType to, int64_t count);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- ending_signal.cpp - SIGTERM as a message ---------------------------===//
+//===- ending_signal.cpp - signals as requests to stop --------------------===//
 
 #include "runtime/base/ending_signal.h"
 
@@ -10,8 +10,8 @@
 
 using namespace meshplan;
 
-// Signals are sent to a process, whichever of its runs they are meant for. A handler reaches nothing but what has
-// static storage, and may only use lock-free atomics.
+// Static, because a signal reaches the process and not one of its runs, and because a handler may only use static
+// storage and lock-free atomics.
 static std::atomic<bool> asksForStops;
 static std::atomic<const char *> request, interruptText;
 static struct sigaction beforeInterrupts;
@@ -27,13 +27,13 @@ static sigset_t setOf(std::initializer_list<int> numbers) {
 
 static void hold(const sigset_t &signals) { pthread_sigmask(SIG_BLOCK, &signals, nullptr); }
 
-/// One that was held back, or -1.
+/// Takes one pending signal of the set; -1 if there is none.
 static int take(const sigset_t &signals) {
   struct timespec immediately = {};
   return sigtimedwait(&signals, nullptr, &immediately);
 }
 
-/// Only calls that POSIX allows in a handler.
+/// Uses only calls that POSIX allows in a signal handler.
 static void say(const char *text) {
   if (text)
     (void)!::write(STDERR_FILENO, text, std::strlen(text));
@@ -45,7 +45,7 @@ static void interrupt(int signal) {
     return say(interruptText);
   if (!asksForStops)
     say(interruptText);
-  // Comes when this handler has returned.
+  // The raised signal is delivered after this handler returns.
   ::sigaction(signal, &beforeInterrupts, nullptr);
   ::raise(signal);
 }

@@ -1,9 +1,8 @@
-//===- ending_signal.h - SIGTERM as a message --------------------*- C++ -*-===//
+//===- ending_signal.h - signals as requests to stop ------------*- C++ -*-===//
 //
-// A launcher that ends a run sends SIGTERM to all its processes. A rank takes it
-// as a reason to end the run, so that every rank says why. A training run takes
-// the first one, SIGUSR1 and the first SIGINT (Ctrl-C) as a wish to save and to
-// end behind the step.
+// Handles SIGTERM, SIGUSR1 and SIGINT as requests. A launcher that ends a run sends SIGTERM to all its processes; a
+// rank turns it into a failure, so that every rank says why it ended. A training run takes the first SIGTERM, SIGUSR1
+// or SIGINT (Ctrl-C) as a request to save and to end after the current step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,23 +15,23 @@
 
 namespace meshplan {
 
-/// Holds the signal back from now on, in this thread and those that it starts. Call before other threads exist.
+/// Blocks SIGTERM from now on, in this thread and in the threads it starts. Call before other threads exist.
 void holdEndingSignal();
 
-/// "rank 2 was told to stop (SIGTERM)", once for each signal that was held back; ok when there is none.
-/// After holdStopRequests the first one is a wish and no failure.
+/// Returns "rank 2 was told to stop (SIGTERM)" once for each signal that was blocked; ok if there is none. After
+/// holdStopRequests the first signal is a request to stop, not a failure.
 Status takeEndingSignal(int64_t rank);
 
-/// Holds SIGTERM and SIGUSR1 back from now on, in this thread and those that it starts, as wishes to stop. Call before
-/// other threads exist. The first SIGINT is a wish, too, and says so on a terminal; another one does what SIGINT did
-/// before. A SIGINT that the process ignores stays ignored.
+/// Blocks SIGTERM and SIGUSR1 from now on, in this thread and in the threads it starts, and treats them as requests to
+/// stop. Call before other threads exist. The first SIGINT is a request too, and says so on a terminal; the second has
+/// its previous effect. A SIGINT that the process ignores stays ignored.
 void holdStopRequests();
 
-/// Says `text`, which lives as long as the process, when SIGINT comes, which then does what it did before.
+/// Prints `text` when SIGINT arrives, which then has its previous effect. `text` must live as long as the process.
 void sayAtInterrupt(const char *text);
 
-/// The name of the signal by which this process was asked to stop since holdStopRequests, or null. Any thread may ask,
-/// and a wish stays.
+/// The name of the signal that asked this process to stop since holdStopRequests, or null. Any thread may ask; a
+/// request stays.
 const char *stopRequest();
 
 } // namespace meshplan

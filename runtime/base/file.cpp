@@ -29,7 +29,7 @@ Status cannotWrite(const std::string &path, const char *reason) {
   return Status::error(StatusCode::invalid, "cannot write '", path, "': ", reason);
 }
 
-/// Closes a descriptor at the end of the block.
+/// Closes a file descriptor at the end of its scope.
 struct Descriptor {
   int value;
   ~Descriptor() {
@@ -41,7 +41,7 @@ struct Descriptor {
 } // namespace
 
 Expected<MappedFile> MappedFile::open(const std::string &path) {
-  // Without O_NONBLOCK, a pipe would be waited for until somebody writes; files do not know it.
+  // O_NONBLOCK: opening a pipe must not wait for a writer. It has no effect on regular files.
   Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat info;
   if (descriptor.value < 0 || ::fstat(descriptor.value, &info) != 0)
@@ -76,6 +76,7 @@ MappedFile::~MappedFile() {
 }
 
 std::vector<std::span<const std::byte>> readAheadRequests(std::span<const std::byte> bytes, size_t pageSize) {
+  // The request size that Linux serves as a whole; see the header.
   constexpr size_t longest = 512 << 10;
   size_t before = reinterpret_cast<uintptr_t>(bytes.data()) % pageSize;
   const std::byte *begin = bytes.data() - before, *end = bytes.data() + bytes.size();
@@ -93,8 +94,9 @@ void willRead(std::span<const std::byte> bytes) {
 }
 
 Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
-  // A rename would replace a device or a pipe by a file.
+  // The final rename would replace a device or a pipe with a file.
   struct stat info;
+  // Refuses an impossible path at the start of a run, not at its end.
   bool exists = ::stat(path.c_str(), &info) == 0, isLoop = !exists && errno == ELOOP;
   if (exists && !S_ISREG(info.st_mode))
     return cannotWrite(path, S_ISDIR(info.st_mode) ? "Is a directory" : "it is not a regular file");
@@ -109,12 +111,15 @@ Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
   std::random_device device;
   std::uniform_int_distribution<size_t> draw(0, letters.size() - 1);
   std::string temporary = target + ".";
+  // Random, so that processes that write the same path do not share a temporary file. It is in the same folder, since a
+  // rename cannot cross file systems.
   for (int i = 0; i < 6; ++i)
     temporary += letters[draw(device)];
   return Names{std::move(target), std::move(temporary)};
 }
 
 Expected<AtomicFile> AtomicFile::create(const Names &names) {
+  // No signal may end the process between creating the file and listing it for removal.
   SignalPause pause;
   int descriptor = ::open(names.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
@@ -163,6 +168,7 @@ Status AtomicFile::resize(int64_t size) {
 Status AtomicFile::write(int64_t offset, std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
     ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+    // Signals that ask for a stop must not fail a checkpoint.
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
@@ -176,6 +182,7 @@ Status AtomicFile::write(int64_t offset, std::span<const std::byte> bytes) const
 Status AtomicFile::flush() const { return ::fsync(descriptor) == 0 ? Status() : systemError(path, "write"); }
 
 Status AtomicFile::commit() {
+  // Otherwise the rename could survive a crash of the machine while the data does not.
   MESHPLAN_RETURN_IF_ERROR(flush());
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return systemError(path, "write");

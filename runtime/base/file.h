@@ -1,8 +1,7 @@
 //===- file.h - mapped reading and atomic writing of files -------*- C++ -*-===//
 //
-// Files are read through a memory map, so that a rank touches only the pages
-// that it needs, and written under a temporary name, so that a file either is
-// complete or does not exist.
+// Files are read through a memory map, so that a rank touches only the pages that it needs. They are written under a
+// temporary name and renamed, so that a file is either complete or absent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +20,10 @@
 
 namespace meshplan {
 
-/// A whole file mapped for reading. Move only; the bytes live as long as the
-/// object. Thread safe after opening.
+/// A whole file mapped for reading. Move only. The bytes live as long as the object. Thread safe after opening.
 class MappedFile {
 public:
-  /// notFound when there is no such file, io when it cannot be read.
+  /// notFound: there is no such file; io: it cannot be read.
   static Expected<MappedFile> open(const std::string &path);
 
   MappedFile(MappedFile &&other) noexcept;
@@ -45,41 +43,40 @@ private:
   ListedMap listed;
 };
 
-/// The requests that together name every page of `bytes`, in order, each from the begin of a page. A system takes of
-/// one request as much as its own read-ahead or one request to the disk holds, and drops the rest: a request is no
-/// longer than that.
+/// Splits `bytes` into read-ahead requests that together cover every page, in order, each starting at a page boundary.
+/// The system serves only the first part of a long request (its read-ahead window, or one disk request) and drops the
+/// rest. No request is longer than that.
 std::vector<std::span<const std::byte>> readAheadRequests(std::span<const std::byte> bytes, size_t pageSize);
 
-/// Tells the system that these bytes, of a mapped file, are read next, so that it fetches them from the disk in large
-/// pieces and ahead of the reader. A hint: the system may drop it, and pages then come one fault at a time. Bytes of no
-/// file stay as they are.
+/// Tells the system that these bytes of a mapped file are read next, so that it reads them ahead in large requests. A
+/// hint: if the system drops it, pages are read one fault at a time. No effect on bytes that are not of a file.
 void willRead(std::span<const std::byte> bytes);
 
-/// A file under construction; where the path is a link, of the file that it links to. It appears under its name, whole,
-/// when commit succeeds; otherwise the temporary file is removed by the destructor, or by a signal that ends the
-/// process (temporary_files.h). Several threads may write different ranges at the same time, and several processes that
-/// attach to it.
+/// A file under construction. Through a link, the target of the link is written. The file appears under its name,
+/// complete, when commit succeeds. Otherwise the destructor, or a signal that ends the process (temporary_files.h),
+/// removes the temporary file. Several threads may write different ranges at the same time, and so may processes that
+/// attach.
 class AtomicFile {
 public:
   struct Names {
-    std::string path;      ///< what is written in the end: a link's target
-    std::string temporary; ///< where it is made, in the same folder
+    std::string path;      ///< the final path; a link is resolved
+    std::string temporary; ///< the name during construction, in the same folder
   };
 
-  /// The names of a file that is to be made, of which the temporary one is drawn. io, with path and reason, where no
-  /// file can be: at a folder, a device, a link to nothing.
+  /// Chooses the names of a new file; the temporary one is random. invalid, with path and reason, where no file can be
+  /// created: at a folder, a device, or a dangling link.
   static Expected<Names> chooseNames(const std::string &path);
 
-  /// io, with path and reason, when the folder cannot be written.
+  /// Creates the temporary file. io, with path and reason, when the folder is not writable.
   static Expected<AtomicFile> create(const Names &names);
   static Expected<AtomicFile> create(const std::string &path);
 
-  /// Opens the file that another process is making as `temporary`. Its destructor removes the temporary file too, in
-  /// case that the other process is gone: destroy it after the other has committed.
+  /// Opens the temporary file of another process. The destructor removes that file too, in case the other process has
+  /// died: destroy this object after the other has committed.
   static Expected<AtomicFile> attach(const std::string &path, const std::string &temporary);
 
-  /// A file of a folder that is made as a whole under a temporary name: opened at its own path, or made there, by any
-  /// number of threads and processes that know nothing of each other. It stays when this goes; there is nothing to
+  /// Opens or creates a file at its final path, in a folder that is itself created under a temporary name. Any number
+  /// of threads and processes may do so without coordination. The file stays when the object is destroyed; there is no
   /// commit.
   static Expected<AtomicFile> join(const std::string &path);
 
@@ -92,10 +89,11 @@ public:
 
   const std::string &temporaryPath() const { return temporary; }
 
-  /// Flushes what this process has written.
+  /// Flushes to disk what this process has written.
   Status flush() const;
 
-  /// Flushes to the disk and renames. Call once, after all writes and their flushes; only who created the file may.
+  /// Flushes to disk and renames. Call once, after all writes and their flushes, and only in the process that created
+  /// the file.
   Status commit();
 
 private:
@@ -103,15 +101,16 @@ private:
       : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor), listed(this->temporary) {}
   AtomicFile(std::string path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}
 
-  std::string path, temporary; // no temporary one: the file stays
+  std::string path, temporary; // empty temporary (join): the file stays
   int descriptor = -1;
   ListedFile listed;
 };
 
-/// Flushes a folder to the disk: that files have been made in it, renamed or removed. io, with path and reason.
+/// Flushes a folder to disk, so that the creation, renaming or removal of its files is durable. io, with path and
+/// reason.
 Status flushFolder(const std::string &path);
 
-/// Writes a whole file, or leaves what was there untouched.
+/// Writes a whole file. On failure the previous content is untouched.
 Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes);
 
 } // namespace meshplan

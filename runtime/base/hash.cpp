@@ -10,7 +10,7 @@ namespace meshplan {
 
 namespace {
 
-/// The finaliser of MurmurHash3: every input bit changes half of the output bits.
+/// The finalizer of MurmurHash3: every input bit changes about half of the output bits.
 uint64_t mix(uint64_t value) {
   value ^= value >> 33;
   value *= 0xff51afd7ed558ccdULL;

@@ -1,7 +1,7 @@
 //===- hash.h - a fingerprint of bytes ----------------------------*- C++ -*-===//
 //
-// Tells apart files that differ by accident. Not cryptographic. The same on
-// every little-endian machine.
+// A fingerprint that detects accidental differences between files. Not cryptographic. Equal on all little-endian
+// machines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using Hash = std::array<std::byte, 16>;
 
 Hash hashBytes(std::span<const std::byte> bytes);
 
-/// Two lower-case hexadecimal digits for each byte.
+/// Two lower-case hexadecimal digits per byte.
 std::string toHexadecimal(std::span<const std::byte> bytes);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- map_faults.cpp - mapped files that cannot be read ------------------===//
+//===- map_faults.cpp - read errors of mapped files -----------------------===//
 
 #include "runtime/base/map_faults.h"
 
@@ -18,16 +18,16 @@ namespace meshplan {
 namespace {
 
 struct Slot {
-  std::atomic<uintptr_t> begin = 0, end = 0; // none: 0
+  std::atomic<uintptr_t> begin = 0, end = 0; // 0: the slot is free
   std::atomic<bool> failed = false;
 };
 
-// A handler reaches nothing but what has static storage, and may only use lock-free atomics.
+// A signal handler may only use static storage and lock-free atomics.
 std::array<Slot, 4096> slots;
 std::atomic<uintptr_t> pageSize = 4096;
 static_assert(std::atomic<uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// The file of a slot.
+/// The file that the map of a slot belongs to.
 struct MappedPath {
   std::string path;
   dev_t device = 0;
@@ -36,9 +36,10 @@ struct MappedPath {
 
 std::mutex pathsMutex;
 std::array<MappedPath, 4096> paths;
-size_t slotsUsed = 0; // all behind them have never been used
+size_t slotsUsed = 0; // later slots have never been used
 
-/// Puts a page of zeros in the place of the one that cannot be read, so that whoever reads goes on.
+/// Replaces the unreadable page by a page of zeros, so that the read continues. The failure is reported later
+/// (checkMapFaults).
 void replacePage(int signal, siginfo_t *info, void *) {
   auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   for (Slot &slot : slots) {
@@ -52,7 +53,7 @@ void replacePage(int signal, siginfo_t *info, void *) {
     slot.failed = true;
     return;
   }
-  // Not ours: the instruction faults again, and ends the process.
+  // Not a listed map: with the default handler, repeating the instruction ends the process.
   ::signal(signal, SIG_DFL);
 }
 
@@ -66,7 +67,7 @@ void catchMapFaults() {
   ::sigaction(SIGBUS, &handler, nullptr);
 }
 
-/// The lock is held.
+/// True if the file on disk is now shorter than the map. The caller holds the lock.
 static bool isShorter(size_t slot) {
   struct stat info;
   uintptr_t begin = slots[slot].begin, end = slots[slot].end;
@@ -94,9 +95,10 @@ ListedMap::ListedMap(const std::string &path, std::span<const std::byte> bytes) 
       (void)::stat(path.c_str(), &info);
       paths[slot] = {path, info.st_dev, info.st_ino};
       slotsUsed = std::max(slotsUsed, slot + 1);
+      // The handler may run at any time, so the range is published last and withdrawn first (see the destructor).
       slots[slot].failed = false;
       slots[slot].begin = begin;
-      // The last page is readable as a whole.
+      // The end of the file need not be a page boundary; the rest of its last page is readable too.
       slots[slot].end = begin + bytes.size();
       isListed = true;
       break;

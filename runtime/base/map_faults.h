@@ -1,8 +1,7 @@
-//===- map_faults.h - mapped files that cannot be read -----------*- C++ -*-===//
+//===- map_faults.h - read errors of mapped files ---------------*- C++ -*-===//
 //
-// A page of a mapped file that cannot be read, because the file was truncated or
-// its disk fails, ends the process by SIGBUS. With catchMapFaults the page reads
-// as zeros instead, and who has read it asks whether that happened.
+// Reading a page of a mapped file fails with SIGBUS if the file was truncated or its disk fails. After catchMapFaults
+// such a page reads as zeros, and the reader asks afterwards whether that happened.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,16 +17,18 @@
 
 namespace meshplan {
 
-/// Handles SIGBUS from now on, for pages of listed maps; elsewhere it ends the process as before. For programs: a
-/// library leaves signals alone.
+/// Handles SIGBUS from now on for pages of listed maps. Elsewhere SIGBUS ends the process as before. For programs only:
+/// a library must not change signal handlers.
 void catchMapFaults();
 
-/// `io`, with the path, if a page of any map was not readable so far, or if a file is shorter now than its map: what is
-/// gone of its last page reads as zeros without a signal. Ask behind each reading, before the bytes count: one system
-/// call for each map. A file that another one has replaced is still the one that was mapped. Thread safe.
+/// `io`, with the path, if a page of any map could not be read so far, or if a file is now shorter than its map: the
+/// missing end of its last page reads as zeros without a signal. Call after each read and before using the bytes; it
+/// costs one system call per map. If another file has replaced the path, the map still refers to the original file, and
+/// this is no failure. Thread safe.
 Status checkMapFaults();
 
-/// Lists a map while it lives. Move only; thread safe. At most 4096 maps are listed at a time, more are not.
+/// Lists a map during its lifetime. Move only. Thread safe. At most 4096 maps are listed at a time; further ones are
+/// not protected.
 class ListedMap {
 public:
   ListedMap() = default;

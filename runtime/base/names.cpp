@@ -1,4 +1,4 @@
-//===- names.cpp - names in messages --------------------------------------===//
+//===- names.cpp - lists and names in messages ----------------------------===//
 
 #include "runtime/base/names.h"
 
@@ -17,6 +17,7 @@ std::string join(std::span<const int64_t> numbers) {
   return text;
 }
 
+/// Levenshtein distance, with one row of the table.
 size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t(0));

@@ -1,7 +1,6 @@
-//===- philox.cpp - random words by their number --------------------------===//
+//===- philox.cpp - counted random numbers --------------------------------===//
 //
-// Counters go in batches, whose words lie side by side, so that the compiler
-// makes vector instructions of them.
+// Computes counters in batches. The words of a batch lie side by side, so that the compiler can vectorize the rounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +28,12 @@ std::array<uint32_t, 4> meshplan::philox(std::array<uint32_t, 4> counter, std::a
 
 namespace {
 
-/// One counter, and then its words.
+/// A counter before the rounds, four random words after them.
 struct Block {
   uint32_t a, b, c, d;
 };
 
-/// The key of each round.
+/// The key of each round. Round r adds r increments to the seed.
 struct Keys {
   uint32_t first[philoxRounds], second[philoxRounds];
 };
@@ -46,7 +45,7 @@ static inline __attribute__((always_inline)) Block oneRound(Block in, uint32_t f
   return {uint32_t(right >> 32) ^ in.b ^ first, uint32_t(right), uint32_t(left >> 32) ^ in.d ^ second, uint32_t(left)};
 }
 
-/// Written out, since only a loop without loops inside becomes vector instructions.
+/// Unrolled by a fold, since the compiler vectorizes only loops without inner loops.
 template <int... Round>
 static inline __attribute__((always_inline)) Block allRounds(Block block, const Keys &keys,
                                                              std::integer_sequence<int, Round...>) {
@@ -54,7 +53,7 @@ static inline __attribute__((always_inline)) Block allRounds(Block block, const 
   return block;
 }
 
-/// The words of `batch` counters from `counter` on.
+/// Writes the words of `batch` counters, starting at `counter`.
 MESHPLAN_EACH_PROCESSOR static void fillBatch(const RandomStream &stream, const Keys &keys, uint64_t counter,
                                               uint32_t *words) {
   uint32_t low = uint32_t(counter), high = uint32_t(counter >> 32), own[4][batch];
@@ -87,7 +86,7 @@ void meshplan::randomWords(const RandomStream &stream, uint64_t first, std::span
   Keys keys = keysOf(stream.seed);
   uint32_t own[size];
   for (uint64_t done = 0; done < words.size();) {
-    // A run may begin and end within a counter, and end within a batch.
+    // The requested run may begin and end inside a counter, and may end inside a batch.
     uint64_t skipped = (first + done) % 4, counter = (first + done) / 4;
     uint64_t count = std::min(size - skipped, words.size() - done);
     if (skipped == 0 && count == size) {

@@ -1,4 +1,4 @@
-//===- printed.cpp - numbers in columns -----------------------------------===//
+//===- printed.cpp - formatting like printf -------------------------------===//
 
 #include "runtime/base/printed.h"
 

@@ -1,4 +1,4 @@
-//===- printed.h - numbers in columns ----------------------------*- C++ -*-===//
+//===- printed.h - formatting like printf -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_BASE_PRINTED_H
 #define MESHPLAN_RUNTIME_BASE_PRINTED_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// What printf would print, of which the first 511 characters.
+/// Formats like printf; cut after 511 characters.
 [[gnu::format(printf, 1, 2)]] std::string printed(const char *format, ...);
 
 } // namespace meshplan

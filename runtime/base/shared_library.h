@@ -1,8 +1,7 @@
-//===- shared_library.h - a library that is opened at run time ---*- C++ -*-===//
+//===- shared_library.h - libraries opened at run time ----------*- C++ -*-===//
 //
-// For libraries that a machine may lack: a program that does not need them
-// starts without them. All in the header, since the loader looks in the folders
-// that the caller was linked with.
+// Opens libraries that a machine may lack, so that a program that does not need them starts without them. Defined in
+// the header because dlopen searches the run paths of the object that calls it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,29 +13,29 @@
 
 namespace meshplan {
 
-/// The library stays open for as long as the process lives. Not for several threads.
+/// The library stays open until the process ends. Not thread safe.
 class SharedLibrary {
 public:
-  /// `name` as the loader finds it: "libmpi.so.40".
+  /// `name` is what the dynamic loader takes: "libmpi.so.40".
   explicit SharedLibrary(const char *name) : isOpen(dlopen(name, RTLD_NOW | RTLD_GLOBAL)) {
     if (!isOpen)
       firstFailure = dlerror();
   }
 
-  /// Sets `function` to the address of a function or of an object, as a linked program would find it: a library that
-  /// was loaded before (LD_PRELOAD) comes first. Null where there is none.
+  /// Sets `function` to the address of a function or an object. The lookup is that of a linked program: a library
+  /// loaded earlier (LD_PRELOAD) comes first. Null if there is none.
   template <typename Function> void takeIfThere(Function &function, const char *symbol) const {
     function = isOpen ? reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, symbol)) : nullptr;
   }
 
-  /// The same, and it is a failure if there is none.
+  /// As takeIfThere, but a missing symbol is a failure.
   template <typename Function> void take(Function &function, const char *symbol) {
     takeIfThere(function, symbol);
     if (!function && firstFailure.empty())
       firstFailure = std::string("it has no ") + symbol;
   }
 
-  /// What went wrong first; empty if nothing did.
+  /// The first failure; empty if there was none.
   const std::string &failure() const { return firstFailure; }
 
 private:

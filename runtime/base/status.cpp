@@ -1,4 +1,4 @@
-//===- status.cpp - how the runtime reports failure -----------------------===//
+//===- status.cpp - failures of the runtime -------------------------------===//
 
 #include "runtime/base/status.h"
 

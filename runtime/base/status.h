@@ -1,9 +1,8 @@
-//===- status.h - how the runtime reports failure ----------------*- C++ -*-===//
+//===- status.h - failures of the runtime -----------------------*- C++ -*-===//
 //
-// One status type for every expected failure. A successful Status is a null
-// pointer: cheap to make, copy and test. Failures carry a code, for decisions,
-// and a message, for people: lower case, no full stop, with the actual and the
-// required value. No exceptions for expected failures.
+// One status type for every expected failure. A successful Status is a null pointer: cheap to make, copy and test. A
+// failure has a code, for decisions, and a message, for people: lower case, no full stop, with the actual and the
+// required value. Expected failures never throw.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +21,15 @@ namespace meshplan {
 
 enum class StatusCode : unsigned char {
   ok,
-  invalid,      ///< the caller or the user asked for something that cannot be
+  invalid,      ///< the caller or the user asked for something impossible
   notFound,     ///< a file, a tensor or a name that does not exist
   corrupted,    ///< a file whose bytes or meaning are wrong
-  unsupported,  ///< right, but not handled
+  unsupported,  ///< valid, but not supported
   io,           ///< the operating system refused to read or write
   timeout,      ///< a peer did not arrive in time
   peerLost,     ///< a peer failed
   aborted,      ///< ended because of a failure of another rank
-  numericFault, ///< NaN or infinity where the plan wants none
+  numericFault, ///< non-finite values where the plan forbids them
   outOfMemory,  ///< of the host or of a device
   internal,     ///< a defect of the runtime
 };
@@ -38,8 +37,7 @@ enum class StatusCode : unsigned char {
 /// Lower-case name of a code, as messages and logs show it.
 std::string_view statusCodeName(StatusCode code);
 
-/// Result of an operation without a value. Copies share the message; thread
-/// safe as a value type.
+/// Result of an operation without a value. Copies share the message. Thread safe as a value type.
 class [[nodiscard]] Status {
 public:
   Status() = default;

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::array endingSignals = {SIGTERM, SIGINT, SIGHUP};
 
-// A handler reaches nothing but what has static storage, and may only use lock-free atomics.
+// A signal handler may only use static storage and lock-free atomics.
 std::array<std::atomic<const char *>, 64> listed;
 std::atomic<int> pauses;
 static_assert(std::atomic<const char *>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void removeAndEnd(int signal) {
   removeTemporaryFiles();
-  // The handler is gone (SA_RESETHAND), so this ends the process once the handler returns.
+  // SA_RESETHAND has restored the default action, so the signal ends the process after this handler.
   ::raise(signal);
 }
 
@@ -37,9 +37,9 @@ sigset_t endingSet() {
 
 } // namespace
 
-/// Only calls that POSIX allows in a handler.
+/// Uses only calls that POSIX allows in a signal handler.
 void removeTemporaryFiles() {
-  // Another thread is about to list a file that it has just made; it has a few system calls to go.
+  // Another thread is between creating a file and listing it, a few system calls apart. Wait at most a second.
   constexpr timespec briefly{0, 1'000'000};
   for (int i = 0; i < 1000 && pauses.load() > 0; ++i)
     ::nanosleep(&briefly, nullptr);
@@ -80,7 +80,7 @@ ListedFile &ListedFile::operator=(ListedFile &&other) noexcept {
 
 ListedFile::~ListedFile() {
   const char *own = text.get();
-  // A handler that has taken the text still reads it, and the process ends anyway.
+  // A handler has taken the pointer and may still read it. Leaking it is safe: the process is ending.
   if (own && !listed[slot].compare_exchange_strong(own, nullptr))
     static_cast<void>(text.release());
 }

@@ -1,8 +1,7 @@
 //===- temporary_files.h - files that a signal removes -----------*- C++ -*-===//
 //
-// A process that SIGTERM, SIGINT or SIGHUP ends runs no destructor, and one that
-// gives up a rank that hangs neither. A file that is being made is listed here,
-// and who ends the process removes what is listed.
+// No destructor runs when SIGTERM, SIGINT or SIGHUP ends a process, or when the process ends itself because a rank
+// hangs. So a file under construction is listed here, and the code that ends the process removes the listed files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +14,15 @@
 
 namespace meshplan {
 
-/// Handles the three signals from now on: removes the listed files, then ends the process as the signal does by
-/// itself. A signal that the process ignores (nohup) stays ignored. For programs: a library leaves signals alone.
+/// Handles the three signals from now on: removes the listed files, then ends the process as the default action does. A
+/// signal that the process ignores (nohup) stays ignored. For programs only: a library must not change signal handlers.
 void removeTemporaryFilesOnSignal();
 
-/// Removes the listed files. For a process that ends without destructors.
+/// Removes the listed files. For code that ends the process without running destructors.
 void removeTemporaryFiles();
 
-/// Lists a file while it lives. Move only; thread safe. At most 64 files are listed at a time, more are not.
+/// Lists a file during its lifetime. Move only. Thread safe. At most 64 files are listed at a time; further ones are
+/// not removed.
 class ListedFile {
 public:
   ListedFile() = default;
@@ -33,11 +33,11 @@ public:
 
 private:
   size_t slot = 0;
-  std::unique_ptr<char[]> text; ///< null: nothing is listed
+  std::unique_ptr<char[]> text; ///< null: not listed
 };
 
-/// For who knows the name of a file that another process makes: removes the file, if there is one, when it goes or when
-/// a signal ends the process.
+/// Removes a file that another process creates, if it exists, when this object is destroyed or a signal ends the
+/// process.
 class ForeignFile {
 public:
   explicit ForeignFile(std::string path) : path(std::move(path)), listed(this->path) {}
@@ -45,7 +45,7 @@ public:
   ForeignFile &operator=(const ForeignFile &) = delete;
   ~ForeignFile();
 
-  /// From now on somebody else sees to the file.
+  /// The file is no longer this object's responsibility.
   void release() { path.clear(); }
 
 private:
@@ -53,8 +53,8 @@ private:
   ListedFile listed;
 };
 
-/// Holds the three signals back while it lives, in every thread: a file that is made meanwhile is listed before a
-/// handler looks. For a few system calls; nests with those of other threads, not with one of its own.
+/// Blocks the three signals during its lifetime, in every thread, so that a new file is listed before a handler runs.
+/// Only for a few system calls. Other threads may hold one at the same time; one thread must not nest two.
 class SignalPause {
 public:
   SignalPause();

@@ -29,7 +29,7 @@ static std::string joined(std::span<const std::string_view> parts) {
   return name;
 }
 
-/// The name in the model that PEFT has wrapped, if this is of the wrapper.
+/// Removes the prefix of a PEFT wrapper, if the name has one: the name in the wrapped model.
 static std::string_view unwrapped(std::string_view name) {
   size_t place = name.find(wrapper);
   bool isWrapped = place == 0 || (place != std::string_view::npos && name[place - 1] == '.');
@@ -42,8 +42,9 @@ bool meshplan::isAdapter(std::string_view name) {
                              [](std::string_view part) { return part.starts_with("lora_") || part == savedModule; });
 }
 
-/// Parts behind `lora_A` and the like that say what the adapter is called, and no more. Vectors and tables have nothing
-/// else behind them, matrices "weight" or "bias"; adapters that are not PEFT's may have no name.
+/// The number of name parts after `lora_A` and the like that are the adapter's name. `behind` parts follow. After a
+/// matrix the last one is "weight" or "bias", after a vector or an embedding table it is part of the adapter's name.
+/// Adapters of other libraries may have no name.
 static size_t partsOfName(std::string_view matrix, size_t behind) {
   bool isTensor = matrix.find("embedding") != std::string_view::npos || matrix == "lora_magnitude_vector";
   return isTensor ? behind : behind - 1;
@@ -53,7 +54,7 @@ std::string meshplan::adapterName(std::string_view name) {
   std::vector<std::string_view> parts = partsOf(unwrapped(name)), kept;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i] == savedModule) {
-      ++i; // what the adapter is called
+      ++i; // skips the name of the adapter
       continue;
     }
     kept.push_back(parts[i]);
@@ -65,7 +66,7 @@ std::string meshplan::adapterName(std::string_view name) {
 
 static bool isPlainPart(std::string_view part) { return part == "base_layer" || part == "original_module"; }
 
-/// True if the model has adapters beside the module that has `parts[place]` in it.
+/// True if the module whose name ends before `parts[place]` has adapters.
 static bool isAdapted(std::span<const std::string_view> parts, size_t place, std::span<const std::string> parameters) {
   std::string module = joined(parts.first(place));
   std::string begin = module.empty() ? "" : module + ".";
@@ -83,6 +84,7 @@ PlainNames meshplan::plainNames(std::span<const std::string> parameters) {
     auto found = std::ranges::find_if(parts, isPlainPart);
     if (found != parts.end() && isAdapted(parts, found - parts.begin(), parameters))
       parts.erase(found);
+    // A name that another parameter of the model already has would be ambiguous.
     std::string text(unwrapped(joined(parts)));
     if (text != name && !std::ranges::count(parameters, text))
       plain[name] = text;
@@ -102,7 +104,7 @@ static std::vector<std::string> namesOfParameters(const artifact::Program &progr
   return names;
 }
 
-/// A file of a deeper model has all that a shallower one reads.
+/// Warns of tensors that nothing reads: the file of a deeper model contains all tensors of a shallower one.
 static std::string textOfUnread(const TensorSource &weights, const std::vector<std::string> &parameters,
                                 const PlainNames &plain) {
   std::set<std::string> read(parameters.begin(), parameters.end());
@@ -130,7 +132,8 @@ Expected<std::unique_ptr<AdapterFeed>> AdapterFeed::open(TensorSource weights, c
   return feed;
 }
 
-/// The names that the file may have for a parameter: of a tied one several; of an adapter at least one has to be there.
+/// The names that a file of adapters may have for a parameter. A tied parameter has several. A missing adapter is an
+/// error, a missing other parameter is read from the weights.
 static std::vector<std::string> savedNames(const artifact::Parameter &parameter, const TensorSource &source) {
   std::vector<std::string> saved;
   for (const flatbuffers::String *name : *parameter.names())
@@ -149,6 +152,7 @@ Status AdapterFeed::openAdapters(const std::string &path, const artifact::Progra
       continue;
     std::string name = parameter.names()->Get(0)->str();
     MESHPLAN_RETURN_IF_ERROR(source.require(saved, globalShapeOf(*program.values()->Get(parameter.value()))).status());
+    // Two adapters of one module have the same PEFT name; a file saved by PEFT has only one.
     for (const std::string &each : saved)
       if (!read.insert(each).second)
         return Status::error(StatusCode::invalid, path, ": the model has several adapters that would read '", each,
@@ -167,7 +171,7 @@ Status AdapterFeed::openAdapters(const std::string &path, const artifact::Progra
   return Status();
 }
 
-/// The file that has a parameter, and the names that it may have there.
+/// The feed that reads a parameter, and the request under the names used there.
 const Feed &AdapterFeed::feedOf(const FeedRequest &request, FeedRequest &renamed) const {
   renamed = request;
   if (auto found = inAdapters.find(request.names.front()); found != inAdapters.end()) {

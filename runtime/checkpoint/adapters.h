@@ -17,28 +17,29 @@
 
 namespace meshplan {
 
-/// True for what PEFT saves: matrices and vectors of LoRA, and the copies of `modules_to_save`.
+/// True for the parameters that PEFT saves: matrices and vectors of LoRA, and the copies made by `modules_to_save`.
 bool isAdapter(std::string_view name);
 
-/// The name under which PEFT saves this parameter, an adapter or not.
+/// The name under which PEFT saves this parameter, whether it is an adapter or not.
 std::string adapterName(std::string_view name);
 
-/// What the model without adapters calls those parameters of a model that it calls otherwise: `q.base_layer.weight` is
-/// `q.weight` there, if the model has an adapter `q.lora_...`. Empty for a model without adapters.
+/// Maps names of a model with adapters to the names of the same parameters in the model without adapters, where they
+/// differ: `q.base_layer.weight` is `q.weight` there, if the model has an adapter `q.lora_...`. Empty for a model
+/// without adapters.
 using PlainNames = std::map<std::string, std::string, std::less<>>;
 PlainNames plainNames(std::span<const std::string> parameters);
 
-/// Weights of a model, which may have adapters in a file of their own. What the file of adapters has counts; a
-/// parameter that `weights` does not have under its name is read under that of the model without adapters.
+/// Weights of a model, with adapters in a separate file if there is one. A parameter in the file of adapters is read
+/// from it. A parameter that `weights` lacks under its own name is read under the name of the model without adapters.
 class AdapterFeed final : public Feed {
 public:
-  /// Without a file of adapters. `parameters` are all of the model, with all their names.
+  /// No file of adapters. `parameters` are all names of all parameters of the model.
   AdapterFeed(TensorSource weights, std::span<const std::string> parameters)
       : plain(plainNames(parameters)), weights(std::move(weights)) {}
 
-  /// `adapters` is a file that PEFT has saved, or a folder with adapter_model.safetensors; empty: there is none.
-  /// `notFound` or `invalid`, with both sides, where it lacks an adapter of the program, has one in another shape, or
-  /// has one that the program does not.
+  /// `adapters` is a file saved by PEFT, or a folder with adapter_model.safetensors; empty: none. `notFound` or
+  /// `invalid`, with both sides, if the file lacks an adapter of the program, has one in another shape, or has one that
+  /// the program lacks.
   static Expected<std::unique_ptr<AdapterFeed>> open(TensorSource weights, const std::string &adapters,
                                                      const artifact::Program &program);
 
@@ -46,13 +47,14 @@ public:
   void announce(const FeedRequest &request) const override;
   std::string path() const override { return weights.path(); }
 
-  /// True if the file of adapters has other parameters, too: of embeddings that were made larger, for one.
+  /// True if the file of adapters also has other parameters, such as enlarged embeddings.
   bool replacesWeights() const { return hasOthers; }
 
   /// Every file that was opened.
   std::vector<std::string> filePaths() const;
 
-  /// For a person: tensors of the weights that no parameter or buffer of the model is read from; empty for none.
+  /// A message for the user: tensors of the weights that no parameter or buffer of the model reads; empty if there are
+  /// none.
   const std::string &warning() const { return unreadText; }
 
 private:
@@ -62,7 +64,7 @@ private:
   PlainNames plain;
   FileFeed weights;
   std::unique_ptr<FileFeed> adapters;
-  std::map<std::string, std::vector<std::string>, std::less<>> inAdapters; ///< names there, by the first of a parameter
+  std::map<std::string, std::vector<std::string>, std::less<>> inAdapters; ///< by first name: names in that file
   bool hasOthers = false;
   std::string unreadText;
 };

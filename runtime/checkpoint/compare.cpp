@@ -1,4 +1,4 @@
-//===- compare.cpp - can a program go on from a checkpoint ----------------===//
+//===- compare.cpp - can a program resume from a checkpoint ---------------===//
 
 #include "runtime/checkpoint/source.h"
 
@@ -13,7 +13,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Compares a checkpoint with a program, and collects what a person should know.
+/// Compares a checkpoint with a program and collects notes for the user.
 class Comparison {
 public:
   Comparison(const CheckpointSource &source, const artifact::Program &program)
@@ -22,7 +22,7 @@ public:
   Expected<std::vector<std::string>> run() {
     for (const RecordedParameter &wanted : own.parameters)
       MESHPLAN_RETURN_IF_ERROR(compareParameter(wanted));
-    // A program that trains nothing need not read all.
+    // A program that trains nothing may read a part of the checkpoint.
     bool trains = !own.optimizer.empty();
     for (const RecordedParameter &saved : record.parameters)
       if (trains && !findAny(own, saved.names))
@@ -53,12 +53,14 @@ private:
   }
 
   Status compareParameter(const RecordedParameter &wanted) {
+    // A tied parameter may be saved under any of its names.
     const RecordedParameter *saved = findAny(record, wanted.names);
     if (!saved)
       return foreign("it has no parameter '" + wanted.names.front() + "'");
     if (saved->shape != wanted.shape)
       return foreign("parameter '" + wanted.names.front() + "' is " + shapeText(saved->shape) + ", " +
                      shapeText(wanted.shape) + " required");
+    // Conversion between floats is lossy but meaningful; any other change of dtype is another model.
     if (isFloat(saved->dtype) != isFloat(wanted.dtype) || (!isFloat(wanted.dtype) && saved->dtype != wanted.dtype))
       return foreign("parameter '" + wanted.names.front() + "' is " + std::string(dtypeName(saved->dtype)) + ", " +
                      std::string(dtypeName(wanted.dtype)) + " required");
@@ -88,12 +90,14 @@ private:
         addConversion(saved->dtype, wanted.dtype);
       return Status();
     }
+    // A plan may add master weights later: they begin as the saved parameters.
     if (wanted.isMaster) {
       const RecordedParameter &parameter = *record.findParameter(wanted.parameter);
       add("master weights, which the checkpoint does not have, begin as its parameters, of " +
           std::string(dtypeName(parameter.dtype)));
       return Status();
     }
+    // The same optimizer with a parameter that was frozen before: its states begin now.
     bool isSame = record.optimizer == own.optimizer && kindsOf(record) == kindsOf(own);
     if (const RecordedParameter *saved = record.findParameter(wanted.parameter); isSame && !saved->isTrained) {
       if (std::ranges::find(begun, wanted.parameter) == begun.end())
@@ -124,7 +128,7 @@ private:
           "type");
   }
 
-  /// Else the parameter is made of the master weight.
+  /// True if the parameter is read from the checkpoint's parameter. Else it is converted from the master weight.
   bool isTakenFromParameter(const RecordedState &master) const {
     const RecordedParameter *saved = record.findParameter(master.parameter), *wanted = findAny(own, saved->names);
     return wanted && saved->dtype == wanted->dtype;
@@ -151,7 +155,7 @@ private:
   CheckpointRecord own;
   std::set<std::pair<DType, DType>> conversions;
   std::vector<std::string> notes;
-  std::vector<std::string> begun; ///< parameters whose states begin
+  std::vector<std::string> begun; ///< parameters whose optimizer states begin at zeros
 };
 
 } // namespace
@@ -165,8 +169,10 @@ std::vector<std::pair<std::string, int64_t>> meshplan::begunParameters(const Che
     auto earlier = std::ranges::find_if(record.state.begun,
                                         [&](const auto &each) { return saved && each.first == saved->parameter; });
     if (earlier != record.state.begun.end())
+      // The count continues from the step at which this parameter's states began, in an earlier run.
       begun[state.parameter] = earlier->second;
     else if (!saved && !state.isMaster)
+      // Optimizers count only steps that changed something.
       begun[state.parameter] = record.state.counters.steps - record.state.counters.skipped;
   }
   return {begun.begin(), begun.end()};

@@ -1,4 +1,4 @@
-//===- config_files.cpp - what stands beside weights ----------------------===//
+//===- config_files.cpp - config and tokenizer files ----------------------===//
 
 #include "runtime/checkpoint/config_files.h"
 
@@ -10,7 +10,7 @@
 
 using namespace meshplan;
 
-// What transformers' configurations, tokenizers and processors save beside weights.
+// The files that transformers' configurations, tokenizers and processors save beside the weights.
 static constexpr std::array modelFiles = {"config.json",
                                           "generation_config.json",
                                           "tokenizer.json",
@@ -58,7 +58,7 @@ static const char *torchName(DType dtype) {
   }
 }
 
-/// The model's type, which is the one that from_pretrained makes the model in; older versions have another key.
+/// Sets the dtype in which from_pretrained loads the model. Older versions of transformers use another key.
 static Expected<std::string> withDtype(const std::string &path, const std::string &text, DType dtype) {
   auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())

@@ -1,4 +1,4 @@
-//===- export.cpp - a checkpoint as other libraries read it ---------------===//
+//===- export.cpp - checkpoints in Hugging Face's format ------------------===//
 
 #include "runtime/checkpoint/export.h"
 
@@ -61,6 +61,7 @@ static Expected<ExportReport> exportOne(const std::string &path, const ExportOpt
   auto tensors = exportedTensors(source.record(), options, report.notes);
   if (!tensors.ok())
     return Status::error(tensors.status().code(), source.folder(), ": ", tensors.status().message());
+  // Created only after the checkpoint and the tensors have been checked, so a failure leaves no folder.
   MESHPLAN_ASSIGN_OR_RETURN(NewFolder folder, NewFolder::create(options.output));
   std::string config = options.config.empty() ? folderOfWeights(state.weights) : options.config;
   MESHPLAN_RETURN_IF_ERROR(copyConfig(config, folder.place(), options, commonFloat(*tensors), report));

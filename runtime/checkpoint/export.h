@@ -1,4 +1,4 @@
-//===- export.h - a checkpoint as other libraries read it --------*- C++ -*-===//
+//===- export.h - checkpoints in Hugging Face's format ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_EXPORT_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_EXPORT_H
@@ -13,28 +13,29 @@
 namespace meshplan {
 
 struct ExportOptions {
-  std::string checkpoint;     ///< or a folder of them: the last one
-  std::string output;         ///< a folder that is not there yet, or is empty
-  std::string config;         ///< the folder with config.json; empty: the one of the weights that training began with
-  std::string weights;        ///< instead of those that the checkpoint names; empty: those
-  std::optional<DType> dtype; ///< of floats; nothing: each parameter's own
-  bool adapters = false;      ///< those of PEFT alone
-  int64_t fileBytes = 5000000000; ///< the most that one file holds, unless one tensor has more
+  std::string checkpoint;         ///< a checkpoint, or a folder of checkpoints, of which the last is taken
+  std::string output;             ///< a new or empty folder
+  std::string config;             ///< folder of config.json; empty: the folder of the initial weights
+  std::string weights;            ///< replaces the initial weights that the checkpoint names; empty: not replaced
+  std::optional<DType> dtype;     ///< for floats; nullopt: each parameter's own
+  bool adapters = false;          ///< write only the adapters of PEFT
+  int64_t fileBytes = 5000000000; ///< maximal size of a file; a larger tensor gets a file of its own
 };
 
 struct ExportReport {
   std::string checkpoint;
   int64_t step = 0, tensors = 0;
   std::vector<std::string> files; ///< in the output folder
-  std::vector<std::string> notes; ///< for a person
+  std::vector<std::string> notes; ///< for the user
 };
 
-/// Writes the parameters as Hugging Face's libraries store a model: model.safetensors, or several files and an index,
-/// with config.json and the files of a tokenizer; or PEFT's adapter_model.safetensors with adapter_config.json. Master
-/// weights where floats are converted. Holds one tensor at a time. The folder appears when all of it is written.
+/// Writes the parameters in the format of Hugging Face's libraries: model.safetensors, or several files and an index,
+/// with config.json and the files of a tokenizer; or PEFT's adapter_model.safetensors with adapter_config.json. A float
+/// that is converted is read from its master weight. Holds one tensor in memory at a time. The folder appears when it
+/// is complete.
 ///
-/// invalid: the output is there, the model has adapters, or has none; notFound: no checkpoint, or no
-/// adapter_config.json; corrupted: the checkpoint is damaged, with the last one that is whole.
+/// invalid: the output exists, or the model has adapters where none are asked for, or lacks them; notFound: there is no
+/// checkpoint, or no adapter_config.json; corrupted: the checkpoint is damaged; the message names the last intact one.
 Expected<ExportReport> exportCheckpoint(const ExportOptions &options);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- exported_tensors.cpp - what an export writes, and where ------------===//
+//===- exported_tensors.cpp - the tensors of an export --------------------===//
 
 #include "runtime/checkpoint/exported_tensors.h"
 
@@ -28,7 +28,7 @@ Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord
     bool isLeft = options.adapters && !isAdapter(parameter.names.front());
     if (isLeft && parameter.isTrained)
       left.push_back("'" + parameter.names.front() + "'");
-    // A strict load_state_dict wants each name of a tied parameter.
+    // A strict load_state_dict requires every name of a tied parameter.
     for (const std::string &name : parameter.names)
       if (!isLeft)
         tensors.push_back({options.adapters ? adapterName(name) : name, &parameter, dtype});

@@ -1,4 +1,4 @@
-//===- exported_tensors.h - what an export writes, and where -----*- C++ -*-===//
+//===- exported_tensors.h - the tensors of an export ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_EXPORTED_TENSORS_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_EXPORTED_TENSORS_H
@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// A tensor that is written. The record that it is of must outlive it.
+/// A tensor to be written. Refers to a record that must outlive it.
 struct Exported {
   std::string name;
   const RecordedParameter *parameter;
@@ -18,22 +18,23 @@ struct Exported {
   TensorSpec spec() const { return {name, dtype, parameter->shape}; }
 };
 
-/// What is written under one name.
+/// A file of the export.
 struct ExportedFile {
   std::string name;
   std::vector<Exported> tensors;
 };
 
-/// The tensors that `options` ask for, in the order of the model: all, or the adapters under PEFT's names. `notes` gets
-/// what is left out although it is trained. `invalid`, with the way out, where adapters are asked for and there are
-/// none, or the other way round.
+/// The tensors that `options` ask for, in the order of the model: all of them, or the adapters under PEFT's names.
+/// `notes` gets the trained parameters that are left out. `invalid`, with a way out, if adapters are asked for and
+/// there are none, or the reverse.
 Expected<std::vector<Exported>> exportedTensors(const CheckpointRecord &record, const ExportOptions &options,
                                                 std::vector<std::string> &notes);
 
-/// The one type of all floats; nothing if there are several, or none.
+/// The dtype of all float tensors; nullopt if they have several, or there are none.
 std::optional<DType> commonFloat(std::span<const Exported> tensors);
 
-/// The tensors in order, as many in one file as `options` let it have, and at least one; adapters in one file.
+/// Distributes the tensors, in order, to files no larger than `options` allow, with at least one tensor each. Adapters
+/// are in one file.
 std::vector<ExportedFile> dividedIntoFiles(std::span<const Exported> tensors, const ExportOptions &options);
 
 /// The text of model.safetensors.index.json.

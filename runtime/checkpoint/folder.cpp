@@ -1,4 +1,4 @@
-//===- folder.cpp - the folder of the checkpoints of a training -----------===//
+//===- folder.cpp - the checkpoints of a training on disk -----------------===//
 
 #include "runtime/checkpoint/folder.h"
 
@@ -41,17 +41,18 @@ static std::string removedPath(const std::string &folder, int64_t step) {
   return folder + "/." + nameOf(step) + ".removed";
 }
 
-/// The step of a checkpoint's name; -1 for another name.
+/// The step in the name of a checkpoint; -1 if it is no such name.
 static int64_t stepOf(std::string_view name) {
   int64_t step = -1;
   if (!name.starts_with(prefix))
     return -1;
   const char *end = name.data() + name.size();
   auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, step);
+  // Written back and compared: "step-10" or "step-+00010" would be a second name of the same step.
   return error == std::errc() && rest == end && step >= 0 && nameOf(step) == name ? step : -1;
 }
 
-/// The names in a folder.
+/// The names of all entries of a folder.
 static Expected<std::vector<std::string>> namesIn(const std::string &folder) {
   std::error_code error;
   std::vector<std::string> names;
@@ -79,8 +80,9 @@ Expected<std::string> meshplan::findCheckpoint(const std::string &path) {
     return path;
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
   std::filesystem::path normal = std::filesystem::path(path + "/.").lexically_normal().parent_path();
+  // "run/step-000010/" and "run/step-000010/." name the same folder.
   if (found.empty() && stepOf(normal.filename().string()) >= 0)
-    return path; // what it lacks is said where it is read
+    return path; // reading it reports what it lacks
   if (found.empty())
     return Status::error(StatusCode::notFound, path,
                          ": it is no checkpoint and has none in it; help: name a folder with step-000010, or such a "
@@ -94,18 +96,19 @@ bool meshplan::isOfFolder(const std::string &checkpoint, const std::string &fold
   return !checkpoint.empty() && std::filesystem::equivalent(parent, folder, ignored);
 }
 
-/// Makes the folder, and those that it lies in.
+/// Creates the folder and its parents, durably.
 static Status makeFolder(const std::string &path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     return Status();
   if (!std::filesystem::create_directories(path, error) && error)
     return failed("make folder", path, error.value());
+  // A new folder is durable only when the entry in its parent is.
   std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
   return flushFolder(whole.has_filename() ? whole.parent_path() : whole.parent_path().parent_path());
 }
 
-/// "process 1234 on node0", of who has written it into the lock; "another process" where it cannot be read.
+/// The owner that is recorded in the lock file, "process 1234 on node0"; "another process" if it cannot be read.
 static std::string ownerOf(int descriptor) {
   char text[256];
   ssize_t size = ::pread(descriptor, text, sizeof text, 0);
@@ -124,10 +127,12 @@ static Status writeOwner(int descriptor, const std::string &path) {
 Expected<CheckpointFolder> CheckpointFolder::open(const std::string &path, int64_t keep) {
   MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
   std::string lockPath = path + lockFile;
+  // The file is never removed: another process may have opened it, and would then lock a removed file.
   int descriptor = ::open(lockPath.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return failed("write", lockPath, errno);
   CheckpointFolder folder(path, keep, descriptor);
+  // The kernel releases the lock when the process ends in any way, so a crashed run never blocks the next one.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK)
       return failed("lock", lockPath, errno);
@@ -156,6 +161,7 @@ static Status removeAll(const std::string &path) {
 Status CheckpointFolder::removeLeftovers() const {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> names, namesIn(path));
   for (const std::string &name : names)
+    // Hidden names are incomplete or half-removed checkpoints. The lock guarantees that no other run is writing them.
     if (name.starts_with(hiddenPrefix))
       MESHPLAN_RETURN_IF_ERROR(removeAll(path + "/" + name));
   return Status();
@@ -174,7 +180,7 @@ Status CheckpointFolder::checkGoesOn(int64_t step) const {
                        "; help: go on from that one, or name another folder");
 }
 
-/// A folder in the place of another one, which has its name afterwards; or of none.
+/// Renames a folder to `place`. A folder that exists there is exchanged atomically and is then at `made`.
 static Status putInPlace(const std::string &made, const std::string &place) {
   if (::rename(made.c_str(), place.c_str()) == 0)
     return Status();
@@ -185,6 +191,8 @@ static Status putInPlace(const std::string &made, const std::string &place) {
 }
 
 Status CheckpointFolder::commit(int64_t step) {
+  // The order makes the commit atomic: the content is durable before the rename, and the rename before an older
+  // checkpoint is removed. After an exchange, discard removes the previous checkpoint of this step.
   std::string made = incompletePath(path, step);
   MESHPLAN_RETURN_IF_ERROR(flushFolder(made));
   MESHPLAN_RETURN_IF_ERROR(putInPlace(made, checkpointPath(path, step)));
@@ -199,8 +207,11 @@ Status CheckpointFolder::removeOld(int64_t newest) const {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
   int64_t others = static_cast<int64_t>(found.size()) - keep;
   for (const SavedCheckpoint &old : found) {
+    // Checkpoints of later steps than the newest are of another training (checkGoesOn); they are not this run's to
+    // remove.
     if (keep == 0 || others-- <= 0 || old.step >= newest)
       break;
+    // Renamed first: a half-removed folder must not look like a checkpoint.
     std::string removed = removedPath(path, old.step);
     if (::rename(old.path.c_str(), removed.c_str()) != 0)
       return failed("remove", old.path, errno);

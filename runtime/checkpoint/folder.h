@@ -1,8 +1,15 @@
-//===- folder.h - the folder of the checkpoints of a training ----*- C++ -*-===//
+//===- folder.h - the checkpoints of a training on disk ---------*- C++ -*-===//
 //
-// Each checkpoint is a folder in it: `step-000010`. It is made under another name and renamed when all of it is on the
-// disk, and gets another name before it is removed, so that whatever has the name of a checkpoint is whole. Which one
-// is the last follows from the names alone.
+// Layout on disk. The folder of a training has one folder per checkpoint:
+//
+//   run/.lock                     locked by the run that writes
+//   run/step-000010/              a complete checkpoint
+//   run/step-000020/checkpoint.json, model.safetensors, optimizer.safetensors
+//   run/.step-000030.incomplete/  being written
+//   run/.step-000010.removed/     being removed
+//
+// A checkpoint is written under the hidden name and renamed when all of it is on disk, and renamed again before it is
+// removed. So whatever has the name of a checkpoint is complete, and the names alone say which one is the last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,39 +29,40 @@ struct SavedCheckpoint {
   std::string path;
 };
 
-/// The checkpoints in a folder, those of earlier steps first. notFound or io, with path and reason, where the folder
-/// cannot be read.
+/// The checkpoints in a folder, earliest step first. notFound or io, with path and reason, if the folder cannot be
+/// read.
 Expected<std::vector<SavedCheckpoint>> listCheckpoints(const std::string &folder);
 
-/// `path` itself where it is a checkpoint, or a folder without one that has such a name, else the last one in it.
-/// notFound if there is none.
+/// `path` itself if it is a checkpoint, or is named like one; else the last checkpoint in it. notFound if there is
+/// none.
 Expected<std::string> findCheckpoint(const std::string &path);
 
-/// True if a checkpoint is one of those in a folder, whatever way the paths name it.
+/// True if the checkpoint lies in the folder, however the paths are written.
 bool isOfFolder(const std::string &checkpoint, const std::string &folder);
 
-/// Where the checkpoint of a step is, and where it is made.
+/// The paths of the checkpoint of a step: complete, and while it is written.
 std::string checkpointPath(const std::string &folder, int64_t step);
 std::string incompletePath(const std::string &folder, int64_t step);
 
-/// A folder that this run alone writes checkpoints into; other runs may read them. Move only. Belongs to rank 0.
+/// A folder that only this run writes checkpoints to; other runs may read them. Move only. Used by rank 0.
 class CheckpointFolder {
 public:
-  /// Makes the folder where there is none, and removes what a run that was killed has left in it. The last `keep`
-  /// checkpoints stay, all of them for 0. `invalid` where another run, which the message names, has it open; io, with
-  /// path and reason, where it cannot be written.
+  /// Creates the folder if necessary, and removes what a killed run has left in it. The last `keep` checkpoints are
+  /// kept; 0: all. `invalid` if another run, which the message names, has it open; io, with path and reason, if it is
+  /// not writable.
   static Expected<CheckpointFolder> open(const std::string &path, int64_t keep);
 
   CheckpointFolder(CheckpointFolder &&other) noexcept;
   CheckpointFolder &operator=(CheckpointFolder &&) = delete;
   ~CheckpointFolder();
 
-  /// `invalid` where it has checkpoints of later steps than the one in it that the run goes on from (0: the run goes on
-  /// from none of them): they are of another training, and would count as the last ones.
+  /// `invalid` if the folder has checkpoints of later steps than `step`, the checkpoint in it that the run resumes from
+  /// (0: none of them). Those are of another training, and the last of them would be taken for the newest.
   Status checkGoesOn(int64_t step) const;
 
-  /// Call when all files of the incomplete checkpoint are on the disk: it appears under its name, in the place of one
-  /// of that step, and those that are not kept are removed. All or nothing at every moment.
+  /// Call when all files of the incomplete checkpoint are on disk. The checkpoint appears under its name, replacing an
+  /// earlier one of the same step; then those that are not kept are removed. Atomic: at every moment the old or the new
+  /// state is complete.
   Status commit(int64_t step);
 
   /// Removes an incomplete checkpoint.
@@ -68,7 +76,7 @@ private:
 
   std::string path;
   int64_t keep;
-  int lock; // descriptor
+  int lock; // file descriptor of the lock file
 };
 
 } // namespace meshplan

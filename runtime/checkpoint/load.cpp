@@ -1,4 +1,4 @@
-//===- load.cpp - going on from a checkpoint ------------------------------===//
+//===- load.cpp - resuming from a checkpoint ------------------------------===//
 
 #include "runtime/checkpoint/load.h"
 
@@ -8,7 +8,8 @@
 
 using namespace meshplan;
 
-/// The ranks may see a folder at different times. What all of them would find wrong with it, rank 0 says.
+/// Ranks may see a shared folder at different times, so rank 0 chooses the checkpoint. A defect that all ranks would
+/// find is reported by rank 0 alone.
 static Expected<std::string> findTogether(World &world, std::string path, const std::string &weights,
                                           CheckpointParts parts) {
   if (world.rank() == 0) {
@@ -30,6 +31,7 @@ Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner 
   MESHPLAN_ASSIGN_OR_RETURN(loaded.notes, checkCheckpoint(source, program));
   MESHPLAN_RETURN_IF_ERROR(runner.loadHeld(CheckpointFeed(source, program)));
   loaded.state = source.record().state;
+  // The optimizer's step counts belong to the parameters, so they are recomputed for this program's parameters.
   loaded.state.begun = begunParameters(source, program);
   if (!loaded.state.weights.empty())
     for (const RecordedParameter &parameter : source.record().parameters)

@@ -1,4 +1,4 @@
-//===- new_folder.cpp - a folder that appears when it is whole ------------===//
+//===- new_folder.cpp - a folder that appears when complete ---------------===//
 
 #include "runtime/checkpoint/new_folder.h"
 
@@ -22,6 +22,7 @@ Expected<NewFolder> NewFolder::create(const std::string &path) {
   if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
     return Status::error(StatusCode::invalid, "cannot write '", path,
                          "': it is there already; help: name a folder that is not there yet");
+  // Takes only the random suffix of these names.
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile::Names names, AtomicFile::chooseNames(withoutSlash(path) + "/x"));
   NewFolder folder(withoutSlash(path), withoutSlash(path) + names.temporary.substr(names.temporary.rfind('.')));
   std::filesystem::create_directories(folder.temporary, error);

@@ -1,4 +1,4 @@
-//===- new_folder.h - a folder that appears when it is whole -----*- C++ -*-===//
+//===- new_folder.h - a folder that appears when complete -------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_NEW_FOLDER_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_NEW_FOLDER_H
@@ -10,19 +10,19 @@
 
 namespace meshplan {
 
-/// A folder that appears under its name when it is whole, and otherwise not.
+/// A folder that appears under its name when it is complete, and otherwise not at all.
 class NewFolder {
 public:
-  /// `invalid` where `path` is there and not an empty folder; `io` where it cannot be made.
+  /// `invalid` if `path` exists and is not an empty folder; `io` if it cannot be created.
   static Expected<NewFolder> create(const std::string &path);
 
   NewFolder(NewFolder &&other) noexcept : path(std::move(other.path)), temporary(std::exchange(other.temporary, "")) {}
   ~NewFolder();
 
-  /// Where its files are made.
+  /// The folder to create its files in, until commit.
   const std::string &place() const { return temporary; }
 
-  /// Flushes it and gives it its name.
+  /// Flushes it and renames it to its name.
   Status commit();
 
 private:

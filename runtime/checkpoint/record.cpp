@@ -1,4 +1,4 @@
-//===- record.cpp - what a checkpoint is of -------------------------------===//
+//===- record.cpp - the file checkpoint.json ------------------------------===//
 
 #include "runtime/checkpoint/record.h"
 
@@ -26,6 +26,7 @@ static const RecordedState *findByName(std::span<const RecordedState> states, st
 const RecordedState *CheckpointRecord::findState(std::string_view name) const {
   if (const RecordedState *own = findByName(states, name))
     return own;
+  // A tied parameter may have another first name in the program that resumes.
   for (const RecordedParameter &parameter : parameters)
     for (size_t i = 1; i < parameter.names.size(); ++i)
       if (name.starts_with(parameter.names[i] + "."))
@@ -57,6 +58,7 @@ std::vector<CheckpointFile> CheckpointRecord::files() const {
 std::string meshplan::optimizerOf(const artifact::Program &program) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *call = instruction->action_as_Compute();
+    // Recognized by its arguments, so that a new optimizer needs no change here.
     if (!call || !findArg(*call, "learning_rate") || !findArg(*call, "gradient"))
       continue;
     std::string target = call->target()->str(), name = target.substr(target.find('.') + 1);
@@ -68,10 +70,11 @@ std::string meshplan::optimizerOf(const artifact::Program &program) {
   return "";
 }
 
-/// Tables and masks are written with each checkpoint; what is larger is a weight that the model keeps as a buffer.
+/// Tables and masks are small and are saved with each checkpoint. A larger buffer is a weight that the model keeps as a
+/// buffer.
 static constexpr int64_t mostSavedBuffer = int64_t(64) << 20;
 
-/// Values that a step gives a new content.
+/// Values that a step updates.
 static std::set<int32_t> changedBy(const artifact::Program &program) {
   std::set<int32_t> targets;
   for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)

@@ -1,7 +1,7 @@
-//===- record.h - the file checkpoint.json -----------------------*- C++ -*-===//
+//===- record.h - the file checkpoint.json ----------------------*- C++ -*-===//
 //
-// Says what is in a checkpoint, besides its tensors, and of which model they are. docs/checkpoints.md describes the
-// keys.
+// Describes the content of a checkpoint besides its tensors, and the model that it is of. docs/checkpoints.md describes
+// the keys.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace meshplan {
 
-/// The format that this build writes. It reads format 1, too, which has no checksums.
+/// The format that this build writes. It also reads format 1, which has no checksums.
 inline constexpr int64_t checkpointFormat = 2;
 
 /// Files of a checkpoint.
@@ -22,19 +22,19 @@ inline constexpr const char *recordName = "checkpoint.json", *modelName = "model
                             *optimizerName = "optimizer.safetensors";
 
 struct RecordedParameter {
-  std::vector<std::string> names; ///< its tensor has the first
+  std::vector<std::string> names; ///< its tensor has the first name
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
-  bool isSaved = true; ///< else it is as in the weights that the training began with
+  bool isSaved = true; ///< false: it is unchanged since the initial weights
   bool isTrained = true;
 };
 
-/// What the optimizer keeps of a parameter.
+/// A state that the optimizer keeps for a parameter.
 struct RecordedState {
   std::string name, parameter; ///< the first name of the parameter
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
-  bool isMaster = false; ///< what the optimizer changes instead of the parameter
+  bool isMaster = false; ///< the f32 copy that the optimizer updates
 
   /// "exp_avg" of "w.exp_avg".
   std::string kind() const { return name.substr(std::min(name.size(), parameter.size() + 1)); }
@@ -46,35 +46,35 @@ struct CheckpointRecord {
   std::string optimizer;          ///< "adamw"; empty: the program has none
   std::vector<RecordedParameter> parameters;
   std::vector<RecordedState> states;
-  std::optional<CheckpointChecksums> checksums; ///< nothing: of format 1
+  std::optional<CheckpointChecksums> checksums; ///< nullopt: format 1
 
   const RecordedParameter *findParameter(std::string_view name) const;
-  /// By the name of the state, or what it is called under another name of a tied parameter.
+  /// Finds a state by its name, also if it is made of another name of a tied parameter.
   const RecordedState *findState(std::string_view name) const;
   bool savesAll() const;
 
-  /// What the two files hold.
+  /// The tensors of the two files.
   std::vector<TensorSpec> modelSpecs() const;
   std::vector<TensorSpec> optimizerSpecs() const;
   std::vector<CheckpointFile> files() const;
 };
 
-/// The record of a training's program, without the fingerprint. Parameters that do not change and were in no checkpoint
-/// before, and large buffers, are not saved where the training began with weights of a file.
+/// The record of a training program, without the fingerprint. If the training began with weights of a file, parameters
+/// that do not change and were in no checkpoint before, and large buffers, are not saved.
 CheckpointRecord recordOf(const artifact::Program &program, const TrainingState &state);
 
-/// The name of the optimizer of a program; empty if it has none.
+/// The name of the program's optimizer; empty if it has none.
 std::string optimizerOf(const artifact::Program &program);
 
-/// checkpoint.json as text, and back. `corrupted`, with `path` and what is wrong, also where the text is not the one
-/// that its own checksum, the last of its members, is of; `unsupported` for another format.
+/// Writes and reads checkpoint.json. `corrupted`, with `path` and reason, if the text is wrong or does not match its
+/// own checksum, which is the last member; `unsupported` for another format.
 std::string textOf(const CheckpointRecord &record);
 Expected<CheckpointRecord> readRecord(const std::string &path, std::string_view text);
 
-/// The text with the checksum that it should have, of one that was changed by hand.
+/// The text with the right checksum, for a text that was edited by hand.
 std::string sealedText(std::string_view text);
 
-/// The record of the checkpoint in a folder; `corrupted` where it is missing.
+/// Reads the record of the checkpoint in a folder; `corrupted` if it is missing.
 Expected<CheckpointRecord> openRecord(const std::string &folder);
 
 } // namespace meshplan

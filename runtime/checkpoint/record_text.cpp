@@ -47,21 +47,24 @@ static Json jsonOf(const CheckpointChecksums &checksums) {
   return {{"block_bytes", checksums.blockBytes}, {"files", files}};
 }
 
-// The text ends in its own checksum, which is that of all in front of the comma.
+// The text ends with its own checksum, of everything before that comma.
 static constexpr std::string_view sealBegin = ",\n \"checksum\": \"", sealEnd = "\"\n}\n", textEnd = "\n}\n";
 
+/// The checksum covers the text, not the parsed values: any edited byte is noticed, and JSON needs no canonical form.
 std::string meshplan::sealedText(std::string_view text) {
+  // The seal is found from the end, so that a text with a seal is sealed again, and one without gets its first.
   size_t end = std::min(text.rfind(sealBegin), text.size() - std::min(textEnd.size(), text.size()));
   std::string content(text.substr(0, end));
   return content + std::string(sealBegin) + checksumText(crc32Of(std::as_bytes(std::span(content)))) +
          std::string(sealEnd);
 }
 
-/// Whether a text is the one that it was sealed as; of one without a seal nothing is known.
+/// Compares a text with its checksum. A text without one (format 1) cannot be checked.
 static Status checkSeal(std::string_view text) {
   size_t end = text.rfind(sealBegin);
   if (end == std::string_view::npos)
     return Status();
+  // Computes the seal of the content that was read, and compares it with the one that was written.
   std::string right = sealedText(text);
   std::string_view found = text.substr(end), wanted = std::string_view(right).substr(end);
   if (found == wanted)
@@ -95,14 +98,15 @@ std::string meshplan::textOf(const CheckpointRecord &record) {
                {"parameters", listOf(record.parameters)},
                {"optimizer", {{"name", record.optimizer}, {"states", listOf(record.states)}}}};
   if (record.checksums)
+    // The format depends on the content: without checksums it is format 1, which older versions also read.
     json["checksums"] = jsonOf(*record.checksums);
-  // Names that are not UTF-8 would make dump throw.
+  // dump would throw on names that are not UTF-8.
   std::string text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   return record.checksums ? sealedText(text) : text;
 }
 
 namespace {
-/// Reads values of a JSON object, and keeps the first failure.
+/// Reads the values of a JSON object and keeps the first failure.
 class ObjectReader {
 public:
   ObjectReader(const Json &json, Status &failure) : json(json), failure(failure) {}
@@ -153,7 +157,7 @@ public:
     return extents;
   }
 
-  /// Eight digits for each.
+  /// Eight hexadecimal digits each.
   std::vector<uint32_t> checksums(const char *key) {
     std::string digits = text(key);
     std::vector<uint32_t> values(digits.size() / 8);
@@ -196,6 +200,7 @@ private:
   const Json *find(const char *key, bool (Json::*is)() const noexcept, const char *what) {
     if (json.is_object() && json.contains(key) && (json[key].*is)())
       return &json[key];
+    // Reading continues with a default: callers need no check after each value, and the first failure is reported.
     fail("'" + std::string(key) + "' is missing or is no " + what);
     return nullptr;
   }
@@ -217,13 +222,14 @@ static TrainingState readState(ObjectReader &top) {
   if (settings.json.is_object())
     for (const auto &[name, number] : settings.json.items())
       state.settings.emplace_back(name, settings.number(name.c_str()));
-  // Checkpoints had none before.
+  // Older checkpoints lack this key.
   if (!top.has("begun"))
     return state;
   ObjectReader begun = top.object("begun");
   if (begun.json.is_object())
     for (const auto &[parameter, unused] : begun.json.items()) {
       int64_t steps = begun.integer(parameter.c_str());
+      // A count beyond the training would make the optimizer's step count negative.
       if (steps < 0 || steps > state.counters.steps)
         begun.fail("'begun' has " + std::to_string(steps) + " steps, of a training of " +
                    std::to_string(state.counters.steps));
@@ -238,6 +244,7 @@ static CheckpointChecksums readChecksums(ObjectReader checksums) {
   for (const auto &[name, unused] : files.json.items()) {
     ObjectReader file = files.object(name.c_str()), tensors = file.object("tensors");
     FileChecksums &own = read.files[name];
+    // The header is checked when the file is opened, the tensors when they are read.
     own.header = file.checksum("header");
     for (const auto &[tensor, digits] : tensors.json.items())
       own.tensors[tensor] = tensors.checksums(tensor.c_str());
@@ -256,6 +263,7 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
   if (failure.ok() && format != checkpointFormat && format != 1)
     return Status::error(StatusCode::unsupported, path, ": a checkpoint of format ", format,
                          ", this version reads 1 and ", checkpointFormat);
+  // Without the seal checkSeal could not find an edit, so a sealed format must have it.
   if (format == checkpointFormat && !top.has("checksum"))
     return Status::error(StatusCode::corrupted, path, ": damaged: it has no checksum");
   CheckpointRecord record{.state = readState(top)};

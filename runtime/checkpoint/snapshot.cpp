@@ -1,4 +1,4 @@
-//===- snapshot.cpp - what a rank holds, copied while it goes on ----------===//
+//===- snapshot.cpp - copies of a rank's tensors --------------------------===//
 
 #include "runtime/checkpoint/snapshot.h"
 
@@ -35,6 +35,7 @@ Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
 void Snapshot::take() {
   for (std::vector<Part> *parts : {&parameters, &states})
     for (Part &part : *parts)
+      // Only a handle. The elements stay valid until the optimizer updates them in place, which waits for `copy`.
       part.taken = executor.heldValue(part.value);
   std::lock_guard lock(mutex);
   isTaken = true;
@@ -45,7 +46,7 @@ Status Snapshot::checkGoesOn() const {
 }
 
 Status Snapshot::copyParts() {
-  // Without a pool, so that the run's own memory is counted without this.
+  // Outside the rank's memory pool, so that the peak memory of the run is counted without the snapshot.
   ComputeScope compute(1, device);
   for (std::vector<Part> *parts : {&parameters, &states})
     for (Part &part : *parts) {
@@ -60,6 +61,7 @@ Status Snapshot::copyParts() {
 
 Status Snapshot::copy() {
   Status status = copyParts();
+  // Handles keep tensors alive beyond the program's plan, so they are dropped even if the copy failed.
   for (std::vector<Part> *parts : {&parameters, &states})
     for (Part &part : *parts)
       part.taken = Tensor();
@@ -87,7 +89,7 @@ Status Snapshot::writeFile(const std::string &folder, const CheckpointFile &file
 }
 
 Status Snapshot::checkFinite() const {
-  // Elements that the training began with are no reason: it has been warned of them.
+  // Non-finite elements of the initial weights do not fail a checkpoint; the user has been warned of them.
   std::map<int, int64_t> loaded;
   for (const NonfiniteWeight &weight : executor.nonfiniteParameters())
     loaded[weight.value] = weight.count;

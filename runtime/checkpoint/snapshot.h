@@ -1,4 +1,4 @@
-//===- snapshot.h - what a rank holds, copied while it goes on ---*- C++ -*-===//
+//===- snapshot.h - copies of a rank's tensors ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_SNAPSHOT_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_SNAPSHOT_H
@@ -13,38 +13,38 @@
 
 namespace meshplan {
 
-/// A rank's parts of the tensors of a checkpoint in the memory of the host, which is taken once and used for all
-/// checkpoints: as many bytes as the rank writes of the parameters and states that it holds (written_values.h). The
-/// memory of the rank's pools is not touched.
+/// A rank's shards of the tensors of a checkpoint, copied to host memory while the rank goes on. The host memory is
+/// allocated once and reused by all checkpoints; it has the size of what the rank writes (written_values.h). The rank's
+/// memory pools are not used.
 ///
-/// One thread takes, another one copies and writes; in this order.
+/// One thread takes; another one copies and writes. Always in this order.
 class Snapshot {
 public:
-  /// `record` says what is saved. `executor` must outlive this.
+  /// `record` says what is saved. `executor` must outlive the snapshot.
   Snapshot(const Executor &executor, const CheckpointRecord &record);
 
-  /// On the thread of the rank, between two steps: what is copied next. At once.
+  /// Called on the rank's thread between two steps: fixes what is copied next, without copying.
   void take();
 
-  /// Copies what was taken. Until it is done, the elements must not change.
+  /// Copies the taken tensors. Their elements must not change before it returns.
   Status copy();
 
-  /// Returns when nothing is taken that is not copied.
+  /// Waits until everything that was taken is copied.
   void waitUntilCopied();
 
-  /// Writes the copies into files of a folder, which other ranks write too, and flushes them. `numericFault`, with the
-  /// parameter, where one that is trained has become NaN or infinite: such a checkpoint is of no use, and would take
-  /// the place of one that is. Else what this rank has added to the checksums of the files, as text for rank 0.
+  /// Writes the copies into the files of a folder, which other ranks also write, and flushes them. Returns the rank's
+  /// partial checksums as text for rank 0. `numericFault`, with the parameter, if a trained parameter has become
+  /// non-finite: a useless checkpoint must not replace a good one.
   Expected<std::string> write(const std::string &folder);
 
-  /// While it is, `copy` and `write` come to an end: `aborted`. From any thread.
+  /// While set, `copy` and `write` end early with `aborted`. From any thread.
   void setCancelled(bool cancelled) { isCancelled = cancelled; }
 
 private:
   struct Part {
     std::string name;
     int value;
-    bool isTrained; ///< a parameter that steps change
+    bool isTrained; ///< a parameter that steps update
     Tensor taken, copied;
   };
 
@@ -61,7 +61,7 @@ private:
   std::atomic<bool> isCancelled = false;
   std::mutex mutex;
   std::condition_variable changed;
-  bool isTaken = false; // and not yet copied
+  bool isTaken = false; // taken and not yet copied
 };
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- source.cpp - the tensors of a checkpoint ---------------------------===//
+//===- source.cpp - reading the tensors of a checkpoint -------------------===//
 
 #include "runtime/checkpoint/source.h"
 
@@ -11,13 +11,14 @@
 
 using namespace meshplan;
 
-/// Whether a file has the tensors that the record lists.
+/// The file must have the tensors that the record lists.
 static Status checkTensors(const TensorSource &source, std::span<const TensorSpec> specs) {
   for (const TensorSpec &spec : specs) {
     const StoredTensor *tensor = source.find(spec.name);
     if (!tensor)
       return Status::error(StatusCode::corrupted, source.path(), ": no tensor '", spec.name, "', which ", recordName,
                            " lists");
+    // The record was written with the files. If they differ, a file was replaced, and other tensors may be wrong, too.
     if (tensor->dtype != spec.dtype || tensor->shape != spec.shape)
       return Status::error(StatusCode::corrupted, source.path(), ": tensor '", spec.name, "' is ",
                            shapeText(tensor->shape), " ", dtypeName(tensor->dtype), ", ", recordName, " says ",
@@ -34,7 +35,7 @@ static Status checkHeader(const MappedFile &file, uint32_t recorded) {
                        checksumText(found), ", written was one with ", checksumText(recorded));
 }
 
-/// Gives the tensors of a file the checksums that the record has of them.
+/// Attaches the recorded checksums to the tensors of a file.
 static Status setChecksums(TensorSource &source, const CheckpointFile &file, const CheckpointChecksums &checksums) {
   const FileChecksums &own = checksums.files.at(file.name);
   for (const TensorSpec &spec : file.tensors) {
@@ -47,10 +48,11 @@ static Status setChecksums(TensorSource &source, const CheckpointFile &file, con
   return Status();
 }
 
-/// Compares a file that is opened as `source` with the record, as far as that is possible without reading all of it.
+/// Compares a file, opened as `source`, with the record, as far as that needs no reading of tensors.
 static Status checkFile(TensorSource &source, const MappedFile &mapped, const CheckpointFile &file,
                         const CheckpointRecord &record) {
   MESHPLAN_RETURN_IF_ERROR(checkTensors(source, file.tensors));
+  // Checkpoints of format 1 have none; then only damage to the structure is found.
   if (!record.checksums)
     return Status();
   if (!record.checksums->files.contains(file.name))
@@ -59,7 +61,7 @@ static Status checkFile(TensorSource &source, const MappedFile &mapped, const Ch
   return setChecksums(source, file, *record.checksums);
 }
 
-/// A file of a checkpoint. One that is missing is damage, too.
+/// Opens a file of a checkpoint. A missing file counts as damage.
 static Expected<TensorSource> openFile(const std::string &folder, const CheckpointFile &file,
                                        const CheckpointRecord &record) {
   auto mapped = MappedFile::open(folder + "/" + file.name);
@@ -90,6 +92,7 @@ Expected<CheckpointSource> CheckpointSource::openSaved(const std::string &folder
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointRecord record, openRecord(folder));
   std::vector<CheckpointFile> files = record.files();
   MESHPLAN_ASSIGN_OR_RETURN(TensorSource model, openFile(folder, files[0], record));
+  // A failure is kept: it matters only if a state or a master weight is read.
   Expected<TensorSource> optimizer = openFile(folder, files[1], record);
   if (!optimizer && parts == CheckpointParts::all)
     return optimizer.status();
@@ -111,6 +114,7 @@ Status CheckpointSource::openWeights(const std::string &given) {
     return Status(opened.status().code(), path +
                                               ": what is not trained is in the weights that the training began with: " +
                                               opened.status().message() + "; help: give them with --weights");
+  // Frozen parameters are not in the checkpoint. With other weights, the model would silently be another one.
   if (fingerprintOf(*opened) != content.weightsFingerprint)
     return Status::error(StatusCode::invalid, path, ": '", file,
                          "' are other weights than the training began with, and the checkpoint does not have what is "
@@ -127,7 +131,7 @@ Status CheckpointSource::readParameter(const RecordedParameter &parameter, const
   if (parameter.isSaved)
     return model.read(*model.find(parameter.names.front()), ranges, dtype, out, share);
   Status status = weights->read({parameter.names, parameter.shape, ranges, dtype, share}, out);
-  // Weights that are damaged are no damage of the checkpoint.
+  // Damage of the initial weights is no damage of the checkpoint.
   return status.code() == StatusCode::corrupted ? Status(StatusCode::invalid, status.message()) : status;
 }
 
@@ -170,7 +174,7 @@ Status CheckpointFeed::read(const FeedRequest &request, std::span<std::byte> out
     if (const artifact::State *state = program.states()->Get(i); state->name()->str() == name) {
       if (state->copies())
         return readParameter(*source.record().findParameter(state->parameter()->string_view()), request, out);
-      // Of a parameter that was not trained.
+      // A state of a parameter that was not trained before begins at zeros.
       std::ranges::fill(out, std::byte());
       return Status();
     }

@@ -1,4 +1,4 @@
-//===- source.h - the tensors of a checkpoint --------------------*- C++ -*-===//
+//===- source.h - reading the tensors of a checkpoint -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H
@@ -10,36 +10,36 @@
 
 namespace meshplan {
 
-/// What is read of a checkpoint. Without states the optimizer's file is needed only for a parameter that is made of its
-/// master: what is wrong with it is said when it is read.
+/// What is read of a checkpoint. With `parameters`, the optimizer's file is needed only for a parameter that is
+/// converted from its master weight; a defect of that file is reported when it is read.
 enum class CheckpointParts { all, parameters };
 
-/// A checkpoint that is opened for reading: its record, its files, and the weights of which it lacks what it did not
-/// save. Move only; thread safe after opening.
+/// A checkpoint opened for reading: its record, its files, and the initial weights for the parameters that it did not
+/// save. Move only. Thread safe after opening.
 class CheckpointSource {
 public:
-  /// `weights` instead of the weights that the record names; empty: those. `corrupted` where a file lacks a tensor that
-  /// the record lists, or has it in another type or shape; `invalid` where the weights are not those of the training.
+  /// `weights` replaces the initial weights that the record names; empty: not replaced. `corrupted` if a file lacks a
+  /// tensor of the record, or has it in another dtype or shape; `invalid` if the weights are not those of the training.
   static Expected<CheckpointSource> open(const std::string &folder, const std::string &weights = "",
                                          CheckpointParts parts = CheckpointParts::all);
 
-  /// Without weights: what is saved alone can be read.
+  /// Opens it without the initial weights: only what is saved can be read.
   static Expected<CheckpointSource> openSaved(const std::string &folder, CheckpointParts parts = CheckpointParts::all);
 
   const std::string &folder() const { return path; }
   const CheckpointRecord &record() const { return content; }
 
-  /// Reads a part of a parameter of the record: what is saved, or from the weights. Floats are converted. `corrupted`
-  /// where the checkpoint is damaged: readers share that work, as in TensorSource::read.
+  /// Reads a range of a parameter of the record, from the checkpoint or from the initial weights. Floats are converted.
+  /// `corrupted` if the checkpoint is damaged; readers of the same tensor share the check (TensorSource::read).
   Status readParameter(const RecordedParameter &parameter, const SliceRanges &ranges, DType dtype,
                        std::span<std::byte> out, ReaderShare share = {}) const;
   Status readState(const RecordedState &state, const SliceRanges &ranges, DType dtype, std::span<std::byte> out,
                    ReaderShare share = {}) const;
 
-  /// Compares all that is saved with its checksums: `corrupted`, with file and tensor, where it is damaged.
+  /// Compares everything that is saved with its checksums: `corrupted`, with file and tensor, if it is damaged.
   Status checkSaved() const;
 
-  /// What the optimizer changes instead of the parameter; null if that is the parameter itself.
+  /// The master weight that the optimizer updates for this parameter; null if it updates the parameter itself.
   const RecordedState *masterOf(const RecordedParameter &parameter) const;
 
 private:
@@ -51,17 +51,17 @@ private:
   std::string path;
   CheckpointRecord content;
   TensorSource model;
-  Expected<TensorSource> optimizer; ///< a failure only where parameters alone are read
+  Expected<TensorSource> optimizer; ///< may be a failure if only parameters are read
   std::unique_ptr<AdapterFeed> weights;
 };
 
-/// Opens weights of a model. Of a folder that is a checkpoint, or of its model.safetensors, what is read is compared
-/// with the record, as CheckpointSource does.
+/// Opens weights of a model. If the path is a checkpoint or its model.safetensors, they are compared with the record,
+/// as CheckpointSource does.
 Expected<TensorSource> openModelWeights(const std::string &path);
 
-/// The tensors of a checkpoint as those of a program that goes on from it, which checkCheckpoint has passed. Parameters
-/// of another type than the checkpoint's are made of the master weights where it has them; master weights that it does
-/// not have, of parameters.
+/// Feeds the tensors of a checkpoint to a program that resumes from it, after checkCheckpoint has accepted it. A
+/// parameter whose dtype differs from the checkpoint's is converted from the master weight if there is one. A master
+/// weight that the checkpoint lacks is converted from the parameter.
 class CheckpointFeed final : public Feed {
 public:
   /// Both must outlive the feed.
@@ -77,12 +77,12 @@ private:
   const artifact::Program &program;
 };
 
-/// Whether a program can go on from a checkpoint: the same parameters, and what its optimizer keeps. `invalid`, with
-/// both sides and the way out. Else what is converted or left aside, for a person.
+/// Checks that a program can resume from a checkpoint: it has the same parameters, and the states of its optimizer.
+/// `invalid`, with both sides and the way out. Returns notes for the user: what is converted or unused.
 Expected<std::vector<std::string>> checkCheckpoint(const CheckpointSource &source, const artifact::Program &program);
 
-/// Parameters of the program whose states begin where the checkpoint ends, or began later than its training: see
-/// TrainingState::begun. Of a checkpoint that the program can go on from.
+/// Parameters of the program whose optimizer states begin now, or began after the training did: see
+/// TrainingState::begun. Precondition: checkCheckpoint has accepted the checkpoint.
 std::vector<std::pair<std::string, int64_t>> begunParameters(const CheckpointSource &source,
                                                              const artifact::Program &program);
 

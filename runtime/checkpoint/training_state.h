@@ -1,4 +1,4 @@
-//===- training_state.h - what a training is besides tensors -----*- C++ -*-===//
+//===- training_state.h - training state besides tensors --------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_TRAINING_STATE_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_TRAINING_STATE_H
@@ -12,23 +12,23 @@
 
 namespace meshplan {
 
-/// The same on all ranks. What a training that goes on needs to know, and does not find in its tensors.
+/// What a resumed training needs to know besides its tensors. The same on all ranks.
 struct TrainingState {
   StepCounters counters;
 
-  int64_t samplesConsumed = 0;                          ///< of the data set, by all ranks together, epochs included
+  int64_t samplesConsumed = 0;                          ///< of the data set, by all ranks together, over all epochs
   int64_t samples = 0;                                  ///< in the data set
   std::string dataFingerprint;                          ///< of the data set; empty: there is none
   int64_t seed = 0;                                     ///< of the order of the samples
   std::vector<std::pair<std::string, double>> settings; ///< given with --set
-  std::string weights; ///< the file or folder that the training began with; empty: weights were drawn
+  std::string weights; ///< the initial weights, a file or folder; empty: random initial weights
 
-  /// Parameters, by their first name, whose states began behind so many steps that had changed something: they were
-  /// frozen before. The optimizer counts their steps from there.
+  /// Parameters, by first name, whose optimizer states began after this many effective steps; before, they were frozen.
+  /// The optimizer counts their steps from there.
   std::vector<std::pair<std::string, int64_t>> begun = {};
 
-  /// All names of the parameters that were in the checkpoint from which this training went on, where it began with
-  /// weights of a file: what of them is frozen now need not be as it is there.
+  /// All names of the parameters in the checkpoint that this training resumed from, if it began with weights of a file.
+  /// Those that are frozen now may differ from the initial weights, so they are saved too.
   std::set<std::string> saved = {};
 
   bool operator==(const TrainingState &) const = default;

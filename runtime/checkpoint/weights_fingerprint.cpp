@@ -1,4 +1,4 @@
-//===- weights_fingerprint.cpp - are these still the weights --------------===//
+//===- weights_fingerprint.cpp - fingerprint of weights -------------------===//
 
 #include "runtime/checkpoint/weights_fingerprint.h"
 

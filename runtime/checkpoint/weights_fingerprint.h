@@ -1,4 +1,4 @@
-//===- weights_fingerprint.h - are these still the weights -------*- C++ -*-===//
+//===- weights_fingerprint.h - fingerprint of weights -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_WEIGHTS_FINGERPRINT_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_WEIGHTS_FINGERPRINT_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// Tells weights apart that differ by accident, without reading all of them: names, types, shapes, and the first and
-/// the last 4 KiB of each tensor that lies in its file as it is. Hexadecimal.
+/// Detects accidental changes of weights without reading all of them. It covers names, dtypes, shapes, and the first
+/// and last 4 KiB of each tensor that is stored uncompressed. Hexadecimal.
 std::string fingerprintOf(const TensorSource &weights);
 
 } // namespace meshplan

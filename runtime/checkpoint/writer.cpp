@@ -1,4 +1,4 @@
-//===- writer.cpp - checkpoints that are written while steps run ----------===//
+//===- writer.cpp - asynchronous checkpoints ------------------------------===//
 
 #include "runtime/checkpoint/writer.h"
 
@@ -11,7 +11,7 @@
 using namespace meshplan;
 
 namespace {
-/// Adds the seconds of its life.
+/// Adds the seconds of its lifetime.
 class Stopwatch {
 public:
   explicit Stopwatch(double &seconds) : seconds(seconds) {}
@@ -32,7 +32,7 @@ Expected<CheckpointWriter> CheckpointWriter::open(World &world, const Checkpoint
     MESHPLAN_RETURN_IF_ERROR(folder.checkGoesOn(options.step));
     writer.folder = std::make_shared<CheckpointFolder>(std::move(folder));
   }
-  // What another run has left there is removed before a rank makes anything.
+  // No rank may create a file before rank 0 has removed the leftovers of another run.
   std::string path = options.folder;
   MESHPLAN_RETURN_IF_ERROR(shareFromFirst(world, path, "opening the folder of the checkpoints"));
   if (options.step > 0)
@@ -53,6 +53,7 @@ void CheckpointWriter::prepare(ProgramRunner &runner, const CheckpointRecord &re
   if (snapshot)
     return;
   snapshot = std::make_shared<Snapshot>(runner.executor(), record);
+  // The backward pass does not change parameters, so the copy overlaps with it; only the optimizer must wait.
   runner.beforeUpdates([snapshot = snapshot, clocks = clocks] {
     Stopwatch stalled(clocks->stalled);
     snapshot->waitUntilCopied();
@@ -60,8 +61,8 @@ void CheckpointWriter::prepare(ProgramRunner &runner, const CheckpointRecord &re
   });
 }
 
-/// What rank 0 adds: the record, with the checksums of what all ranks have written, and the fingerprint of weights that
-/// the checkpoint needs.
+/// The part of rank 0: the record, with the combined checksums of all ranks, and with the fingerprint of the initial
+/// weights if the checkpoint depends on them.
 static Status writeRecord(const std::string &folder, CheckpointRecord record, std::span<const std::string> sums) {
   MESHPLAN_ASSIGN_OR_RETURN(record.checksums, combinedSums(sums, record.files()));
   if (!record.savesAll()) {
@@ -72,7 +73,7 @@ static Status writeRecord(const std::string &folder, CheckpointRecord record, st
   return writeFileAtomically(folder + "/" + recordName, std::as_bytes(std::span(text)));
 }
 
-/// Any rank may be the first to come.
+/// Every rank may be the first to create it.
 static Status makeStepFolder(const std::string &path) {
   std::error_code error;
   std::filesystem::create_directory(path, error);
@@ -84,12 +85,13 @@ static Status makeStepFolder(const std::string &path) {
 Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
   Stopwatch stalled(clocks->stalled);
   state.counters = runner.counters();
-  // A run that goes on may be in another folder.
+  // A run that resumes may be started in another folder.
   std::error_code ignored;
   if (!state.weights.empty())
     state.weights = std::filesystem::absolute(state.weights, ignored).lexically_normal();
   if (state.counters.steps == step)
     return Status();
+  // There is one host buffer, so two checkpoints cannot be in progress.
   MESHPLAN_RETURN_IF_ERROR(finish());
   record = std::make_shared<CheckpointRecord>(recordOf(runner.executor().place().program(), state));
   prepare(runner, *record);
@@ -108,7 +110,7 @@ Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
   return Status();
 }
 
-/// The least number of all ranks.
+/// The minimum over all ranks.
 Expected<int64_t> CheckpointWriter::agree(int64_t own) {
   int64_t least = 0;
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&own, &least, 1, DType::i64, Reduction::min,
@@ -116,7 +118,7 @@ Expected<int64_t> CheckpointWriter::agree(int64_t own) {
   return least;
 }
 
-/// All ranks have done their part of a phase.
+/// Called when all ranks have finished a phase; starts the next one.
 Status CheckpointWriter::goOn() {
   outcome.reset();
   if (phase == Phase::committing) {
@@ -124,6 +126,7 @@ Status CheckpointWriter::goOn() {
     completed = step;
     return Status();
   }
+  // Blocks for a few kilobytes only. All ranks have written, so none of them is late.
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> gathered, gatherAtFirst(*world, *sums));
   phase = Phase::committing;
   if (!folder)
@@ -147,8 +150,9 @@ Status CheckpointWriter::giveUp(int64_t rank) {
   snapshot->setCancelled(false);
   Status own = *std::exchange(outcome, std::nullopt);
   phase = Phase::idle;
+  // Back to the last complete one, so that a later `start` for this step writes it again.
   int64_t lost = std::exchange(step, completed);
-  // Nobody makes a file in it any more.
+  // After this barrier no rank creates a file in the folder any more.
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "giving a checkpoint up"})));
   if (folder)
     (void)folder->discard(lost);
@@ -161,6 +165,8 @@ Status CheckpointWriter::giveUp(int64_t rank) {
 Status CheckpointWriter::pollOnce() {
   if (task.valid() && task.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
     outcome = task.get();
+  // 0: still working; 1: done; -1 - rank: failed. The minimum is 1 when all are done, and names a failed rank
+  // otherwise.
   int64_t own = !outcome ? 0 : outcome->ok() ? 1 : -1 - world->rank();
   MESHPLAN_ASSIGN_OR_RETURN(int64_t least, agree(own));
   if (least < 0)

@@ -1,21 +1,24 @@
-//===- writer.h - checkpoints that are written while steps run ---*- C++ -*-===//
+//===- writer.h - asynchronous checkpoints ----------------------*- C++ -*-===//
 //
-// One for each rank. `start` between two steps returns at once; a thread of the
-// rank copies what the rank holds while the next step runs forward and backward,
-// and writes the copy behind that. The ranks agree that all have written in
-// `poll`, between steps; rank 0 gathers the checksums of what they have written,
-// adds the record, and gives the checkpoint its name.
+// Writes checkpoints while steps run; one writer per rank. `start`, between two steps, returns at once. A thread of the
+// rank copies the rank's shards while the next step runs forward and backward, and then writes the copy. The optimizer
+// waits for the copy before it updates anything. In `poll`, between steps, the ranks agree that all have written; rank
+// 0 gathers their checksums, adds the record, and renames the checkpoint to its name.
 //
 //   CheckpointWriter::open(world, folder, {...});
 //   each step:  runner.run();  writer.poll();  if (due) writer.start(runner, state);
 //   at the end: writer.finish();
 //
-// All ranks call open, start, poll and finish at the same places of their run:
-// while a checkpoint is written, each of them is a collective. They belong to
-// the thread of the rank.
+// Phases of one checkpoint, the same on all ranks. Each change of phase is agreed by an all-reduce in `poll`:
 //
-// A writer that goes before `finish` gives the checkpoint up that is being
-// written; those before it stay.
+//   idle --start--> writing (copy, write) --all done--> committing (rank 0: record, rename) --done--> idle
+//                      |                                    |
+//                      +------- a rank failed --------------+--> all give up, the folder is removed, idle
+//
+// All ranks call open, start, poll and finish at the same point of the run, on the thread of the rank: while a
+// checkpoint is being written, each of these is a collective.
+//
+// A writer that is destroyed before `finish` gives up the checkpoint that is being written; earlier ones stay.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,41 +36,42 @@ namespace meshplan {
 
 struct CheckpointOptions {
   std::string folder;
-  int64_t keep = 0; ///< so many checkpoints stay; 0: all
-  int64_t step = 0; ///< whose checkpoint in the folder the run goes on from; 0: of none in it
+  int64_t keep = 0; ///< number of checkpoints to keep; 0: all
+  int64_t step = 0; ///< the step of the checkpoint in the folder that the run resumes from; 0: none
 };
 
-/// Seconds of this rank.
+/// Seconds, of this rank.
 struct CheckpointTimes {
-  double stalled = 0; ///< that the training waited
-  double writing = 0; ///< from the beginning of copying to the end of writing
+  double stalled = 0; ///< the training waited
+  double writing = 0; ///< from the start of copying to the end of writing
 };
 
 class CheckpointWriter {
 public:
-  /// Rank 0 opens the folder: fails as CheckpointFolder::open and checkGoesOn do.
+  /// Rank 0 opens the folder; fails as CheckpointFolder::open and checkGoesOn do.
   static Expected<CheckpointWriter> open(World &world, const CheckpointOptions &options);
 
   CheckpointWriter(CheckpointWriter &&) = default;
   CheckpointWriter &operator=(CheckpointWriter &&) = delete;
   ~CheckpointWriter();
 
-  /// Saves what `runner` holds now, `state` and the runner's counters. Waits for one that is being written. Nothing is
-  /// done where this step is saved already. `runner` and `world` must outlive the writer; it is the same each time.
+  /// Saves the tensors that `runner` holds, `state`, and the runner's counters. Waits for a checkpoint that is still
+  /// being written. Does nothing if this step is saved already. `runner` and `world` must outlive the writer and be the
+  /// same in every call.
   Status start(ProgramRunner &runner, TrainingState state);
 
-  /// Between two steps: notices what has become of the checkpoint that is being written. A failure is that of the
-  /// thread that wrote, with path and reason, and `aborted` on the other ranks; the checkpoint is given up then, those
-  /// before it stay, and another may be started.
+  /// Between two steps: advances the checkpoint that is being written. A failure is that of the writing thread, with
+  /// path and reason, and `aborted` on the other ranks. The checkpoint is then given up; earlier ones stay, and another
+  /// one may be started.
   Status poll();
 
-  /// Waits until nothing is being written any more.
+  /// Waits until no checkpoint is being written.
   Status finish();
 
-  /// The step of the last checkpoint that is complete, of those of this run; -1 for none.
+  /// The step of the last complete checkpoint of this run; -1 if there is none.
   int64_t lastStep() const { return completed; }
 
-  /// What the checkpoints so far have taken. For when nothing is being written.
+  /// The times of all checkpoints so far. Only valid while none is being written.
   const CheckpointTimes &times() const { return *clocks; }
 
 private:
@@ -85,15 +89,15 @@ private:
   World *world;
   std::unique_ptr<Group> group;
   CheckpointOptions options;
-  std::shared_ptr<CheckpointFolder> folder; // of rank 0
+  std::shared_ptr<CheckpointFolder> folder; // rank 0 only
   std::shared_ptr<Snapshot> snapshot;
   std::shared_ptr<CheckpointRecord> record;                            // of the checkpoint that is being written
-  std::shared_ptr<std::string> sums = std::make_shared<std::string>(); // what this rank has written of it
+  std::shared_ptr<std::string> sums = std::make_shared<std::string>(); // of what this rank has written
   std::shared_ptr<CheckpointTimes> clocks = std::make_shared<CheckpointTimes>();
   Phase phase = Phase::idle;
-  int64_t step = -1, completed = -1; // the last one that was started, and that is complete
-  std::optional<Status> outcome;     // of this rank in this phase
-  std::future<Status> task;          // last: its thread ends before the rest goes
+  int64_t step = -1, completed = -1; // of the last started and the last complete checkpoint
+  std::optional<Status> outcome;     // of this rank's task in this phase
+  std::future<Status> task;          // last member: its thread ends before the others are destroyed
 };
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- agree.cpp - the ranks compare what they are about to run -----------===//
+//===- agree.cpp - all ranks run the same program -------------------------===//
 
 #include "runtime/comm/communicator.h"
 
@@ -10,7 +10,7 @@ namespace meshplan {
 Status World::agree(std::span<const std::byte> hash) {
   MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Group> group, host().createWorldGroup("world"));
 
-  // Digests have one length on every rank, whatever the ranks were given.
+  // A digest has the same length on every rank, whatever length `hash` has.
   const Hash own = hashBytes(hash);
   std::vector<Hash> digests(size());
   const CollectiveLabel label{.sequence = -1, .origin = "comparing the programs of the ranks"};
@@ -21,8 +21,8 @@ Status World::agree(std::span<const std::byte> hash) {
       differing.push_back(rank);
   if (differing.empty())
     return Status();
-  // A rank that left now would end the run while others still gather, and these could not say why. So nobody leaves
-  // before all know; how the barrier itself ends does not matter.
+  // A rank that leaves now would abort the run while others still gather, and these could not report the difference.
+  // The barrier lets all ranks see it first; how the barrier itself ends does not matter.
   (void)waitFor(group->startBarrier());
   auto shortHash = [&](int64_t rank) { return toHexadecimal(digests[rank]).substr(0, 8); };
   return Status::error(StatusCode::invalid, rankList(differing), differing.size() == 1 ? " runs" : " run",

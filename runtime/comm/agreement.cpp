@@ -1,4 +1,4 @@
-//===- agreement.cpp - do the ranks ask for the same collective -----------===//
+//===- agreement.cpp - all ranks started the same collective --------------===//
 
 #include "runtime/comm/agreement.h"
 
@@ -30,7 +30,7 @@ Status checkSameCall(const Participant &a, const Participant &b, std::string_vie
   return Status();
 }
 
-/// Kinds in which every rank gives the same numbers.
+/// For the kinds in which all ranks pass the same counts.
 Status checkSameNumbers(const Participant &a, const Participant &b) {
   const Collective &left = *a.collective, &right = *b.collective;
   if (left.kind == CollectiveKind::broadcast && left.peer != right.peer)
@@ -44,7 +44,7 @@ Status checkSameNumbers(const Participant &a, const Participant &b) {
   return Status();
 }
 
-/// Kinds in which what one rank sends is what the other expects.
+/// For the kinds in which each rank's send count must match the receiver's receive count.
 Status checkPieces(const Participant &from, const Participant &to, int64_t groupSize) {
   int64_t sent = sentPiece(*from.collective, groupSize, from.index, to.index).count;
   int64_t expected = receivedPiece(*to.collective, to.index, from.index).count;

@@ -1,4 +1,4 @@
-//===- agreement.h - do the ranks ask for the same collective ----*- C++ -*-===//
+//===- agreement.h - all ranks started the same collective ------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_AGREEMENT_H
 #define MESHPLAN_RUNTIME_COMM_AGREEMENT_H
@@ -14,9 +14,8 @@ struct Participant {
   const Collective *collective;
 };
 
-/// `invalid`, with both ranks and both values, unless the participants started
-/// the same collective with sizes that fit together. Each of them has passed
-/// checkCollective.
+/// `invalid`, with both ranks and both values, unless all participants started the same collective with matching sizes.
+/// Precondition: each of them has passed checkCollective.
 Status checkAgreement(std::span<const Participant> participants, std::string_view group);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- collective.cpp - one collective as a rank asks for it --------------===//
+//===- collective.cpp - description of one collective ---------------------===//
 
 #include "runtime/comm/collective.h"
 
@@ -38,7 +38,7 @@ bool receivesCounts(CollectiveKind kind) {
   return kind == CollectiveKind::allGather || kind == CollectiveKind::allToAll || kind == CollectiveKind::permute;
 }
 
-/// Elements of the input and of the output of one rank.
+/// The number of elements of the input and of the output of one rank.
 std::pair<int64_t, int64_t> bufferSizes(const Collective &collective, int64_t index) {
   switch (collective.kind) {
   case CollectiveKind::allGather:
@@ -91,6 +91,7 @@ Status checkCollective(const Collective &collective, int64_t groupSize, int64_t 
     return Status::error(StatusCode::invalid, "rank ", index, " of the group is its own peer");
   if (isReduction(collective.kind) && collective.dtype == DType::boolean && collective.reduction == Reduction::sum)
     return Status::error(StatusCode::invalid, "a sum of bool");
+  // A missing buffer is allowed for an empty piece: ranks without elements have no tensor memory.
   auto [input, output] = bufferSizes(collective, index);
   if ((input > 0 && !collective.input) || (output > 0 && !collective.output))
     return Status::error(StatusCode::invalid, "no buffer for ", std::max(input, output), " elements");
@@ -99,21 +100,25 @@ Status checkCollective(const Collective &collective, int64_t groupSize, int64_t 
 
 Participants participantsOf(const Collective &collective, int64_t groupSize, int64_t index) {
   if (collective.kind == CollectiveKind::send)
+    // Sender first in both cases, so that the two ranks compute the same key.
     return {{index, collective.peer}, {index, collective.peer}, 0};
   if (collective.kind == CollectiveKind::receive)
     return {{collective.peer, index}, {collective.peer, index}, 1};
   std::vector<int64_t> all(groupSize);
   std::iota(all.begin(), all.end(), int64_t(0));
+  // No rank is -1, so collectives of the whole group never collide with a pair.
   return {{-1, -1}, std::move(all), index};
 }
 
 Piece sentPiece(const Collective &collective, int64_t groupSize, int64_t index, int64_t to) {
   switch (collective.kind) {
   case CollectiveKind::allReduce: {
+    // An all-reduce is a reduce-scatter and an all-gather, so each rank reduces one even share of the buffer.
     Range range = shardRange(collective.count, 1, groupSize, to);
     return {range.offset, range.size};
   }
   case CollectiveKind::allGather:
+    // Every rank gets the same whole input.
     return {0, collective.receiveCounts[index]};
   case CollectiveKind::broadcast:
     return {0, index == collective.peer ? collective.count : 0};

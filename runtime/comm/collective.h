@@ -1,6 +1,6 @@
-//===- collective.h - one collective as a rank asks for it -------*- C++ -*-===//
+//===- collective.h - description of one collective -------------*- C++ -*-===//
 //
-// A plain description, filled by Group's start functions and read by backends.
+// A plain description of one collective, filled by Group's start functions and read by backends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,17 +33,17 @@ enum class CollectiveKind : uint8_t {
 
 enum class Reduction : uint8_t { sum, max, min };
 
-/// "all-reduce", "send": as messages write it.
+/// "all-reduce", "send": the name in messages.
 std::string_view collectiveName(CollectiveKind kind);
 
-/// What errors say about a collective besides its kind and communicator.
+/// What messages say about a collective besides its kind and communicator.
 struct CollectiveLabel {
-  int64_t sequence = -1; ///< number within the program, the same on every rank; -1: none
+  int64_t sequence = -1; ///< number in the program, the same on every rank; -1: none
   std::string origin;    ///< what caused it: "smollm2.plan:12 rowwise tp"
 };
 
-/// Counts are in elements of `dtype`; ranks are indices within the group.
-/// Pieces for or from several ranks lie one after the other in index order.
+/// Counts are in elements of `dtype`. Ranks are indices in the group. A buffer with pieces for or from several ranks
+/// has them contiguous, in index order.
 struct Collective {
   CollectiveKind kind = CollectiveKind::barrier;
   DType dtype = DType::f32;
@@ -60,32 +60,28 @@ struct Collective {
 /// "all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp)".
 std::string describe(const Collective &collective, std::string_view group);
 
-/// Counts that no peer could match, missing buffers, a peer outside the group:
-/// what one rank can find wrong alone.
+/// Checks what one rank can find alone: impossible counts, missing buffers, a peer outside the group.
 Status checkCollective(const Collective &collective, int64_t groupSize, int64_t index);
 
-/// The ranks that take part in a collective: all of the group, or the two of a
-/// send and a receive.
+/// The ranks that take part in a collective: the whole group, or sender and receiver.
 struct Participants {
   std::pair<int64_t, int64_t> pair = {-1, -1}; ///< indices of sender and receiver; -1: all of the group
   std::vector<int64_t> indices;                ///< in the group
-  int64_t slot = 0;                            ///< place of the asking rank in `indices`
+  int64_t slot = 0;                            ///< position of the asking rank in `indices`
 };
 
 Participants participantsOf(const Collective &collective, int64_t groupSize, int64_t index);
 
-/// What a rank hands to and takes from another one, in elements.
+/// A contiguous range of a buffer that one rank sends to or receives from another one, in elements.
 struct Piece {
   int64_t offset = 0;
   int64_t count = 0;
 };
 
-/// Piece of the input of the rank with `index` that is for rank `to`. For the
-/// reductions: the piece that `to` reduces.
+/// The piece of the input of rank `index` that rank `to` receives. For reductions: the piece that `to` reduces.
 Piece sentPiece(const Collective &collective, int64_t groupSize, int64_t index, int64_t to);
 
-/// Piece of the output of the rank with `index` that comes from rank `from`.
-/// Not for reductions.
+/// The piece of the output of rank `index` that rank `from` sends. Not for reductions.
 Piece receivedPiece(const Collective &collective, int64_t index, int64_t from);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- collective_log.cpp - the last collectives of a rank ----------------===//
+//===- collective_log.cpp - the flight recorder ---------------------------===//
 
 #include "runtime/comm/collective_log.h"
 
@@ -19,6 +19,7 @@ int64_t CollectiveLog::start(std::string what, int64_t bytes) {
 
 void CollectiveLog::end(int64_t number, StatusCode outcome) {
   std::lock_guard lock(mutex);
+  // More collectives than the capacity may be in flight, or a wait may come very late.
   if (kept.empty() || number < kept.front().number)
     return;
   Entry &entry = kept[number - kept.front().number];

@@ -1,8 +1,15 @@
-//===- collective_log.h - the last collectives of a rank ---------*- C++ -*-===//
+//===- collective_log.h - the flight recorder -------------------*- C++ -*-===//
 //
-// A ring of what a rank has started last, for the report of a run that ends
-// badly: which collective is open, what came before, and how long it took. Twin
-// of PyTorch's flight recorder, always on.
+// The flight recorder: a ring buffer of the last collectives of a rank, for the report of a run that fails
+// (runtime/train/failure_report.h). It shows which collective is not done, what came before, and how long each took.
+// Twin of PyTorch's flight recorder; always on.
+//
+// Example. Rank 1 hangs before all-reduce 13. At the time-out of rank 0 the reports say:
+//
+//   rank 0:  all-reduce 12  ok, 3.1 ms    all-reduce 13  not waited for
+//   rank 1:  all-reduce 12  ok, 3.0 ms
+//
+// Rank 1 has no entry for 13, so it never started it. The fault lies before that collective, not in the network.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,37 +28,37 @@
 
 namespace meshplan {
 
-/// Thread safe: a rank writes, and who reports a failure reads.
+/// Thread safe: the rank's thread writes; the thread that reports a failure reads.
 class CollectiveLog {
 public:
   using Clock = std::chrono::steady_clock;
 
   struct Entry {
-    int64_t number = 0; ///< of all that the rank has started, from 0
-    int64_t step = 0;   ///< of the run that it belongs to, see beginStep
+    int64_t number = 0; ///< counts all collectives of the rank, from 0
+    int64_t step = 0;   ///< the step it belongs to, see beginStep
     std::string what;   ///< "all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp)"
-    int64_t bytes = 0;  ///< that the rank gives
+    int64_t bytes = 0;  ///< size of the rank's input
     Clock::time_point started;
-    std::optional<Clock::time_point> ended; ///< when the rank had waited for it; nothing: it has not
+    std::optional<Clock::time_point> ended; ///< when the rank's wait for it returned; nullopt: not yet
     StatusCode outcome = StatusCode::ok;
   };
 
-  /// Keeps the last `capacity`.
+  /// Keeps the last `capacity` entries.
   explicit CollectiveLog(size_t capacity = 256) : capacity(capacity) {}
 
-  /// What is started from now on belongs to this step, counted from 1.
+  /// Collectives that start from now on belong to this step, counted from 1.
   void beginStep(int64_t step);
 
-  /// Returns the number of the entry.
+  /// Adds an entry and returns its number.
   int64_t start(std::string what, int64_t bytes);
 
-  /// The rank has waited for it. An entry that is not kept any more is left alone.
+  /// Records that the rank's wait returned. Ignored if the entry is no longer kept.
   void end(int64_t number, StatusCode outcome);
 
-  /// The oldest first.
+  /// All kept entries, oldest first.
   std::vector<Entry> entries() const;
 
-  /// What was started and not waited for, the oldest first.
+  /// The descriptions of the collectives that were started and not waited for, oldest first.
   std::vector<std::string> open() const;
 
 private:

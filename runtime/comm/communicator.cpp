@@ -11,8 +11,9 @@ namespace {
 
 std::vector<int64_t> copyOf(std::span<const int64_t> counts) { return {counts.begin(), counts.end()}; }
 
-/// That the rank gives, itself included.
+/// Size of the rank's input, including the piece for itself.
 int64_t bytesOf(const Collective &collective, int64_t index) {
+  // For the report of a hang, which shows how much data a collective moves.
   int64_t count = collective.input ? collective.count : 0;
   if (collective.kind == CollectiveKind::allGather)
     count = collective.receiveCounts[index];
@@ -21,7 +22,7 @@ int64_t bytesOf(const Collective &collective, int64_t index) {
   return count * dtypeSize(collective.dtype);
 }
 
-/// Notes in the log of the rank when it has been waited for.
+/// Records in the rank's log when the wait returns.
 class LoggedPending final : public PendingCollective {
 public:
   LoggedPending(Pending pending, std::shared_ptr<CollectiveLog> log, int64_t number)
@@ -47,11 +48,13 @@ private:
 Status waitFor(Expected<Pending> pending) { return pending ? (*pending)->wait() : pending.status(); }
 
 Expected<Pending> Group::checkAndStart(Collective collective) {
+  // Caught here, on one rank, before peers are involved.
   Status status = checkCollective(collective, size(), index());
   if (!status.ok())
     return status.withContext("rank " + std::to_string(groupRanks[ownIndex]) + ": " + describe(collective, name()));
   if (!log)
     return start(std::move(collective));
+  // Logged before the backend starts it: a start may block or fail, and the report must show it.
   int64_t number = log->start(describe(collective, name()), bytesOf(collective, index()));
   auto pending = start(std::move(collective));
   if (!pending) {
@@ -127,6 +130,7 @@ Expected<Pending> Group::startPermute(const void *input, int64_t sendCount, int6
                         .receiveCounts = std::vector<int64_t>(size(), 0),
                         .label = std::move(label)};
   if (sendTo >= 0)
+    // A permute is an all-to-all in which at most one count of each rank is not zero.
     collective.sendCounts[sendTo] = sendCount;
   if (receiveFrom >= 0)
     collective.receiveCounts[receiveFrom] = receiveCount;
@@ -167,12 +171,14 @@ Expected<Pending> Group::startReceive(void *output, int64_t count, DType dtype, 
 
 Expected<std::unique_ptr<Group>> World::createGroup(std::vector<int64_t> ranks, std::string name) {
   std::vector<int64_t> sorted = ranks;
+  // Only a sorted copy is checked: the order of `ranks` is part of the group's identity and the order of sums.
   std::sort(sorted.begin(), sorted.end());
   if (sorted.empty() || sorted.front() < 0 || sorted.back() >= size())
     return Status::error(StatusCode::invalid, "group '", name, "' has a rank outside of the world of ", size());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
     return Status::error(StatusCode::invalid, "group '", name, "' has a rank twice");
   auto own = std::find(ranks.begin(), ranks.end(), rank());
+  // A rank outside of the group would wait for collectives that it never takes part in.
   if (own == ranks.end())
     return Status::error(StatusCode::invalid, "rank ", rank(), " is not in group '", name, "'");
   int64_t index = own - ranks.begin();
@@ -187,11 +193,13 @@ Expected<std::unique_ptr<Group>> World::createWorldGroup(std::string name) {
   return createGroup(std::move(all), std::move(name));
 }
 
+// `aborted` and `peerLost` are consequences of a failure elsewhere.
 Status rootCause(std::span<const Status> statuses) {
   Status first;
   for (const Status &status : statuses) {
     if (status.ok())
       continue;
+    // The first rank with a failure of its own has the cause.
     if (status.code() != StatusCode::aborted && status.code() != StatusCode::peerLost)
       return status;
     if (first.ok())

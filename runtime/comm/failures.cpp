@@ -1,4 +1,4 @@
-//===- failures.cpp - what every backend says of a lost peer --------------===//
+//===- failures.cpp - messages about lost peers ---------------------------===//
 
 #include "runtime/comm/failures.h"
 
@@ -8,7 +8,8 @@ using namespace meshplan;
 
 static double secondsOf(std::chrono::milliseconds limit) { return std::chrono::duration<double>(limit).count(); }
 
-/// ", and does not answer" when it is true of all that are missing; `joint` is how that goes on.
+/// ", and does not answer" if no missing rank answers, else "; ranks ... do not answer" with those that do not. `joint`
+/// starts the first form.
 static std::string silenceOf(std::span<const int64_t> missing, std::span<const int64_t> silent,
                              const char *joint = ", and") {
   if (silent.empty())

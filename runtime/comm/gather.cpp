@@ -1,4 +1,4 @@
-//===- gather.cpp - texts to the first rank and from it -------------------===//
+//===- gather.cpp - texts to and from rank 0 ------------------------------===//
 
 #include "runtime/comm/gather.h"
 
@@ -16,6 +16,7 @@ Expected<std::vector<std::string>> meshplan::gatherAtFirst(World &world, const s
     return texts;
   }
   texts.push_back(text);
+  // Texts differ in size, and only rank 0 needs them: sends are cheaper than padding an all-gather.
   for (int64_t rank = 1; rank < world.size(); ++rank) {
     texts.emplace_back(static_cast<size_t>(sizes[rank]), '\0');
     MESHPLAN_RETURN_IF_ERROR(waitFor(group->startReceive(texts.back().data(), sizes[rank], DType::u8, rank, label)));

@@ -1,4 +1,4 @@
-//===- gather.h - texts to the first rank and from it ------------*- C++ -*-===//
+//===- gather.h - texts to and from rank 0 ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_GATHER_H
 #define MESHPLAN_RUNTIME_COMM_GATHER_H
@@ -7,10 +7,10 @@
 
 namespace meshplan {
 
-/// All ranks call it. Rank 0 gets the texts of all, in rank order; the others get none.
+/// A collective of all ranks. Rank 0 receives the texts of all ranks, in rank order; the others receive none.
 Expected<std::vector<std::string>> gatherAtFirst(World &world, const std::string &text);
 
-/// All ranks call it. Gives all of them the text of rank 0; `what` is for messages.
+/// A collective of all ranks. Gives all of them the text of rank 0; `what` is for messages.
 Status shareFromFirst(World &world, std::string &text, const std::string &what);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- reduce.cpp - sums in a fixed order ---------------------------------===//
+//===- reduce.cpp - reductions in a fixed order ---------------------------===//
 
 #include "runtime/comm/reduce.h"
 
@@ -10,12 +10,12 @@ namespace meshplan {
 
 namespace {
 
-// Elements that are reduced at a time: the accumulator stays in the first-level cache.
+// Number of elements that are reduced at a time, so that the accumulator stays in the first-level cache.
 constexpr int64_t blockSize = 2048;
 
 template <typename T> constexpr bool isHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-/// The type in which elements of type T are added: wrapping for integers.
+/// The type in which elements of type T are accumulated. Integers wrap around.
 template <typename T> struct AccumulatorOf {
   using type = T;
 };
@@ -45,12 +45,14 @@ template <typename T, typename Accumulator> T store(Accumulator value) {
 struct Sum {
   template <typename A> static A apply(A a, A b) {
     if constexpr (std::is_integral_v<A>)
+      // Unsigned, because overflow of signed integers is undefined.
       return static_cast<A>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
     else
       return a + b;
   }
 };
 
+/// NaN wins, as in PyTorch: a comparison alone would depend on the order of the operands.
 struct Max {
   template <typename A> static A apply(A a, A b) { return a > b || a != a ? a : b; }
 };
@@ -62,6 +64,7 @@ struct Min {
 template <typename T, typename Op>
 void reduceTyped(std::span<const void *const> inputs, std::span<void *const> outputs, int64_t count) {
   using Accumulator = typename AccumulatorOf<T>::type;
+  // Blocks outside, inputs inside: each input is read once, and the order of the additions is that of the inputs.
   Accumulator accumulator[blockSize];
   for (int64_t begin = 0; begin < count; begin += blockSize) {
     int64_t size = std::min(blockSize, count - begin);
@@ -76,6 +79,7 @@ void reduceTyped(std::span<const void *const> inputs, std::span<void *const> out
     for (void *output : outputs) {
       T *result = static_cast<T *>(output) + begin;
       for (int64_t i = 0; i < size; ++i)
+        // 16-bit types are rounded once, after all additions in f32.
         result[i] = store<T>(accumulator[i]);
     }
   }

@@ -1,6 +1,6 @@
-//===- reduce.h - sums in a fixed order ---------------------------*- C++ -*-===//
+//===- reduce.h - reductions in a fixed order -------------------*- C++ -*-===//
 //
-// The reduction that all CPU backends share, so that they give the same bits.
+// The reduction that all CPU backends share, so that their results have the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,10 +11,9 @@
 
 namespace meshplan {
 
-/// Reduces `count` elements of all `inputs`, in their order, and stores the
-/// result in every one of `outputs`. An output may be one of the inputs; other
-/// overlaps are not allowed. Buffers are aligned for `dtype`. bool knows max and
-/// min only.
+/// Reduces `count` elements of all `inputs`, in their order, and stores the result in each of `outputs`. An output may
+/// be one of the inputs; other overlaps are not allowed. Buffers are aligned for `dtype`. bool supports only max and
+/// min.
 void reduceInOrder(std::span<const void *const> inputs, std::span<void *const> outputs, int64_t count, DType dtype,
                    Reduction reduction);
 

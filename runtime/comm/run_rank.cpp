@@ -1,4 +1,4 @@
-//===- run_rank.cpp - one rank of a run -----------------------------------===//
+//===- run_rank.cpp - running one rank ------------------------------------===//
 
 #include "runtime/comm/run_rank.h"
 

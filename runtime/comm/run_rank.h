@@ -1,6 +1,6 @@
-//===- run_rank.h - one rank of a run ----------------------------*- C++ -*-===//
+//===- run_rank.h - running one rank ----------------------------*- C++ -*-===//
 //
-// What the backends share about running ranks.
+// The parts of running a rank that the backends share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,25 +13,24 @@
 
 namespace meshplan {
 
-/// What one rank does.
+/// The program of one rank.
 using RankBody = std::function<Status(World &)>;
 
 struct RankOptions {
-  /// Limit of every wait that states none.
+  /// The time-out of every wait without a limit of its own.
   std::chrono::milliseconds timeout = std::chrono::seconds(600);
 
-  /// Called on the thread of a rank whose body has failed, before the backend
-  /// waits for the other ranks: a launcher may not be that patient.
+  /// Called on the thread of a rank whose body has failed, before the backend waits for the other ranks, because the
+  /// launcher may kill the process meanwhile.
   std::function<void(int64_t rank, const Status &failure)> onFailure;
 
-  /// Called when the run has failed and these ranks of this process have still
-  /// not returned `timeout` later: they are stuck in their own code, and a
-  /// thread cannot be ended from outside. A program reports and exits; without
-  /// it, the backend goes on waiting.
+  /// Called if the run has failed and `ranks` of this process have not returned within `timeout`. They are stuck in
+  /// their own code, and a thread cannot be ended from outside, so a program reports and exits. Without it, the backend
+  /// waits on.
   std::function<void(const Status &cause, std::span<const int64_t> ranks)> onStuck;
 };
 
-/// Calls `body`; an exception becomes a failure. A failure is told to onFailure and ends the other ranks.
+/// Calls `body`. An exception becomes a failure. A failure is reported to onFailure and ends the other ranks.
 Status runRank(World &world, const RankOptions &options, const RankBody &body);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- wire.cpp - what ranks tell each other, as bytes --------------------===//
+//===- wire.cpp - serialized messages between ranks -----------------------===//
 
 #include "runtime/comm/wire.h"
 
@@ -20,6 +20,7 @@ void WireWriter::putCounts(std::span<const int64_t> counts) {
 }
 
 void WireWriter::putCollective(const Collective &collective) {
+  // Buffers are not sent: they are addresses in this process.
   put(collective.kind);
   put(collective.dtype);
   put(collective.reduction);
@@ -65,10 +66,12 @@ Collective WireReader::takeCollective() {
 Status WireReader::takeStatus() {
   auto code = take<StatusCode>();
   std::string text = takeText();
+  // An unknown code of another version must not become success.
   bool isFailure = code > StatusCode::ok && code <= StatusCode::internal;
   return {isFailure ? code : StatusCode::aborted, std::move(text)};
 }
 
+/// A corrupt length must not cause a huge allocation, so it is bounded by the bytes that are left.
 size_t WireReader::takeLength(size_t elementSize) {
   int64_t length = take<int64_t>();
   if (length >= 0 && static_cast<uint64_t>(length) <= rest.size() / elementSize)
@@ -86,6 +89,7 @@ void WireReader::copy(void *target, size_t size) {
 }
 
 Hash GroupNames::next(const std::string &name, const std::vector<int64_t> &ranks) {
+  // All ranks create groups in the same order, so the count of equal groups gives each the same identity everywhere.
   std::string identity = name + '\0' + std::to_string(made[{name, ranks}]++);
   for (int64_t rank : ranks)
     identity += ' ' + std::to_string(rank);

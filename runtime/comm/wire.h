@@ -1,7 +1,7 @@
-//===- wire.h - what ranks tell each other, as bytes -------------*- C++ -*-===//
+//===- wire.h - serialized messages between ranks ---------------*- C++ -*-===//
 //
-// For backends whose ranks are processes. Both sides run the same version of
-// the runtime on machines of one kind.
+// Serialization of messages between ranks that are processes. Both sides run the same version of the runtime on
+// machines of the same kind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ public:
   }
   void putText(std::string_view text);
   void putCounts(std::span<const int64_t> counts);
-  /// Without its buffers.
+  /// The description without its buffers.
   void putCollective(const Collective &collective);
   void putStatus(const Status &status);
 
@@ -37,8 +37,8 @@ private:
   std::vector<std::byte> bytes;
 };
 
-/// Reads what WireWriter wrote. After the first wrong length or unknown
-/// enumerator everything is zero and `complete` false.
+/// Reads what WireWriter wrote. After the first wrong length or unknown enumerator, all results are zero and `complete`
+/// is false.
 class WireReader {
 public:
   explicit WireReader(std::span<const std::byte> bytes) : rest(bytes) {}
@@ -52,14 +52,14 @@ public:
   std::string takeText();
   std::vector<int64_t> takeCounts();
   Collective takeCollective();
-  /// Never ok; `aborted` where the code is unknown.
+  /// Never ok; `aborted` if the code is unknown.
   Status takeStatus();
 
-  /// Everything was read, and was there.
+  /// True if all bytes were read and none were missing.
   bool complete() const { return !failed && rest.empty(); }
 
 private:
-  /// Of an enumeration that starts at 0 and has no gaps.
+  /// For an enumeration that starts at 0 and has no gaps.
   template <typename T> T takeEnumerator(T last) {
     auto value = take<T>();
     failed |= static_cast<uint8_t>(value) > static_cast<uint8_t>(last);
@@ -72,8 +72,8 @@ private:
   bool failed = false;
 };
 
-/// Names the groups of a rank so that all their ranks give the same names
-/// without talking: they make the same ones in the same order.
+/// Computes ids of groups that are equal on all their ranks without communication, because the ranks create the same
+/// groups in the same order.
 class GroupNames {
 public:
   Hash next(const std::string &name, const std::vector<int64_t> &ranks);

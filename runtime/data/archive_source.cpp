@@ -17,7 +17,8 @@ using Json = nlohmann::json;
 
 constexpr std::string_view configSuffix = "_weights_config.json", weightsFolder = "data/weights/";
 
-/// What a packed entry may unpack to without being asked: texts are far smaller, and so is what a tensor does not use.
+/// A packed entry may unpack to this size unconditionally. Texts are far smaller. A larger tensor entry must be mostly
+/// used.
 constexpr uint64_t mostUnpacked = uint64_t(1) << 30;
 
 Status tooLarge(const ZipEntry &entry, uint64_t most) {
@@ -25,14 +26,14 @@ Status tooLarge(const ZipEntry &entry, uint64_t most) {
                        most, " expected; help: save the archive again");
 }
 
-/// The text of an entry, which is not unpacked where it would fill the memory.
+/// The text of an entry. Refuses to unpack one that would fill the memory.
 Expected<std::vector<std::byte>> readText(const ZipEntry &entry) {
   if (entry.size > mostUnpacked)
     return tooLarge(entry, mostUnpacked);
   return unpack(entry);
 }
 
-/// Unpacked by the first reader, for all.
+/// A deflated entry, unpacked once, by its first reader.
 class PackedPayload final : public Payload {
 public:
   explicit PackedPayload(ZipEntry entry) : entry(std::move(entry)) {}
@@ -51,10 +52,10 @@ private:
   std::vector<std::byte> content;
 };
 
-/// The type of the real and imaginary part, for the number of a complex type; any other number itself.
+/// Maps the number of a complex type to the type of its parts; other numbers stay.
 int64_t partsOfScalarType(int64_t number) { return number >= 9 && number <= 11 ? number - 3 : number; }
 
-/// torch's ScalarType as the archive's schema numbers it.
+/// torch's ScalarType, numbered as in the archive's schema.
 std::optional<DType> dtypeOfScalarType(int64_t number) {
   switch (number) {
   case 1:
@@ -82,7 +83,8 @@ std::optional<DType> dtypeOfScalarType(int64_t number) {
   }
 }
 
-/// The member of an object, or JSON's null. No copy is made: copying a value recurses, as deep as the file says.
+/// The member of an object, or JSON null. Returns a reference, because copying a value recurses as deep as the file
+/// nests.
 const Json &memberOf(const Json &json, const char *key) {
   static const Json null;
   auto member = json.is_object() ? json.find(key) : json.end();
@@ -110,7 +112,7 @@ std::optional<std::vector<int64_t>> readSymInts(const Json &json) {
   return numbers;
 }
 
-/// Elements of the payload that a strided tensor reaches; nothing on overflow.
+/// The number of payload elements up to the last one that a strided tensor uses; nullopt on overflow.
 std::optional<int64_t> reachOf(const StoredTensor &tensor) {
   if (std::ranges::find(tensor.shape, 0) != tensor.shape.end())
     return tensor.offset;
@@ -124,7 +126,7 @@ std::optional<int64_t> reachOf(const StoredTensor &tensor) {
   return reach;
 }
 
-/// Real and imaginary parts in a last dim. False if a number overflows.
+/// Views complex elements as pairs of reals in a new last dim. False on overflow.
 bool splitIntoParts(std::vector<int64_t> &shape, std::vector<int64_t> &strides, int64_t &offset, DType dtype) {
   shape.push_back(2);
   for (int64_t &stride : strides)
@@ -148,7 +150,7 @@ Expected<StoredTensor> readMeta(const std::string &name, const Json &meta) {
   if (!shape || !strides || !offset || *offset == INT64_MAX || shape->size() != strides->size() ||
       !byteCount(*shape, *dtype))
     return Status(StatusCode::corrupted, "sizes, strides or storage_offset make no sense");
-  // A schedule holds complex numbers as pairs of reals.
+  // A schedule represents complex numbers as pairs of reals.
   if (isComplex && !splitIntoParts(*shape, *strides, *offset, *dtype))
     return Status(StatusCode::corrupted, "sizes, strides or storage_offset make no sense");
   return StoredTensor{.name = name,
@@ -159,7 +161,7 @@ Expected<StoredTensor> readMeta(const std::string &name, const Json &meta) {
                       .payload = nullptr};
 }
 
-/// The entries of an archive below its root folder, whose name is free.
+/// The entries of an archive, by their path below its root folder, whose name is arbitrary.
 class Archive {
 public:
   explicit Archive(std::vector<ZipEntry> list) {
@@ -181,7 +183,7 @@ public:
     return names;
   }
 
-  /// One payload for each entry, so that tied weights are unpacked once.
+  /// One payload per entry, so that tied weights are unpacked only once.
   std::shared_ptr<Payload> payloadOf(const ZipEntry &entry) {
     std::shared_ptr<Payload> &payload = payloads[entry.name];
     if (!payload)
@@ -210,10 +212,12 @@ Expected<StoredTensor> readWeight(Archive &archive, const std::string &name, con
     return Status::error(StatusCode::corrupted, "shape ", shapeText(tensor.shape), " of ", dtypeName(tensor.dtype),
                          " in ", entry->size, " bytes (exported on the meta device?)");
   uint64_t used = *reach * dtypeSize(tensor.dtype);
+  // A tiny tensor in a huge packed entry is an attack or an error. Unpacking at most four times what is used is
+  // harmless.
   if (entry->deflated && entry->size > mostUnpacked && entry->size / 4 > used)
     return tooLarge(*entry, std::max(mostUnpacked, 4 * used));
   tensor.payload = archive.payloadOf(*entry);
-  // What is packed is compared when it is unpacked.
+  // A packed entry is compared with its checksum when it is unpacked.
   if (!entry->deflated && entry->size > 0)
     tensor.checksums =
         std::make_shared<const BlockChecksums>(BlockChecksums{static_cast<int64_t>(entry->size), {entry->checksum}});

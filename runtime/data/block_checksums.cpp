@@ -1,4 +1,4 @@
-//===- block_checksums.cpp - checksums of bytes, block by block -----------===//
+//===- block_checksums.cpp - checksums per block --------------------------===//
 
 #include "runtime/data/block_checksums.h"
 
@@ -18,10 +18,11 @@ std::string checksumText(uint32_t checksum) {
   return digits;
 }
 
-/// The remainder that a CRC is made of: without the inversions in front and behind, so that zeros in front add nothing.
+/// The raw remainder of the CRC, without the inversions at begin and end. It is linear, and leading zeros do not change
+/// it.
 static uint32_t remainderOf(std::span<const std::byte> bytes, uint32_t before) { return ~crc32Of(bytes, ~before); }
 
-/// What moves a remainder over so many zeros; see `moved`.
+/// The operator that appends this many zero bytes to a remainder (see `moved`).
 static uint32_t movingOver(int64_t zeros) { return static_cast<uint32_t>(crc32_combine_gen(zeros)); }
 static uint32_t moved(uint32_t remainder, uint32_t over) {
   return static_cast<uint32_t>(crc32_combine_op(remainder, 0, over));
@@ -35,6 +36,7 @@ void BlockSums::close() {
   open = -1;
 }
 
+// A block is summed as if all bytes of other writers were zeros: a gap and the rest of the block append zeros.
 void BlockSums::addWithin(int64_t block, int64_t offset, std::span<const std::byte> bytes) {
   if (block != open || offset < position) {
     close();

@@ -1,7 +1,7 @@
-//===- block_checksums.h - checksums of bytes, block by block ----*- C++ -*-===//
+//===- block_checksums.h - checksums per block ------------------*- C++ -*-===//
 //
-// CRC-32 as zip files and zlib have it: libisal computes it at the speed of the
-// memory, and zlib moves one over bytes that others write.
+// CRC-32 as in zip files and zlib. libisal computes it at memory speed; zlib's combine function extends it over bytes
+// that other writers write.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,29 +18,33 @@
 
 namespace meshplan {
 
-/// The CRC-32 of some bytes; `before` is that of the bytes in front of them.
+/// The CRC-32 of some bytes; `before` is the CRC-32 of the bytes preceding them.
 uint32_t crc32Of(std::span<const std::byte> bytes, uint32_t before = 0);
 
-/// Eight hexadecimal digits.
+/// The checksum as eight hexadecimal digits.
 std::string checksumText(uint32_t checksum);
 
-/// The CRC-32 of each block of some bytes, of which the last may be shorter.
+/// The CRC-32 of each block of some bytes. The last block may be shorter.
 struct BlockChecksums {
   int64_t blockBytes = 0;
   std::vector<uint32_t> values;
 };
 
-/// What one writer adds to the checksums of `size` bytes. A CRC is linear: each writer sums up its own bytes as if the
-/// others were zeros, and the sums of all writers, combined by exclusive or, are that of the block, whoever has written
-/// which of its bytes. Each byte is added once, by one writer.
+/// The partial checksums of one writer of `size` bytes. A CRC is linear over xor. So each writer sums its own bytes as
+/// if all others were zeros, and the xor of the sums of all writers is the sum of the block, however the bytes are
+/// distributed. Each byte must be added exactly once, by one writer.
+///
+/// Example: rank 0 writes bytes 0-3 and rank 1 bytes 4-7 of a block of 8. With R the linear remainder, rank 0 computes
+/// R(b0..b3, 0, 0, 0, 0), rank 1 computes R(0, 0, 0, 0, b4..b7), and their xor is R(b0..b7). checksumOfSum then applies
+/// the inversions of CRC-32.
 class BlockSums {
 public:
   BlockSums(int64_t size, int64_t blockBytes) : size(size), blockBytes(blockBytes) {}
 
-  /// Bytes that stand at `offset`. Of runs in ascending order a block is completed once.
+  /// Adds bytes at `offset`. With runs in ascending order, each block is completed once.
   void add(int64_t offset, std::span<const std::byte> bytes);
 
-  /// The sums so far, by number of the block.
+  /// The sums so far, by block number.
   const std::map<int64_t, uint32_t> &sums();
 
 private:
@@ -50,14 +54,14 @@ private:
 
   int64_t size, blockBytes;
   std::map<int64_t, uint32_t> closed;
-  int64_t open = -1;    // block whose sum so far is `sum`
-  int64_t position = 0; // behind the last byte of the sum
-  uint32_t sum = 0;     // as if the block ended there
-  int64_t lastGap = 0;  // runs of a tensor are as far apart as the runs before
-  uint32_t overGap = 0; // what moves a sum over it
+  int64_t open = -1;    // the block that `sum` is for; -1: none
+  int64_t position = 0; // after the last byte in the sum
+  uint32_t sum = 0;     // remainder, as if the block ended at `position`
+  int64_t lastGap = 0;  // runs of a tensor have equal gaps, so the operator is kept
+  uint32_t overGap = 0; // the operator for `lastGap` zeros
 };
 
-/// The CRC-32 of a block of `size` bytes from the sums of all writers, combined.
+/// The CRC-32 of a block of `size` bytes, from the xor of all writers' sums.
 uint32_t checksumOfSum(uint32_t sum, int64_t size);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- checked_copy.cpp - reading what has checksums ----------------------===//
+//===- checked_copy.cpp - reading with checksums --------------------------===//
 
 #include "runtime/data/checked_copy.h"
 
@@ -11,10 +11,10 @@ namespace meshplan {
 
 namespace {
 
-/// Bytes that stay in the cache between their copy and their checksum.
+/// A chunk of this size stays in the cache between its copy and its checksum.
 constexpr int64_t copiedBytes = 256 << 10;
 
-/// The blocks of a tensor's payload, and which of them a reader compares.
+/// The blocks of a tensor's payload, and which of them this reader still has to compare.
 class BlockCheck {
 public:
   BlockCheck(const StoredTensor &tensor, std::span<const std::byte> payload)
@@ -25,14 +25,16 @@ public:
     std::memcpy(&seed, hash.data(), sizeof(seed));
   }
 
-  /// Of all who read the tensor, in parts or whole, one compares a block: who reads a certain element of it.
+  /// Distributes the comparison. Among all readers of the tensor, whatever their slices, exactly one compares a block:
+  /// the reader of one element of the block, which a hash chooses.
   void leaveToOthers(const SliceRanges &ranges, ReaderShare share) {
     for (size_t block = 0; block < isCompared.size(); ++block)
       isCompared[block] = !isOwn(static_cast<int64_t>(block), ranges, share);
   }
 
-  /// Calls `copy(begin, size)` for pieces of a run of the payload, and compares the blocks that lie in it.
+  /// Calls `copy(begin, size)` for consecutive parts of a run of the payload, and compares the blocks that lie in it.
   template <typename Copy> Status visit(Range run, const Copy &copy) {
+    // Short runs share blocks, so a block is compared once, when the runs have moved past it.
     if (run.size < std::min(blockBytes, static_cast<int64_t>(payload.size()))) {
       MESHPLAN_RETURN_IF_ERROR(compareBefore(run.offset));
       copy(run.offset, run.size);
@@ -51,12 +53,12 @@ public:
     return Status();
   }
 
-  /// Compares the others.
+  /// Compares the remaining blocks.
   Status finish() { return compareBefore(static_cast<int64_t>(isCompared.size()) * blockBytes); }
 
 private:
-  /// Compares the blocks in front of `offset`: of short runs in ascending order the last of them has just been read,
-  /// and is in the cache.
+  /// Compares the blocks before `offset`. With short runs in ascending order, the last of these blocks has just been
+  /// read and is in the cache.
   Status compareBefore(int64_t offset) {
     for (size_t last = offset / blockBytes; passed < std::min(last, isCompared.size()); ++passed)
       if (!isCompared[passed])
@@ -77,12 +79,12 @@ private:
   std::span<const std::byte> payload;
   int64_t blockBytes;
   uint64_t seed = 0;
-  std::vector<bool> isCompared; // or left to others
-  size_t passed = 0;            // blocks all of which are compared
+  std::vector<bool> isCompared; // or is left to another reader
+  size_t passed = 0;            // all blocks before this one are done
 };
 
 bool BlockCheck::isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
-  // A number that follows from the tensor's name and the block alone, and is another one for each.
+  // A hash of the tensor's name and the block, so that all readers agree on it without communication.
   uint64_t draw = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
   draw ^= draw >> 32;
   if (static_cast<int64_t>(draw % share.count) != share.place)

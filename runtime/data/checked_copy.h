@@ -1,6 +1,6 @@
-//===- checked_copy.h - reading what has checksums ---------------*- C++ -*-===//
+//===- checked_copy.h - reading with checksums ------------------*- C++ -*-===//
 //
-// Private to this room.
+// Reads tensors that have checksums. Private to this room.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,12 +11,12 @@
 
 namespace meshplan {
 
-/// As copySlice, of a tensor that has checksums. Compares the blocks that are this reader's, those that it reads whole
-/// while they are in the cache. `corrupted` where one differs.
+/// As copySlice, for a tensor with checksums. Compares the blocks assigned to this reader; a block that it reads
+/// completely is compared while it is in the cache. `corrupted` if one differs.
 Status copyChecked(const StoredTensor &tensor, std::span<const std::byte> payload, const SliceRanges &ranges,
                    ReaderShare share, std::byte *out, DType to);
 
-/// Compares all blocks of a tensor, if it has checksums.
+/// Compares all blocks of a tensor if it has checksums.
 Status checkBlocks(const StoredTensor &tensor, std::span<const std::byte> payload);
 
 } // namespace meshplan

@@ -35,6 +35,7 @@ Status addIndexed(TensorSourceBuilder &builder, const std::string &directory, co
       return Status::error(StatusCode::corrupted, indexPath, ": tensor '", name, "' has no file name");
     const std::string &shardName = shard.get_ref<const std::string &>();
     auto [entry, isNew] = shards.try_emplace(shardName);
+    // Many names refer to the same file; each is opened once.
     if (isNew) {
       MESHPLAN_ASSIGN_OR_RETURN(entry->second, readShard(builder, directory + "/" + shardName));
     }

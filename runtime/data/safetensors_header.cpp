@@ -1,4 +1,4 @@
-//===- safetensors_header.cpp - the table of a safetensors file -----------===//
+//===- safetensors_header.cpp - the header of a safetensors file ----------===//
 
 #include "runtime/data/safetensors_header.h"
 
@@ -23,7 +23,7 @@ template <typename... Parts> Status corrupted(const Parts &...parts) {
   return Status::error(StatusCode::corrupted, parts...);
 }
 
-/// Non-negative 64-bit integers; nothing for anything else.
+/// Reads non-negative 64-bit integers; nullopt if there is anything else.
 std::optional<std::vector<int64_t>> readIntegers(const Json &json) {
   if (!json.is_array())
     return std::nullopt;
@@ -41,7 +41,7 @@ Expected<Entry> readEntry(const std::string &name, const Json &json) {
       !json.contains("data_offsets"))
     return corrupted("no dtype, shape or data_offsets");
   const std::string &dtypeText = json["dtype"].get_ref<const std::string &>();
-  // A schedule holds complex numbers as pairs of reals.
+  // A schedule represents complex numbers as pairs of reals.
   bool isComplex = dtypeText == "C64";
   std::optional<DType> dtype = isComplex ? DType::f32 : dtypeOfSafetensorsName(dtypeText);
   std::optional<std::vector<int64_t>> shape = readIntegers(json["shape"]), offsets = readIntegers(json["data_offsets"]);
@@ -50,7 +50,7 @@ Expected<Entry> readEntry(const std::string &name, const Json &json) {
   if (isComplex)
     shape->push_back(2);
   int64_t begin = (*offsets)[0], end = (*offsets)[1];
-  // Of a type that is not known, the tensor stands in the way only if it is read.
+  // A tensor of an unknown dtype is an error only if it is read.
   std::optional<int64_t> size = byteCount(*shape, dtype.value_or(DType::u8));
   if (!size || (dtype && *size != end - begin))
     return corrupted("shape ", shapeText(*shape), " of ", dtype ? dtypeName(*dtype) : std::string_view(dtypeText),
@@ -86,10 +86,11 @@ Expected<std::vector<Entry>> readEntries(std::span<const std::byte> header) {
   return entries;
 }
 
-/// The tensors fill the data from its first to its last byte, each byte once.
+/// The tensors must cover the data from its first to its last byte, each byte once.
 Status checkLayout(std::span<const Entry> entries, int64_t dataSize) {
   int64_t position = 0;
   for (const Entry &entry : entries) {
+    // The format forbids gaps, which could hide data, and overlaps, which could alias tensors.
     if (entry.begin != position)
       return corrupted("tensor '", entry.tensor.name, "' begins at byte ", entry.begin, " of the data, ", position,
                        " expected");
@@ -104,7 +105,7 @@ Status checkLayout(std::span<const Entry> entries, int64_t dataSize) {
 } // namespace
 
 std::optional<int64_t> byteCount(std::span<const int64_t> shape, DType dtype) {
-  // An extent of 0 must not hide that the others overflow: strides are products of some of them.
+  // A dim of extent 0 must not hide an overflow of the others, because strides are products of some of them.
   int64_t bytes = dtypeSize(dtype);
   for (int64_t extent : shape)
     if (extent < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))

@@ -12,13 +12,13 @@ namespace meshplan {
 
 namespace {
 
-/// Bytes that stay in the cache between their checksum and their copy. A write of that size, at a multiple of it in the
-/// file, lets the system keep them in one huge page: readers then take few page faults.
+/// A chunk of this size stays in the cache between its checksum and its copy. Writing it at a multiple of its size lets
+/// the system keep it in one huge page, so readers take fewer page faults.
 constexpr int64_t writtenBytes = 2 << 20;
 
 /// The length of the header, and the header padded so that the data is aligned to 8 bytes.
 std::string headerBytes(const nlohmann::json &header) {
-  // Names that are not UTF-8 would make dump throw.
+  // dump would throw on names that are not UTF-8.
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   uint64_t size = text.size();
@@ -32,7 +32,7 @@ std::string headerBytes(const nlohmann::json &header) {
 Expected<SafetensorsWriter::Layout> SafetensorsWriter::layoutOf(const std::string &path,
                                                                 std::span<const TensorSpec> tensors) {
   std::vector<TensorSpec> sorted(tensors.begin(), tensors.end());
-  // Wide elements first: every tensor is aligned for its dtype.
+  // Wide elements first, so that every tensor is aligned for its dtype.
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const TensorSpec &a, const TensorSpec &b) { return dtypeSize(a.dtype) > dtypeSize(b.dtype); });
   nlohmann::json header = {{"__metadata__", {{"format", "pt"}}}};
@@ -94,7 +94,7 @@ Expected<SafetensorsWriter> SafetensorsWriter::attach(const std::string &path, c
   return SafetensorsWriter(std::move(file), std::move(layout.places));
 }
 
-/// Calls `run` for what a slice of the global tensor has of each run of it, in order.
+/// Calls `run`, in order, for the part of each run that lies in a slice of the global tensor.
 static RunFunction within(const SliceRanges &slice, std::span<const int64_t> shape, const RunFunction &run) {
   std::vector<Range> runs;
   (void)forEachRun(slice, shape, contiguousStrides(shape), [&](int64_t global, int64_t, int64_t count) {
@@ -112,7 +112,7 @@ static RunFunction within(const SliceRanges &slice, std::span<const int64_t> sha
   };
 }
 
-/// Bytes that lie at `offset` of the tensor.
+/// Writes bytes at `offset` of the tensor.
 Status SafetensorsWriter::writeRun(const Place &place, int64_t offset, std::span<const std::byte> bytes) const {
   if (!sums)
     return file.write(place.offset + offset, bytes);

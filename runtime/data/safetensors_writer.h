@@ -1,8 +1,7 @@
 //===- safetensors_writer.h - one file written by many ranks -----*- C++ -*-===//
 //
-// The layout of the file follows from the list of tensors alone, so ranks write
-// their slices of the same file without talking to each other: all with one
-// writer, or each process with one that is attached.
+// Writes one file from many ranks. The layout of the file follows from the list of tensors alone, so ranks write their
+// shards of the same file without communication: all through one writer, or each process through an attached one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,44 +23,44 @@ struct TensorSpec {
   std::vector<int64_t> shape; ///< global
 };
 
-/// What one writer adds to the checksums of a file that several write.
+/// The partial checksums of one writer, for a file that several write.
 struct FileSums {
   int64_t blockBytes;
-  uint32_t header = 0; ///< the checksum of all bytes in front of the tensors
+  uint32_t header = 0; ///< the checksum of all bytes before the tensors
   std::map<std::string, BlockSums, std::less<>> tensors = {};
 };
 
-/// The file says that it is PyTorch's ("format": "pt"), as libraries that load weights want it.
+/// The metadata says "format": "pt", which libraries that load weights expect.
 ///
-/// The file appears under its name when commit succeeds, after all ranks have
-/// written; without it nothing stays behind. Move only.
+/// The file appears under its name when commit succeeds, after all ranks have written. Without a commit nothing
+/// remains. Move only.
 class SafetensorsWriter {
 public:
-  /// Writes the header. invalid: a name twice, or a shape that overflows; io:
-  /// the path cannot be written.
+  /// Creates the file and writes the header. invalid: a name occurs twice, or a shape overflows; io: the path cannot be
+  /// written.
   static Expected<SafetensorsWriter> create(const AtomicFile::Names &names, std::span<const TensorSpec> tensors);
   static Expected<SafetensorsWriter> create(const std::string &path, std::span<const TensorSpec> tensors);
 
-  /// Writes into the file that another process creates, with the same tensors, as `temporary`; see AtomicFile::attach.
+  /// Writes to a file that another process creates as `temporary`, with the same tensors; see AtomicFile::attach.
   static Expected<SafetensorsWriter> attach(const std::string &path, const std::string &temporary,
                                             std::span<const TensorSpec> tensors);
 
-  /// Writes into a file of a folder that is made as a whole: see AtomicFile::join. Call `flush` at the end, not
-  /// `commit`. `sums`, which must outlive it, gets what this writer writes; one thread writes then.
+  /// Writes to a file of a folder that appears as a whole; see AtomicFile::join. End with `flush`, not `commit`.
+  /// `sums`, which must outlive the writer, collects its partial checksums; then only one thread may write.
   static Expected<SafetensorsWriter> join(const std::string &path, std::span<const TensorSpec> tensors,
                                           FileSums *sums = nullptr);
 
   const std::string &temporaryPath() const { return file.temporaryPath(); }
 
-  /// Writes the rank's row-major local tensor, or of it what is in the slice `only`. Thread safe. Ranks that hold the
-  /// same elements may all write them.
+  /// Writes the rank's row-major local tensor, or only its intersection with the slice `only`. Thread safe. Ranks with
+  /// the same elements may all write them.
   Status write(const std::string &name, const SliceRanges &ranges, std::span<const std::byte> local,
                const SliceRanges *only = nullptr) const;
 
-  /// For an attached writer: what it has written is there when the creator commits.
+  /// For an attached writer: makes its data durable before the creator commits.
   Status flush() const { return file.flush(); }
 
-  /// Call once, on the writer that created the file, when no rank writes any more.
+  /// Call once, on the writer that created the file, after all ranks have written.
   Status commit() { return file.commit(); }
 
 private:
@@ -70,11 +69,11 @@ private:
     int64_t offset = 0; // first byte in the file
   };
 
-  /// What the list of tensors alone decides.
+  /// The layout, which follows from the list of tensors.
   struct Layout {
-    std::string header; // the first bytes of the file
+    std::string header; // all bytes before the tensors
     std::map<std::string, Place> places;
-    int64_t size = 0; // of the file
+    int64_t size = 0; // size of the file
   };
   static Expected<Layout> layoutOf(const std::string &path, std::span<const TensorSpec> tensors);
 

@@ -13,12 +13,14 @@ namespace meshplan {
 
 namespace {
 
+// Visits the runs of a slice dim by dim. Example: columns 0-1 of a [3, 4] tensor are three runs of 2 elements, at
+// global offsets 0, 4 and 8. Rows 1-2 are one run of 8 elements at offset 4.
 class RunWalk {
 public:
   RunWalk(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
           const RunFunction &run)
       : ranges(ranges), strides(strides), run(run), leaf(shape.size()) {
-    // Whole dims at the end whose elements lie one after the other melt into one run.
+    // Trailing whole dims with contiguous elements form one run.
     while (leaf > 0 && strides[leaf - 1] == runLength && isWhole(ranges[leaf - 1], shape[leaf - 1]))
       runLength *= shape[--leaf];
     rangeIsRun = leaf > 0 && strides[leaf - 1] == runLength;
@@ -54,9 +56,9 @@ private:
   const SliceRanges &ranges;
   std::span<const int64_t> strides;
   const RunFunction &run;
-  size_t leaf;           // dims from here on are one run
-  int64_t runLength = 1; // elements of that run
-  bool rangeIsRun;       // a range of the dim before is one longer run
+  size_t leaf;           // the dims from here on form one run
+  int64_t runLength = 1; // number of elements of that run
+  bool rangeIsRun;       // each range of the dim before `leaf` is one longer run
   int64_t local = 0;
 };
 
@@ -86,13 +88,15 @@ std::vector<Range> localPart(std::span<const Range> ranges, int64_t begin, int64
     int64_t first = std::clamp<int64_t>(begin, 0, range.size), last = std::clamp<int64_t>(begin + count, 0, range.size);
     if (first < last)
       part.push_back({range.offset + first, last - first});
+    // From here on `begin` counts from the next range.
     begin -= range.size;
   }
   return part;
 }
 
 namespace {
-/// Cuts a run at the rows of each dim: the rest of a row, whole rows, the beginning of one.
+/// Cuts a run at the row boundaries of each dim, into the end of a row, whole rows, and the beginning of a row.
+/// Example: the elements 2-9 of a local [3, 4] tensor are row 0, columns 2-3; row 1; row 2, columns 0-1.
 class RunCutter {
 public:
   explicit RunCutter(const SliceRanges &ranges) : strides(contiguousStrides(sliceShape(ranges))), prefix(ranges) {}
@@ -105,10 +109,12 @@ public:
     if (dim == strides.size())
       return slices.push_back(prefix);
     int64_t stride = strides[dim], first = (begin + stride - 1) / stride, last = end / stride;
+    // `first` is the first row that starts in the run, `last` the row in which the run ends.
     if (first > last) // within one row
       return within(dim, last, begin, end);
     within(dim, first - 1, begin, first * stride);
     if (first < last)
+      // Whole rows need no further cut: the dims after `dim` keep all of their ranges.
       withRows(dim, first, last - first, [&] { slices.push_back(prefix); });
     within(dim, last, last * stride, end);
   }
@@ -144,6 +150,7 @@ int64_t elementCount(std::span<const int64_t> shape) {
 std::vector<int64_t> contiguousStrides(std::span<const int64_t> shape) {
   std::vector<int64_t> strides(shape.size());
   int64_t stride = 1;
+  // Row-major: the last dim varies fastest.
   for (size_t i = shape.size(); i-- > 0; stride *= shape[i])
     strides[i] = stride;
   return strides;
@@ -172,7 +179,7 @@ Status checkSlice(const SliceRanges &ranges, std::span<const int64_t> shape) {
 
 Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
                   const RunFunction &run) {
-  // Without this, the dims before an empty one would be walked for nothing, and they can be of any size.
+  // If a dim is empty, there is nothing to visit; the dims before it may be very large.
   std::vector<int64_t> local = sliceShape(ranges);
   if (std::ranges::find(local, 0) != local.end())
     return Status();

@@ -11,20 +11,19 @@
 
 namespace meshplan {
 
-/// For each dim the ranges of a global tensor that a rank holds, in local order.
+/// For each dim, the ranges of a global tensor that a rank holds, in local order.
 using SliceRanges = std::vector<std::vector<Range>>;
 
-/// All of a tensor.
+/// The slice that is the whole tensor.
 SliceRanges wholeTensor(std::span<const int64_t> shape);
 
-/// Shape of the local tensor.
+/// The shape of the local tensor.
 std::vector<int64_t> sliceShape(const SliceRanges &ranges);
 
-/// A run of the elements of the local tensor, in row-major order, as slices whose elements lie one after the other in
-/// it: at most two for each dim, and one more.
+/// Splits a run of the row-major local tensor into slices that are contiguous in it: at most two per dim, and one more.
 std::vector<SliceRanges> slicesOfRun(const SliceRanges &ranges, Range run);
 
-/// The local elements [begin, begin + count) of one dim.
+/// The global ranges of the local elements [begin, begin + count) of one dim.
 std::vector<Range> localPart(std::span<const Range> ranges, int64_t begin, int64_t count);
 
 int64_t elementCount(std::span<const int64_t> shape);
@@ -32,23 +31,23 @@ int64_t elementCount(std::span<const int64_t> shape);
 /// Strides, in elements, of a row-major tensor.
 std::vector<int64_t> contiguousStrides(std::span<const int64_t> shape);
 
-/// Where an element of a row-major tensor stands, by dim.
+/// The index, per dim, of an element of a row-major tensor.
 std::vector<int64_t> positionOf(int64_t element, std::span<const int64_t> shape);
 
-/// `invalid` unless there is a list of ranges for each dim and all lie inside.
+/// `invalid` unless there is a list of ranges for each dim and all of them lie inside it.
 Status checkSlice(const SliceRanges &ranges, std::span<const int64_t> shape);
 
-/// Called with the element offsets in the global storage and in the row-major
-/// local tensor, and the number of elements that are contiguous in both.
+/// Called with the element offset in the global storage, the offset in the row-major local tensor, and the number of
+/// elements that are contiguous in both.
 using RunFunction = std::function<Status(int64_t global, int64_t local, int64_t count)>;
 
-/// Visits a slice in the order of the local tensor, in runs as long as the
-/// strides allow. Stops at the first failure. Precondition: checkSlice.
+/// Visits a slice in the order of the local tensor, in runs as long as the strides allow. Stops at the first failure.
+/// Precondition: checkSlice.
 Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
                   const RunFunction &run);
 
-/// Copies a slice of `source`, elements of a tensor of this shape and these strides, to a row-major tensor. Types are
-/// the same or both floating point, which are converted. Precondition: checkSlice, and room for the slice in `out`.
+/// Copies a slice of `source`, which has this shape and these strides, to a row-major tensor. The dtypes are equal or
+/// both floating point; floats are converted. Precondition: checkSlice, and `out` has room for the slice.
 Status copySlice(const std::byte *source, DType from, const SliceRanges &ranges, std::span<const int64_t> shape,
                  std::span<const int64_t> strides, std::byte *out, DType to);
 

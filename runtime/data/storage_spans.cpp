@@ -1,4 +1,4 @@
-//===- storage_spans.cpp - where a slice lies in its storage --------------===//
+//===- storage_spans.cpp - storage ranges of a slice ----------------------===//
 
 #include "runtime/data/storage_spans.h"
 
@@ -12,7 +12,7 @@ static Range joined(Range left, Range right) {
   return {begin, std::max(left.offset + left.size, right.offset + right.size) - begin};
 }
 
-/// True if at most `gap` elements lie between the two.
+/// True if at most `gap` elements lie between the two ranges.
 static bool areNear(Range left, Range right, int64_t gap) {
   Range both = joined(left, right);
   return both.size - left.size - right.size <= gap;
@@ -26,6 +26,7 @@ std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64
     Range run{begin, count};
     if (!spans.empty() && (tooMany || areNear(spans.back(), run, gap))) {
       spans.back() = joined(spans.back(), run);
+      // Too fragmented: a single span reads more than needed, but in one sequential request.
     } else if (spans.size() == most) {
       spans = {std::accumulate(spans.begin(), spans.end(), run, joined)};
       tooMany = true;
@@ -34,7 +35,7 @@ std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64
     }
     return Status();
   };
-  static_cast<void>(forEachRun(ranges, shape, strides, add)); // no run fails
+  static_cast<void>(forEachRun(ranges, shape, strides, add)); // `add` never fails
   return spans;
 }
 

@@ -17,10 +17,10 @@ namespace meshplan {
 
 namespace {
 
-/// Bytes that a disk reads as fast as it skips them.
+/// A gap of this size is read as fast as it is skipped.
 constexpr int64_t readAheadGap = 256 << 10;
 
-/// Ranges of one slice that are announced one by one.
+/// The maximal number of ranges of a slice that are announced separately.
 constexpr size_t mostReadAhead = 1024;
 
 class PlainPayload final : public Payload {
@@ -50,8 +50,8 @@ std::string quoted(std::span<const std::string> names, const char *separator) {
   return text;
 }
 
-/// What a wrapper (DataParallel, torch.compile) puts before every name: a prefix of all `known` names up to a dot,
-/// behind which one of `wanted` stands. Empty if there is none.
+/// The prefix that a wrapper (DataParallel, torch.compile) has put before all names: one that ends with a dot, occurs
+/// in all `known` names, and is followed by one of `wanted` in one of them. Empty if there is none.
 std::string addedPrefix(const std::vector<std::string> &known, std::span<const std::string> wanted) {
   for (const std::string &name : wanted)
     for (const std::string &longer : known) {
@@ -64,7 +64,7 @@ std::string addedPrefix(const std::vector<std::string> &known, std::span<const s
   return "";
 }
 
-/// A tensor whose type is no DType cannot be read.
+/// A tensor of an unknown dtype cannot be read.
 Status checkType(const StoredTensor &tensor, const std::string &path) {
   if (tensor.foreignType.empty())
     return Status();
@@ -132,6 +132,7 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
   std::string hint = "; nearest names: " + quoted(nearest, ", ");
   if (nearest.empty())
     hint = known.empty() ? "; the file has no tensor" : "; the file has " + nameList(known);
+  // The common cause deserves a better hint than names that differ by the prefix.
   if (std::string prefix = addedPrefix(known, wanted); !prefix.empty())
     hint = "; help: every name in the file starts with '" + prefix + "'";
   return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), hint);
@@ -173,6 +174,7 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   Expected<std::span<const std::byte>> payload = tensor.payload->bytes();
   if (!payload)
     return payload.status().withContext(what);
+  // Comparison reads whole blocks, so it is combined with the copy while the bytes are in the cache.
   if (tensor.checksums)
     return copyChecked(tensor, *payload, ranges, share, out.data(), dtype).withContext(what);
   const std::byte *base = payload->data() + tensor.offset * dtypeSize(tensor.dtype);

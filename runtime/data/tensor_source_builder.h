@@ -1,6 +1,6 @@
 //===- tensor_source_builder.h - filling a TensorSource ----------*- C++ -*-===//
 //
-// Private to this room: one function for each kind of file.
+// Fills a TensorSource, with one function per kind of file. Private to this room.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ class TensorSourceBuilder {
 public:
   explicit TensorSourceBuilder(const std::string &path) { source.sourcePath = path; }
 
-  /// Opens a file that lives as long as the source.
+  /// Maps a file, which lives as long as the source.
   Expected<std::span<const std::byte>> map(const std::string &path);
 
   void setIndex(const std::string &path) { source.indexPath = path; }
@@ -26,10 +26,10 @@ private:
   TensorSource source;
 };
 
-/// A directory with an index or a single file.
+/// A directory with an index, or with a single file.
 Status addDirectory(TensorSourceBuilder &builder, const std::string &directory);
 
-/// The tensors of the files beside an index.
+/// The tensors of the files that an index names.
 Status addIndex(TensorSourceBuilder &builder, const std::string &index);
 
 /// `bytes` is the mapped archive at `path`.

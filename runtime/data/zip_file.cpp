@@ -1,4 +1,4 @@
-//===- zip_file.cpp - where the entries of a mapped zip file are ----------===//
+//===- zip_file.cpp - the entries of a mapped zip file --------------------===//
 
 #include "runtime/data/zip_file.h"
 
@@ -21,13 +21,13 @@ constexpr uint32_t localSignature = 0x04034b50, entrySignature = 0x02014b50, end
 constexpr uint32_t end64Signature = 0x06064b50, locator64Signature = 0x07064b50;
 constexpr size_t localSize = 30, entrySize = 46, endSize = 22, end64Size = 56, locator64Size = 20;
 constexpr uint16_t extra64 = 0x0001;
-constexpr uint32_t in64 = 0xffffffff; // the number is in the zip64 extra field
+constexpr uint32_t in64 = 0xffffffff; // marks a number that is in the zip64 extra field
 
 Status damaged(const char *what) {
   return Status::error(StatusCode::corrupted, "damaged or truncated zip file: ", what);
 }
 
-/// Precondition: the record has been found to lie inside of `bytes`.
+/// Precondition: the number lies inside `bytes`.
 template <typename T> T numberAt(Bytes bytes, uint64_t offset) {
   T number;
   std::memcpy(&number, bytes.data() + offset, sizeof(T));
@@ -45,8 +45,8 @@ struct Directory {
 };
 
 Expected<Directory> findDirectory(Bytes file) {
-  // The end record is followed by a comment of at most 64 KiB. That the comment ends with the file tells it
-  // from the end record of an archive inside of this one.
+  // A comment of at most 64 KiB follows the end record. The comment must end at the end of the file; this distinguishes
+  // the record from that of a nested archive.
   if (file.size() < endSize)
     return damaged("no directory");
   uint64_t least = file.size() - std::min<size_t>(file.size(), endSize + 0xffff);
@@ -71,7 +71,7 @@ Expected<Directory> findDirectory(Bytes file) {
                    numberAt<uint64_t>(file, end64 + 32)};
 }
 
-/// Replaces the numbers that did not fit in 32 bits, in the order of the format.
+/// Replaces the numbers that do not fit in 32 bits, in the order of the format.
 Status readExtra64(Bytes extra, std::initializer_list<uint64_t *> numbers) {
   while (extra.size() >= 4) {
     uint16_t id = numberAt<uint16_t>(extra, 0), size = numberAt<uint16_t>(extra, 2);
@@ -81,6 +81,7 @@ Status readExtra64(Bytes extra, std::initializer_list<uint64_t *> numbers) {
     extra = extra.subspan(4 + size);
     if (id != extra64)
       continue;
+    // The field has only the numbers that overflowed, in this order, so each is read only if its 32-bit value says so.
     for (uint64_t *number : numbers) {
       if (*number != in64)
         continue;
@@ -104,7 +105,7 @@ Expected<Bytes> dataOf(Bytes file, uint64_t localOffset, uint64_t size) {
   return *data;
 }
 
-/// Reads the entry at the start of `directory` and moves past it.
+/// Reads the entry at the start of `directory` and advances past it.
 Expected<ZipEntry> readEntry(Bytes file, Bytes &directory) {
   if (directory.size() < entrySize || numberAt<uint32_t>(directory, 0) != entrySignature)
     return damaged("an entry of the directory is missing");
@@ -132,7 +133,7 @@ Expected<ZipEntry> readEntry(Bytes file, Bytes &directory) {
   return entry;
 }
 
-/// Runs zlib over raw deflate data; sizes may be larger than its 32-bit counters.
+/// Inflates raw deflate data in steps, since sizes may exceed zlib's 32-bit counters.
 bool inflateAll(Bytes packed, std::span<std::byte> out) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
@@ -146,7 +147,7 @@ bool inflateAll(Bytes packed, std::span<std::byte> out) {
     stream.next_out = reinterpret_cast<Bytef *>(out.data() + written);
     stream.avail_out = static_cast<uInt>(std::min(most, out.size() - written));
     uInt in = stream.avail_in, room = stream.avail_out;
-    result = inflate(&stream, Z_NO_FLUSH); // no progress is Z_BUF_ERROR
+    result = inflate(&stream, Z_NO_FLUSH); // without progress it returns Z_BUF_ERROR, which ends the loop
     read += in - stream.avail_in;
     written += room - stream.avail_out;
   }
@@ -172,7 +173,7 @@ Expected<std::vector<ZipEntry>> readZipDirectory(Bytes file) {
 }
 
 Expected<std::vector<std::byte>> unpack(const ZipEntry &entry) {
-  // Deflate packs at most 1032 to 1: a larger size is a lie that must not be allocated.
+  // Deflate compresses at most 1032 to 1. A larger stated size is false and must not be allocated.
   if (entry.size / 1032 > entry.data.size())
     return damaged("an entry states an impossible size");
   std::vector<std::byte> content(entry.size);

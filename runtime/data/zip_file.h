@@ -1,7 +1,7 @@
-//===- zip_file.h - where the entries of a mapped zip file are ---*- C++ -*-===//
+//===- zip_file.h - the entries of a mapped zip file ------------*- C++ -*-===//
 //
-// Reads the directory of an archive that is mapped, so that stored entries can
-// be used in place: libraries for zip files only copy them out. Zip64 included.
+// Reads the directory of a mapped zip file, so that stored entries can be used in place; zip libraries can only copy
+// them out. Supports Zip64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +21,15 @@ struct ZipEntry {
   std::string name;
   bool deflated = false;
   uint32_t checksum = 0;           ///< CRC-32 of the unpacked bytes
-  uint64_t size = 0;               ///< unpacked
+  uint64_t size = 0;               ///< size when unpacked
   std::span<const std::byte> data; ///< as stored in the file
 };
 
-/// The file begins as a zip file does.
+/// True if the file starts with the signature of a zip file.
 bool isZipFile(std::span<const std::byte> file);
 
-/// All entries, in the order of the directory; they point into `file`.
-/// `corrupted` when the directory is missing, damaged or reaches outside of the
-/// file; `unsupported` for encryption and methods other than deflate.
+/// All entries, in the order of the directory; they point into `file`. `corrupted` if the directory is missing, damaged
+/// or out of bounds; `unsupported` for encryption and methods other than deflate.
 Expected<std::vector<ZipEntry>> readZipDirectory(std::span<const std::byte> file);
 
 /// Unpacks an entry and compares its checksum.

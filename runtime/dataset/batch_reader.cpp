@@ -1,4 +1,4 @@
-//===- batch_reader.cpp - parts of one global batch -----------------------===//
+//===- batch_reader.cpp - a rank's part of a global batch -----------------===//
 
 #include "runtime/dataset/batch_reader.h"
 
@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// The request's part of each sample.
+/// The slice of each sample, without the batch dim.
 static SliceRanges partOfSample(const FeedRequest &request) {
   return {request.ranges.begin() + 1, request.ranges.end()};
 }
@@ -30,6 +30,7 @@ Expected<size_t> BatchReader::fieldOf(const FeedRequest &request) const {
 }
 
 const std::vector<SampleLocation> &BatchReader::rowsAt(int64_t position) {
+  // All inputs of a batch have the same samples, so the order is computed once per batch.
   if (position != rowsPosition)
     rows = dataset.locate(walk, position, dataset.batch().samples);
   rowsPosition = position;
@@ -48,6 +49,7 @@ Status BatchReader::read(int64_t position, const FeedRequest &request, std::span
         return Status();
       MESHPLAN_RETURN_IF_ERROR(dataset.read(batch[row], field, part, out.subspan(written, rowBytes)));
     }
+  // Once per request and not per sample, since it costs system calls.
   return checkMapFaults();
 }
 

@@ -1,4 +1,4 @@
-//===- batch_reader.h - parts of one global batch ----------------*- C++ -*-===//
+//===- batch_reader.h - a rank's part of a global batch ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_BATCH_READER_H
 #define MESHPLAN_RUNTIME_DATASET_BATCH_READER_H
@@ -10,16 +10,16 @@
 
 namespace meshplan {
 
-/// Reads what a rank wants of the batch at a position. Belongs to one thread; the data set lives longer.
+/// Reads a rank's part of the batch at a position. Belongs to one thread; the data set must outlive it.
 class BatchReader {
 public:
   explicit BatchReader(const Dataset &dataset) : dataset(dataset), walk(dataset.startWalk()) {}
 
-  /// Fills `out` with the request's part of the batch that begins at `position`. Ends early, with nothing to rely on in
-  /// `out`, when `stop` is asked to.
+  /// Fills `out` with the request's part of the batch that begins at `position`. If `stop` is requested it returns
+  /// early, and `out` is undefined.
   Status read(int64_t position, const FeedRequest &request, std::span<std::byte> out, const std::stop_token &stop = {});
 
-  /// As Feed::announce.
+  /// See Feed::announce.
   void announce(int64_t position, const FeedRequest &request);
 
 private:
@@ -29,7 +29,7 @@ private:
   const Dataset &dataset;
   Blend::Walk walk;
   int64_t rowsPosition = -1;
-  std::vector<SampleLocation> rows; // of the batch there
+  std::vector<SampleLocation> rows; // samples of the batch at rowsPosition
 };
 
 } // namespace meshplan

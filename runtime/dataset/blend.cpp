@@ -1,4 +1,4 @@
-//===- blend.cpp - which of several data sets gives the next sample -------===//
+//===- blend.cpp - the order of blended data sets -------------------------===//
 
 #include "runtime/dataset/blend.h"
 
@@ -27,9 +27,13 @@ Blend::Blend(std::vector<int64_t> given) : weights(std::move(given)) {
     total += weight /= divisor;
 }
 
-/// Of the parts that are behind by enough to take a sample, the one that must not wait longest. Multiplied by what
-/// makes the numbers whole: a part is behind by (weight * samples - total * count) / total samples, may be taken when
-/// that is at least 1 / (2 m - 2), and its time is over when it exceeds 1 - 1 / (2 m - 2).
+/// Chooses, among the parts that lag enough to be eligible, the one with the earliest deadline. With m parts and total
+/// weight T, after n samples part i has count c_i and lags by (w_i n - T c_i) / T samples. It is eligible if it lags by
+/// at least 1 / (2 m - 2), and late if it would lag by more than 1 - 1 / (2 m - 2). The code multiplies both by (2 m -
+/// 2) T so that all numbers are integers.
+///
+/// Example: weights 2 and 1, so m = 2 and both bounds are 1/2. n = 1: part 0 lags by 2/3, part 1 by 1/3: take part 0. n
+/// = 2: part 0 lags by 1/3, part 1 by 2/3: take part 1. n = 3: part 0 lags by 1: take part 0. Order: 0, 1, 0.
 size_t Blend::Walk::nextPart() const {
   int64_t parts = static_cast<int64_t>(counts.size()), scale = 2 * parts - 2, total = blend->total;
   std::optional<size_t> next;
@@ -39,7 +43,7 @@ size_t Blend::Walk::nextPart() const {
     if (behind * scale < total)
       continue;
     __int128 rest = __int128(scale - 1) * total - scale * behind;
-    // rest / weight is the time that is left.
+    // rest / weight is the time until the deadline; compared without division.
     if (!next || rest * blend->weights[*next] < least * blend->weights[i]) {
       next = i;
       least = rest;
@@ -52,6 +56,7 @@ size_t Blend::Walk::nextPart() const {
 Blend::Place Blend::Walk::at(int64_t position) {
   if (counts.size() == 1)
     return {0, position};
+  // The order is periodic, so the state is bounded by one period however long the run is.
   int64_t wanted = position % blend->total;
   if (wanted < step) {
     std::ranges::fill(counts, 0);

@@ -1,4 +1,4 @@
-//===- concatenated_samples.cpp - data sets one after the other -----------===//
+//===- concatenated_samples.cpp - concatenated data sets ------------------===//
 
 #include "runtime/dataset/concatenated_samples.h"
 
@@ -36,7 +36,7 @@ public:
   }
 
 private:
-  /// The source of a sample, and which of its own samples it is.
+  /// The source of a sample, and the sample's number in that source.
   std::pair<const SampleSource *, int64_t> find(int64_t sample) const {
     assert(sample >= 0 && sample < samples() && "there must be such a sample");
     size_t index = std::ranges::upper_bound(ends, sample) - ends.begin();
@@ -44,7 +44,7 @@ private:
   }
 
   std::vector<SampleSourcePointer> sources;
-  std::vector<int64_t> ends; // samples up to the end of each source
+  std::vector<int64_t> ends; // number of samples up to the end of each source
 };
 
 } // namespace

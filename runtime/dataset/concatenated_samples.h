@@ -1,4 +1,4 @@
-//===- concatenated_samples.h - data sets one after the other ----*- C++ -*-===//
+//===- concatenated_samples.h - concatenated data sets ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_CONCATENATED_SAMPLES_H
 #define MESHPLAN_RUNTIME_DATASET_CONCATENATED_SAMPLES_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// The samples of the first source, then those of the second, and so on. All were opened with the same fields. Sources
-/// without samples are allowed. Precondition: there is a source.
+/// Concatenates sources: the samples of the first, then those of the second, and so on. All must have been opened with
+/// the same fields. Sources may be empty. Precondition: there is a source.
 SampleSourcePointer concatenated(std::vector<SampleSourcePointer> sources);
 
 } // namespace meshplan

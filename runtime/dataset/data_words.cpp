@@ -1,4 +1,4 @@
-//===- data_words.cpp - what --data says ----------------------------------===//
+//===- data_words.cpp - the words of --data -------------------------------===//
 
 #include "runtime/dataset/data_words.h"
 
@@ -21,7 +21,7 @@ bool isDigits(std::string_view text) {
   return std::ranges::all_of(text, [](char letter) { return letter >= '0' && letter <= '9'; });
 }
 
-/// In millionths. Decimal digits are taken as they stand, so that equal texts are equal on every machine.
+/// The weight in millionths. Parsed digit by digit, without floats, so that it is equal on every machine.
 std::optional<int64_t> parseWeight(std::string_view text) {
   constexpr size_t most = 6; // digits on either side
   size_t point = std::min(text.find('.'), text.size());

@@ -1,4 +1,4 @@
-//===- data_words.h - what --data says ---------------------------*- C++ -*-===//
+//===- data_words.h - the words of --data -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_DATA_WORDS_H
 #define MESHPLAN_RUNTIME_DATASET_DATA_WORDS_H
@@ -12,18 +12,18 @@
 
 namespace meshplan {
 
-/// The data sets of a run: one after the other, or blended by weights.
+/// The data sets of a run: concatenated, or blended by weights.
 struct DataWords {
   std::vector<std::string> paths;
-  std::vector<int64_t> weights; ///< one for each path, in millionths; empty for none
+  std::vector<int64_t> weights; ///< one per path, in millionths; empty: concatenated
 };
 
-/// Reads "PATH" or "PATH=WEIGHT", the same form for all of them. A weight is a decimal number above 0, below a million,
-/// with at most six digits behind the point. A word that is itself the path of something is that path, also with '='.
+/// Parses the words of --data: "PATH" or "PATH=WEIGHT", the same form for all. A weight is a decimal number above 0 and
+/// below a million, with at most six digits after the point. A word that names an existing path is that path, even with
+/// '='.
 Expected<DataWords> parseDataWords(std::span<const std::string> words);
 
-/// Whether a path of these words means token files (token_samples.h), so that inputs must be told which tokens they
-/// take.
+/// True if a path of these words means token files (token_samples.h), whose inputs may need --tokens.
 bool hasTokenFiles(std::span<const std::string> words);
 
 } // namespace meshplan

@@ -16,7 +16,7 @@ namespace meshplan {
 
 namespace {
 
-/// A path may be the beginning of the names of two files.
+/// The path may have been meant as the common prefix of two token files.
 Status reportMissing(const std::string &path) {
   std::error_code ignored;
   bool lacksIndex = std::filesystem::exists(path + ".bin", ignored);
@@ -35,6 +35,7 @@ bool areThere(std::span<const std::string> words) {
 Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const SampleField> fields,
                                        const TokenPlaces &tokens) {
   std::error_code ignored;
+  // Token files first: their common prefix need not exist as a file.
   if (std::optional<TokenFiles> files = findTokenFiles(path))
     return openTokenSamples(*files, fields, tokens);
   if (std::filesystem::is_directory(path, ignored))
@@ -44,7 +45,7 @@ Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const 
   return openSafetensorsSamples(path, fields);
 }
 
-/// An option that does nothing is a mistake.
+/// An option without effect is an error.
 Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> words,
                         std::span<const SampleField> fields) {
   std::vector<std::string> names;
@@ -55,7 +56,7 @@ Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> 
     if (std::ranges::find(names, name) == names.end())
       return Status::error(StatusCode::invalid, option, ": the program has no input '", name, "'; it has ",
                            nameList(names));
-    // What is not there is told where it is opened.
+    // A missing file is reported when it is opened.
     if (!hasTokenFiles(words) && areThere(words))
       return Status::error(StatusCode::invalid, option,
                            ": there are no token files in the data; help: leave the option out");
@@ -63,10 +64,11 @@ Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> 
   return Status();
 }
 
-/// The first lines that differ; empty where a text has ended.
+/// The first pair of lines that differ; a text that has ended gives an empty line.
 std::pair<std::string, std::string> firstDifference(const std::string &left, const std::string &right) {
   std::istringstream leftText(left), rightText(right);
   std::string leftLine, rightLine;
+  // Fingerprints have one line per source, so the first difference names the file that changed.
   do {
     leftLine.clear();
     rightLine.clear();
@@ -82,6 +84,7 @@ Expected<std::shared_ptr<const Dataset>>
 Dataset::open(std::span<const std::string> words, std::span<const DataInput> inputs, const DatasetOptions &options) {
   MESHPLAN_ASSIGN_OR_RETURN(BatchShape shape, batchShapeOf(inputs));
   MESHPLAN_ASSIGN_OR_RETURN(DataWords data, parseDataWords(words));
+  // Before opening files, because a wrong option is cheap to find.
   MESHPLAN_RETURN_IF_ERROR(checkTokenPlaces(options.tokens, words, shape.fields));
   std::vector<SampleSourcePointer> sources;
   for (const std::string &path : data.paths) {
@@ -92,10 +95,12 @@ Dataset::open(std::span<const std::string> words, std::span<const DataInput> inp
       Blend blend, Blend::create(data.weights.empty() ? std::vector<int64_t>{1} : std::vector<int64_t>(data.weights)));
   std::shared_ptr<Dataset> dataset(new Dataset(std::move(shape), options, std::move(blend)));
   for (size_t i = 0; i < sources.size(); ++i)
+    // Its weight in a blend would be meaningless.
     if (sources[i]->samples() == 0)
       return Status::error(StatusCode::invalid, data.paths[i], ": no samples (", sources[i]->description().front(),
                            ")");
   if (data.weights.empty())
+    // Without weights every sample of all files is read equally often, as from one file.
     dataset->parts.push_back(concatenated(std::move(sources)));
   else
     dataset->parts = std::move(sources);
@@ -158,6 +163,7 @@ std::vector<SampleLocation> Dataset::locate(Blend::Walk &walk, int64_t position,
   for (int64_t i = position; i < position + count; ++i) {
     Blend::Place place = walk.at(i);
     int64_t samples = parts[place.part]->samples(), epoch = place.turn / samples, sample = place.turn % samples;
+    // Each part and epoch has its own permutation, so a blend reshuffles a small data set each time it wraps around.
     if (options.shuffles)
       sample = Permutation(samples, {options.seed, place.part, static_cast<uint64_t>(epoch)}).at(sample);
     locations.push_back({place.part, sample});

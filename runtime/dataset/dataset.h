@@ -1,14 +1,16 @@
 //===- dataset.h - the samples of a run, and their order ---------*- C++ -*-===//
 //
-// Twin of a PyTorch Dataset with its sampler. The order is one sequence of
-// samples for the whole run that depends on the data, the seed and nothing else:
-// not on the plan, the ranks or the batch. A run takes it in global batches, and
-// the number of samples that it has taken, its position, is all that a checkpoint
-// needs to go on.
+// The samples of a run and their order. Twin of a PyTorch Dataset with its sampler. The order is one sequence of
+// samples for the whole run. It depends on the data and the seed only, not on the plan, the ranks or the batch size. A
+// run takes it in global batches. The number of samples taken so far, the position, is all that a checkpoint needs to
+// resume.
 //
-// Position p of a data set of N samples is sample p mod N of the order of epoch
-// p / N. Batches run over the end of an epoch, so that no sample is left out. Of a
-// blend each data set has epochs of its own.
+// Position p of a data set of N samples is sample p mod N in the order of epoch p / N. A batch may cross the end of an
+// epoch, so no sample is left out. In a blend, each data set has its own epochs.
+//
+// Example: 5 samples, batches of 2. Epoch 0 has the order 3, 0, 4, 1, 2 and epoch 1 the order 1, 4, 2, 0, 3. The
+// batches are (3, 0), (4, 1), (2, 1), (4, 2), (0, 3). A checkpoint after the second batch has position 4; a run that
+// resumes from it with batches of 4 takes (2, 1, 4, 2) next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +29,10 @@ struct DatasetOptions {
   TokenPlaces tokens;
 };
 
-/// What a checkpoint keeps of the data.
+/// The state of the data in a checkpoint.
 struct DataState {
-  int64_t position = 0; ///< samples that have been taken since the start
-  int64_t samples = 0;  ///< of an epoch
+  int64_t position = 0; ///< samples taken since the start
+  int64_t samples = 0;  ///< in an epoch
   uint64_t seed = 0;
   bool shuffles = true;
   std::string fingerprint; ///< Dataset::fingerprint
@@ -38,47 +40,46 @@ struct DataState {
   bool operator==(const DataState &) const = default;
 };
 
-/// A sample of one of the data sets of a blend.
+/// A sample of one data set of a blend.
 struct SampleLocation {
   size_t part = 0;
   int64_t sample = 0;
   bool operator==(const SampleLocation &) const = default;
 };
 
-/// Thread safe: the ranks of a process share one.
+/// Thread safe; the ranks of a process share one.
 class Dataset {
 public:
-  /// `words` are those of --data (data_words.h): safetensors files or folders of them, or token files. `inputs` are
-  /// those of the program (inputsOf), all of which the data must have. Errors are those of these headers, and `invalid`
-  /// for data without samples, or with less than a global batch of them, and for an entry of `tokens` that does
-  /// nothing.
+  /// `words` are those of --data (data_words.h): safetensors files, folders of them, or token files. `inputs` are those
+  /// of the program (inputsOf); the data must have all of them. Fails as the functions of these headers, and with
+  /// `invalid` if the data has fewer samples than a global batch or none, or if an entry of `tokens` has no effect.
   static Expected<std::shared_ptr<const Dataset>>
   open(std::span<const std::string> words, std::span<const DataInput> inputs, const DatasetOptions &options = {});
 
-  /// Samples of an epoch; of a blend those of all its data sets together.
+  /// Number of samples of an epoch; for a blend, of all its data sets together.
   int64_t samples() const { return sampleCount; }
 
-  /// Samples of a global batch, and the tensors of each.
+  /// Samples of a global batch, and the fields of a sample.
   const BatchShape &batch() const { return shape; }
 
-  /// Index of the field of that name.
+  /// Index of the field with this name.
   std::optional<size_t> findField(std::string_view name) const;
 
-  /// Tells apart other data: a line for each file, with weights, as a person may read it. Names are without folders.
+  /// Distinguishes this data from other data: one readable line per file, with weights and without folders.
   const std::string &fingerprint() const { return fingerprintText; }
 
-  /// What a checkpoint keeps at this position.
+  /// The state for a checkpoint at this position.
   DataState stateAt(int64_t position) const;
 
-  /// Whether a run that was saved with this state goes on as if it had not ended. `invalid`, with both sides, for other
-  /// data, another seed, or a position that cannot be.
+  /// Ok if a run saved with this state can resume exactly. `invalid`, with both sides, for other data, another seed, or
+  /// an impossible position.
   Status checkResume(const DataState &saved) const;
 
-  /// Where the samples of `count` positions of the order are. A walk belongs to one thread; steps in order are fast.
+  /// The samples at `count` positions of the order. A walk belongs to one thread; ascending positions are fast.
   std::vector<SampleLocation> locate(Blend::Walk &walk, int64_t position, int64_t count) const;
   Blend::Walk startWalk() const { return Blend::Walk(blend); }
 
-  /// As SampleSource.
+  /// See SampleSource.
   Status read(const SampleLocation &location, size_t field, const SliceRanges &ranges, std::span<std::byte> out) const;
   void announce(const SampleLocation &location, size_t field, const SliceRanges &ranges) const;
 

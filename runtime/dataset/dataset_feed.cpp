@@ -25,7 +25,7 @@ size_t bytesOf(const FeedRequest &request) {
 
 } // namespace
 
-/// Both threads of a feed. While `isAtWork`, reader and items belong to the second one.
+/// State shared by the rank's thread and the preparing thread. While `isAtWork`, reader and items belong to the latter.
 class DatasetFeed::Preparation {
 public:
   Preparation(std::shared_ptr<const Dataset> dataset, int64_t position)
@@ -36,7 +36,7 @@ public:
     waitForThread();
     auto item = std::ranges::find_if(items, [&](const Item &each) { return isSame(each.request, request); });
     if (item == items.end()) {
-      // In the first step, and of what was not read in the last one.
+      // Not prepared: in the first step, or not read in the previous step.
       items.push_back({request, std::vector<std::byte>(bytesOf(request))});
       item = std::prev(items.end());
       item->status = reader.read(place, item->request, item->bytes);
@@ -54,11 +54,13 @@ public:
 
   void advance() {
     waitForThread();
+    // A request that the step no longer makes must not be prepared forever.
     std::erase_if(items, [](const Item &item) { return !item.isWanted; });
     for (Item &item : items)
       item.isWanted = item.isReady = false;
     place += dataset->batch().samples;
     std::lock_guard lock(mutex);
+    // Called after a batch was loaded: the thread prepares the next one while the step computes.
     isAtWork = true;
     changed.notify_all();
   }
@@ -67,13 +69,13 @@ public:
   const Dataset &data() const { return *dataset; }
 
 private:
-  /// What the rank reads in each step. Its bytes stay from step to step.
+  /// A request that the rank makes in each step. Its buffer is reused.
   struct Item {
     FeedRequest request;
     std::vector<std::byte> bytes;
     Status status;
-    bool isReady = false;  // the bytes, or the status, are of this batch
-    bool isWanted = false; // was read in this step
+    bool isReady = false;  // bytes and status are of this batch
+    bool isWanted = false; // it was read in this step
   };
 
   void waitForThread() {
@@ -93,6 +95,7 @@ private:
   }
 
   void prepare(const std::stop_token &stop) {
+    // The operating system reads all ranges ahead before the first of them is needed.
     for (const Item &item : items)
       reader.announce(place, item.request);
     for (Item &item : items) {
@@ -103,12 +106,12 @@ private:
 
   std::shared_ptr<const Dataset> dataset;
   BatchReader reader;
-  int64_t place; // only the rank's thread changes it, and not while the other is at work
+  int64_t place; // changed by the rank's thread only, and not while isAtWork
   std::vector<Item> items;
   std::mutex mutex;
   std::condition_variable_any changed;
   bool isAtWork = false;
-  std::jthread thread; // the last one: it ends before the others go
+  std::jthread thread; // last member: it ends before the others are destroyed
 };
 
 DatasetFeed::DatasetFeed(std::shared_ptr<const Dataset> dataset, int64_t position)

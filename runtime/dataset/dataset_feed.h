@@ -8,11 +8,11 @@
 
 namespace meshplan {
 
-/// Gives a rank its part of one global batch after the other. Row r of an input is the sample at position() + r, so
-/// what a rank gets follows from its slices: ranks along an axis that does not divide the batch get the same samples.
+/// Gives a rank its part of one global batch after another. Row r of an input is the sample at position() + r, so a
+/// rank's part follows from its slices: ranks along an axis that does not split the batch get the same samples.
 ///
-/// While the step runs, a thread of this feed prepares what the step has read, for the next batch, so that loading
-/// costs a copy. It holds as many bytes as the rank's inputs. What fails in it, `read` reports.
+/// While the step runs, a thread of this feed prepares the same requests for the next batch, so that loading costs only
+/// a copy. It uses as much memory as the rank's inputs. Its failures are reported by `read`.
 ///
 ///   DatasetFeed feed(dataset, position);
 ///   for (...) {
@@ -21,7 +21,7 @@ namespace meshplan {
 ///     runner.run();       // feed.position() belongs to a checkpoint made now
 ///   }
 ///
-/// Belongs to the thread of its rank, unlike other feeds; ranks share the data set alone, and may be at different
+/// Unlike other feeds it belongs to the thread of its rank. Ranks share only the data set and may be at different
 /// steps.
 class DatasetFeed final : public Feed {
 public:
@@ -29,15 +29,15 @@ public:
   ~DatasetFeed() override;
   DatasetFeed(const DatasetFeed &) = delete;
 
-  /// Inputs by name. `invalid` for a request that is not of the data set's inputs, dtypes and shapes.
+  /// Reads an input by name. `invalid` for a request that does not match the inputs, dtypes and shapes of the data set.
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;
 
-  /// Goes on to the next global batch. Waits for the preparation of the current one if nothing has read it.
+  /// Advances to the next global batch. Waits for the preparation of the current one if nothing has read it.
   void advance();
 
   const Dataset &dataset() const;
 
-  /// Samples before the current batch.
+  /// Number of samples before the current batch.
   int64_t position() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- inputs.cpp - what a program wants of a data set --------------------===//
+//===- inputs.cpp - the inputs of a program as data -----------------------===//
 
 #include "runtime/dataset/inputs.h"
 

@@ -1,4 +1,4 @@
-//===- inputs.h - what a program wants of a data set -------------*- C++ -*-===//
+//===- inputs.h - the inputs of a program as data ---------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_INPUTS_H
 #define MESHPLAN_RUNTIME_DATASET_INPUTS_H
@@ -13,19 +13,19 @@ struct DataInput {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape; ///< global
-  int64_t batchDim = 0;       ///< the dim that the plan calls `batch`; 0 where it calls none so
+  int64_t batchDim = 0;       ///< the dim that the plan names `batch`; 0 if there is none
 };
 
-/// The inputs of a program in their order, which is that of the fields of its data.
+/// The inputs of a program, in its order, which is also the order of the fields of its data.
 std::vector<DataInput> inputsOf(const artifact::Program &program);
 
-/// One step's samples.
+/// The samples of one step.
 struct BatchShape {
   int64_t samples = 0;
   std::vector<SampleField> fields; ///< in the order of the inputs
 };
 
-/// `invalid` unless there are inputs, and all of them have their samples in the first dim, equally many and not 0.
+/// `invalid` unless there are inputs and all have the same nonzero number of samples in their first dim.
 Expected<BatchShape> batchShapeOf(std::span<const DataInput> inputs);
 
 /// "input_ids i64 [96]".

@@ -1,4 +1,4 @@
-//===- integers.cpp - integers that widen ---------------------------------===//
+//===- integers.cpp - widening integers -----------------------------------===//
 
 #include "runtime/dataset/integers.h"
 
@@ -12,7 +12,7 @@ namespace meshplan {
 
 namespace {
 
-/// Calls `use` with a zero of the type.
+/// Calls `use` with a zero of the C++ type.
 template <typename Use> auto withInteger(IntegerType type, const Use &use) {
   switch (type) {
   case IntegerType::u8:

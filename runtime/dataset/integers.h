@@ -1,7 +1,7 @@
-//===- integers.h - integers that widen --------------------------*- C++ -*-===//
+//===- integers.h - widening integers ---------------------------*- C++ -*-===//
 //
-// Token files store what fits, such as 16 bits without a sign, and models take
-// 64 bits. Only types that hold every value of the stored one are taken.
+// Token files store narrow integers, such as u16, and models take 64 bits. Only conversions to types that hold every
+// stored value are allowed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,19 +14,19 @@
 
 namespace meshplan {
 
-/// Integers that files have: those of DType, and u16.
+/// Integer types in files: those of DType, and u16.
 enum class IntegerType : int8_t { u8, i8, u16, i16, i32, i64 };
 
-/// Bytes of one.
+/// Size of one integer in bytes.
 int64_t integerSize(IntegerType type);
 
 /// "u16".
 std::string_view integerName(IntegerType type);
 
-/// Nothing for floats and booleans.
+/// Nullopt for floats and booleans.
 std::optional<IntegerType> integerTypeOf(DType dtype);
 
-/// Whether `to` is an integer type that has every value of `from`.
+/// True if `to` is an integer type that holds every value of `from`.
 bool holdsAll(DType to, IntegerType from);
 
 /// Source and destination need no alignment and must not overlap. Precondition: holdsAll.

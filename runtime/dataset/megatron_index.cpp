@@ -24,7 +24,7 @@ template <typename... Parts> Status corrupted(const std::string &path, const Par
   return Status::error(StatusCode::corrupted, path, ": ", parts...);
 }
 
-/// Codes of Megatron-Core's indexed_dataset.DType; 6 and 7 are f64 and f32.
+/// The codes of Megatron-Core's indexed_dataset.DType. 6 and 7 are f64 and f32, which are not integers.
 std::optional<IntegerType> typeOfCode(uint8_t code) {
   constexpr std::array<IntegerType, 5> types = {IntegerType::u8, IntegerType::i8, IntegerType::i16, IntegerType::i32,
                                                 IntegerType::i64};
@@ -47,11 +47,11 @@ Status checkHeader(const std::string &path, std::span<const std::byte> bytes) {
   return Status();
 }
 
-/// An entry of sequences has 12 bytes, one of documents 8. Modes add a byte for each sequence.
+/// An entry of a sequence has 12 bytes, of a document 8. Modes add one byte per sequence.
 Status checkSize(const std::string &path, std::span<const std::byte> bytes) {
   uint64_t sequences = readAt<uint64_t>(bytes, 18), documents = readAt<uint64_t>(bytes, 26);
   uint64_t rest = bytes.size() - headerSize;
-  // Each bound alone keeps the sum from wrapping around.
+  // Each bound alone keeps the sum from overflowing.
   bool isPossible = sequences <= rest / 12 && documents <= rest / 8;
   uint64_t required = isPossible ? 12 * sequences + 8 * documents : 0;
   if (isPossible && sequences > 0 && rest == required + sequences)
@@ -72,7 +72,7 @@ Expected<MegatronIndex> readMegatronIndex(const std::string &path, std::span<con
                       .documents = readAt<int64_t>(bytes, 26)};
   int64_t size = integerSize(index.type);
   size_t lengths = headerSize, pointers = lengths + 4 * index.sequences;
-  // The tokens of a sequence end where the next one begins, so that all of them are one stream.
+  // Each sequence must begin where the previous one ends, so that all tokens form one stream.
   for (int64_t i = 0; i < index.sequences; ++i) {
     int32_t length = readAt<int32_t>(bytes, lengths + 4 * i);
     int64_t begin = readAt<int64_t>(bytes, pointers + 8 * i);

@@ -12,18 +12,19 @@
 
 namespace meshplan {
 
-/// What PREFIX.idx says of PREFIX.bin, in which the tokens of all sequences stand one after the other.
+/// The content of PREFIX.idx, which describes PREFIX.bin: the tokens of all sequences, concatenated.
 struct MegatronIndex {
   IntegerType type = IntegerType::i32;
   int64_t sequences = 0;
-  int64_t documents = 0; ///< ends of documents, the first of which is 0
+  int64_t documents = 0; ///< number of document boundaries, the first of which is 0
   int64_t tokens = 0;    ///< of all sequences
 };
 
-/// Reads an index in memory: "MMIDIDX\0\0", version 1 (u64), code of the type (u8), sequences (u64), documents (u64),
-/// then the length (i32) and the first byte (i64) of each sequence, and the documents as sequences (i64). All of them
-/// little-endian. `corrupted`, with `path`, unless the file has that size and sequence follows sequence; `unsupported`
-/// for another version, tokens that are no integers, and sequences with modes (images).
+/// Reads an index in memory. Layout, little-endian: "MMIDIDX\0\0", version 1 (u64), code of the type (u8), number of
+/// sequences (u64), number of documents (u64); then the length (i32) of each sequence, the first byte (i64) of each
+/// sequence, and the documents as sequence numbers (i64). `corrupted`, with `path`, unless the size matches and the
+/// sequences are contiguous; `unsupported` for another version, tokens that are no integers, and sequences with modes
+/// (images).
 Expected<MegatronIndex> readMegatronIndex(const std::string &path, std::span<const std::byte> bytes);
 
 } // namespace meshplan

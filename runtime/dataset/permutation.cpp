@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// The finaliser of SplitMix64: every bit of the input changes half of those of the result.
+/// The finalizer of SplitMix64: every bit of the input changes about half of the bits of the result.
 static uint64_t mix(uint64_t bits) {
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
@@ -32,7 +32,8 @@ int64_t Permutation::at(int64_t place) const {
     return 0;
   const uint64_t mask = (uint64_t(1) << halfBits) - 1;
   uint64_t value = static_cast<uint64_t>(place);
-  // The network permutes more values than wanted. Following it from inside until it is inside again permutes the rest.
+  // The network permutes 2^(2 halfBits) values, which may be more than `size`. Cycle walking: apply it until the value
+  // is inside [0, size) again. Since the network is a permutation, the result is one of [0, size).
   do {
     uint64_t left = value >> halfBits, right = value & mask;
     for (uint64_t key : keys) {

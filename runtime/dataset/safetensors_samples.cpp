@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A slice of one sample as a slice of all of them.
+/// Extends a slice of one sample to a slice of the tensor of all samples.
 SliceRanges rowOf(int64_t sample, const SliceRanges &ranges) {
   SliceRanges row = {{{sample, 1}}};
   row.insert(row.end(), ranges.begin(), ranges.end());
@@ -31,7 +31,7 @@ public:
   SafetensorsSamples(TensorSource source, std::span<const SampleField> fields)
       : source(std::move(source)), fields(fields.begin(), fields.end()) {}
 
-  /// Finds the tensors of the fields.
+  /// Finds and checks the tensors of the fields.
   Status bind() {
     for (const SampleField &field : fields) {
       const StoredTensor *tensor = source.find(field.name);
@@ -50,6 +50,7 @@ public:
     const StoredTensor &tensor = *tensors[field];
     DType dtype = fields[field].dtype;
     std::optional<IntegerType> stored = integerTypeOf(tensor.dtype);
+    // TensorSource converts floats only; integers are widened here.
     if (!stored || tensor.dtype == dtype)
       return source.read(tensor, rowOf(sample, ranges), dtype, out);
     int64_t count = elementCount(sliceShape(ranges));
@@ -100,7 +101,7 @@ private:
 
   TensorSource source;
   std::vector<SampleField> fields;
-  std::vector<const StoredTensor *> tensors; // of the fields
+  std::vector<const StoredTensor *> tensors; // parallel to `fields`
 };
 
 } // namespace
@@ -122,6 +123,7 @@ Expected<SampleSourcePointer> openSafetensorsFolder(const std::string &path, std
     return Status::error(StatusCode::io, "cannot read the folder '", path, "': ", error.message());
   if (paths.empty())
     return Status::error(StatusCode::notFound, path, ": no *.safetensors in this folder");
+  // The order of a directory listing differs between file systems; the order of samples must not.
   std::ranges::sort(paths);
   std::vector<SampleSourcePointer> files;
   for (const std::string &file : paths) {

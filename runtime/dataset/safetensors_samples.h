@@ -7,14 +7,14 @@
 
 namespace meshplan {
 
-/// A safetensors file with a tensor for each field, under its name, whose first dim counts the samples. Tensors that no
-/// field names are left alone. Floats are converted, integers widened (integers.h).
+/// A safetensors file with one tensor per field, of the same name, whose first dim counts the samples. Other tensors
+/// are ignored. Floats are converted, integers widened (integers.h).
 ///
-/// Errors, with the path: a field that is missing, with the nearest names (`notFound`), another dtype, another shape,
+/// Errors, with the path: a missing field, with the nearest names (`notFound`); another dtype, another shape, or
 /// another number of samples than the first field (`invalid`); a file that cannot be read or is truncated.
 Expected<SampleSourcePointer> openSafetensorsSamples(const std::string &path, std::span<const SampleField> fields);
 
-/// Every *.safetensors of a folder, sorted by name, one after the other. `notFound` when there is none.
+/// Every *.safetensors of a folder, sorted by name and concatenated. `notFound` if there is none.
 Expected<SampleSourcePointer> openSafetensorsFolder(const std::string &path, std::span<const SampleField> fields);
 
 } // namespace meshplan

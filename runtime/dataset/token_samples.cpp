@@ -1,4 +1,4 @@
-//===- token_samples.cpp - samples cut from a stream of tokens ------------===//
+//===- token_samples.cpp - samples of a token stream ----------------------===//
 
 #include "runtime/dataset/token_samples.h"
 
@@ -21,15 +21,16 @@ namespace fs = std::filesystem;
 struct TokenField {
   std::string name;
   DType dtype;
-  int64_t shift; // in the stream, from the begin of the sample
+  int64_t shift; // offset in the stream from the start of the sample
 };
 
-/// How samples lie in the stream.
+/// How samples are located in the stream.
 struct TokenLayout {
-  int64_t length = 0; // tokens of a sample
+  int64_t length = 0; // number of tokens of a sample
   std::vector<TokenField> fields;
 
   int64_t samplesIn(int64_t tokens) const {
+    // The `next` field of the last sample needs one token more.
     int64_t shift = std::ranges::max_element(fields, {}, &TokenField::shift)->shift;
     return std::max<int64_t>(0, tokens - shift) / length;
   }
@@ -49,6 +50,7 @@ public:
     DType dtype = layout.fields[field].dtype;
     int64_t written = 0;
     for (const Range &range : ranges[0]) {
+      // Only the rank's ranges are read from the mapped file.
       convertIntegers(tokens(sample, field, range).data(), type, out.data() + written, dtype, range.size);
       written += range.size * dtypeSize(dtype);
     }
@@ -71,6 +73,7 @@ public:
 
 private:
   std::span<const std::byte> tokens(int64_t sample, size_t field, const Range &range) const {
+    // Samples follow one another without overlap, across the borders of documents, as in nanoGPT and Megatron.
     int64_t begin = sample * layout.length + layout.fields[field].shift + range.offset, size = integerSize(type);
     return file.bytes().subspan(begin * size, range.size * size);
   }
@@ -85,6 +88,7 @@ private:
 Expected<int64_t> shiftOf(const SampleField &field, size_t fields, const TokenPlaces &places, const std::string &path) {
   if (auto place = places.find(field.name); place != places.end())
     return place->second == TokenPlace::next ? 1 : 0;
+  // For other inputs, a wrong guess would train on shifted labels without any error.
   if (fields == 1 || field.name == "input_ids")
     return 0;
   return Status::error(
@@ -130,6 +134,7 @@ Expected<SampleSourcePointer> openMegatron(const TokenFiles &files, std::span<co
   MESHPLAN_ASSIGN_OR_RETURN(MegatronIndex index, readMegatronIndex(files.index, indexFile.bytes()));
   MESHPLAN_ASSIGN_OR_RETURN(TokenLayout layout, layoutOf(fields, places, index.type, files.tokens));
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(files.tokens));
+  // The index describes every byte of the token file, so another size means that the files do not belong together.
   int64_t required = index.tokens * integerSize(index.type);
   if (static_cast<int64_t>(file.bytes().size()) != required)
     return Status::error(StatusCode::corrupted, files.tokens, ": ", file.bytes().size(), " bytes, ", required,
@@ -141,8 +146,8 @@ Expected<SampleSourcePointer> openMegatron(const TokenFiles &files, std::span<co
       std::make_unique<TokenSamples>(std::move(file), index.type, std::move(layout), std::move(text)));
 }
 
-/// llm.c writes a header of 256 i32 before its tokens, which would pass for tokens: 20240520 or 20240801, and a
-/// version.
+/// llm.c begins its token files with a header of 256 i32, which would be read as tokens. It starts with 20240520 or
+/// 20240801, and a version.
 bool isFileOfLlmC(std::span<const std::byte> bytes) {
   std::array<int32_t, 2> begin;
   if (bytes.size() < 1024)
@@ -192,6 +197,7 @@ Expected<TokenPlaces> parseTokenPlaces(std::span<const std::string> words) {
 std::optional<TokenFiles> findTokenFiles(const std::string &path) {
   bool isTokens = path.ends_with(".bin");
   std::string prefix = isTokens || path.ends_with(".idx") ? path.substr(0, path.size() - 4) : path;
+  // The index decides the format: a .bin file alone is one of nanoGPT.
   if (isFile(prefix + ".idx"))
     return TokenFiles{prefix + ".bin", prefix + ".idx"};
   return isTokens ? std::optional(TokenFiles{path, ""}) : std::nullopt;

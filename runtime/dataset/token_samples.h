@@ -1,7 +1,7 @@
-//===- token_samples.h - samples cut from a stream of tokens -----*- C++ -*-===//
+//===- token_samples.h - samples of a token stream --------------*- C++ -*-===//
 //
-// Two formats: data sets of Megatron-Core (PREFIX.bin and PREFIX.idx), and the
-// token files of nanoGPT (a .bin of u16 and nothing else).
+// Cuts samples from a stream of tokens. Two formats: data sets of Megatron-Core (PREFIX.bin and PREFIX.idx), and token
+// files of nanoGPT (a .bin of u16 without header).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,35 +15,35 @@
 
 namespace meshplan {
 
-/// Which tokens an input takes. Models that shift labels themselves, as those of Hugging Face do, take as labels the
-/// tokens that they take as input; others take for each token the one that follows.
+/// Which tokens an input takes. Models that shift labels themselves, as those of Hugging Face do, take the input tokens
+/// as labels. Other models take the following token as the label of each token.
 enum class TokenPlace : uint8_t {
   same, ///< the tokens of the sample
-  next, ///< those one place later
+  next, ///< the tokens one position later
 };
 
-/// What the user says, by input. An input that is not named takes the tokens of the sample where this is certain: the
-/// only input of a program, and `input_ids`.
+/// The user's choice, by input. Without a choice, an input takes `same` if this is certain: it is the program's only
+/// input, or is named `input_ids`.
 using TokenPlaces = std::map<std::string, TokenPlace, std::less<>>;
 
-/// "NAME=same" or "NAME=next", one for each input; else `invalid`.
+/// Parses "NAME=same" or "NAME=next", one per input; else `invalid`.
 Expected<TokenPlaces> parseTokenPlaces(std::span<const std::string> words);
 
-/// The token files that a path means: nothing if it is none.
+/// The token files that a path means.
 struct TokenFiles {
   std::string tokens;
   std::string index; ///< empty for nanoGPT
 };
 
-/// Megatron: PREFIX, PREFIX.bin or PREFIX.idx where PREFIX.idx exists. nanoGPT: any other file named *.bin.
+/// Megatron: PREFIX, PREFIX.bin or PREFIX.idx if PREFIX.idx exists. nanoGPT: any other file named *.bin. Else nullopt.
 std::optional<TokenFiles> findTokenFiles(const std::string &path);
 
-/// Sample i has the tokens [i n, i n + n) of the stream, of which `same` takes these and `next` those one place later,
-/// with n as the fields have it; what is left at the end is not used. Samples run over the borders of documents, as in
-/// Megatron's GPTDataset, and keep the order of the file.
+/// Cuts the stream into samples of n tokens, where n is the length of the fields. Sample i of a `same` field has the
+/// tokens [i n, i n + n) of the stream; of a `next` field, those one position later. An incomplete sample at the end is
+/// not used. Samples cross document boundaries, as in Megatron's GPTDataset, and keep the order of the file.
 ///
-/// Errors, with the path: fields that are no integers of shape [n], of different n, that do not hold the type of the
-/// tokens, or of which it is not certain what they take; an index that does not fit its file; a file of llm.c.
+/// Errors, with the path: fields that are not integers of shape [n], differ in n, do not hold the token type, or need a
+/// choice in `places`; an index that does not match its file; a file of llm.c.
 Expected<SampleSourcePointer> openTokenSamples(const TokenFiles &files, std::span<const SampleField> fields,
                                                const TokenPlaces &places);
 

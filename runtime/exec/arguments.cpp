@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// Null is an empty vector in a FlatBuffer.
+/// FlatBuffers represents an empty vector by null.
 template <typename Element, typename Vector> static std::vector<Element> elementsOf(const Vector *vector) {
   std::vector<Element> elements;
   if (vector)
@@ -20,6 +20,8 @@ static int64_t integerOf(const artifact::Arg &arg, flatbuffers::uoffset_t index,
   int64_t integer = view.evaluate(expression);
   int64_t scale = arg.microbatch_scales() ? arg.microbatch_scales()->Get(index) : 0;
   if (scale != 0)
+    // The number of the microbatch enters as a multiple of the rank's extent: each microbatch starts where the last one
+    // ended.
     integer += view.evaluate({0, expression.value(), expression.dim(), 0, scale * microbatch});
   return integer;
 }

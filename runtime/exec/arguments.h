@@ -8,10 +8,10 @@
 
 namespace meshplan {
 
-/// The arguments of an instruction, with integers that depend on the rank and on the microbatch that runs settled.
+/// The arguments of an instruction on this rank. Integers that depend on the rank and the microbatch are evaluated.
 std::vector<Argument> argumentsOf(const artifact::Compute &compute, const RankView &view, int64_t microbatch = 0);
 
-/// True if an integer is another one for each microbatch.
+/// True if an integer argument depends on the microbatch.
 bool dependsOnMicrobatch(const artifact::Compute &compute);
 
 } // namespace meshplan

@@ -46,6 +46,7 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
   if (view.worldSize() != world.size())
     return Status::error(StatusCode::invalid, "program '", program.name()->string_view(), "' is for ", view.worldSize(),
                          " ranks, the run has ", world.size());
+  // Different schedules would start different collectives and hang, or worse, exchange wrong data.
   MESHPLAN_RETURN_IF_ERROR(world.agree(artifact.hash()));
   std::unique_ptr<Executor> executor(new Executor(std::move(view), world));
   executor->initial.resize(program.values()->size());
@@ -58,7 +59,8 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
 }
 
 Status Executor::makeGroups() {
-  // A program with devices of its own has no collectives, and the schedule's communicators are not for it.
+  // A program with devices of its own has no collectives; the schedule's communicators are for the mesh of the
+  // schedule.
   bool ownDevices = view.program().devices() && view.program().devices()->size() > 0;
   if (ownDevices || !view.schedule().communicators())
     return Status();
@@ -95,7 +97,7 @@ Expected<Tensor> Executor::zeros(int value) {
   return tensor;
 }
 
-/// Those that copy their parameter are loaded with it.
+/// Creates the states that begin at zeros. States that begin as copies are loaded with their parameter.
 Status Executor::makeStates() {
   const auto *states = view.program().states();
   for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
@@ -109,7 +111,7 @@ Status Executor::makeStates() {
   return Status();
 }
 
-/// In their place, so that programs that share them see it.
+/// Clears them in place, so that programs that share them see it.
 Status Executor::clearAccumulators() {
   const auto *accumulators = view.program().accumulators();
   resident.accumulators = 0;
@@ -127,7 +129,7 @@ Status Executor::clearAccumulators() {
 }
 
 namespace {
-/// Calls `visit` with the name and the value of everything that programs may share.
+/// Calls `visit` with the name and value of everything that programs may share.
 template <typename Visit> void forEachShared(const artifact::Program &program, const Visit &visit) {
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
     visit("parameter " + program.parameters()->Get(i)->names()->Get(0)->str(), program.parameters()->Get(i)->value());
@@ -139,6 +141,8 @@ template <typename Visit> void forEachShared(const artifact::Program &program, c
 } // namespace
 
 void Executor::share(const Executor &owner) {
+  // Programs are matched by name, because each numbers its values separately. Tensors are reference counted, so sharing
+  // copies no elements.
   storages.share(owner.storages);
   std::map<std::string, int, std::less<>> theirs;
   forEachShared(owner.view.program(), [&](const std::string &name, int value) { theirs[name] = value; });
@@ -149,7 +153,7 @@ void Executor::share(const Executor &owner) {
   shareConstants(owner);
 }
 
-/// Those of one place in the mesh that have the same bytes of the same type, whatever they are called.
+/// Constants are shared if the same rank holds the same bytes of the same dtype, whatever their names.
 void Executor::shareConstants(const Executor &owner) {
   const auto *own = view.program().constants(), *theirs = owner.view.program().constants();
   auto isSame = [&](const artifact::Constant &left, const artifact::Constant &right) {
@@ -165,26 +169,32 @@ void Executor::shareConstants(const Executor &owner) {
 }
 
 Status Executor::loadWeights(const Feed &feed) {
+  // A later call replaces the parameters, so their bytes are counted from zero.
   resident.parameters = resident.hostParameters = 0;
   if (!view.program().parameters())
     return Status();
   std::vector<FeedRequest> requests;
+  // A parameter with parts, or a flat one, has several requests; parameter i ends with request ends[i].
   std::vector<size_t> ends;
   for (const artifact::Parameter *parameter : *view.program().parameters()) {
     std::ranges::move(requestsOf(view, parameter->value(), namesOf(*parameter)), std::back_inserter(requests));
     ends.push_back(requests.size());
   }
   ReadAhead readAhead(feed, requests);
+  // Parameters are loaded one after the other, so only one of them is in staging memory; the disk reads ahead
+  // meanwhile.
   for (size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++]) {
     int value = view.program().parameters()->Get(i)->value();
     for (size_t request = begin; request < ends[i]; ++request)
       readAhead.beforeReading(request);
     std::span<const FeedRequest> slices(requests.begin() + begin, requests.begin() + ends[i]);
     HostScope host(view.isOnHost(value));
+    // Allocated in its buffer, if it has one, so that loading needs no further copy.
     MESHPLAN_ASSIGN_OR_RETURN(initial[value], storages.allocate(value));
     MESHPLAN_RETURN_IF_ERROR(loadInto(feed, slices, initial[value]));
     (view.isOnHost(value) ? resident.hostParameters : resident.parameters) += initial[value].byteSize();
   }
+  // The check belongs to loading: in the first step the source of NaN would be hard to find.
   MESHPLAN_ASSIGN_OR_RETURN(nonfinite, nonfiniteWeights(view, initial));
   return Status();
 }
@@ -208,7 +218,7 @@ Status Executor::loadState(const Feed &feed, const artifact::State &state, const
   return Status();
 }
 
-/// States that begin as their parameter, in their own dtype.
+/// Loads the states that begin as copies of their parameter, in their own dtype.
 Status Executor::loadCopies(const Feed &feed) {
   const auto *states = view.program().states();
   for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
@@ -251,9 +261,10 @@ Status Executor::runStep(Step &step, Trace *trace) {
   return status;
 }
 
-/// True if the call reads the value, or a part or copy of it.
+/// True if the call reads the value, or an alias or copy of it or of a part of it.
 static bool reads(const artifact::Program &program, const artifact::Compute &call, int value) {
   for (const artifact::Arg *arg : *call.args())
+    // A state may reach the optimizer through slices and copies, such as an offloaded one.
     for (int operand = arg->kind() == artifact::ArgKind::value ? arg->values()->Get(0) : -1; operand >= 0;
          operand = valueBehind(program, operand))
       if (operand == value)
@@ -274,10 +285,11 @@ void Executor::countFrom(std::string_view parameter, int64_t steps) {
   }
 }
 
-/// With a count of its own.
+/// Runs an optimizer call whose parameter has its own step count.
 Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
   const artifact::Program &own = view.program();
   int count = valueArg(*own.instructions()->Get(index)->action_as_Compute(), "step");
+  // The operator reads the step count as a tensor. It is replaced for this call only.
   Tensor ofOthers = values[count];
   for (const artifact::Setting *setting : *own.settings())
     if (setting->value() == count) {
@@ -288,7 +300,7 @@ Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
   return status;
 }
 
-/// The values to see, by the instruction behind which they are there.
+/// The observed values, by the instruction after which each of them exists.
 static std::multimap<size_t, int> momentsOf(const artifact::Program &program, const Observer &observer) {
   std::multimap<size_t, int> moments;
   for (int value : observer.values)
@@ -306,9 +318,11 @@ Status Executor::begin(int64_t step, int64_t microbatch) {
 }
 
 Status Executor::runSteps(Trace *trace, const Observer *observer) {
+  // Settings depend on the step number, so they are computed before its first instruction.
   MESHPLAN_RETURN_IF_ERROR(settings.write(stepsDone, values));
   std::multimap<size_t, int> moments;
   if (observer)
+    // A value is observed right after it exists, because the plan frees it after its last use.
     moments = momentsOf(view.program(), *observer);
   for (size_t index = 0; index < program.size(); ++index) {
     if (index == firstUpdate)
@@ -319,16 +333,19 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
     for (auto [moment, last] = moments.equal_range(index); moment != last; ++moment)
       observer->see(moment->second, values[moment->second]);
   }
+  // A program without updates calls the action too, so that a waiting checkpoint is never left behind.
   if (firstUpdate == program.size())
     MESHPLAN_RETURN_IF_ERROR(beginUpdates());
-  // A device is still at it.
+  // Operators and collectives on a device are asynchronous; wait for them, so that failures show here.
   MESHPLAN_RETURN_IF_ERROR(world.synchronize());
   return synchronizeCompute();
 }
 
 void Executor::takeUpdates() {
+  // Only after the whole step has succeeded, so that a failed step does not mix old and new tensors here.
   const auto *updates = view.program().updates();
   for (flatbuffers::uoffset_t i = 0; updates && i < updates->size(); ++i)
+    // In most programs the value is the target itself, updated in place; otherwise the new tensor replaces the old one.
     initial[updates->Get(i)->target()] = values[updates->Get(i)->value()];
 }
 
@@ -361,10 +378,12 @@ double Executor::waitedSeconds() const {
 
 Status Executor::run(Trace *trace, const Observer *observer) {
   values.clear();
+  // Values share the elements of parameters and states. Instructions that update in place therefore update these.
   values = initial;
+  // Here and not at creation: storages may be shared with another program in between.
   MESHPLAN_RETURN_IF_ERROR(storages.registerWith(groups));
   Status status = runSteps(trace, observer);
-  // Peers must not touch the buffers of collectives in flight, which go away with this failure.
+  // The buffers of collectives in flight are freed with this failure, so peers must stop using them first.
   if (!status.ok())
     world.abort(Status(StatusCode::peerLost, status.message()));
   if (!status.ok())

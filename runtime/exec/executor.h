@@ -1,11 +1,10 @@
 //===- executor.h - one rank of a running program ----------------*- C++ -*-===//
 //
-// Twin of what torchrun starts once for each rank: holds the rank's parameters,
-// takes its slices of the inputs, and runs the program any number of times.
+// One rank of a running program. Twin of a process that torchrun starts per rank: holds the rank's parameters, takes
+// its slices of the inputs, and runs the program any number of times.
 //
-// All ranks of the world create an Executor for the same program and run it
-// equally often. An Executor belongs to the thread of its rank, which should
-// hold a ComputeScope.
+// All ranks of the world create an Executor for the same program and run it equally often. An Executor belongs to the
+// thread of its rank, which should hold a ComputeScope.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +24,7 @@
 
 namespace meshplan {
 
-/// Bytes of the tensors that a rank holds from start to end, on its device and, the last two, in the memory of the
-/// host.
+/// Sizes of the tensors that a rank holds permanently: on its device and, the last two, in host memory.
 struct ResidentBytes {
   int64_t parameters = 0;
   int64_t constants = 0;
@@ -37,104 +35,100 @@ struct ResidentBytes {
   int64_t hostStates = 0;
 };
 
-/// notFound, with the names that exist, when the schedule has no such program.
+/// notFound, with the existing names, if the schedule has no such program.
 Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, std::string_view name);
 
 /// The program of a role that an artifact has once. `notFound` without one.
 Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, artifact::ProgramRole role);
 
-/// Sees values of a run as soon as a rank has them, also those that are freed before its end. The tensors keep their
-/// elements for as long as they are held, unless the program overwrites the value.
+/// Observes values during a run as soon as the rank has them, including those freed before its end. A tensor keeps its
+/// elements while it is held, unless the program overwrites the value in place.
 struct Observer {
-  std::vector<int> values; ///< indices into Program.values; those that no instruction makes are not seen
+  std::vector<int> values; ///< indices into Program.values; only values made by instructions are seen
   std::function<void(int value, const Tensor &tensor)> see;
 };
 
 class Executor {
 public:
-  /// Compares the schedule's hash with the other ranks, makes the communicators,
-  /// looks up every operator and loads the constants. `artifact` and `world` must
-  /// outlive the executor. With `asked` other outputs are not made. `invalid` when the world has another size than the
-  /// mesh.
+  /// Compares the schedule's hash with the other ranks, creates the communicators, looks up every operator and loads
+  /// the constants. `artifact` and `world` must outlive the executor. With `asked`, only these outputs are computed.
+  /// `invalid` if the world and the mesh differ in size.
   static Expected<std::unique_ptr<Executor>> create(const Artifact &artifact, const artifact::Program &program,
                                                     World &world, const OutputNames *asked = nullptr);
 
-  /// Reads the rank's slices. Both are needed before `run`; inputs may be loaded
-  /// again between runs.
+  /// Read the rank's slices. Both are required before `run`; inputs may be loaded again between runs.
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
 
-  /// Instead of loadParameters: also reads the states, each under its own name, as writeHeld writes them under any plan
-  /// of the same model.
+  /// Instead of loadParameters: also reads the states, each under its own name. Reads what writeHeld wrote, under any
+  /// plan of the same model.
   Status loadHeld(const Feed &feed);
 
-  /// The parameters of which the rank has loaded NaN or infinite elements.
+  /// The parameters of which this rank has loaded non-finite elements.
   const std::vector<NonfiniteWeight> &nonfiniteParameters() const { return nonfinite; }
 
-  /// Numbers of the run, such as the learning rate: see Settings::set.
+  /// Sets a number of the run, such as the learning rate; see Settings::set.
   Status setNumber(std::string_view name, double number) { return settings.set(name, number); }
 
-  /// What the program's numbers are, and which of them follow from the run.
+  /// The settings of the program.
   Settings &numbers() { return settings; }
 
-  /// The optimizer counts the steps of this parameter, by its first name, from behind so many that have changed
-  /// something: its states begin there. Nothing for a parameter without states.
+  /// The optimizer counts the steps of this parameter (its first name) only after `steps` effective steps, because its
+  /// states begin there. No effect on a parameter without states.
   void countFrom(std::string_view parameter, int64_t steps);
 
-  /// Takes parameters, inputs and accumulators that another program of the schedule has under the same names, and
-  /// constants that are the same: both then have the same elements. A training step and `eval` share parameters in this
-  /// way.
+  /// Shares tensors with another program of the schedule: parameters, inputs and accumulators of the same names, and
+  /// equal constants. Both programs then use the same elements. A training step and `eval` share parameters this way.
   void share(const Executor &owner);
 
-  /// Sets the accumulators to zeros: the beginning of a step.
+  /// Sets the accumulators to zeros, at the beginning of a step.
   Status clearAccumulators();
 
-  /// The next run belongs to this step, counted from 0, and this microbatch.
+  /// The next run belongs to this step and this microbatch, both counted from 0.
   Status begin(int64_t step, int64_t microbatch);
 
-  /// What each run calls once, before the first instruction that changes a parameter or a state in its place, or at its
-  /// end: until then, what is held is what it was when the run began. A failure ends the run.
+  /// Registers an action that each run calls once: before the first instruction that updates a parameter or a state in
+  /// place, or at its end. Until then, parameters and states are unchanged. If the action fails, the run ends.
   void beforeUpdates(std::function<Status()> action) { updatesBegin = std::move(action); }
 
-  /// Runs the program once. A failure ends the run of all ranks. A training step changes parameters and states in
-  /// place, and counts.
+  /// Runs the program once. A failure ends the run of all ranks. A training step updates parameters and states in place
+  /// and increments the step count.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
-  /// Lets go of what the last run has left, outputs too. Parameters, inputs and accumulators stay.
+  /// Frees the values of the last run, outputs included. Parameters, inputs and accumulators stay.
   void forgetRun() { values.assign(initial.size(), Tensor()); }
 
-  /// Lets go of the inputs, also where they are outputs. Others are needed before the next run.
+  /// Frees the inputs, even those that are also outputs. New inputs are required before the next run.
   void forgetInputs();
 
-  /// The rank's part of an output of the last run, and of what else the run has not freed, by index into
+  /// The rank's shard of an output of the last run, or of another value that the run has not freed, by index into
   /// Program.values.
   const Tensor &valueOf(int value) const { return values[value]; }
 
-  /// The rank's place in the program.
+  /// The rank's view of the program.
   const RankView &place() const { return view; }
 
-  /// Writes this rank's parts of the outputs of the last run, `prefix` before their names.
+  /// Writes this rank's shards of the outputs of the last run; `prefix` is prepended to their names.
   Status writeOutputs(const SafetensorsWriter &writer, const std::string &prefix = "") const {
     return writeOutputParts(view, values, writer, prefix);
   }
 
-  /// Writes this rank's parts of parameters and states as they are now.
+  /// Writes this rank's shards of the current parameters and states.
   Status writeHeld(const SafetensorsWriter &writer) const { return writeHeldParts(view, initial, writer); }
 
   const ResidentBytes &residentBytes() const { return resident; }
 
-  /// The rank's part of a parameter or state as it is now. `notFound` for an unknown name.
+  /// The rank's shard of the current parameter or state of this name. `notFound` for an unknown name.
   Expected<Tensor> current(std::string_view name) const;
 
-  /// The same by index into Program.values.
+  /// As `current`, by index into Program.values.
   const Tensor &heldValue(int value) const { return initial[value]; }
 
-  /// Bytes that all runs together have copied to put tensors into one piece before they are moved, and to take them
-  /// apart behind.
+  /// Bytes copied in all runs to pack tensors before collectives and to unpack them afterwards.
   int64_t packedBytes() const;
 
-  /// Seconds that the host has waited for collectives in all runs together: communication that no computing hides. On a
-  /// GPU the host does not wait, and this says nothing.
+  /// Seconds that the host has waited for collectives in all runs: the exposed communication. On a GPU the host does
+  /// not wait, so this is not meaningful there.
   double waitedSeconds() const;
 
   /// Number of the next step, counted from 0.
@@ -169,7 +163,7 @@ private:
   size_t firstUpdate = 0; // index into `program`
   std::function<Status()> updatesBegin;
   Settings settings;
-  std::map<size_t, int64_t> uncounted; // steps that a call of the optimizer does not count, by index into `program`
+  std::map<size_t, int64_t> uncounted; // by index into `program`: steps that an optimizer call does not count
   int64_t stepsDone = 0;
 };
 

@@ -1,4 +1,4 @@
-//===- feed.cpp - the tensors that a program starts with ------------------===//
+//===- feed.cpp - sources of a program's tensors --------------------------===//
 
 #include "runtime/exec/feed.h"
 
@@ -12,9 +12,10 @@ using namespace meshplan;
 Status FileFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   MESHPLAN_ASSIGN_OR_RETURN(const StoredTensor *tensor, source.require(request.names, request.shape));
   Status status = source.read(*tensor, request.ranges, request.dtype, out, request.share);
-  // What is read of a file that has become shorter is wrong for that reason.
+  // If the file was truncated, this is the reason of any other failure.
   MESHPLAN_RETURN_IF_ERROR(checkMapFaults());
   MESHPLAN_RETURN_IF_ERROR(status);
+  // A tied weight may be stored twice. If the copies differ, either choice would be wrong for half of the model.
   for (const std::string &name : request.names)
     if (const StoredTensor *other = source.find(name); other && other != tensor)
       MESHPLAN_RETURN_IF_ERROR(checkSame(*tensor, *other, request, out));
@@ -26,7 +27,7 @@ void FileFeed::announce(const FeedRequest &request) const {
     source.announce(**tensor, request.ranges);
 }
 
-/// A model that ties two weights has one tensor for both names: what a file has under them is the same.
+/// A model that ties two weights has one tensor for both names, so a file with both must have equal elements.
 Status FileFeed::checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,
                            std::span<const std::byte> bytes) const {
   if (other.payload == tensor.payload && other.offset == tensor.offset && other.strides == tensor.strides)
@@ -40,7 +41,7 @@ Status FileFeed::checkSame(const StoredTensor &tensor, const StoredTensor &other
                        "' differ, and the model has one tensor for both; help: leave out the one that it does not use");
 }
 
-/// The SplitMix64 generator at a position of its sequence.
+/// The output of the SplitMix64 generator at a position of its sequence.
 static uint64_t randomBits(uint64_t seed, uint64_t position) {
   uint64_t bits = seed + (position + 1) * 0x9e3779b97f4a7c15;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
@@ -61,7 +62,7 @@ static void writeElement(uint64_t bits, DType dtype, std::byte *out) {
     convertFloats(reinterpret_cast<const std::byte *>(&value), DType::f32, out, dtype, 1);
     return;
   }
-  // Little-endian integers: the first byte is the lowest.
+  // Little-endian: the first byte of an integer is the lowest.
   std::memset(out, 0, dtypeSize(dtype));
   *out = dtype == DType::boolean ? std::byte(1) : std::byte(bits >> 63);
 }

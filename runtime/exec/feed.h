@@ -1,4 +1,4 @@
-//===- feed.h - the tensors that a program starts with -----------*- C++ -*-===//
+//===- feed.h - sources of a program's tensors ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_FEED_H
 #define MESHPLAN_RUNTIME_EXEC_FEED_H
@@ -7,33 +7,32 @@
 
 namespace meshplan {
 
-/// What a program needs from outside: a parameter or an input.
+/// A tensor that a program needs from outside: a parameter, an input or a state.
 struct FeedRequest {
-  std::vector<std::string> names; ///< any of them
+  std::vector<std::string> names; ///< alternatives; any of them may exist
   std::vector<int64_t> shape;     ///< global
-  SliceRanges ranges;             ///< the part of the rank
+  SliceRanges ranges;             ///< the rank's slice
   DType dtype = DType::f32;
-  ReaderShare share = {}; ///< of the ranks that read this
+  ReaderShare share = {}; ///< this rank's share of checking the tensor
 };
 
-/// Gives a rank its part of named tensors. Implementations are thread safe: the
-/// ranks of a process share one.
+/// Provides a rank's slices of named tensors. Implementations are thread safe; the ranks of a process share one.
 class Feed {
 public:
   virtual ~Feed() = default;
 
-  /// Fills `out`, the rank's row-major tensor.
+  /// Fills `out` with the rank's row-major tensor.
   virtual Status read(const FeedRequest &request, std::span<std::byte> out) const = 0;
 
-  /// This is read soon: a feed may fetch it in the meantime. What is wrong with it, `read` reports.
+  /// Announces that this will be read soon, so that a feed may prefetch it. Errors are left to `read`.
   virtual void announce(const FeedRequest &) const {}
 
-  /// The file that the tensors are of; empty for none.
+  /// The file with the tensors; empty if there is none.
   virtual std::string path() const { return ""; }
 };
 
-/// Tensors of a file. Floating-point types are converted; see TensorSource. A file that has two of the names has the
-/// same elements under both: else `invalid`.
+/// Reads tensors from a file. Floats are converted; see TensorSource. If the file has several of the names, their
+/// elements must be equal; otherwise `invalid`.
 class FileFeed final : public Feed {
 public:
   explicit FileFeed(TensorSource source) : source(std::move(source)) {}
@@ -41,7 +40,7 @@ public:
   void announce(const FeedRequest &request) const override;
   std::string path() const override { return source.path(); }
 
-  /// True if the file has a tensor of this name.
+  /// True if the file has a tensor with this name.
   bool has(std::string_view name) const { return source.find(name); }
 
   /// Every file that was opened.
@@ -54,10 +53,9 @@ private:
   TensorSource source;
 };
 
-/// Made-up tensors for measurements. An element depends on the first name and on
-/// its place in the global tensor only, so that ranks agree: floating-point ones
-/// are uniform in [-0.05, 0.05), integers 0 or 1 (an index into any table with
-/// two rows), bools true.
+/// Synthetic tensors for measurements. An element depends only on the first name and its position in the global tensor,
+/// so ranks agree. Floats are uniform in [-0.05, 0.05), integers are 0 or 1 (valid indices into any table with two
+/// rows), bools are true.
 class RandomFeed final : public Feed {
 public:
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;

@@ -1,4 +1,4 @@
-//===- load.cpp - tensors from a feed to the device -----------------------===//
+//===- load.cpp - loading tensors to the device ---------------------------===//
 
 #include "runtime/exec/load.h"
 
@@ -23,6 +23,7 @@ void ReadAhead::beforeReading(size_t index) {
     feed.announce(requests[announced]);
     aheadBytes += bytesOf(requests[announced++]);
   };
+  // The current request must be announced at least now.
   if (announced == index)
     announceNext();
   aheadBytes -= bytesOf(requests[index]);
@@ -36,7 +37,7 @@ FeedRequest meshplan::rowsOf(const FeedRequest &request, int64_t begin, int64_t 
   return rows;
 }
 
-/// Reads into `staging`, a tensor of the host, and copies it to `target`.
+/// Reads into `staging`, a host tensor, and copies it to `target`.
 static Status loadThrough(const Feed &feed, const FeedRequest &request, const Tensor &staging, const Tensor &target) {
   MESHPLAN_RETURN_IF_ERROR(feed.read(request, bytesOf(staging)));
   return copyElements(staging, target);
@@ -48,6 +49,7 @@ Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int6
     MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(shape, tensor.dtype()));
     return loadThrough(feed, request, staging, tensor);
   }
+  // Whole rows, so that each piece is a slice of the request.
   int64_t rows = shape[0], step = std::max<int64_t>(1, pieceBytes / (tensor.byteSize() / rows));
   shape[0] = step;
   MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(shape, tensor.dtype()));
@@ -60,7 +62,7 @@ Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int6
   return Status();
 }
 
-/// Reads a slice into `target`, a row-major tensor of its shape.
+/// Reads a slice into `target`, a row-major tensor of the same shape.
 static Status loadSlice(const Feed &feed, const FeedRequest &request, int64_t pieceBytes, const Tensor &target) {
   return deviceOfThread().isHost() || inHostScope() ? feed.read(request, bytesOf(target))
                                                     : loadInPieces(feed, request, pieceBytes, target);
@@ -73,7 +75,7 @@ Status meshplan::loadInto(const Feed &feed, std::span<const FeedRequest> slices,
   for (const FeedRequest &slice : slices) {
     std::vector<int64_t> sliced = sliceShape(slice.ranges);
     MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(flat, 0, begin, elementCount(sliced)));
-    // A run of whole rows has one dim, and is read as the slice that it is.
+    // A run of whole rows is one-dimensional here, but is read in the shape of its slice.
     MESHPLAN_ASSIGN_OR_RETURN(Tensor target, reshape(run, sliced));
     MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slice, pieceBytes, target));
     begin += run.elementCount();

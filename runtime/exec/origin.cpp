@@ -1,4 +1,4 @@
-//===- origin.cpp - where an instruction comes from -----------------------===//
+//===- origin.cpp - origins of instructions -------------------------------===//
 
 #include "runtime/exec/origin.h"
 
@@ -43,9 +43,10 @@ static bool gives(const artifact::Start &start, int value) {
 }
 
 std::optional<size_t> meshplan::instructionThatMakes(const artifact::Program &program, int value) {
-  int arriving = -1; // the collective that gives it
+  int arriving = -1; // sequence of the collective that outputs it
   for (flatbuffers::uoffset_t index = 0; index < program.instructions()->size(); ++index) {
     const artifact::Instruction &instruction = *program.instructions()->Get(index);
+    // The output exists only after the wait, so the wait is the instruction to report.
     if (const artifact::Start *start = instruction.action_as_Start(); start && gives(*start, value))
       arriving = start->sequence();
     const artifact::Wait *wait = instruction.action_as_Wait();
@@ -58,7 +59,7 @@ std::optional<size_t> meshplan::instructionThatMakes(const artifact::Program &pr
   return std::nullopt;
 }
 
-/// Operators, without their overloads, that leave the numbers of their argument `self` as they are, or some of them.
+/// Operators, without overload names, whose result has elements of their argument `self`, unchanged.
 static constexpr std::string_view keeping[] = {"aten._to_copy",
                                                "aten._unsafe_view",
                                                "aten.alias",
@@ -88,7 +89,7 @@ static constexpr std::string_view keeping[] = {"aten._to_copy",
                                                "meshplan.take_microbatch",
                                                "meshplan.to_device"};
 
-/// The tensor whose numbers the result of a call has, or -1.
+/// The tensor whose elements the result of a call has, or -1.
 static int keptBy(const artifact::Compute &call) {
   if (std::ranges::find(keeping, withoutOverload(call.target()->string_view())) == std::end(keeping))
     return -1;
@@ -98,7 +99,7 @@ static int keptBy(const artifact::Compute &call) {
   return -1;
 }
 
-/// What a collective has made a value of, or -1.
+/// The input from which a collective makes a value, or -1.
 static int movedInto(const artifact::Program &program, int32_t sequence, int value) {
   int found = -1;
   for (const artifact::Instruction *instruction : *program.instructions())

@@ -1,4 +1,4 @@
-//===- origin.h - where an instruction comes from ----------------*- C++ -*-===//
+//===- origin.h - origins of instructions -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_ORIGIN_H
 #define MESHPLAN_RUNTIME_EXEC_ORIGIN_H
@@ -10,22 +10,21 @@
 
 namespace meshplan {
 
-/// "smollm2.plan:12:5 rowwise tp, module model.layers.0.mlp": what is known of
-/// it; empty when nothing is.
+/// "smollm2.plan:12:5 rowwise tp, module model.layers.0.mlp": what is known of the origin; empty if nothing is.
 std::string originText(const artifact::Schedule &schedule, const artifact::Instruction &instruction);
 
-/// The same of an index into Schedule.origins; empty for -1.
+/// As above for an index into Schedule.origins; empty for -1.
 std::string originText(const artifact::Schedule &schedule, int origin);
 
-/// The index of the instruction behind which a value is there; nothing for what the program starts with. Of what a
-/// collective gives, its wait.
+/// The index of the instruction after which a value exists (for a collective, its wait); nullopt if the program starts
+/// with the value.
 std::optional<size_t> instructionThatMakes(const artifact::Program &program, int value);
 
-/// The value of which this one has elements, as they are or in another type: behind a view, a copy, padding, a slice or
-/// a collective. -1 where an operator computes it, or nothing makes it.
+/// The value that this one has its elements from, through one view, copy, padding, dtype conversion, slice or
+/// collective. -1 if an operator computes it, or no instruction makes it.
 int valueBehind(const artifact::Program &program, int value);
 
-/// The input of which a value has elements in that way; null for none.
+/// The input that a value has its elements from, through any number of such steps; null if there is none.
 const artifact::Port *inputBehind(const artifact::Program &program, int value);
 
 } // namespace meshplan

@@ -1,11 +1,11 @@
-//===- outputs.cpp - whole tensors from the parts of the ranks ------------===//
+//===- outputs.cpp - writing whole tensors from shards --------------------===//
 
 #include "runtime/exec/outputs.h"
 
 using namespace meshplan;
 
 namespace {
-/// A tensor to be written, and its name.
+/// A tensor to write, and its name.
 struct Named {
   std::string name;
   int value;
@@ -39,7 +39,7 @@ static std::vector<TensorSpec> specsOf(const artifact::Program &program, std::sp
 
 Status meshplan::writePart(const RankView &view, int value, const std::string &name, std::span<const std::byte> bytes,
                            const SafetensorsWriter &writer) {
-  // Copies of a unit may differ in their last bits: one is written.
+  // Copies of a shared block may differ in their last bits, so only the first holder's copy is written.
   SliceRanges held = view.firstHeld(value);
   const SliceRanges *only = held == view.ranges(value) ? nullptr : &held;
   for (const SliceRanges &slice : view.slices(value)) {
@@ -53,6 +53,7 @@ Status meshplan::writePart(const RankView &view, int value, const std::string &n
 static Status writeParts(const RankView &view, std::span<const Named> list, std::span<const Tensor> values,
                          const SafetensorsWriter &writer, const std::string &prefix = "") {
   for (const Named &named : list) {
+    // Replicas are equal, so one rank writes for all.
     if (!view.isFirstHolder(named.value))
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(Tensor own, contiguous(values[named.value]));

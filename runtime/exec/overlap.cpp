@@ -1,4 +1,4 @@
-//===- overlap.cpp - the elements that two ranks have in common -----------===//
+//===- overlap.cpp - common elements of two ranks -------------------------===//
 
 #include "runtime/exec/overlap.h"
 
@@ -27,7 +27,7 @@ int64_t Overlap::elementCount() const {
   return count;
 }
 
-/// Replaces one side of every run by its place in the piece.
+/// Replaces one side of every run by its offset in the piece.
 static Overlap withPiece(Overlap overlap, int64_t CommonRun::*side) {
   for (std::vector<CommonRun> &runs : overlap.dims) {
     int64_t place = 0;
@@ -44,6 +44,7 @@ Overlap Overlap::fromPiece() const { return withPiece(*this, &CommonRun::source)
 
 static std::vector<CommonRun> commonRuns(std::span<const Range> source, std::span<const Range> target) {
   std::vector<CommonRun> runs;
+  // Offsets count elements of the local tensors, in which the ranges of a dim follow one another without gaps.
   int64_t sourcePlace = 0;
   for (const Range &a : source) {
     int64_t targetPlace = 0;
@@ -51,6 +52,7 @@ static std::vector<CommonRun> commonRuns(std::span<const Range> source, std::spa
       int64_t begin = std::max(a.offset, b.offset), end = std::min(a.offset + a.size, b.offset + b.size);
       if (begin < end) {
         CommonRun run{sourcePlace + begin - a.offset, targetPlace + begin - b.offset, end - begin};
+        // Adjacent pieces, for example of neighbouring shards, merge to one copy.
         bool continues = !runs.empty() && runs.back().source + runs.back().size == run.source &&
                          runs.back().target + runs.back().size == run.target;
         if (continues)
@@ -68,6 +70,7 @@ static std::vector<CommonRun> commonRuns(std::span<const Range> source, std::spa
 Overlap meshplan::overlapOf(const SliceRanges &source, const SliceRanges &target) {
   Overlap overlap;
   for (size_t dim = 0; dim < source.size(); ++dim)
+    // Slices are products of ranges, so their overlap is the product of the overlaps of the dims.
     overlap.dims.push_back(commonRuns(source[dim], target[dim]));
   return overlap;
 }
@@ -77,11 +80,12 @@ static bool isInOrder(const Overlap &overlap, std::span<const int64_t> shape, in
     return true;
   std::vector<int64_t> strides = contiguousStrides(shape);
   int64_t first = 0;
-  bool mayVary = true; // every dim so far has one element: this one may be cut without leaving gaps
+  bool mayVary = true; // all dims so far have one element, so this one may be a sub-range
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     if (overlap.dims[dim].size() != 1)
       return false;
     const CommonRun &run = overlap.dims[dim].front();
+    // A partial dim inside a dim with several elements leaves gaps between its runs.
     if (!mayVary && run.size != shape[dim])
       return false;
     mayVary = mayVary && run.size == 1;

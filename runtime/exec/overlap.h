@@ -1,8 +1,12 @@
-//===- overlap.h - the elements that two ranks have in common ----*- C++ -*-===//
+//===- overlap.h - common elements of two ranks -----------------*- C++ -*-===//
 //
-// A collective moves elements from the ranks that hold them under one sharding
-// to those that hold them under another, so each piece is the overlap of what
-// one rank has and another gets. Pure functions; thread safe.
+// The elements that two ranks have in common. A collective moves elements from the ranks that hold them under one
+// sharding to the ranks that hold them under another. So each piece is the overlap of what one rank has and another
+// receives. Pure and thread safe.
+//
+// Example: reshard 12 elements from 3 ranks (0-3, 4-7, 8-11) to 2 ranks (0-5, 6-11). Rank 1 has 4-7, and receiver 0
+// gets 0-5. Their overlap is 4-5: one run with source 0 (in rank 1's tensor), target 4 (in receiver 0's tensor) and
+// size 2.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,28 +26,28 @@ struct CommonRun {
   bool operator==(const CommonRun &) const = default;
 };
 
-/// For each dim the runs that are copied, in rising order; all combinations of
-/// runs of different dims.
+/// For each dim, the runs that are copied, in ascending order. The overlap consists of all combinations of runs of
+/// different dims.
 struct Overlap {
   std::vector<std::vector<CommonRun>> dims;
 
-  /// Of the piece: the overlap as a tensor of its own.
+  /// Shape and size of the piece: the overlap as a tensor of its own.
   std::vector<int64_t> shape() const;
   int64_t elementCount() const;
 
-  /// From the source tensor into the piece, and from the piece into the target tensor.
+  /// The copy from the source tensor into the piece, and from the piece into the target tensor.
   Overlap intoPiece() const;
   Overlap fromPiece() const;
 };
 
-/// What lies in both, for tensors that hold `source` and `target` of one global tensor.
+/// The elements that lie in both of two local tensors of one global tensor.
 Overlap overlapOf(const SliceRanges &source, const SliceRanges &target);
 
-/// The source elements of the overlap are the ones from `begin` on in a row-major
-/// tensor of `shape`, in their order.
+/// True if the source elements of the overlap are the elements from `begin` on, in order, of a row-major tensor of
+/// `shape`.
 bool isSourceInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin);
 
-/// The same for the target elements.
+/// As above for the target elements.
 bool isTargetInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin);
 
 } // namespace meshplan

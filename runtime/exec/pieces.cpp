@@ -1,4 +1,4 @@
-//===- pieces.cpp - what a collective moves on a rank ---------------------===//
+//===- pieces.cpp - the pieces that a rank sends and receives -------------===//
 
 #include "runtime/exec/pieces.h"
 
@@ -8,7 +8,7 @@ using namespace meshplan;
 
 namespace {
 
-/// What every rank of the group holds before and after.
+/// What each rank of the group holds before and after the collective.
 struct Holdings {
   std::vector<SliceRanges> inputs, outputs;
   size_t own = 0; // index of this rank
@@ -49,7 +49,7 @@ bool followOneAnother(std::span<const Overlap> pieces, const SliceRanges &holder
   return true;
 }
 
-/// The runs of a dim follow one another from the first element to the last.
+/// True if the runs of a dim are contiguous and cover it from its first to its last element.
 bool fillDim(std::vector<CommonRun> runs, int64_t extent, int64_t CommonRun::*side) {
   std::ranges::sort(runs, {}, side);
   int64_t end = 0;
@@ -61,7 +61,8 @@ bool fillDim(std::vector<CommonRun> runs, int64_t extent, int64_t CommonRun::*si
   return end == extent;
 }
 
-/// The pieces make up the holder's tensor, each element once. Pieces of one collective differ in one dim.
+/// True if the pieces cover the holder's tensor, each element once. The pieces of one collective differ in one dim
+/// only.
 bool makeUp(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t CommonRun::*side) {
   std::vector<int64_t> shape = sliceShape(holder);
   int differing = 0;
@@ -102,20 +103,23 @@ Pieces fullExchange(const Holdings &holdings) {
 Expected<Pieces> allGather(const Holdings &holdings) {
   Pieces pieces = fullExchange(holdings);
   int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
+  // An all-gather sends the whole input to every rank, so every rank must need all of it.
   bool sendsAll = std::ranges::all_of(pieces.sendCounts, [&](int64_t count) { return count == inputCount; });
   if (!sendsAll || !receivesMakeUp(pieces, holdings.outputs[holdings.own]))
     return notHeld("each element of the output once");
+  // Every rank sends its whole tensor, which is contiguous.
   pieces.packs = false;
   return pieces;
 }
 
-// The ranks of a reduction hold addends of the same elements: a value that is partial over an axis is not divided by
-// it.
+// The ranks of a reduction hold addends of the same elements, since no dim of a value is sharded over an axis over
+// which the value is partial.
 Expected<Pieces> reduceScatter(const Holdings &holdings) {
   Pieces pieces = fullExchange(holdings);
   int64_t outputCount = elementCount(sliceShape(holdings.outputs[holdings.own]));
   if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || pieces.sendCounts[holdings.own] != outputCount)
     return notHeld("each element of the input once after the reduction");
+  // The reduced piece is the whole output.
   pieces.unpacks = false;
   return pieces;
 }
@@ -133,7 +137,7 @@ Expected<Pieces> allToAll(const Holdings &holdings) {
   return pieces;
 }
 
-/// Every rank pairs the holders with the takers of a part in the order of their indices, and so finds the same pairs.
+/// Pairs holders and receivers of each part in the order of their indices, so that all ranks find the same pairs.
 Expected<Pieces> permute(const Holdings &holdings) {
   Pieces pieces;
   std::vector<bool> taken(holdings.inputs.size(), false);

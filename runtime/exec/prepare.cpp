@@ -31,7 +31,7 @@ private:
   std::vector<int> freed;
 };
 
-/// A step that is the last use of some values.
+/// A step that is the last use of some values, and frees them.
 class LastUse final : public Step {
 public:
   LastUse(std::unique_ptr<Step> user, std::vector<int> freed) : user(std::move(user)), free(std::move(freed)) {}
@@ -78,6 +78,7 @@ private:
   Expected<std::unique_ptr<Step>> start(const artifact::Instruction &instruction) {
     const artifact::Start &action = *instruction.action_as_Start();
     MESHPLAN_ASSIGN_OR_RETURN(auto step, prepareStart(view, instruction, *groups[action.communicator()]));
+    // The wait finds its start by the sequence number. Verification guarantees that the start comes first.
     started[action.sequence()] = step.get();
     return std::unique_ptr<Step>(std::move(step));
   }
@@ -96,7 +97,7 @@ std::string meshplan::instructionContext(const RankView &view, std::string_view 
 }
 
 namespace {
-/// Values whose elements may be those of a parameter or a state.
+/// Values that may alias a parameter or a state.
 class HeldValues {
 public:
   explicit HeldValues(const artifact::Program &program) {
@@ -110,7 +111,7 @@ public:
     return list && std::ranges::any_of(*list, [&](int32_t value) { return values.contains(value); });
   }
 
-  /// A part that is kept may be a view.
+  /// A slice may be a view of its input.
   void follow(const artifact::Slice &slice) {
     if (values.contains(slice.input()))
       values.insert(slice.output());
@@ -122,11 +123,13 @@ private:
 } // namespace
 
 size_t meshplan::firstUpdateOf(const artifact::Program &program) {
+  // A checkpoint may copy parameters and states until the first instruction that changes them; see CheckpointWriter.
   HeldValues held(program);
   size_t index = 0;
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *compute = instruction->action_as_Compute();
     const artifact::Start *start = instruction->action_as_Start();
+    // Both kinds of instructions can write to existing memory: operators in place, and collectives into targets.
     if ((compute && held.hasAnyOf(compute->overwrites())) || (start && held.hasAnyOf(start->targets())))
       return index;
     if (const artifact::Slice *slice = instruction->action_as_Slice())
@@ -141,9 +144,12 @@ Expected<std::vector<std::unique_ptr<Step>>> meshplan::prepareSteps(const RankVi
   Preparation preparation(view, groups);
   NeededSteps needed;
   if (asked)
+    // If only some outputs are requested, values lose readers: they are freed at another instruction than in the
+    // artifact.
     needed = stepsFor(view.program(), *asked);
   std::vector<std::unique_ptr<Step>> steps;
   for (const artifact::Instruction *instruction : *view.program().instructions()) {
+    // An empty step keeps the indices of steps equal to those of instructions.
     if (asked && !needed.instructions[steps.size()]) {
       steps.push_back(std::make_unique<FreeStep>());
       continue;

@@ -10,21 +10,19 @@
 
 namespace meshplan {
 
-/// By index into Schedule.communicators.
+/// One per communicator, by index into Schedule.communicators.
 using Groups = std::vector<std::unique_ptr<Group>>;
 
-/// The steps of all instructions of the program, in order. `groups` and the
-/// artifact must outlive them. With `asked` those that other outputs need alone do
-/// nothing, and of these outputs nothing is left. Fails for unknown operators and
+/// The steps of all instructions of the program, in order. `groups` and the artifact must outlive them. With `asked`,
+/// steps that only other outputs need do nothing, and these outputs are freed. Fails for unknown operators and
 /// arguments, and for collectives whose ranks do not hold what the output needs.
 Expected<std::vector<std::unique_ptr<Step>>> prepareSteps(const RankView &view, const Groups &groups,
                                                           const OutputNames *asked = nullptr);
 
-/// The first instruction in whose place a parameter or a state changes; the number of instructions if there is none.
+/// The first instruction that updates a parameter or a state in place; the number of instructions if there is none.
 size_t firstUpdateOf(const artifact::Program &program);
 
-/// "rank 2: aten.mm.default (smollm2.plan:12:5 rowwise tp, module lm_head)": how
-/// failures of an instruction begin.
+/// "rank 2: aten.mm.default (smollm2.plan:12:5 rowwise tp, module lm_head)": the prefix of an instruction's failures.
 std::string instructionContext(const RankView &view, std::string_view what, const artifact::Instruction &instruction);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- program_runner.cpp - a program, and what runs before it ----------------===//
+//===- program_runner.cpp - a program and those before it -----------------===//
 
 #include "runtime/exec/program_runner.h"
 
@@ -19,6 +19,7 @@ Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const ar
   for (const artifact::Program *each : *artifact.schedule().programs())
     if (runnerOf(*each) == name) {
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *each, world));
+      // In the order of the artifact, which is the order of execution.
       made.passes.push_back({std::move(executor), each->runs()});
     }
   MESHPLAN_ASSIGN_OR_RETURN(made.last, Executor::create(artifact, program, world, asked));
@@ -53,7 +54,7 @@ Status ProgramRunner::noteNonfinite(const Feed &feed) {
 }
 
 Status ProgramRunner::loadInputs(const Feed &feed) {
-  // Two batches at once are more than a plan counts with.
+  // Free the old batch first: the plan's memory estimate has room for one batch.
   for (Pass &pass : passes)
     pass.program->forgetInputs();
   last->forgetInputs();
@@ -88,6 +89,7 @@ Status ProgramRunner::resume(const StepCounters &counters) {
     return Status::error(StatusCode::invalid, "a training of ", counters.steps, " steps of which ", counters.skipped,
                          " changed nothing, ", counters.stepsInRow, " in a row did, and the scale of the loss is ",
                          counters.lossScale);
+  // The guard continues with the saved scale and counts; a plan without a loss scale ignores them.
   guard.emplace(last->place().program().guard(), firstScale(), counters);
   last->numbers().setSkipped(counters.skipped);
   return last->begin(counters.steps, 0);
@@ -95,6 +97,7 @@ Status ProgramRunner::resume(const StepCounters &counters) {
 
 void ProgramRunner::beforeUpdates(std::function<Status()> action) {
   for (Pass &pass : passes)
+    // A program without updates would call the action at its end, in each microbatch.
     if (const artifact::Program &program = pass.program->place().program();
         firstUpdateOf(program) < program.instructions()->size())
       pass.program->beforeUpdates(action);
@@ -105,6 +108,7 @@ double ProgramRunner::firstScale() const { return last->numbers().find("loss_sca
 
 Status ProgramRunner::setNumber(std::string_view name, double number) {
   MESHPLAN_RETURN_IF_ERROR(giveNumber(name, number));
+  // A new scale restarts the count of good steps.
   if (guard && name == "loss_scale")
     guard.emplace(last->place().program().guard(), number,
                   StepCounters{.steps = last->steps(), .skipped = guard->skipped()});
@@ -132,15 +136,16 @@ double ProgramRunner::waitedSeconds() const {
   return seconds;
 }
 
-/// The program that follows runs the last microbatch of the last pass.
+/// Runs all programs before the last one. The last program itself runs the last microbatch.
 Status ProgramRunner::runPasses(Trace *trace) {
   int64_t microbatches = 1, number = last->steps();
   for (Pass &pass : passes) {
     for (int64_t microbatch = 0; microbatch < pass.runs; ++microbatch) {
+      // All microbatches of a step have the same step number; random numbers also depend on the microbatch.
       MESHPLAN_RETURN_IF_ERROR(pass.program->begin(number, microbatch));
       MESHPLAN_RETURN_IF_ERROR(pass.program->run(trace));
     }
-    // Its views of the batch would keep it alive when the next one is loaded.
+    // Values of the last run may be views of the batch, and would keep it alive when the next one is loaded.
     pass.program->forgetRun();
     microbatches = pass.runs + 1;
   }
@@ -150,17 +155,19 @@ Status ProgramRunner::runPasses(Trace *trace) {
 Status ProgramRunner::run(Trace *trace, const Observer *observer) {
   lastOutcome = {};
   MESHPLAN_RETURN_IF_ERROR(setGuardedNumbers());
-  // The batch of the step before is still in what its last microbatch has left.
+  // Its last microbatch may hold views of the previous batch.
   last->forgetRun();
   MESHPLAN_RETURN_IF_ERROR(last->clearAccumulators());
+  // In every step: the parameters or inputs may have been replaced since the last one.
   shareWithPasses();
+  // Collects the notes of all microbatches and of the last program.
   NonfiniteNotes notes;
   MESHPLAN_RETURN_IF_ERROR(runPasses(trace));
   MESHPLAN_RETURN_IF_ERROR(last->run(trace, observer));
   return judge(notes);
 }
 
-/// Those that follow from the steps before.
+/// Sets the numbers that follow from earlier steps: the loss scale and the number of skipped steps.
 Status ProgramRunner::setGuardedNumbers() {
   const artifact::Program &program = last->place().program();
   if (!program.guard())
@@ -198,13 +205,14 @@ Status ProgramRunner::judge(const NonfiniteNotes &notes) {
     return Status();
   const artifact::Port *count = findOutput(view.program(), wanted->output()->string_view());
   MESHPLAN_ASSIGN_OR_RETURN(lastOutcome.nonfinite, readInteger(last->valueOf(count->value())));
+  // All ranks have the same count, so their guards stay equal without communication.
   guard->take(lastOutcome.nonfinite);
   if (lastOutcome.nonfinite == 0)
     return Status();
   lastOutcome.notes = notes.read();
   if (!wanted->stops())
     return Status();
-  // The rank that made them tells more.
+  // The rank that made the non-finite elements has the more precise message.
   bool isOwn = !lastOutcome.notes.empty();
   return Status(isOwn ? StatusCode::numericFault : StatusCode::aborted, describeOutcome());
 }

@@ -1,4 +1,4 @@
-//===- program_runner.h - a program, and what runs before it -----*- C++ -*-===//
+//===- program_runner.h - a program and those before it ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
 #define MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
@@ -11,75 +11,77 @@
 
 namespace meshplan {
 
-/// What became of a step.
+/// The outcome of a step.
 struct StepOutcome {
-  int64_t nonfinite = 0;            ///< elements of all gradients that are NaN or infinite: the step changed nothing
-  std::vector<NonfiniteNote> notes; ///< where there are any: those that this rank has made, before they were added up
+  int64_t nonfinite = 0;            ///< non-finite elements of all gradients; if any, the step changed nothing
+  std::vector<NonfiniteNote> notes; ///< those that this rank made, before reductions
 };
 
-/// One rank of a program. The programs `step` and `eval` run microbatches first, by the programs of the schedule that
-/// say how often they are run before which; all of these share parameters, inputs and accumulators. Belongs to the
-/// thread of its rank.
+/// One rank of a program, together with the programs that run before it. `step` and `eval` run their microbatches as
+/// separate programs of the schedule, each a given number of times. All of them share parameters, inputs and
+/// accumulators. Belongs to the thread of its rank.
+///
+/// Example: a step of 4 microbatches is the program "accumulate", which runs 3 times and accumulates gradients, and
+/// then the program "step", which runs the last microbatch and the optimizer.
 class ProgramRunner {
 public:
-  /// As Executor::create of each of them. `invalid` for a program that only a step runs.
+  /// Creates an Executor for each program. `invalid` for a program that only runs before another one.
   static Expected<ProgramRunner> create(const Artifact &artifact, const artifact::Program &program, World &world,
                                         const OutputNames *asked = nullptr);
 
-  /// Reads the rank's slices. Both are needed before `run`; inputs are those of the whole batch. `numericFault` for
-  /// parameters that are NaN or infinite where the plan says that a run stops for such gradients.
+  /// Read the rank's slices. Both are required before `run`; inputs are those of the whole batch. `numericFault` for
+  /// non-finite parameters if the plan stops a run at non-finite gradients.
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
 
-  /// Instead of loadParameters, as Executor::loadHeld; fails as loadParameters does.
+  /// Instead of loadParameters; see Executor::loadHeld. Fails as loadParameters does.
   Status loadHeld(const Feed &feed);
 
-  /// How far the training has come.
+  /// The counters of the training so far.
   StepCounters counters() const;
 
-  /// The next run goes on from there. A scale of the loss that the plan does not let change stays the plan's; so does
-  /// one that setNumber gives afterwards. `invalid` for counters that no run has.
+  /// The next run resumes from these counters. A constant loss scale stays as the plan or a later setNumber says.
+  /// `invalid` for impossible counters.
   Status resume(const StepCounters &counters);
 
-  /// As Executor::countFrom.
+  /// See Executor::countFrom.
   void countFrom(std::string_view parameter, int64_t steps) { last->countFrom(parameter, steps); }
 
-  /// What each run calls before parameters and states change: see Executor::beforeUpdates. Once, unless microbatches
-  /// change some of them, too.
+  /// Registers an action that each step calls before parameters and states change; see Executor::beforeUpdates. It is
+  /// called once per step, and also in each microbatch whose program updates any of them.
   void beforeUpdates(std::function<Status()> action);
 
-  /// Instead of loading them: takes the parameters of another program of the schedule, as they are now and will be
-  /// behind its next steps. Its inputs too, so that inputs are loaded behind this.
+  /// Instead of loading: shares the parameters of another program of the schedule, now and after its later steps.
+  /// Shares its inputs too, so load inputs afterwards.
   void share(const ProgramRunner &owner) { last->share(*owner.last); }
 
-  /// Lets go of the inputs and of what the last run has left: until inputs are loaded again, of what it holds there is
-  /// what it needs for the next step.
+  /// Frees the inputs and the values of the last run. Until inputs are loaded again, only what the next step needs is
+  /// held.
   void rest();
 
-  /// What a person should know of the parameters that were loaded, without a full stop; empty for nothing: "rank 1:
+  /// A message for the user about the loaded parameters, without a full stop; empty if there is none: "rank 1:
   /// w.safetensors: parameter 'w': 1 of 64 elements is not finite, ...".
   const std::string &warning() const { return loadingWarning; }
 
-  /// Numbers of the run, as Executor::setNumber, in every program that has the setting.
+  /// Sets a number of the run (Executor::setNumber) in every program that has the setting.
   Status setNumber(std::string_view name, double number);
 
-  /// Runs the program once; `observer` sees values of the program itself. A failure ends the run of all ranks.
-  /// Where gradients are NaN or infinite and the plan says that the run stops there, it ends on every rank:
-  /// `numericFault` on those that made them, `aborted` on the others.
+  /// Runs the program once; `observer` sees values of the program itself. A failure ends the run of all ranks. If
+  /// gradients are non-finite and the plan stops there, the run ends on every rank: with `numericFault` on the ranks
+  /// that made the elements, `aborted` on the others.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
-  /// Executor::packedBytes of all that has run.
+  /// Executor::packedBytes, summed over all programs.
   int64_t packedBytes() const;
 
-  /// Seconds that the host has waited for collectives in all runs together: communication that no computing hides. On a
-  /// GPU the host does not wait, and this says nothing.
+  /// Executor::waitedSeconds, summed over all programs.
   double waitedSeconds() const;
 
-  /// What became of the last run, also of one that stopped.
+  /// The outcome of the last run, even if it stopped.
   const StepOutcome &outcome() const { return lastOutcome; }
 
-  /// The outcome of a step that changed nothing, for a person: "rank 1: 12 elements of the gradients of step 3 are NaN
-  /// or infinite, ...".
+  /// Describes the outcome of a step that changed nothing, for the user: "rank 1: 12 elements of the gradients of step
+  /// 3 are NaN or infinite, ...".
   std::string describeOutcome() const;
 
   /// The program itself, which holds parameters and states and gives the outputs.

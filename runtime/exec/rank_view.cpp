@@ -1,4 +1,4 @@
-//===- rank_view.cpp - what one rank holds of a program's values ----------===//
+//===- rank_view.cpp - one rank's part of a program's values --------------===//
 
 #include "runtime/exec/rank_view.h"
 
@@ -25,6 +25,7 @@ std::vector<int64_t> RankView::group(const artifact::Communicator &communicator)
 }
 
 std::vector<SliceRanges> RankView::slices(int index) const {
+  // A run of the box is not a box; it splits into several slices.
   if (isFlat(value(index)))
     return slicesOfRun(ranges(index), run(index));
   return std::vector<SliceRanges>(1, ranges(index));
@@ -51,7 +52,7 @@ std::vector<int64_t> RankView::globalPosition(int index, int64_t element) const 
   return positionOf(place, shape);
 }
 
-/// Calls visit(axis, reference) for all axes that divide a value.
+/// Calls visit(axis reference) for each axis over which a value is sharded.
 template <typename Visit> static void forEachAxisOf(const artifact::Value &value, const Visit &visit) {
   auto take = [&](const auto *axes) {
     for (const AxisRef &axis : axesOf(axes))
@@ -74,8 +75,9 @@ int64_t RankView::placeAmongHolders(int index) const {
   int64_t place = 0;
   for (size_t axis = 0; axis < meshSizes.size(); ++axis) {
     std::ranges::sort(dividing[axis], {}, &AxisRef::pre);
-    // The digits of the coordinate, the largest first, without those that divide the value.
-    int64_t before = 1; // product of the sizes of the digits so far
+    // Appends the digits of the coordinate, most significant first, that do not shard the value. They number the
+    // replicas.
+    int64_t before = 1; // product of the sizes of all digits so far
     auto append = [&](int64_t size) {
       int64_t after = meshSizes[axis] / (before * size);
       place = place * size + coordinate[axis] / after % size;

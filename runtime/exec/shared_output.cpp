@@ -1,4 +1,4 @@
-//===- shared_output.cpp - one file that all ranks write ------------------===//
+//===- shared_output.cpp - one file written by all ranks ------------------===//
 
 #include "runtime/exec/shared_output.h"
 
@@ -6,7 +6,7 @@ using namespace meshplan;
 
 static CollectiveLabel labelOf(const char *what) { return {.sequence = -1, .origin = what}; }
 
-/// Rank 0's text, on every rank.
+/// Gives all ranks the text of rank 0.
 static Status shareText(Group &group, std::string &text) {
   int64_t size = static_cast<int64_t>(text.size());
   MESHPLAN_RETURN_IF_ERROR(waitFor(group.startBroadcast(&size, 1, DType::i64, 0, labelOf("creating the outputs"))));
@@ -16,7 +16,7 @@ static Status shareText(Group &group, std::string &text) {
 
 static Status barrier(Group &group, const char *what) { return waitFor(group.startBarrier(labelOf(what))); }
 
-/// Rank 0 creates the file under a name that all know before there is one: whoever is left removes it.
+/// Rank 0 announces the temporary name before it creates the file, so that any surviving rank can remove it.
 static Expected<SafetensorsWriter> create(Group &group, const std::string &path, std::span<const TensorSpec> tensors) {
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile::Names names, AtomicFile::chooseNames(path));
   MESHPLAN_RETURN_IF_ERROR(shareText(group, names.temporary));
@@ -28,6 +28,7 @@ static Expected<SafetensorsWriter> create(Group &group, const std::string &path,
 static Expected<SafetensorsWriter> attach(Group &group, const std::string &path, std::span<const TensorSpec> tensors) {
   std::string temporary;
   MESHPLAN_RETURN_IF_ERROR(shareText(group, temporary));
+  // If rank 0 dies between creating the file and committing it, this rank removes it.
   ForeignFile foreign(temporary);
   MESHPLAN_RETURN_IF_ERROR(barrier(group, "creating the outputs"));
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, SafetensorsWriter::attach(path, temporary, tensors));
@@ -39,7 +40,7 @@ Expected<SharedOutput> SharedOutput::open(World &world, const std::string &path,
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file,
                             group->index() == 0 ? create(*group, path, tensors) : attach(*group, path, tensors));
-  // A rank that fails from here on removes the file, and by then nobody must look for it any more.
+  // From here on a failing rank removes the file, so all ranks must have opened it.
   MESHPLAN_RETURN_IF_ERROR(barrier(*group, "creating the outputs"));
   return SharedOutput(std::move(group), std::move(file));
 }
@@ -50,6 +51,6 @@ Status SharedOutput::commit() {
   MESHPLAN_RETURN_IF_ERROR(barrier(*group, "writing the outputs"));
   if (group->index() == 0)
     MESHPLAN_RETURN_IF_ERROR(file.commit());
-  // An attached writer removes the temporary file when it goes, and by then there must be none.
+  // An attached writer removes the temporary file when it is destroyed; by then it must have been renamed.
   return barrier(*group, "committing the outputs");
 }

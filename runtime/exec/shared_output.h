@@ -1,4 +1,4 @@
-//===- shared_output.h - one file that all ranks write -----------*- C++ -*-===//
+//===- shared_output.h - one file written by all ranks ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_SHARED_OUTPUT_H
 #define MESHPLAN_RUNTIME_EXEC_SHARED_OUTPUT_H
@@ -8,12 +8,11 @@
 
 namespace meshplan {
 
-/// A rank's way to a safetensors file that appears when all ranks have written,
-/// and otherwise leaves nothing behind. Ranks may be threads or processes; the
-/// processes share the file system. All ranks call open and commit.
+/// A rank's writer of a safetensors file that appears when all ranks have written; otherwise nothing remains. Ranks may
+/// be threads or processes; processes share the file system. open and commit are collectives of all ranks.
 class SharedOutput {
 public:
-  /// Rank 0 makes the file, the others open it. Fails as SafetensorsWriter does.
+  /// Rank 0 creates the file, the others open it. Fails as SafetensorsWriter does.
   static Expected<SharedOutput> open(World &world, const std::string &path, std::span<const TensorSpec> tensors);
 
   const SafetensorsWriter &writer() const { return file; }

@@ -1,4 +1,4 @@
-//===- storages.cpp - tensors that lie in one storage ---------------------===//
+//===- storages.cpp - tensors adjacent in one storage ---------------------===//
 
 #include "runtime/exec/storages.h"
 
@@ -21,6 +21,7 @@ Storages::Storages(const RankView &view, World &world) : view(view), world(world
 
 Status Storages::make(Storage &storage) {
   std::shared_ptr<void> memory;
+  // Registered memory must come from the library of the communicator.
   if (storage.isRegistered && storage.elements > 0) {
     MESHPLAN_ASSIGN_OR_RETURN(memory, world.allocateBuffer(storage.elements * dtypeSize(storage.dtype)));
   }
@@ -38,6 +39,7 @@ Expected<Tensor> Storages::allocate(int value) {
   Storage &storage = storages[place->second.storage];
   if (!storage.whole.defined())
     MESHPLAN_RETURN_IF_ERROR(make(storage));
+  // A view: an operator that updates the parameter in place writes to the buffer.
   MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(storage.whole, 0, place->second.offset, elementCount(shape)));
   return reshape(run, shape);
 }
@@ -49,10 +51,10 @@ void Storages::share(const Storages &owner) {
         own.whole = theirs.whole;
 }
 
-/// The storages that each communicator reads or writes, by its index.
+/// The storages that each communicator reads or writes, by index of the communicator.
 std::map<int, std::vector<size_t>> Storages::uses() const {
   std::map<int, std::set<size_t>> found;
-  std::map<int, size_t> holders; // of values: their places, and what has overwritten them
+  std::map<int, size_t> holders; // by value: its storage; includes values that overwrote one in place
   for (const auto &[value, place] : places)
     holders[value] = place.storage;
   auto follow = [&](int old, int made) {
@@ -83,11 +85,13 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
 }
 
 Status Storages::registerWith(const Groups &groups) {
+  // Registration is expensive, so it is done once.
   if (std::exchange(isDone, true))
     return Status();
   for (const auto &[communicator, used] : uses())
     for (size_t index : used) {
       const Storage &storage = storages[index];
+      // A buffer whose tensors this program has not allocated has no memory to register.
       if (!storage.isRegistered || !storage.whole.defined() || storage.elements == 0)
         continue;
       MESHPLAN_ASSIGN_OR_RETURN(auto registration,

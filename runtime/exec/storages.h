@@ -1,8 +1,7 @@
-//===- storages.h - tensors that lie in one storage --------------*- C++ -*-===//
+//===- storages.h - tensors adjacent in one storage -------------*- C++ -*-===//
 //
-// The buffers of a program (schedule.fbs): parameters, or accumulators, one
-// after the other in one storage. Collectives that take several of them find
-// them packed.
+// The buffers of a program (schedule.fbs): parameters, or accumulators, that are adjacent in one storage, so that
+// coalesced collectives need not pack them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,18 +19,18 @@ namespace meshplan {
 /// The storages of one program on one rank. Belongs to the thread of the rank.
 class Storages {
 public:
-  /// `world` must outlive this.
+  /// `world` must outlive this object.
   Storages(const RankView &view, World &world);
 
-  /// A row-major tensor for the rank's part of a value: at its place in a storage, which is made with the first, or a
-  /// new one. Its elements are not set.
+  /// A row-major tensor for the rank's shard of a value: its part of a storage, which is created with its first value,
+  /// or a new tensor. The elements are not initialized.
   Expected<Tensor> allocate(int value);
 
-  /// Takes storages that another program has under the same name.
+  /// Shares the storages of another program that have the same names.
   void share(const Storages &owner);
 
-  /// Tells the communicators that take something from registered storages, or put something there, of them; once. They
-  /// forget them when this ends.
+  /// Registers storages with the communicators whose collectives read or write them, once. The registrations end with
+  /// this object.
   Status registerWith(const Groups &groups);
 
 private:
@@ -40,11 +39,11 @@ private:
     int64_t elements = 0;
     DType dtype = DType::f32;
     bool isRegistered = false;
-    Tensor whole; // when there is one
+    Tensor whole; // undefined until it is created
   };
   struct Place {
     size_t storage;
-    int64_t offset; // in elements
+    int64_t offset; // offset in elements
   };
 
   Status make(Storage &storage);
@@ -53,8 +52,8 @@ private:
   RankView view;
   World &world;
   std::vector<Storage> storages;
-  std::map<int, Place> places;                              // by value
-  std::vector<std::unique_ptr<Registration>> registrations; // last: they go first
+  std::map<int, Place> places;                              // by value: where it lies
+  std::vector<std::unique_ptr<Registration>> registrations; // destroyed before the storages
   bool isDone = false;
 };
 

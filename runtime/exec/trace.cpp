@@ -1,4 +1,4 @@
-//===- trace.cpp - when each instruction ran ------------------------------===//
+//===- trace.cpp - start and end of each instruction ----------------------===//
 
 #include "runtime/exec/trace.h"
 
@@ -43,6 +43,7 @@ void Trace::shift(Clock::duration difference) {
 }
 
 Status meshplan::writeTraces(const std::string &path, std::span<const Trace> traces) {
+  // Times start at the first event of any rank.
   auto origin = Trace::Clock::time_point::max();
   for (const Trace &trace : traces)
     for (const Trace::Event &event : trace.events)

@@ -1,4 +1,4 @@
-//===- trace.h - when each instruction ran -----------------------*- C++ -*-===//
+//===- trace.h - start and end of each instruction --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_TRACE_H
 #define MESHPLAN_RUNTIME_EXEC_TRACE_H
@@ -12,7 +12,8 @@
 
 namespace meshplan {
 
-/// The instructions that one rank ran. Belongs to the thread of its rank; its text goes to where all are written.
+/// The instructions that one rank ran, with times. Belongs to the thread of its rank; its text is sent to the rank that
+/// writes all traces.
 class Trace {
 public:
   using Clock = std::chrono::steady_clock;
@@ -25,7 +26,7 @@ public:
     events.push_back({std::move(name), begin, end});
   }
 
-  /// Adds to all times: ranks on other machines have other clocks.
+  /// Adds to all times, because other machines have other clocks.
   void shift(Clock::duration difference);
 
 private:
@@ -37,8 +38,8 @@ private:
   std::vector<Event> events;
 };
 
-/// Writes the traces of ranks 0, 1, ... as one file in Chrome's trace format, a
-/// process for each rank. `io` when the file cannot be written.
+/// Writes the traces of ranks 0, 1, ... to one file in Chrome's trace format, one process per rank. `io` if the file
+/// cannot be written.
 Status writeTraces(const std::string &path, std::span<const Trace> traces);
 
 } // namespace meshplan

@@ -9,6 +9,7 @@ static Status copyRuns(std::span<const std::vector<CommonRun>> dims, int64_t dim
   if (dim == static_cast<int64_t>(dims.size()))
     return copyElements(source, target);
   for (const CommonRun &run : dims[dim]) {
+    // A whole dim needs no views.
     if (run.size == source.shape()[dim] && run.size == target.shape()[dim])
       return copyRuns(dims, dim + 1, source, target);
     MESHPLAN_ASSIGN_OR_RETURN(Tensor from, narrow(source, dim, run.source, run.size));
@@ -34,7 +35,7 @@ Status meshplan::copyRun(const Tensor &from, int64_t source, const Tensor &into,
   return copyElements(run, place);
 }
 
-/// Visits the pieces of a flat tensor, each in its own shape.
+/// Visits the pieces of a packed tensor, each reshaped to its own shape.
 template <typename Visit>
 static Status forEachPiece(std::span<const Overlap> pieces, const Tensor &packed, const Visit &visit) {
   int64_t begin = 0;

@@ -8,19 +8,19 @@
 
 namespace meshplan {
 
-/// Copies what the overlap names from `source` to `target`.
+/// Copies the elements of the overlap from `source` to `target`.
 Status copyOverlap(const Overlap &overlap, const Tensor &source, const Tensor &target);
 
-/// The elements as a tensor of one dim: a view of a row-major tensor, a copy of another one.
+/// The elements as a tensor of one dim: a view of a row-major tensor, a copy of any other.
 Expected<Tensor> flatten(const Tensor &tensor);
 
-/// Copies `count` elements of one tensor of one dim to another.
+/// Copies `count` elements from one tensor of one dim to another.
 Status copyRun(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count);
 
-/// A new flat tensor with the pieces of `source` one after the other.
+/// A new flat tensor with the pieces of `source`, concatenated.
 Expected<Tensor> pack(std::span<const Overlap> pieces, const Tensor &source);
 
-/// Puts the pieces, which lie one after the other in the flat tensor `packed`, into `target`.
+/// Copies the pieces, which are consecutive in the flat tensor `packed`, into `target`.
 Status unpack(std::span<const Overlap> pieces, const Tensor &packed, const Tensor &target);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- meeting_point.cpp - where ranks without MPI meet -------------------===//
+//===- meeting_point.cpp - the store address of ranks without MPI ---------===//
 
 #include "runtime/launch/meeting_point.h"
 
@@ -30,6 +30,7 @@ Expected<std::optional<MeetingPoint>> meshplan::meetingPointOf(const Environment
                          " is not; help: unset it, or set both to the machine of rank 0 and a free port of it");
   MESHPLAN_ASSIGN_OR_RETURN(meeting.port, portOf(port));
   meeting.isServed = textOf(environment, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+  // A restart of the job uses the same store, so its keys must differ from those of the failed run.
   meeting.run = "meshplan/" + textOf(environment, "TORCHELASTIC_RUN_ID") + "/" +
                 textOf(environment, "TORCHELASTIC_RESTART_COUNT");
   return std::optional(meeting);

@@ -1,10 +1,11 @@
-//===- meeting_point.h - where ranks without MPI meet ------------*- C++ -*-===//
+//===- meeting_point.h - the store address of ranks without MPI -*- C++ -*-===//
+//
+// The variables that tell ranks without MPI where to meet:
 //
 //   MASTER_ADDR, MASTER_PORT          the machine of rank 0, and a port of it
-//   TORCHELASTIC_USE_AGENT_STORE      "True": torchrun serves the store there,
-//                                     otherwise rank 0 does
+//   TORCHELASTIC_USE_AGENT_STORE      "True": torchrun serves the store there; otherwise rank 0 does
 //   TORCHELASTIC_RUN_ID, TORCHELASTIC_RESTART_COUNT
-//                                     tell the runs of one store apart
+//                                     distinguish the runs of one store
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +25,11 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 struct MeetingPoint {
   std::string host;
   uint16_t port = 0;
-  bool isServed = false; ///< by the launcher
-  std::string run;       ///< begins the keys of this run
+  bool isServed = false; ///< the launcher serves the store
+  std::string run;       ///< prefix of the run's keys
 };
 
-/// Nothing when neither address nor port is set; `invalid` when one of them is, or the port is none.
+/// Nullopt if neither address nor port is set; `invalid` if only one of them is, or the port is not a port number.
 Expected<std::optional<MeetingPoint>> meetingPointOf(const Environment &environment);
 
 } // namespace meshplan

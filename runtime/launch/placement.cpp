@@ -1,4 +1,4 @@
-//===- placement.cpp - how this process was started -----------------------===//
+//===- placement.cpp - ranks and sizes from launchers ---------------------===//
 
 #include "runtime/launch/placement.h"
 
@@ -11,7 +11,7 @@ namespace meshplan {
 
 namespace {
 
-/// Where a launcher tells rank and size; an empty name is not told.
+/// The variables in which a launcher gives rank and size. An empty name: the launcher does not give it.
 struct Source {
   std::string_view rank, size;
   bool isMpi = false;
@@ -21,7 +21,7 @@ constexpr Source openMpi{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true}, 
     pmix{"PMIX_RANK", "", true}, torchrun{"RANK", "WORLD_SIZE"}, slurmStep{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
     slurmJob{"SLURM_PROCID", "SLURM_NTASKS"};
 
-/// The number among the processes of a machine, and how many these are.
+/// The rank among the processes of a machine, and their number.
 constexpr Source localSources[] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
                                    {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
                                    {"LOCAL_RANK", "LOCAL_WORLD_SIZE"},
@@ -48,7 +48,7 @@ Expected<std::optional<int64_t>> read(const Environment &environment, std::strin
   return std::optional(value);
 }
 
-/// What one launcher says; nothing when it is not there.
+/// What one launcher says; nullopt if its variables are not set.
 Expected<std::optional<Placement>> readSource(const Environment &environment, const Source &source) {
   MESHPLAN_ASSIGN_OR_RETURN(std::optional<int64_t> rank, read(environment, source.rank));
   MESHPLAN_ASSIGN_OR_RETURN(std::optional<int64_t> size, read(environment, source.size));
@@ -72,7 +72,7 @@ Status disagreement(const Placement &placement, const std::string &other, const 
                        positionOf(placement), ", ", other, " ", position);
 }
 
-/// Takes what `next` says, which must not contradict what is known.
+/// Adds what `next` says, which must not contradict what is known.
 Status merge(Placement &known, const Placement &next) {
   if (known.source.empty()) {
     known = next;
@@ -85,7 +85,7 @@ Status merge(Placement &known, const Placement &next) {
   return Status();
 }
 
-/// The variables of another launcher may be those of the one that has started it, so they are not compared.
+/// Only the first local source counts, without comparison: the variables of the others may come from an outer launcher.
 Status readLocal(const Environment &environment, Placement &placement) {
   for (const Source &source : localSources) {
     MESHPLAN_ASSIGN_OR_RETURN(placement.localRank, read(environment, source.rank));
@@ -105,11 +105,14 @@ Expected<Placement> readRanks(const Environment &environment) {
   Placement placement;
   for (const Source &source : {openMpi, pmi, pmix, torchrun}) {
     MESHPLAN_ASSIGN_OR_RETURN(std::optional<Placement> next, readSource(environment, source));
+    // Several launchers may be nested, such as torchrun in a Slurm job; they must agree.
     if (next)
       MESHPLAN_RETURN_IF_ERROR(merge(placement, *next));
   }
+  // Slurm also sets its variables for what other launchers start in a job, so they count only without any other.
   if (!placement.source.empty() || !environment.contains("SLURM_STEP_ID"))
     return placement;
+  // A step may have fewer tasks than its job.
   const Source &slurm = environment.contains(slurmStep.size) ? slurmStep : slurmJob;
   MESHPLAN_ASSIGN_OR_RETURN(std::optional<Placement> task, readSource(environment, slurm));
   return task ? *task : placement;
@@ -125,7 +128,7 @@ Expected<Placement> placementOf(const Environment &environment) {
   return placement;
 }
 
-/// How the hosts of several processes talk.
+/// How the hosts of several processes communicate.
 static Hosts hostsOf(const Placement &placement, const std::optional<MeetingPoint> &meeting) {
   return !placement.isMpi && meeting ? Hosts::store : Hosts::mpi;
 }
@@ -146,7 +149,7 @@ static bool isSlurm(const Placement &placement) {
   return placement.source == nameOf(slurmStep) || placement.source == nameOf(slurmJob);
 }
 
-/// MPI does not start in a process of srun that has no PMI, and ends it.
+/// MPI cannot start in a process of srun without PMI; it ends the process.
 static Status checkSlurm(const Placement &placement, const Workload &workload) {
   if (!isSlurm(placement) || placement.alone())
     return Status();
@@ -164,7 +167,7 @@ static Status checkSlurm(const Placement &placement, const Workload &workload) {
                        help, ", or start one process, which runs all ranks");
 }
 
-/// Each of several processes of torchrun would be alone in an MPI of its own.
+/// Each process of torchrun would be alone in its own MPI world.
 static Status checkTorchrun(const Placement &placement, const Workload &workload) {
   if (!placement.isTorchrun || placement.alone() || workload.device != "cpu")
     return Status();
@@ -181,9 +184,10 @@ Expected<Connection> chooseBackend(std::string_view asked, const Placement &plac
     return Status::error(StatusCode::invalid, "--backend threads runs all ranks in one process, but this is ",
                          positionOf(placement), " (", placement.source,
                          "); help: leave out --backend, or start one process");
+  // First the connection of the hosts: the backend of GPUs needs one for its set-up and for failures.
   Hosts hosts = placement.alone() ? Hosts::threads : hostsOf(placement, meeting);
   bool mayBeCuda = workload.device.empty() && asked.empty() && hosts == Hosts::store;
-  // What is wrong with the schedule each process says by itself.
+  // If the schedule cannot be read, each process reports that by itself.
   if (workload.device.empty() && hosts == Hosts::mpi && isSlurm(placement))
     return Connection{Backend::threads, Hosts::threads};
   bool needsMpi = hosts == Hosts::mpi || workload.device == "cpu";
@@ -203,6 +207,7 @@ Status checkAgainstMpi(const Placement &placement, int64_t mpiRank, int64_t mpiS
     return Status();
   Placement mpi{.source = "", .rank = mpiRank, .size = mpiSize};
   Status status = disagreement(placement, "MPI says", positionOf(mpi));
+  // With a single MPI process, MPI does not know the launcher; otherwise both counts are real and contradict.
   if (mpiSize > 1)
     return status;
   return Status::error(status.code(), status.message(),
@@ -223,6 +228,7 @@ Expected<int> chooseGpu(int64_t rank, std::optional<int64_t> localRank, int gpus
   if (gpus == 0)
     return Status(StatusCode::unsupported, who + "the schedule is for cuda, and this machine has no CUDA device; help: "
                                                  "compile with --device cpu");
+  // Guessing rank modulo GPUs would be wrong where machines have different numbers of ranks.
   if (!localRank)
     return Status(StatusCode::invalid, who + "which of the GPUs of this machine is for this rank is not known; help: "
                                              "set LOCAL_RANK, from 0 on in each machine");

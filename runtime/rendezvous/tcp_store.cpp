@@ -12,7 +12,7 @@ using namespace meshplan;
 
 namespace {
 
-/// What the library logs, with stack traces, is what the Status says, too.
+/// The library's log output, with stack traces, repeats what the Status says.
 void silenceLibrary() {
   constexpr int fatalOnly = 3;
   FLAGS_caffe2_log_level = std::max(FLAGS_caffe2_log_level, fatalOnly);
@@ -23,7 +23,7 @@ std::string textOf(const std::vector<uint8_t> &bytes) { return {bytes.begin(), b
 
 std::string nameOf(const TcpAddress &address) { return address.host + ":" + std::to_string(address.port); }
 
-/// The library repeats what it tried.
+/// The library appends a list of its attempts.
 std::string firstLine(const std::string &text) { return text.substr(0, text.find('\n')); }
 
 class TcpStore final : public KeyValueStore {

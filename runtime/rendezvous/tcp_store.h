@@ -14,10 +14,9 @@ struct TcpAddress {
   uint16_t port = 0;
 };
 
-/// Reaches the store of PyTorch's kind (c10d::TCPStore) at `address`, within
-/// `limit`. With `serves` this process is the one that has it, for as long as
-/// the object lives. `peerLost` when nobody serves, `invalid` when this process
-/// cannot, because the port is taken for example.
+/// Connects to a store of PyTorch's kind (c10d::TCPStore) at `address`, within `limit`. With `serves` this process
+/// hosts the store as long as the object lives. `peerLost` if nobody serves it; `invalid` if this process cannot serve
+/// it, for example because the port is in use.
 Expected<std::unique_ptr<KeyValueStore>> openTcpStore(const TcpAddress &address, bool serves,
                                                       std::chrono::milliseconds limit);
 

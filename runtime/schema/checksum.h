@@ -1,11 +1,9 @@
-//===- checksum.h - the last bytes of an artifact ----------------*- C++ -*-===//
+//===- checksum.h - the checksum of an artifact -----------------*- C++ -*-===//
 //
-// An artifact is a FlatBuffer and behind it the checksum of all its bytes: XXH3
-// with 64 bits and seed 0, little-endian. The compiler appends it and the
-// runtime compares it before it reads anything else, so that a bit that changed
-// on the way is noticed wherever it is, also in a constant, which any bytes
-// would fit. XXH3 takes several GB/s, no more than reading the file. Every format
-// from 2 on ends in this way. Format 1 had no checksum and the identifier MPSC.
+// An artifact is a FlatBuffer followed by a checksum of all its bytes: XXH3, 64 bits, seed 0, little-endian. The
+// compiler appends it. The runtime compares it before it reads anything else, so that any changed bit is noticed, even
+// one in the data of a constant, where every byte value is valid. XXH3 processes several GB/s and costs no more than
+// reading the file. Every format from 2 on ends this way; format 1 had no checksum and the identifier MPSC.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,12 +31,12 @@ inline Checksum checksumOf(std::span<const uint8_t> content) {
   return checksum;
 }
 
-/// The FlatBuffer of an artifact; empty when the file is shorter than a checksum.
+/// The FlatBuffer of an artifact; empty if the file is shorter than a checksum.
 inline std::span<const uint8_t> contentOf(std::span<const uint8_t> artifact) {
   return artifact.first(artifact.size() < sizeof(Checksum) ? 0 : artifact.size() - sizeof(Checksum));
 }
 
-/// True if the last bytes are the checksum of those before them.
+/// True if the last bytes are the checksum of the bytes before them.
 inline bool hasRightChecksum(std::span<const uint8_t> artifact) {
   if (artifact.size() < sizeof(Checksum))
     return false;

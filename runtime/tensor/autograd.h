@@ -1,7 +1,7 @@
 //===- autograd.h - gradients by the compute library -------------*- C++ -*-===//
 //
-// For programs that are not differentiated by the compiler: operators are
-// recorded while they run, and the compute library goes back over them.
+// Gradients of programs that the compiler does not differentiate: the compute library records operators while they run,
+// and then goes backward through them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +14,9 @@
 
 namespace meshplan {
 
-/// While it exists, operators that this thread calls are recorded, also inside of a ComputeScope, and use `threads`
-/// threads; what makes a tensor without saying of which float makes one of `dtype`. That last is a setting of the
-/// process: no other thread of it may compute. Create and destroy on the same thread.
+/// During its lifetime, operators called by this thread are recorded, even inside a ComputeScope, and use `threads`
+/// threads. Operators that create a float tensor without a dtype use `dtype`. This default dtype is a setting of the
+/// process, so no other thread may compute. Create and destroy on the same thread.
 class AutogradScope {
 public:
   AutogradScope(int threads, DType dtype);
@@ -29,14 +29,14 @@ private:
   std::unique_ptr<Guards> guards;
 };
 
-/// A tensor with the same elements, of which gradients can be asked. `invalid` unless it is of floats.
+/// A tensor with the same elements that records operators for its gradient. `invalid` unless it has floats.
 Expected<Tensor> differentiable(const Tensor &tensor);
 
-/// The same elements without what was recorded of them.
+/// The same elements without the recorded operators.
 Expected<Tensor> detached(const Tensor &tensor);
 
-/// The gradients of a tensor of one number with respect to `leaves`, which differentiable has made; not defined where
-/// it does not depend on one. Frees what was recorded. Inside of an AutogradScope.
+/// The gradients of a tensor with one element with respect to `leaves`, which `differentiable` has made. A gradient is
+/// undefined if `number` does not depend on the leaf. Frees the recorded operators. Call inside an AutogradScope.
 Expected<std::vector<Tensor>> gradientsOf(const Tensor &number, std::span<const Tensor> leaves);
 
 } // namespace meshplan

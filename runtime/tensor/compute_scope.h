@@ -1,7 +1,7 @@
-//===- compute_scope.h - settings of a thread that computes ------*- C++ -*-===//
+//===- compute_scope.h - compute settings of a thread -----------*- C++ -*-===//
 //
-// The compute library keeps its settings per thread. Every thread that runs
-// operators of a schedule holds a ComputeScope while it does.
+// The compute library keeps settings per thread. Every thread holds a ComputeScope while it runs operators of a
+// schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +14,8 @@
 
 namespace meshplan {
 
-/// Turns off recording for autograd, bounds the threads that operators of this
-/// thread use, and says on which device new tensors lie. The device is one that
-/// countCudaDevices has counted. Create and destroy on the same thread.
+/// Disables recording for autograd, limits the number of threads that operators of this thread use, and selects the
+/// device of new tensors, which must be among those that countCudaDevices found. Create and destroy on the same thread.
 class ComputeScope {
 public:
   explicit ComputeScope(int threads, Device device = {});
@@ -29,8 +28,8 @@ private:
   std::unique_ptr<Guards> guards;
 };
 
-/// Threads for each rank, at least one, where `processes` processes share this machine and each runs `ranks` ranks: an
-/// equal share of the machine's cores, within the cores that this process may use.
+/// The number of threads per rank, at least one, if `processes` processes share this machine and each runs `ranks`
+/// ranks: an equal share of the machine's cores, within the cores that this process may use.
 int threadsPerRank(int ranks, int processes = 1);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- device.h - where a rank computes --------------------------*- C++ -*-===//
+//===- device.h - the device of a rank --------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_DEVICE_H
 #define MESHPLAN_RUNTIME_TENSOR_DEVICE_H
@@ -13,28 +13,25 @@ enum class DeviceKind : uint8_t { cpu, cuda };
 
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
-  int index = 0; ///< of the GPU on this machine
+  int index = 0; ///< index of the GPU on this machine
 
   bool isHost() const { return kind == DeviceKind::cpu; }
 };
 
-/// GPUs of this machine; 0 without a driver. Opens the compute library's CUDA
-/// part, which takes seconds, so only what needs it asks; call it before the
-/// first tensor of the process. `unsupported` where that part is missing.
+/// Number of GPUs of this machine; 0 without a driver. Loads the compute library's CUDA part, which takes seconds, so
+/// call it only if needed, and before the first tensor of the process. `unsupported` if that part is missing.
 Expected<int> countCudaDevices();
 
-/// Of the ComputeScope of the calling thread; the host without one.
+/// The device of the ComputeScope of the calling thread; the host without one.
 Device deviceOfThread();
 
-/// Where operators of the calling thread are enqueued, as the device's driver
-/// knows it (a cudaStream_t). Null on the host.
+/// The native stream (a cudaStream_t) on which operators of the calling thread are enqueued. Null on the host.
 void *computeStream();
 
-/// Returns when what the calling thread has enqueued is done; at once on the host.
+/// Waits until the work enqueued by the calling thread is done. Returns at once on the host.
 Status synchronizeCompute();
 
-/// Largest number of bytes that tensors of the device have had, temporaries
-/// included. 0 on the host, which has MemoryPool.
+/// Peak memory of tensors on the device, in bytes, including temporaries. 0 on the host, which has MemoryPool.
 int64_t peakDeviceBytes(Device device);
 
 } // namespace meshplan

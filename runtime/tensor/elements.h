@@ -1,7 +1,7 @@
-//===- elements.h - numbers about the elements of tensors --------*- C++ -*-===//
+//===- elements.h - comparing elements of tensors ---------------*- C++ -*-===//
 //
-// For comparisons: computed in 64 bits where nothing else is said, on the device of the tensors.
-// Truth values count as 0 and 1.
+// Numbers about the elements of tensors, for comparisons. Computed in 64 bits unless stated otherwise, on the device of
+// the tensors. Booleans count as 0 and 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,56 +14,56 @@
 
 namespace meshplan {
 
-/// The same numbers in another element type.
+/// The elements converted to another dtype.
 Expected<Tensor> converted(const Tensor &tensor, DType dtype);
 
-/// The tensor with some of its elements moved to a neighbour among the numbers of its element type, by draws of `seed`:
-/// each goes up with a probability of 1/6, and down with 1/6. That has four times the variance of rounding, which is a
-/// twelfth of a unit in the last place squared. Zeros stay, and so does what has no finite neighbour. Differentiable.
-/// `invalid` unless it is of floats.
+/// The tensor with some elements moved to the adjacent value of the dtype, decided by random numbers with `seed`: up
+/// with probability 1/6, down with 1/6. This perturbs the rounding: its variance is four times that of rounding, which
+/// is 1/12 of a squared unit in the last place. Zeros stay, and so do elements without a finite neighbour.
+/// Differentiable. `invalid` unless the tensor has floats.
 Expected<Tensor> roundedAnew(const Tensor &tensor, uint64_t seed);
 
-/// Half of a unit in the last place of the largest element of a tensor of 16 bits, by which it is rounded at the least;
-/// 0 for others, and where that element is no finite number.
+/// For a tensor of 16 bits, half a unit in the last place of its largest element: the rounding error that it has at
+/// least. 0 for other dtypes, and if that element is not finite.
 Expected<double> roundingOf(const Tensor &tensor);
 
-/// True if both have elements in the same memory.
+/// True if the tensors have elements in the same memory (alias each other).
 bool shareMemory(const Tensor &tensor, const Tensor &other);
 
-/// The sum of two tensors of one shape and element type, in it. `invalid` for others.
+/// The sum of two tensors of the same shape and dtype. `invalid` otherwise.
 Expected<Tensor> sumOf(const Tensor &tensor, const Tensor &other);
 
-/// The elements of a tensor of floats divided by a number.
+/// The elements of a float tensor divided by a number.
 Expected<Tensor> dividedBy(const Tensor &tensor, double number);
 
-/// How far a tensor is from the exact one. An error is infinite where exactly one of the two is no finite number, or
-/// both are other such numbers.
+/// The errors of a tensor relative to the exact one. An error is infinite if exactly one of the two elements is
+/// non-finite, or if they are different non-finite values.
 struct ElementErrors {
   double largest = 0;
-  double ofOthers = 0; ///< of the elements that are not the exact ones, rounded once
+  double ofOthers = 0; ///< largest error of the elements that differ from the exact ones rounded once
 };
 
 /// `invalid` unless the shapes are equal.
 Expected<ElementErrors> errorsOf(const Tensor &tensor, const Tensor &exact);
 
-/// Of all elements that are finite; 0 without elements.
+/// The largest magnitude of the finite elements; 0 if there are none.
 Expected<double> largestMagnitude(const Tensor &tensor);
 
-/// Elements that are no finite numbers.
+/// The non-finite elements of a tensor.
 struct NonfiniteElements {
   int64_t count = 0;
-  int64_t first = 0; ///< the place of the first, counted in row-major order
+  int64_t first = 0; ///< row-major position of the first
 };
 
-/// Those that are NaN and, unless told otherwise, infinite; none of a tensor of whole numbers. Reads each element once;
-/// on a device, with a few MiB of its memory.
+/// Finds the elements that are NaN or, with `infinities`, infinite. Integer tensors have none. Reads each element once;
+/// on a device it needs a few MiB of temporaries.
 Expected<NonfiniteElements> nonfiniteIn(const Tensor &tensor, bool infinities = true);
 
-/// The place of the only element that is `number`, counted in row-major order; nothing if there are several, or none.
+/// The row-major position of the only element that equals `number`; nullopt if there is none or several.
 Expected<std::optional<int64_t>> onlyPlaceOf(const Tensor &tensor, int64_t number);
 
-/// Square root of the sum of all squares, as torch.nn.utils.clip_grad_norm_ computes it: not in 64 bits, but in the
-/// element types of the tensors, which are on one device. 0 without tensors.
+/// The norm of all elements, as torch.nn.utils.clip_grad_norm_ computes it: in the dtypes of the tensors, not in 64
+/// bits. The tensors are on one device. 0 without tensors.
 Expected<double> normOf(std::span<const Tensor> tensors);
 
 } // namespace meshplan

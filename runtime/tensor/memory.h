@@ -1,9 +1,8 @@
 //===- memory.h - the memory of one rank --------------------------*- C++ -*-===//
 //
-// Counts the bytes of tensors per rank where several ranks share a process,
-// temporaries inside of operators included, and keeps freed blocks for the same
-// rank: a step asks for the sizes of the step before, and fresh pages from the
-// system cost more than most operators.
+// Counts the bytes of tensors per rank, even if several ranks share a process, including temporaries of operators.
+// Keeps freed blocks for the same rank: a step needs the same sizes as the step before, and fresh pages from the system
+// cost more than most operators.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +17,8 @@
 
 namespace meshplan {
 
-/// The host memory of one rank. What it keeps of freed blocks together with what
-/// is in use stays below 1.25 times the peak; all of it is given back when the
-/// pool and its last block are gone. Thread safe.
+/// The host memory of one rank. Memory in use plus kept blocks stay below 1.25 times the peak. Everything is returned
+/// when the pool and its last block are gone. Thread safe.
 class MemoryPool {
 public:
   MemoryPool() = default;
@@ -28,26 +26,26 @@ public:
   MemoryPool &operator=(const MemoryPool &) = delete;
   ~MemoryPool();
 
-  /// Bytes that are in use now, as asked for.
+  /// Bytes in use now, as requested.
   int64_t current() const;
 
-  /// Largest value of `current` since construction.
+  /// Peak memory: the largest value of `current` since construction.
   int64_t peak() const;
 
-  /// Bytes of freed blocks that wait for their next use.
+  /// Bytes of freed blocks kept for reuse.
   int64_t kept() const;
 
-  /// A block of memory, aligned to 64. Its capacity may be larger than `bytes`.
+  /// A block of memory, aligned to 64. Its capacity may exceed the requested bytes.
   struct Block {
     void *address = nullptr;
     size_t capacity = 0;
   };
 
-  /// A block for `bytes` and `overhead` bytes more, which are not counted. Throws
-  /// std::bad_alloc when the system has no memory.
+  /// Allocates a block for `bytes`, and `overhead` more that are not counted. Throws std::bad_alloc if the system has
+  /// no memory.
   Block allocate(size_t bytes, size_t overhead = 0);
 
-  /// Takes back a block that was allocated with `bytes`.
+  /// Returns a block that was allocated with `bytes`.
   void release(Block block, size_t bytes);
 
 private:
@@ -56,22 +54,20 @@ private:
 
   mutable std::mutex mutex;
   int64_t currentBytes = 0, peakBytes = 0, keptBytes = 0;
-  std::vector<Block> keptBlocks; // in the order in which they were freed
+  std::vector<Block> keptBlocks; // oldest free first
 };
 
-/// Makes the compute library take its host memory from the pool of the calling
-/// thread. Call before the first tensor of such a thread; later calls do
-/// nothing. Thread safe.
+/// Makes the compute library allocate host memory from the pool of the calling thread. Call before the first tensor of
+/// such a thread; further calls do nothing. Thread safe.
 void installPoolAllocator();
 
-/// The memory of a rank: that of its device, where the device is the host, and that of the host.
+/// The memory pools of a rank: of its device, if that is the host, and of the host.
 struct RankPools {
   std::shared_ptr<MemoryPool> device, host;
 };
 
-/// While it exists, tensors that this thread makes live in `device`, and within a
-/// HostScope in `host`, whoever frees them. Scopes nest. Threads without a pool
-/// use the system's memory.
+/// During its lifetime, tensors created by this thread are allocated from `device`, inside a HostScope from `host`,
+/// whichever thread frees them. Scopes nest. Threads without a pool use the system's memory.
 class PoolScope {
 public:
   explicit PoolScope(std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> host = nullptr);
@@ -83,11 +79,11 @@ private:
   RankPools outer;
 };
 
-/// While it exists, what allocateTensor makes on this thread lies in the memory of the host, and so does what operators
-/// make of such tensors. Create and destroy on the same thread.
+/// During its lifetime, allocateTensor on this thread allocates host memory, and operators on host tensors do too.
+/// Create and destroy on the same thread.
 class HostScope {
 public:
-  /// Changes nothing unless `isOnHost`.
+  /// Has no effect unless `isOnHost`.
   explicit HostScope(bool isOnHost = true);
   HostScope(const HostScope &) = delete;
   HostScope &operator=(const HostScope &) = delete;
@@ -97,10 +93,10 @@ private:
   bool outerIsHost;
 };
 
-/// True within a HostScope of the calling thread.
+/// True if the calling thread is in a HostScope.
 bool inHostScope();
 
-/// The pool in which the calling thread makes tensors now; null is the system's memory.
+/// The pool that the calling thread allocates from now; null: the system's memory.
 const std::shared_ptr<MemoryPool> &currentPool();
 
 } // namespace meshplan

@@ -9,15 +9,15 @@
 
 using namespace meshplan;
 
-/// Smaller blocks are cheap to get from the system.
+/// Smaller blocks are cheap to get from the system, so they are not kept.
 static constexpr size_t smallestKept = size_t(64) << 10;
 
 static constexpr size_t alignment = 64, pageBytes = 4096, hugePageBytes = size_t(2) << 20;
 
 static size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Maps pages of its own, aligned so that the system can back them with huge pages. That is advice: a system that does
-/// not know it is as good.
+/// Maps pages of its own, aligned so that the system can back them with huge pages. This is only a hint; it may be
+/// ignored.
 static void *mapPages(size_t capacity) {
   size_t reserved = capacity + hugePageBytes;
   void *mapped = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -30,7 +30,7 @@ static void *mapPages(size_t capacity) {
     munmap(begin, before);
   if (after > 0)
     munmap(address + capacity, after);
-  // Only the pages that lie wholly inside, so that no more memory is used than was asked for.
+  // Only whole huge pages, so that no more memory is used than requested.
   (void)madvise(address, capacity / hugePageBytes * hugePageBytes, MADV_HUGEPAGE);
   return address;
 }
@@ -76,6 +76,7 @@ int64_t MemoryPool::kept() const {
 MemoryPool::Block MemoryPool::takeKept(size_t bytes) {
   auto best = keptBlocks.end();
   for (auto block = keptBlocks.begin(); block != keptBlocks.end(); ++block) {
+    // A bound on waste keeps a small tensor from taking the block that the next large one needs.
     bool fits = block->capacity >= bytes && block->capacity <= roundUp(bytes + bytes / 8, pageBytes);
     if (fits && (best == keptBlocks.end() || block->capacity < best->capacity))
       best = block;
@@ -88,7 +89,7 @@ MemoryPool::Block MemoryPool::takeKept(size_t bytes) {
   return block;
 }
 
-/// The blocks that have waited longest go first.
+/// Discards the blocks that have been free longest.
 void MemoryPool::discardAbove(int64_t limit, std::vector<Block> &discarded) {
   size_t count = 0;
   while (count < keptBlocks.size() && currentBytes + keptBytes > limit)
@@ -108,6 +109,7 @@ MemoryPool::Block MemoryPool::allocate(size_t bytes, size_t overhead) {
     peakBytes = std::max(peakBytes, currentBytes);
     discardAbove(limitOf(peakBytes), discarded);
   }
+  // System calls are made without the lock.
   for (const Block &each : discarded)
     giveToSystem(each);
   if (block.address)

@@ -1,4 +1,4 @@
-//===- memory_scopes.cpp - in whose memory a thread makes tensors ----------===//
+//===- memory_scopes.cpp - the pool of a thread ---------------------------===//
 
 #include "runtime/tensor/memory.h"
 

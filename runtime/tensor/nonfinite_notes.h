@@ -1,7 +1,7 @@
-//===- nonfinite_notes.h - where a rank met NaN or infinity ------*- C++ -*-===//
+//===- nonfinite_notes.h - ranks with non-finite gradients ------*- C++ -*-===//
 //
-// The kernel meshplan.note_nonfinite says of a gradient which rank made the first
-// element that is no number: behind the reduction all ranks have it.
+// The kernel meshplan.note_nonfinite records which rank made the first non-finite element of a gradient. After the
+// reduction all ranks have such elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +18,12 @@ namespace meshplan {
 struct NonfiniteNotesAccess;
 
 struct NonfiniteNote {
-  std::string name;      ///< of the parameter
-  int64_t count = 0;     ///< of elements, at least one
-  bool isSummed = false; ///< ranks have added the gradient up before: any of them may have made these
+  std::string name;      ///< name of the parameter
+  int64_t count = 0;     ///< number of non-finite elements, at least one
+  bool isSummed = false; ///< the gradient was already reduced over ranks, any of which may have made these
 };
 
-/// Gathers what operators of this thread note, for as long as it lives; an inner one takes over. Create, read and
+/// Collects the notes of this thread's operators during its lifetime; an inner object takes over. Create, read and
 /// destroy on the same thread.
 class NonfiniteNotes {
 public:
@@ -32,7 +32,7 @@ public:
   NonfiniteNotes &operator=(const NonfiniteNotes &) = delete;
   ~NonfiniteNotes();
 
-  /// One note for each name with elements that are no numbers, in the order of their first calls. Waits for the device.
+  /// One note per name that has non-finite elements, in the order of the first calls. Waits for the device.
   std::vector<NonfiniteNote> read() const;
 
 private:

@@ -9,7 +9,7 @@ namespace meshplan {
 
 enum class OptimizerKind : uint8_t { adam, adamw, sgd };
 
-/// Numbers by the names that torch.optim has for them; those of the other kinds do not count.
+/// Parameters of torch.optim by their names there. Only those of `kind` are used.
 struct OptimizerNumbers {
   OptimizerKind kind = OptimizerKind::sgd;
   double rate = 0, weightDecay = 0;
@@ -18,12 +18,12 @@ struct OptimizerNumbers {
   bool nesterov = false;
 };
 
-/// Twin of the first step of torch.optim.Adam, AdamW or SGD: the parameter behind it. Both tensors are of `dtype`
-/// during the step, the gradient times `factor` (clipping).
+/// The parameter after the first step of torch.optim.Adam, AdamW or SGD. Parameter and gradient are converted to
+/// `dtype`, and the gradient is multiplied by `factor` (clipping).
 Expected<Tensor> firstStep(const OptimizerNumbers &numbers, const Tensor &parameter, const Tensor &gradient,
                            double factor, DType dtype);
 
-/// What torch.nn.utils.clip_grad_norm_ multiplies gradients with.
+/// The factor by which torch.nn.utils.clip_grad_norm_ multiplies gradients.
 double clippingFactor(double norm, double limit);
 
 } // namespace meshplan

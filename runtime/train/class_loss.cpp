@@ -1,4 +1,4 @@
-//===- class_loss.cpp - what a program's loss is made of ------------------===//
+//===- class_loss.cpp - the structure of a class loss ---------------------===//
 
 #include "runtime/train/class_loss.h"
 
@@ -28,7 +28,7 @@ static bool isClassLoss(std::string_view name) {
   return std::ranges::find(losses, name) != std::end(losses);
 }
 
-/// True if all targets weigh the same, and the loss of each is the negative logarithm of one probability.
+/// True if all targets have equal weight, and the loss of each is the negative log probability of its class.
 static bool isPlain(const artifact::Compute &loss) {
   const artifact::Arg *smoothing = findArg(loss, "label_smoothing");
   bool isSmoothed = smoothing && smoothing->reals() && smoothing->reals()->Get(0) != 0;
@@ -44,11 +44,12 @@ static bool isInput(const artifact::Program &program, int value, bool ofFloats) 
   return false;
 }
 
-/// True if a value is computed of inputs of whole numbers and nothing else: a number of targets, and no factor.
+/// True if a value is computed from integer inputs only: it is a number of targets, not a scale factor.
 static bool isCount(const artifact::Program &program, int value) {
   while (true) {
     if (isInput(program, value, /*ofFloats=*/false))
       return true;
+    // Follows views, copies and collectives, which do not change the numbers.
     int behind = valueBehind(program, value);
     if (behind < 0)
       break;
@@ -67,7 +68,7 @@ static bool isCount(const artifact::Program &program, int value) {
 }
 
 namespace {
-/// Goes from a loss back to the losses of its targets.
+/// Walks from a loss back to the losses of its targets.
 class LossWalk {
 public:
   LossWalk(const artifact::Program &program, int value) : program(program), value(value) {}
@@ -93,10 +94,11 @@ private:
     return reduction && reduction->ints() && reduction->ints()->Get(0)->constant() == 1;
   }
 
-  /// Through a sum or a mean. A sum of means is none.
+  /// Steps back through a sum or a mean. A sum of means is not a mean.
   bool isStepBack(const artifact::Compute &call, std::string_view name) {
     bool divides = name == "aten.div" && valueArg(call, "other") >= 0 && isCount(program, valueArg(call, "other"));
     bool averages = name == "aten.mean" || name == "meshplan.mean_addend" || divides;
+    // Walking back, the mean or the division comes before any sum: loss = sum(...) / count.
     if ((!averages && name != "aten.sum") || (averages && isSum && !isMean))
       return false;
     isMean |= averages;
@@ -119,10 +121,10 @@ bool meshplan::isMeanCrossEntropy(const artifact::Program &program, std::string_
 }
 
 //===----------------------------------------------------------------------===//
-// Targets that do not count
+// Ignored targets
 //===----------------------------------------------------------------------===//
 
-/// The number that all of these are, whole ones of `size` bytes, is `number`.
+/// True if all of the numbers, integers of `size` bytes, equal `number`.
 static bool areAll(std::span<const std::byte> numbers, int64_t size, int64_t number) {
   for (; !numbers.empty(); numbers = numbers.subspan(size))
     if (std::memcmp(numbers.data(), &number, size) != 0)
@@ -130,7 +132,7 @@ static bool areAll(std::span<const std::byte> numbers, int64_t size, int64_t num
   return true;
 }
 
-/// Of one class loss: see textOfIgnored. `parts` are calls of the model in a step.
+/// As the public textOfIgnored, for one class loss. `parts` is the number of model calls (microbatches) in a step.
 static std::string textOfIgnored(const artifact::Port &targets, int64_t ignored, int64_t parts, const Dataset &data,
                                  int64_t position) {
   std::optional<size_t> index = data.findField(targets.name()->string_view());

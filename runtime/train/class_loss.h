@@ -1,7 +1,7 @@
-//===- class_loss.h - what a program's loss is made of -----------*- C++ -*-===//
+//===- class_loss.h - the structure of a class loss -------------*- C++ -*-===//
 //
-// Losses of classes in a program without a backward pass (`eval`): whether the
-// loss is a perplexity's logarithm, and why one may be no number.
+// Analyses the class losses of a program without backward pass (`eval`): whether the loss is the logarithm of a
+// perplexity, and why it may be NaN.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,12 @@
 
 namespace meshplan {
 
-/// True if an output is a mean of the cross entropies of targets, and nothing else: not scaled, added to others, of
-/// weighted classes or smoothed labels. False where the program does not tell.
+/// True if an output is a mean of the cross entropies of targets and nothing else: not scaled, not added to other
+/// terms, without class weights and label smoothing. False if the program does not show this.
 bool isMeanCrossEntropy(const artifact::Program &program, std::string_view output);
 
-/// Why the loss of the batch at this position of the data is not a number, where all targets of it, or of one of its
-/// microbatches, are such that do not count: "no target of the batch counts: all of 'labels' is -100". Else empty.
+/// Explains a NaN loss of the batch at this position of the data, if all targets of the batch, or of one of its
+/// microbatches, are ignored: "no target of the batch counts: all of 'labels' is -100". Else empty.
 std::string textOfIgnored(const artifact::Program &program, const Dataset &data, int64_t position);
 
 } // namespace meshplan

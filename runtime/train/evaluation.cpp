@@ -35,7 +35,9 @@ Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, 
 Expected<std::optional<EvaluationReport>> Evaluation::run(ProgramRunner &training,
                                                           const std::function<Expected<bool>()> &stops) {
   auto begin = std::chrono::steady_clock::now();
+  // Frees the batch and the outputs of the training step, so that evaluation fits into its memory.
   training.rest();
+  // Each time, since a checkpoint may have been loaded in between.
   program.share(training);
   const artifact::Program &own = program.executor().place().program();
   DatasetFeed feed(data, 0);
@@ -50,6 +52,7 @@ Expected<std::optional<EvaluationReport>> Evaluation::run(ProgramRunner &trainin
     feed.advance();
     MESHPLAN_RETURN_IF_ERROR(program.run());
     MESHPLAN_ASSIGN_OR_RETURN(double number, scalarOutput(program.executor(), loss));
+    // Batches have equal size, so the mean of their means is the mean over all samples.
     report.loss += number / static_cast<double>(batches);
     if (std::isnan(number) && report.reason.empty())
       if (std::string text = textOfIgnored(own, *data, batch * data->batch().samples); !text.empty())

@@ -9,18 +9,18 @@
 
 namespace meshplan {
 
-/// One rank of the program `eval`, which reads the parameters of a training as they are. All ranks make one and run it
-/// at the same places. Belongs to the thread of its rank.
+/// One rank of the program `eval`, which reads the current parameters of a training. All ranks create one and run it at
+/// the same points. Belongs to the thread of its rank.
 class Evaluation {
 public:
-  /// `data` has the inputs of `eval` (see evaluationProgram), and is read from its beginning each time: the first
-  /// `mostBatches` global batches of it, or all that are whole for 0.
+  /// `data` has the inputs of `eval` (see evaluationProgram). Each evaluation reads it from the beginning: the first
+  /// `mostBatches` global batches, or with 0 all complete ones.
   static Expected<Evaluation> create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
                                      int64_t mostBatches);
 
-  /// The mean of the losses of the batches. `training` holds the parameters, which are left as they are; what its last
-  /// step has left it lets go of, and what the batches leave goes at the end. Nothing where `stops`, which is asked
-  /// before each batch and answers alike on all ranks, ends it.
+  /// The mean loss over the batches. `training` holds the parameters, which do not change. Frees what its last step has
+  /// left, and at the end what the batches have left. Nullopt if `stops`, which is called before each batch and returns
+  /// the same on all ranks, ends it.
   Expected<std::optional<EvaluationReport>> run(ProgramRunner &training, const std::function<Expected<bool>()> &stops);
 
 private:
@@ -28,7 +28,7 @@ private:
       : program(std::move(program)), loss(std::move(loss)), data(std::move(data)), batches(batches) {}
 
   ProgramRunner program;
-  std::string loss; // the output that is asked for
+  std::string loss; // the output to compute
   std::shared_ptr<const Dataset> data;
   int64_t batches;
 };

@@ -1,4 +1,4 @@
-//===- event_file.cpp - the numbers of a run for TensorBoard --------------===//
+//===- event_file.cpp - TensorBoard event files ---------------------------===//
 
 #include "runtime/train/event_file.h"
 
@@ -26,7 +26,7 @@ constexpr std::array<uint32_t, 256> makeTable() {
   return table;
 }
 
-/// CRC-32C (Castagnoli), as the records mask it.
+/// CRC-32C (Castagnoli), masked as the record format requires.
 uint32_t maskedChecksum(std::string_view bytes) {
   static constexpr auto table = makeTable();
   uint32_t checksum = ~0u;
@@ -46,7 +46,7 @@ std::string varint(uint64_t number) {
   return bytes + static_cast<char>(number);
 }
 
-/// Wire types of protocol buffers: 0 varint, 1 eight bytes, 2 a length and bytes, 5 four bytes.
+/// Wire types of protocol buffers: 0 varint, 1 eight bytes, 2 length-delimited, 5 four bytes.
 std::string key(int field, int wireType) { return varint(field << 3 | wireType); }
 std::string text(int field, std::string_view bytes) { return key(field, 2) + varint(bytes.size()).append(bytes); }
 
@@ -66,7 +66,7 @@ class EventFile final : public ReportSink {
 public:
   EventFile(std::string path, std::ofstream file) : path(std::move(path)), file(std::move(file)) {}
 
-  /// What TensorBoard expects first.
+  /// The first record that TensorBoard expects.
   Status begin() { return write(event(0, text(3, "brain.Event:2"))); }
 
   Status step(const StepReport &report) override {

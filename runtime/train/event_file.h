@@ -1,7 +1,7 @@
-//===- event_file.h - the numbers of a run for TensorBoard -------*- C++ -*-===//
+//===- event_file.h - TensorBoard event files -------------------*- C++ -*-===//
 //
-// A file of records, each an `Event` of tensorflow/core/util/event.proto: the
-// fields that scalars need, in the encoding of protocol buffers.
+// An event file for TensorBoard: records with an `Event` of tensorflow/core/util/event.proto each. Only the fields that
+// scalars need, encoded as protocol buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +12,8 @@
 
 namespace meshplan {
 
-/// Makes an event file in `folder`, and the folder where there is none. Scalars are named as TensorBoard groups them:
-/// "train/loss", "evaluation/loss". `io` when the folder or the file cannot be written.
+/// Creates an event file in `folder`, and the folder if necessary. Scalar names have TensorBoard's groups:
+/// "train/loss", "evaluation/loss". `io` if the folder or the file cannot be written.
 Expected<std::unique_ptr<ReportSink>> openEventFile(const std::string &folder);
 
 } // namespace meshplan

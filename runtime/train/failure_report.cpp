@@ -1,4 +1,4 @@
-//===- failure_report.cpp - what a run leaves that ends badly -------------===//
+//===- failure_report.cpp - the report of a failed run --------------------===//
 
 #include "runtime/train/failure_report.h"
 
@@ -11,7 +11,7 @@ using namespace meshplan;
 
 using Json = nlohmann::ordered_json;
 
-/// Seconds before now.
+/// Seconds between `moment` and now.
 static double ago(CollectiveLog::Clock::time_point moment) {
   return std::chrono::duration<double>(CollectiveLog::Clock::now() - moment).count();
 }
@@ -23,6 +23,7 @@ static Json jsonOf(const CollectiveLog::Entry &entry) {
                {"bytes", entry.bytes},
                {"started_seconds_ago", ago(entry.started)}};
   json["seconds"] = entry.ended ? Json(std::chrono::duration<double>(*entry.ended - entry.started).count()) : Json();
+  // An entry without end is what a reader of a hang looks for.
   json["outcome"] = entry.ended ? Json(std::string(statusCodeName(entry.outcome))) : Json("not waited for");
   return json;
 }
@@ -41,7 +42,7 @@ std::string meshplan::collectivesPath(const std::string &folder, int64_t rank) {
 Status meshplan::writeCollectives(World &world, const Status &failure, const std::string &folder) {
   Json json = {{"rank", world.rank()}, {"ranks", world.size()}, {"failure", failure.message()}};
   json["collectives"] = entriesOf(world.log());
-  // Ranks with devices of their own talk from host to host, too.
+  // A world for device buffers has a separate log for its host collectives.
   if (&world.host() != &world)
     json["between_hosts"] = entriesOf(world.host().log());
   std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,4 +1,4 @@
-//===- gradient_norm.cpp - the norm that a step clips by ------------------===//
+//===- gradient_norm.cpp - the gradient norm of a step --------------------===//
 
 #include "runtime/train/gradient_norm.h"
 
@@ -8,7 +8,7 @@
 
 using namespace meshplan;
 
-/// What the call that makes a factor of the norm reads, or nothing.
+/// The squared norm that the clipping kernel reads; nullopt if there is none.
 static std::optional<int> squaredNorm(const artifact::Program &program) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *call = instruction->action_as_Compute();
@@ -33,5 +33,6 @@ Expected<std::optional<double>> GradientNorm::value(std::optional<double> lossSc
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(squared));
   double number = 0;
   convertFloats(host.data(), host.dtype(), reinterpret_cast<std::byte *>(&number), DType::f64, 1);
+  // Gradients are multiplied by the loss scale until the optimizer removes it.
   return std::optional(std::sqrt(number) / lossScale.value_or(1));
 }

@@ -1,4 +1,4 @@
-//===- gradient_norm.h - the norm that a step clips by -----------*- C++ -*-===//
+//===- gradient_norm.h - the gradient norm of a step ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TRAIN_GRADIENT_NORM_H
 #define MESHPLAN_RUNTIME_TRAIN_GRADIENT_NORM_H
@@ -7,18 +7,17 @@
 
 namespace meshplan {
 
-/// Sees the norm of all gradients, before they are clipped, in the runs of a step that it is given to. A program
-/// without `clip_grad_norm` computes none.
+/// Observes the norm of all gradients, before clipping, in the runs of a step that use its observer. A program without
+/// `clip_grad_norm` does not compute one.
 class GradientNorm {
 public:
   explicit GradientNorm(const Executor &step);
   GradientNorm(const GradientNorm &) = delete;
 
-  /// Null where there is nothing to see.
+  /// Null if there is no norm.
   const Observer *observer() const { return own.values.empty() ? nullptr : &own; }
 
-  /// That of the last run, of the gradients as they are without a scale of the loss. Fails as the copy from a device
-  /// does.
+  /// The norm of the last run, with the loss scale removed. Fails if the copy from the device does.
   Expected<std::optional<double>> value(std::optional<double> lossScale) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- json_log.cpp - a line of JSON for each step ------------------------===//
+//===- json_log.cpp - one line of JSON per step ---------------------------===//
 
 #include "runtime/train/json_log.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON has no NaN and no infinity.
+/// JSON has neither NaN nor infinity.
 Json numberOf(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
 Json numberOf(std::optional<double> number) { return number ? numberOf(*number) : Json(nullptr); }
 
@@ -71,17 +71,17 @@ private:
   Status write(Json line) {
     lastStep = std::max(lastStep, line["step"].get<int64_t>());
     line["time"] = unixTime();
-    // Paths need not be UTF-8, which dump would throw on.
+    // dump would throw on paths that are not UTF-8.
     file << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
     return file ? Status() : Status::error(StatusCode::io, path, ": cannot be written: ", std::strerror(errno));
   }
 
   std::string path;
   std::ofstream file;
-  int64_t lastStep; // that is done
+  int64_t lastStep; // last finished step
 };
 
-/// The lines that say something of the first steps. What is no line of a log, such as half of one, is dropped.
+/// The lines of steps up to `steps`. Anything that is not a line of a log, such as a truncated one, is dropped.
 std::string keptLines(std::istream &file, int64_t steps) {
   std::string kept;
   for (std::string line; std::getline(file, line);) {
@@ -99,6 +99,7 @@ Expected<std::unique_ptr<ReportSink>> meshplan::openJsonLog(const std::string &p
   std::string kept;
   std::ifstream before(path);
   if (before && steps > 0)
+    // Steps after the checkpoint are run again, so their old lines go.
     kept = keptLines(before, steps);
   else if (before && before.peek() != std::ifstream::traits_type::eof())
     return Status::error(StatusCode::invalid, "--log: '", path,

@@ -1,7 +1,7 @@
-//===- json_log.h - a line of JSON for each step -----------------*- C++ -*-===//
+//===- json_log.h - one line of JSON per step -------------------*- C++ -*-===//
 //
-// One object in each line, with "kind": "step", "evaluation", "checkpoint" or
-// "note". docs/training.md lists the keys, which stay.
+// One JSON object per line, with "kind": "step", "evaluation", "checkpoint" or "note". docs/training.md lists the keys,
+// which are stable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,9 +12,9 @@
 
 namespace meshplan {
 
-/// Appends to `path`, of which it keeps the lines of the first `steps` steps: those that a run which goes on has done
-/// before. A line is in the file when the call returns. `io` when the file cannot be read or written, `invalid` where a
-/// training that begins (0 steps) would write over the lines of another.
+/// Appends to `path` and keeps the lines of the first `steps` steps, which a resumed run has already done. Each line is
+/// in the file when the call returns. `io` if the file cannot be read or written; `invalid` if a new training (0 steps)
+/// would overwrite lines of another.
 Expected<std::unique_ptr<ReportSink>> openJsonLog(const std::string &path, int64_t steps);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- progress.cpp - what a person sees of a run -------------------------===//
+//===- progress.cpp - progress on the terminal ----------------------------===//
 
 #include "runtime/train/progress.h"
 
@@ -60,15 +60,16 @@ public:
   Progress(std::ostream &out, bool isTerminal) : out(out), isTerminal(isTerminal) {}
 
   Status step(const StepReport &report) override {
-    // The first step warms up and tells nothing of those that follow.
+    // The first step warms up, so it does not predict the time of later ones.
     if (stepsSeen++ > 0)
       secondsSeen += report.seconds;
     bool isLast = report.step == report.lastStep, isDue = Clock::now() >= next;
+    // A log file should stay readable for runs with thousands of fast steps.
     if (!isTerminal && stepsSeen > 1 && !isLast && !isDue)
       return Status();
     next = Clock::now() + std::chrono::seconds(1);
     std::string line = lineOf(report);
-    // What was there before may have been longer.
+    // Overwrite the rest of a longer previous line.
     size_t length = line.size();
     if (isTerminal && length < lineLength)
       line.append(lineLength - length, ' ');
@@ -91,7 +92,7 @@ public:
   }
 
 private:
-  /// A line of its own; the one of the steps begins anew behind it.
+  /// Writes a line of its own; the next step starts a new line.
   Status say(const std::string &text) {
     MESHPLAN_RETURN_IF_ERROR(finish());
     out << text << "\n" << std::flush;
@@ -125,7 +126,7 @@ private:
   int64_t stepsSeen = 0;
   double secondsSeen = 0;
   size_t lineLength = 0;
-  bool isOpen = false; // the line of the steps, without an end
+  bool isOpen = false; // the line of the steps has no newline yet
   Clock::time_point next;
 };
 

@@ -1,4 +1,4 @@
-//===- report.cpp - what a training run says of itself --------------------===//
+//===- report.cpp - reports of a training run -----------------------------===//
 
 #include "runtime/train/report.h"
 

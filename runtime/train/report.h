@@ -1,7 +1,7 @@
-//===- report.h - what a training run says of itself -------------*- C++ -*-===//
+//===- report.h - reports of a training run ---------------------*- C++ -*-===//
 //
-// The numbers of each step, evaluation and checkpoint, and who is told of them:
-// a person, a log, TensorBoard. Only rank 0 reports.
+// The numbers of each step, evaluation and checkpoint, and their receivers: the terminal, a log, TensorBoard. Only rank
+// 0 reports.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,34 +18,34 @@
 
 namespace meshplan {
 
-/// One step. Seconds and bytes are those of the rank that has the most.
+/// One step. Seconds and bytes are the maximum over the ranks.
 struct StepReport {
-  int64_t step = 0, lastStep = 0; ///< counted from 1, over all runs that went before
+  int64_t step = 0, lastStep = 0; ///< counted from 1, over all runs of the training
   double loss = 0;
   std::optional<double> gradientNorm, lossScale;
-  std::vector<std::pair<std::string, double>> rates; ///< learning rates by the name of their setting
-  int64_t samples = 0, tokens = 0;                   ///< of all ranks; 0 tokens: inputs have none
-  double seconds = 0;                                ///< from step to step, what follows included
-  double dataSeconds = 0;                            ///< of these, to get the batch
-  std::optional<double> exposedSeconds; ///< of these, waiting for collectives; nothing where the host does not wait
-  double checkpointSeconds = 0;         ///< of these, for checkpoints
-  int64_t peakBytes = 0;                ///< since the run began
-  int64_t nonfinite = 0;                ///< elements of the gradients that were NaN or infinite: nothing was changed
+  std::vector<std::pair<std::string, double>> rates; ///< learning rates, by name of the setting
+  int64_t samples = 0, tokens = 0;                   ///< of all ranks; 0 tokens: the inputs have none
+  double seconds = 0;                                ///< of the whole iteration
+  double dataSeconds = 0;                            ///< thereof, to get the batch
+  std::optional<double> exposedSeconds;              ///< thereof exposed communication; nullopt: the host does not wait
+  double checkpointSeconds = 0;                      ///< thereof, for checkpoints
+  int64_t peakBytes = 0;                             ///< peak memory since the run began
+  int64_t nonfinite = 0;                             ///< non-finite elements of gradients; if any, nothing was changed
 };
 
 struct EvaluationReport {
-  int64_t step = 0; ///< that has been done
-  double loss = 0;  ///< the mean over batches
+  int64_t step = 0; ///< last finished step
+  double loss = 0;  ///< mean over the batches
   int64_t batches = 0, samples = 0;
-  int64_t samplesThere = 0; ///< in the data set: those that do not fill a batch are left out
+  int64_t samplesThere = 0; ///< in the data set; an incomplete batch is left out
   double seconds = 0;
-  std::optional<double> perplexity; ///< of a loss that is the mean cross entropy of classes
-  std::string reason = {};          ///< why the loss is not a number, where that is known
+  std::optional<double> perplexity; ///< if the loss is a mean cross entropy of classes
+  std::string reason = {};          ///< why the loss is NaN, if known
 };
 
-/// A checkpoint that is whole.
+/// A complete checkpoint.
 struct CheckpointReport {
-  int64_t step = 0; ///< after which it was made
+  int64_t step = 0; ///< the step after which it was written
   std::string path;
 };
 
@@ -56,14 +56,14 @@ public:
   virtual Status evaluation(const EvaluationReport &report) = 0;
   virtual Status checkpoint(const CheckpointReport &report) = 0;
 
-  /// A sentence for a person, without a full stop.
+  /// A sentence for the user, without a full stop.
   virtual Status note(const std::string &text) = 0;
 
-  /// Nothing follows.
+  /// No more reports follow.
   virtual Status finish() = 0;
 };
 
-/// Tells all of them; the first failure counts.
+/// Reports to all sinks; returns the first failure.
 class ReportSinks final : public ReportSink {
 public:
   void add(std::unique_ptr<ReportSink> sink) { sinks.push_back(std::move(sink)); }

@@ -1,4 +1,4 @@
-//===- scalars.cpp - numbers of a step ------------------------------------===//
+//===- scalars.cpp - scalars of a step ------------------------------------===//
 
 #include "runtime/train/scalars.h"
 
@@ -48,6 +48,7 @@ int64_t meshplan::tokensOf(const artifact::Program &program) {
   for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i) {
     const artifact::Value &value = *program.values()->Get(program.inputs()->Get(i)->value());
     std::vector<int64_t> shape = globalShapeOf(value);
+    // Token ids have the dims [samples, positions]; labels and masks of the same shape do not add tokens.
     bool isTokens = shape.size() == 2 && !isFloat(dtypeOf(value.dtype())) && dtypeOf(value.dtype()) != DType::boolean;
     if (isTokens)
       tokens = std::max(tokens, elementCount(shape));

@@ -1,4 +1,4 @@
-//===- scalars.h - numbers of a step -----------------------------*- C++ -*-===//
+//===- scalars.h - scalars of a step ----------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TRAIN_SCALARS_H
 #define MESHPLAN_RUNTIME_TRAIN_SCALARS_H
@@ -7,21 +7,21 @@
 
 namespace meshplan {
 
-/// The number that an output of one element has behind a run. `notFound` where the program has no such output;
-/// `invalid` where it has more elements or no numbers of floating point.
+/// The value of a one-element output after a run. `notFound` if the program has no such output; `invalid` if it has
+/// more elements or is no float.
 Expected<double> scalarOutput(const Executor &executor, std::string_view name);
 
-/// Samples that a step takes: the first extent of each input. `invalid`, with both inputs, where they differ, and where
+/// The number of samples of a step: the first extent of each input. `invalid`, with both inputs, if they differ, and if
 /// no input has dims.
 Expected<int64_t> samplesOf(const artifact::Program &program);
 
-/// Tokens of a step: the elements of the largest input of integers with samples and positions; 0 where there is none.
+/// The number of tokens of a step: the elements of the largest two-dimensional integer input; 0 if there is none.
 int64_t tokensOf(const artifact::Program &program);
 
-/// The learning rates of the next step, by the name of their setting.
+/// The learning rates of the next step, by name of the setting.
 std::vector<std::pair<std::string, double>> ratesOf(ProgramRunner &runner);
 
-/// The largest of what the ranks have, number by number, on every rank.
+/// The elementwise maximum over the ranks, on every rank.
 Status takeLargest(Group &hosts, std::span<double> numbers, const char *what);
 
 } // namespace meshplan

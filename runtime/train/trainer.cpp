@@ -1,4 +1,4 @@
-//===- trainer.cpp - steps, and what goes on between them -----------------===//
+//===- trainer.cpp - the training loop ------------------------------------===//
 
 #include "runtime/train/trainer.h"
 
@@ -14,7 +14,7 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// "rank 1: step 12: ...", also where the failure names the rank already.
+/// "rank 1: step 12: ...", without repeating a rank that the failure names already.
 static Status at(const std::string &moment, const Status &failure, int64_t rank) {
   std::string own = "rank " + std::to_string(rank) + ": ";
   std::string_view message = failure.message();
@@ -45,7 +45,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const TrainParts &parts, cons
 
 Status Trainer::run() {
   Status status = goOn();
-  // Numbers are the same on all ranks, so that all of them end here: what is being written is saved first.
+  // The failure is the same on all ranks, so all of them end here. The checkpoint being written is completed first.
   if (status.code() == StatusCode::numericFault || status.code() == StatusCode::aborted)
     if (parts.checkpoints && parts.world->failure().ok() && parts.checkpoints->finish().ok())
       (void)tellSaved();
@@ -55,11 +55,13 @@ Status Trainer::run() {
 }
 
 Status Trainer::goOn() {
+  // A resumed run may already be complete; running the same command again is then not an error.
   if (done() >= schedule.lastStep) {
     MESHPLAN_RETURN_IF_ERROR(note("step " + std::to_string(done()) + " is done already, and the last one is " +
                                   std::to_string(schedule.lastStep) + ": nothing to do"));
     return saveLast();
   }
+  // The loss of the initial weights is the baseline of all later evaluations.
   if (done() == 0)
     MESHPLAN_RETURN_IF_ERROR(evaluate());
   while (done() < schedule.lastStep && !isStopped) {
@@ -74,6 +76,7 @@ Status Trainer::goOn() {
 Status Trainer::takeBatch(StepReport &report) {
   auto begin = Clock::now();
   MESHPLAN_RETURN_IF_ERROR(parts.program->loadInputs(*parts.batches));
+  // Starts preparing the next batch, which overlaps with the step.
   parts.batches->advance();
   report.dataSeconds = secondsSince(begin);
   return Status();
@@ -94,14 +97,14 @@ Status Trainer::takeNumbers(StepReport &report) {
   return Status();
 }
 
-/// Of the batch that the step has taken.
+/// Describes ignored targets in the batch of the current step.
 std::string Trainer::textOfIgnoredTargets() const {
   auto program = findProgram(parts.program->executor().place().schedule(), artifact::ProgramRole::eval);
   const Dataset &data = parts.batches->dataset();
   return program ? textOfIgnored(**program, data, parts.batches->position() - data.batch().samples) : "";
 }
 
-/// A plan that skips such steps says so, and the step has changed nothing.
+/// With a guard, such a step is skipped and has changed nothing, so the run goes on.
 Status Trainer::explainNonfinite(std::string_view name, double number) const {
   std::string ignored = std::isnan(number) ? textOfIgnoredTargets() : "";
   if (parts.program->executor().place().program().guard())
@@ -118,6 +121,7 @@ Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
   if (!parts.checkpoints)
     return Status();
   auto begin = Clock::now();
+  // Every step, because each phase of a checkpoint is agreed in one.
   MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->poll());
   bool isDue =
       isStopping || done() == schedule.lastStep || (schedule.saveEvery > 0 && done() % schedule.saveEvery == 0);
@@ -127,7 +131,7 @@ Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
   return tellSaved();
 }
 
-/// The largest numbers of all ranks, and whether one of them is to stop.
+/// The maximum of the numbers over all ranks, and whether any rank was asked to stop.
 Status Trainer::agree(StepReport &report, bool &stops) {
   double numbers[] = {parts.stopIsWished() ? 1.0 : 0.0, report.dataSeconds, report.exposedSeconds.value_or(0),
                       static_cast<double>(report.peakBytes)};
@@ -148,11 +152,14 @@ Status Trainer::runStep() {
   parts.world->host().log().beginStep(number);
   StepReport report{.step = number, .lastStep = schedule.lastStep, .rates = ratesOf(program)};
   MESHPLAN_RETURN_IF_ERROR(takeBatch(report));
+  // The counter runs over all steps, so the step's part is a difference.
   double waited = program.waitedSeconds();
+  // The last step is the most representative one for a trace: caches and connections are warm.
   MESHPLAN_RETURN_IF_ERROR(program.run(number == schedule.lastStep ? parts.trace : nullptr, norm.observer()));
   report.exposedSeconds = program.waitedSeconds() - waited;
   report.lossScale = program.executor().numbers().find("loss_scale", number - 1);
   MESHPLAN_RETURN_IF_ERROR(takeNumbers(report));
+  // All ranks must save at the same step. A signal reaches them at different times, so they agree on it.
   MESHPLAN_RETURN_IF_ERROR(agree(report, isStopped));
   MESHPLAN_RETURN_IF_ERROR(saveWhenDue(report, isStopped));
   report.seconds = secondsSince(begin);
@@ -160,10 +167,12 @@ Status Trainer::runStep() {
 }
 
 Status Trainer::evaluate() {
+  // The last step may be due by itself and at the end; it is evaluated once.
   if (!parts.evaluation || evaluated == done())
     return Status();
   moment = "evaluation behind step " + std::to_string(done());
   auto stops = [this]() -> Expected<bool> {
+    // All ranks must leave the evaluation after the same batch.
     double wish = parts.stopIsWished() ? 1 : 0;
     MESHPLAN_RETURN_IF_ERROR(takeLargest(*hosts, {&wish, 1}, "between two batches of an evaluation"));
     return isStopped = wish > 0;
@@ -175,16 +184,17 @@ Status Trainer::evaluate() {
   return parts.reports ? parts.reports->evaluation(*report) : Status();
 }
 
-/// Tells of a checkpoint that has become whole.
+/// Reports a checkpoint that has been completed.
 Status Trainer::tellSaved() {
   int64_t step = parts.checkpoints->lastStep();
+  // A checkpoint completes some steps after it started; each is reported once.
   if (step == toldSaved || !parts.reports)
     return Status();
   toldSaved = step;
   return parts.reports->checkpoint({step, checkpointPath(parts.checkpointFolder, step)});
 }
 
-/// Where the run ends; what its folder has already is not saved again.
+/// Saves the final state, unless the folder has a checkpoint of this step already.
 Status Trainer::saveLast() {
   if (!parts.checkpoints)
     return Status();

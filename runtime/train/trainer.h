@@ -1,9 +1,8 @@
-//===- trainer.h - steps, and what goes on between them ----------*- C++ -*-===//
+//===- trainer.h - the training loop ----------------------------*- C++ -*-===//
 //
-// The loop of a training run on one rank: batch, step, checkpoint, evaluation,
-// report. Twin of what a Lightning Trainer or torchtitan's train.py does around
-// a step. What the ranks must decide alike (to stop, to save) they agree on
-// between steps, in one small all-reduce.
+// The loop of a training run on one rank: batch, step, checkpoint, evaluation, report. Twin of what a Lightning Trainer
+// or torchtitan's train.py does around a step. Decisions that must be the same on all ranks (to stop, to save) are
+// agreed between steps by one small all-reduce.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,26 +17,26 @@
 
 namespace meshplan {
 
-/// When things happen. Steps are counted from 1, over all runs of a training.
+/// The schedule of the run. Steps are counted from 1, over all runs of a training.
 struct TrainSchedule {
   int64_t lastStep = 1;
-  int64_t saveEvery = 0;     ///< 0: at the end only
-  int64_t evaluateEvery = 0; ///< 0: before the first step and behind the last
+  int64_t saveEvery = 0;     ///< 0: only at the end
+  int64_t evaluateEvery = 0; ///< 0: before the first step and after the last
 };
 
-/// What the training of a rank is made of. All of it outlives the trainer.
+/// The parts of a rank's training. All of them must outlive the trainer.
 struct TrainParts {
   World *world;
   ProgramRunner *program; ///< the program `step`, with its parameters loaded
   DatasetFeed *batches;
   CheckpointWriter *checkpoints = nullptr;    ///< null: nothing is saved
-  std::string checkpointFolder;               ///< that it writes into
+  std::string checkpointFolder;               ///< the folder it writes to
   Evaluation *evaluation = nullptr;           ///< null: nothing is evaluated
-  ReportSink *reports = nullptr;              ///< of rank 0, null on the others
-  Trace *trace = nullptr;                     ///< notes the last step; null: nobody does
-  bool isHostWaiting = true;                  ///< false where collectives are on devices: see Executor::waitedSeconds
-  std::function<int64_t()> peakBytes;         ///< of the rank
-  std::function<TrainingState()> stateToSave; ///< but for the counters
+  ReportSink *reports = nullptr;              ///< rank 0; null on the others
+  Trace *trace = nullptr;                     ///< traces the last step; null: no trace
+  bool isHostWaiting = true;                  ///< false if collectives run on devices; see Executor::waitedSeconds
+  std::function<int64_t()> peakBytes;         ///< peak memory of the rank
+  std::function<TrainingState()> stateToSave; ///< without the counters
   std::function<const char *()> stopIsWished; ///< the name of a signal, or null; see stopRequest
 };
 
@@ -45,11 +44,11 @@ class Trainer {
 public:
   static Expected<std::unique_ptr<Trainer>> create(const TrainParts &parts, const TrainSchedule &schedule);
 
-  /// Goes on until the last step is done or a stop is wished for, and saves. A failure names the step and ends the run
-  /// of all ranks; checkpoints that are complete stay.
+  /// Runs until the last step is done or a stop is requested, then saves. A failure names the step and ends the run of
+  /// all ranks; complete checkpoints stay.
   Status run();
 
-  /// The loss of the last step that was run here; nothing for none.
+  /// The loss of the last step of this run; nullopt if there was none.
   std::optional<double> lastLoss() const { return loss; }
 
 private:
@@ -78,9 +77,9 @@ private:
   GradientNorm norm;
   std::unique_ptr<Group> hosts;
   std::optional<double> loss;
-  int64_t samples = 0, tokens = 0; // of a step
+  int64_t samples = 0, tokens = 0; // per step
   int64_t toldSaved = -1, evaluated = -1;
-  std::string moment; // what is going on, for messages
+  std::string moment; // the current activity, for messages
   bool isStopped = false;
 };
 

@@ -1,4 +1,4 @@
-//===- deviation.cpp - how wrong a tensor may be --------------------------===//
+//===- deviation.cpp - error bounds ---------------------------------------===//
 
 #include "runtime/verify/deviation.h"
 
@@ -20,6 +20,7 @@ double Deviation::ratio() const {
 Deviation meshplan::deviationOf(const ElementErrors &errors, double own, double magnitude, bool isHalf,
                                 bool isChanged) {
   double bound = isHalf ? (isChanged ? 1.5 : mostOwnErrors) * own : std::max(mostOwnErrors * own, 1e-6 * magnitude);
+  // If the largest error exceeds the bound, correctly rounded elements may be the reason; then the others count.
   bool counts = !isHalf || errors.largest <= bound;
   return {counts ? errors.largest : errors.ofOthers, own, bound};
 }

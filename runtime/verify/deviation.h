@@ -1,4 +1,13 @@
-//===- deviation.h - how wrong a tensor may be -------------------*- C++ -*-===//
+//===- deviation.h - error bounds -------------------------------*- C++ -*-===//
+//
+// The error bounds of verify. A tensor T of the program is compared with the exact tensor X: the reference in f64.
+// PyTorch runs the same model in its own precision and also deviates from X; the largest such deviation over several
+// runs is the own error E. The program is right if its error is not much larger than E.
+//
+// Example, f32: the largest element of X is 100, and E = 2e-5. The bound is max(3 * 2e-5, 1e-6 * 100) = 1e-4. An error
+// of 8e-5 is right, and 2e-4 is wrong. With 16-bit parameters and E = 0.03 the bound is 0.09, whatever the magnitude.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_DEVIATION_H
 #define MESHPLAN_RUNTIME_VERIFY_DEVIATION_H
@@ -7,27 +16,31 @@
 
 namespace meshplan {
 
-/// The largest error of a tensor against the exact one, that of PyTorch's own run, and what is allowed.
+/// The largest error of a tensor relative to the exact one, the own error of PyTorch's runs, and the bound.
 struct Deviation {
   double error = 0, own = 0, bound = 0;
 
-  /// The error as a share of the bound; infinite where one of the two is no finite number.
+  /// The error divided by the bound; infinite if either is non-finite.
   double ratio() const;
   bool isRight() const { return ratio() <= 1; }
 };
 
-/// Runs of PyTorch that an error is held against: one as it is, the others rounded anew. The largest error of a tensor
-/// varies at most as the size of one normal number does (one number, or elements that one rounding moves together).
-/// That such a size is more than 3 times the largest of 32 others has a probability of 6e-7: the integral over x of the
-/// density of |x| times P(|y| <= x / 3) to the power of 32. Runs that are rounded anew have twice the error, and leave
-/// less.
+/// The maximal number of PyTorch runs that give the own error: the first is unchanged, the others have perturbed
+/// rounding. The largest error of a tensor varies at most like the magnitude of one normal random number (if one
+/// element, or elements that one rounding moves together, dominates). The probability that such a magnitude exceeds 3
+/// times the largest of 32 others is
+///
+///   integral over x of density(|x|) * P(|y| <= x / 3)^32  =  6e-7.
+///
+/// Runs with perturbed rounding have twice the error, which makes it even less likely.
 inline constexpr int mostDraws = 32;
 inline constexpr double mostOwnErrors = 3;
 
-/// Allowed is the larger one of mostOwnErrors times the own error and 1e-6 of `magnitude`, the largest magnitude of all
-/// tensors of its kind. With `isHalf`, of what a model with 16-bit parameters gives and of such a parameter, it is a
-/// multiple of the own error alone, and elements that are the exact ones, rounded once, are right whatever the own
-/// error is. What an optimizer keeps in 16 bits (`isChanged`) is rounded element by element, and is no draw: 1.5 times.
+/// The bound is max(mostOwnErrors * own, 1e-6 * magnitude), where `magnitude` is the largest magnitude of all tensors
+/// of the same kind. `isHalf`, for results and parameters of models with 16-bit parameters: the bound is mostOwnErrors
+/// * own, and elements that equal the exact ones rounded once are right whatever the own error. `isChanged`, for 16-bit
+/// tensors that an optimizer updates: 1.5 * own, since each element is rounded by itself and the error does not vary
+/// between runs.
 Deviation deviationOf(const ElementErrors &errors, double own, double magnitude, bool isHalf, bool isChanged = false);
 
 } // namespace meshplan

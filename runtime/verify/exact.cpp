@@ -1,4 +1,4 @@
-//===- exact.cpp - the exact tensors, and the errors of PyTorch -----------===//
+//===- exact.cpp - exact tensors and own errors ---------------------------===//
 
 #include "runtime/verify/exact.h"
 
@@ -17,7 +17,7 @@ static Expected<Tensor> numberTensor(double number) {
   return tensor;
 }
 
-/// What the loss does not depend on has a gradient of zeros.
+/// A parameter that the loss does not depend on has a zero gradient.
 static Expected<Tensor> zerosLike(const artifact::Value &value) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(globalShapeOf(value), DType::f64));
   if (tensor.byteSize() > 0)
@@ -32,10 +32,11 @@ static Expected<Tensor> normOfAll(const NamedTensors &gradients) {
       list.push_back(gradient);
   MESHPLAN_ASSIGN_OR_RETURN(double norm, normOf(list));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor number, numberTensor(norm));
+  // In the precision of the run, as the program's own norm.
   return list.empty() ? number : converted(number, list.front().dtype());
 }
 
-/// The gradient that the reference has for a parameter, on the host.
+/// The reference's gradient of a parameter, on the host.
 static Expected<Tensor> gradientIn(const ReferenceResult &result, const std::string &name,
                                    const artifact::Program &program) {
   auto found = result.gradients.find(name);
@@ -76,7 +77,7 @@ Expected<std::vector<Tensor>> Exact::run(const ReferenceRun &run) const {
 
 Status Exact::addDraw(bool gradients) {
   ReferenceRun narrow{.precision = Precision::own, .threads = threads, .differentiates = gradients};
-  // Seeds of one run are those of its values.
+  // A run uses one seed per value, so the seeds of runs must be far apart.
   if (drawCount > 0)
     narrow.rounding = static_cast<uint64_t>(drawCount) << 32;
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> own, run(narrow));
@@ -85,11 +86,12 @@ Status Exact::addDraw(bool gradients) {
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOf(own[i], tensors[i]));
     if (drawCount == 0 && std::isfinite(errors.largest)) {
-      // What is rounded to few digits may be near the exact number by luck, in all draws.
+      // Values with few mantissa bits may be close to the exact number by chance, in all runs.
       MESHPLAN_ASSIGN_OR_RETURN(ownErrors[i], roundingOf(own[i]));
     }
-    // Another draw without numbers tells nothing of errors.
+    // Another run with a non-finite result says nothing about errors.
     if (drawCount == 0 || std::isfinite(errors.largest))
+      // The largest of all runs: a single run may be close to the exact result by chance.
       ownErrors[i] = std::max(ownErrors[i], errors.largest);
   }
   ++drawCount;
@@ -107,6 +109,7 @@ Status Exact::checkFinite() const {
     MESHPLAN_ASSIGN_OR_RETURN(NonfiniteElements found, nonfiniteIn(tensors[i], /*infinities=*/!isOther));
     if (found.count == 0)
       continue;
+    // Runs the reference again, and checks every result: expensive, but only after a failure.
     MESHPLAN_ASSIGN_OR_RETURN(std::string where, reference->firstNonfinite(threads));
     return Status(StatusCode::numericFault, "the reference in f64: " + std::string(kindName(subject.kind)) + " '" +
                                                 subject.name +
@@ -130,10 +133,11 @@ Expected<Exact> Exact::make(const Reference &reference, std::span<const Subject>
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (!made.tensors[i].defined())
       continue;
-    // Numbers that are not rounded have no magnitude to be rounded to.
+    // Integers and booleans are not rounded, so they have no magnitude.
     if (isFloat(made.tensors[i].dtype())) {
       MESHPLAN_ASSIGN_OR_RETURN(made.magnitudes[i], largestMagnitude(made.tensors[i]));
     }
+    // To the host once; rank 0 broadcasts from there to the ranks.
     MESHPLAN_ASSIGN_OR_RETURN(Tensor wide, converted(made.tensors[i], DType::f64));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(wide));
     MESHPLAN_ASSIGN_OR_RETURN(made.tensors[i], contiguous(host));

@@ -1,4 +1,4 @@
-//===- exact.h - the exact tensors, and the errors of PyTorch ----*- C++ -*-===//
+//===- exact.h - exact tensors and own errors -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_EXACT_H
 #define MESHPLAN_RUNTIME_VERIFY_EXACT_H
@@ -10,23 +10,24 @@
 
 namespace meshplan {
 
-/// Told what is done next, for a person who waits; may be empty.
+/// Called with what is done next, to show the user; may be empty.
 using Progress = std::function<void(const std::string &what)>;
 
-/// What the reference gives in f64, and how far its runs in its own precision are from that.
+/// The results of the reference in f64, and the errors of its runs in its own precision relative to them.
 class Exact {
 public:
-  /// Runs the reference twice, with `threads` threads. All of its arguments must outlive it. `corrupted` when it lacks
-  /// a subject; `numericFault`, with what is not finite first, when a loss or a gradient is not, or an output has NaN.
+  /// Runs the reference twice, with `threads` threads. All arguments must outlive the result. `corrupted` if it lacks a
+  /// subject; `numericFault`, with the first non-finite result, if a loss or a gradient is non-finite, or an output has
+  /// NaN.
   static Expected<Exact> make(const Reference &reference, std::span<const Subject> subjects, int threads,
                               const Progress &tell = {});
 
-  /// Runs it once more in its own precision, with its results rounded anew (ReferenceRun::rounding): an error is a
-  /// draw, and the largest of all draws counts. Without `gradients` those of the outputs only.
+  /// Runs the reference once more in its own precision, with perturbed rounding (ReferenceRun::rounding). The error of
+  /// one run is random; the largest over all runs counts. Without `gradients`, only for outputs.
   Status addDraw(bool gradients = true);
   int draws() const { return drawCount; }
 
-  /// By subject: whole, row-major, f64, in the memory of the host. Not defined for what the optimizer makes.
+  /// By subject: the whole tensor, row-major, f64, in host memory. Undefined for subjects of the optimizer.
   const Tensor &tensor(size_t subject) const { return tensors[subject]; }
   double ownError(size_t subject) const { return ownErrors[subject]; }
   double magnitude(size_t subject) const { return magnitudes[subject]; }

@@ -1,4 +1,4 @@
-//===- layout_text.cpp - how a value is divided, in words -----------------===//
+//===- layout_text.cpp - shardings in messages ----------------------------===//
 
 #include "runtime/verify/layout_text.h"
 

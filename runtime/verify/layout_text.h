@@ -1,4 +1,4 @@
-//===- layout_text.h - how a value is divided, in words ----------*- C++ -*-===//
+//===- layout_text.h - shardings in messages --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H
 #define MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// "[48 over tp, 32] f32"; of a flat value "[48 over tp, 32] f32 flat over dp". A digit of an axis has the axis's name
-/// and the digit's size: "tp:2".
+/// Describes the sharding of a value: "[48 over tp, 32] f32"; for a flat value "[48 over tp, 32] f32 flat over dp". A
+/// sub-axis has the axis's name and the sub-axis's size: "tp:2".
 std::string layoutText(const artifact::Schedule &schedule, const artifact::Value &value);
 
 } // namespace meshplan

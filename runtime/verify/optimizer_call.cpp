@@ -1,4 +1,4 @@
-//===- optimizer_call.cpp - what the optimizer of a schedule does ---------===//
+//===- optimizer_call.cpp - the optimizer of a schedule -------------------===//
 
 #include "runtime/verify/optimizer_call.h"
 
@@ -35,7 +35,7 @@ std::optional<Clipping> meshplan::clippingOf(const artifact::Program &program) {
   return call ? std::optional(Clipping{valueArg(*call, "squared_norm"), realArg(*call, "limit")}) : std::nullopt;
 }
 
-/// The number that a setting has at the first step.
+/// The number of a setting at the first step.
 static double settingAt(const artifact::Program &program, int value) {
   for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i)
     if (program.settings()->Get(i)->value() == value)
@@ -69,10 +69,11 @@ const artifact::State *meshplan::masterOf(const artifact::Program &program, int 
   return nullptr;
 }
 
-/// What a value is a part of, or a copy in another memory; itself where it is neither.
+/// The value that this one is a slice of, or a copy of in another memory; else the value itself.
 static int wholeOf(const artifact::Program &program, int value) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     if (const artifact::Slice *slice = instruction->action_as_Slice(); slice && slice->output() == value)
+      // With sharded optimizers the call updates a slice, possibly on the host; followed back to the parameter itself.
       return wholeOf(program, slice->input());
     const artifact::Compute *call = instruction->action_as_Compute();
     if (call && transferredBy(*call) >= 0 && call->outputs()->Get(0) == value)
@@ -81,8 +82,9 @@ static int wholeOf(const artifact::Program &program, int value) {
   return value;
 }
 
-/// Two parameters may have one gradient, so that the call has to name the parameter, too.
+/// Two parameters may have the same gradient, so the call must also name the parameter.
 static bool isOf(const artifact::Program &program, const artifact::Compute &call, const artifact::Gradient &gradient) {
+  // Optimizer calls are the calls that update their first argument in place by this gradient.
   if (valueArg(call, "gradient") != gradient.value() || !call.overwrites() || call.overwrites()->size() == 0)
     return false;
   int held = wholeOf(program, valueArg(call, "parameter"));
@@ -98,6 +100,7 @@ Expected<std::optional<OptimizerCall>> meshplan::optimizerOf(const artifact::Pro
     return std::optional<OptimizerCall>();
   MESHPLAN_ASSIGN_OR_RETURN(OptimizerKind kind, kindOf(*call));
   OptimizerNumbers numbers{.kind = kind,
+                           // The rate at the first step, which is the only one that verify runs.
                            .rate = settingAt(program, valueArg(*call, "learning_rate")),
                            .weightDecay = realArg(*call, "weight_decay"),
                            .beta1 = realArg(*call, "beta1"),

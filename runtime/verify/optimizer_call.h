@@ -1,4 +1,4 @@
-//===- optimizer_call.h - what the optimizer of a schedule does --*- C++ -*-===//
+//===- optimizer_call.h - the optimizer of a schedule -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_OPTIMIZER_CALL_H
 #define MESHPLAN_RUNTIME_VERIFY_OPTIMIZER_CALL_H
@@ -13,25 +13,25 @@ namespace meshplan {
 
 /// How the gradients of a step are clipped.
 struct Clipping {
-  int squaredNorm = -1; ///< index into Program.values: the sum of the squares of all gradients
+  int squaredNorm = -1; ///< index into Program.values: the squared norm of all gradients
   double limit = 0;
 };
 
-/// Nothing when the program does not clip.
+/// Nullopt if the program does not clip.
 std::optional<Clipping> clippingOf(const artifact::Program &program);
 
-/// The call that changes a parameter by a gradient.
+/// The call that updates a parameter with a gradient.
 struct OptimizerCall {
-  OptimizerNumbers numbers; ///< at the first step
-  int held = -1;            ///< index into Program.values: the parameter, a part of it, or its master
-  int result = -1;          ///< index into Program.values: what `held` becomes
+  OptimizerNumbers numbers; ///< its numbers at the first step
+  int held = -1;            ///< index into Program.values: the parameter, a slice of it, or its master weight
+  int result = -1;          ///< index into Program.values: the updated `held`
 };
 
-/// Nothing when no call does. `unsupported` for an optimizer that LibTorch does not have.
+/// Nullopt if no call does. `unsupported` for an optimizer that LibTorch lacks.
 Expected<std::optional<OptimizerCall>> optimizerOf(const artifact::Program &program,
                                                    const artifact::Gradient &gradient);
 
-/// The state that begins as the parameter and is changed in its place; null for none.
+/// The state that begins as a copy of the parameter and is updated in place (the master weight); null if there is none.
 const artifact::State *masterOf(const artifact::Program &program, int parameter);
 
 } // namespace meshplan

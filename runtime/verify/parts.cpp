@@ -1,4 +1,4 @@
-//===- parts.cpp - whole tensors and the parts that ranks hold ------------===//
+//===- parts.cpp - whole tensors and shards -------------------------------===//
 
 #include "runtime/verify/parts.h"
 
@@ -8,7 +8,8 @@
 
 using namespace meshplan;
 
-/// Calls `move` with the places in the whole and in the part, and the size, of each run; all in bytes of f64.
+/// Calls `move` for each run with its offset in the whole tensor, its offset in the part, and its size, in bytes of
+/// f64.
 template <typename Move>
 static Status forEachPiece(std::span<const SliceRanges> slices, std::span<const int64_t> shape, const Move &move) {
   int64_t size = dtypeSize(DType::f64), begin = 0;

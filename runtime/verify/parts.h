@@ -1,7 +1,7 @@
-//===- parts.h - whole tensors and the parts that ranks hold -----*- C++ -*-===//
+//===- parts.h - whole tensors and shards -----------------------*- C++ -*-===//
 //
-// Of f64, row-major, in the memory of the host. Slices are those of RankView: their elements, one after the other, are
-// the rank's.
+// Copies between whole tensors and the shards of ranks. All are f64, row-major, in host memory. Slices are those of
+// RankView: their elements, concatenated, are the shard.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,10 @@
 
 namespace meshplan {
 
-/// The part of a whole tensor, in a tensor of this shape.
+/// The shard of a whole tensor, as a tensor of this shape.
 Expected<Tensor> partOf(const Tensor &whole, std::span<const SliceRanges> slices, std::span<const int64_t> shape);
 
-/// A whole tensor of this shape that has the elements of `part`, of any dtype and on any device, and zeros elsewhere.
+/// A whole tensor of this shape with the elements of `part` (of any dtype and on any device), and zeros elsewhere.
 Expected<Tensor> wholeWith(const Tensor &part, std::span<const SliceRanges> slices, std::span<const int64_t> shape);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- precision.cpp - calls of the reference in another precision --------===//
+//===- precision.cpp - reference calls in a precision ---------------------===//
 
 #include "runtime/verify/precision.h"
 
@@ -8,7 +8,7 @@ DType meshplan::dtypeIn(Precision precision, DType dtype) {
   return precision == Precision::wide && isFloat(dtype) ? DType::f64 : dtype;
 }
 
-/// aten._grouped_mm(self, mat2, offs) as the composed kernel, which has no other arguments.
+/// Converts aten._grouped_mm(self, mat2, offs) to the composed kernel, which has no other arguments.
 static void compose(ReferenceCall &call) {
   call.target = "meshplan.composed_grouped_mm";
   std::erase_if(call.arguments, [](const Argument &argument) {

@@ -1,4 +1,4 @@
-//===- precision.h - calls of the reference in another precision -*- C++ -*-===//
+//===- precision.h - reference calls in a precision -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_PRECISION_H
 #define MESHPLAN_RUNTIME_VERIFY_PRECISION_H
@@ -7,10 +7,10 @@
 
 namespace meshplan {
 
-/// `own`: the element types of the archive. `wide`: f64 for every float, so that no step rounds to less.
+/// `own`: the dtypes of the archive. `wide`: f64 for every float.
 enum class Precision : uint8_t { own, wide };
 
-/// The element type that a value of the archive has.
+/// The dtype that a value of the archive has in this precision.
 DType dtypeIn(Precision precision, DType dtype);
 
 /// An operator and its arguments.
@@ -19,8 +19,8 @@ struct ReferenceCall {
   std::vector<Argument> arguments;
 };
 
-/// The call as the reference makes it: in `wide`, literal element types that are floats are f64. Products of groups
-/// and copies, of which LibTorch has no derivative or only some element types, are composed of other operators.
+/// The call as the reference makes it. In `wide`, literal float dtypes are f64. Grouped products and copies, for which
+/// LibTorch has no derivative or not all dtypes, are composed of other operators.
 ReferenceCall callIn(Precision precision, ReferenceCall call);
 
 } // namespace meshplan

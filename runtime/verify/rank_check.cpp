@@ -1,4 +1,4 @@
-//===- rank_check.cpp - one rank against its part of the reference --------===//
+//===- rank_check.cpp - comparing one rank with the reference -------------===//
 
 #include "runtime/verify/rank_check.h"
 
@@ -33,12 +33,13 @@ Status RankCheck::run() {
     if (!subject.isOfOptimizer() || !subject.master.empty())
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, executor.current(subject.name));
+    // The step updates the parameter in place, so a copy is needed.
     MESHPLAN_ASSIGN_OR_RETURN(before[subject.value], copyOf(changed));
   }
   return program.run(nullptr, &observer);
 }
 
-/// Rank 0's tensor on every rank.
+/// Gives all ranks the tensor of rank 0.
 Expected<Tensor> RankCheck::share(Group &group, const Subject &subject, const Tensor *exact) const {
   const artifact::Value &value = executor.place().value(subject.value);
   Tensor whole = exact ? *exact : Tensor();
@@ -65,21 +66,24 @@ Expected<Finding> RankCheck::compareNorm(const Subject &subject, const Tensor &e
   MESHPLAN_ASSIGN_OR_RETURN(double squared, numberIn(seen.at(subject.value)));
   MESHPLAN_ASSIGN_OR_RETURN(double norm, numberIn(exact));
   double error = std::abs(std::sqrt(squared) - norm);
+  // NaN would compare as smaller than any bound.
   error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  // A norm is no rounded element of a tensor, so correct rounding excuses nothing.
   return Finding{{error, error}};
 }
 
-/// What the gradients are scaled by, from the norm that the ranks have found.
+/// The factor by which gradients are clipped, from the norm that the ranks computed.
 Expected<double> RankCheck::clipping() const {
   std::optional<Clipping> clipping = clippingOf(executor.place().program());
   if (!clipping)
     return 1.0;
+  // Not the reference's norm: an error of the norm has its own verdict, and must not appear again in all parameters.
   MESHPLAN_ASSIGN_OR_RETURN(double squared, numberIn(seen.at(clipping->squaredNorm)));
   return clippingFactor(std::sqrt(squared), clipping->limit);
 }
 
-/// What the optimizer changes, as it was before the step. A part is taken of the parameter itself, so that it counts if
-/// the program takes another one.
+/// What the optimizer updates, as it was before the step. If that is a slice, it is cut from the parameter itself, so
+/// that a program which cuts another slice is noticed.
 Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
   const Tensor &changed = before.at(subject.value);
   if (subject.held == subject.value)
@@ -91,11 +95,11 @@ Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
   return onDevice(part);
 }
 
-/// Of what the optimizer changes, with the elements of all ranks: the rank's part of the parameter, on the host.
+/// Combines what the optimizers of all ranks update; returns the rank's shard of the parameter, on the host.
 Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const Tensor &held) const {
   const RankView &place = executor.place();
   std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
-  // Of ranks that hold the same, one counts.
+  // Of the ranks with the same elements, only the first contributes.
   std::vector<SliceRanges> own;
   if (place.isFirstHolder(subject.held))
     own = place.slices(subject.held);
@@ -106,7 +110,7 @@ Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const
   return partOf(whole, place.slices(subject.value), place.shape(subject.value));
 }
 
-/// Of the rank's parameter or master behind the step.
+/// The errors of the rank's parameter or master weight after the step.
 Expected<ElementErrors> RankCheck::errorsOfChanged(const Subject &subject, const Tensor &exact) const {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, executor.current(subject.name));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(changed));
@@ -114,7 +118,7 @@ Expected<ElementErrors> RankCheck::errorsOfChanged(const Subject &subject, const
   return errorsOf(host, exactHost);
 }
 
-/// A step whose gradients are not finite changes nothing.
+/// A step with non-finite gradients must change nothing.
 Expected<Finding> RankCheck::compareUnchanged(const Subject &subject) const {
   Finding finding;
   MESHPLAN_ASSIGN_OR_RETURN(finding.errors, errorsOfChanged(subject, before.at(subject.value)));
@@ -122,8 +126,9 @@ Expected<Finding> RankCheck::compareUnchanged(const Subject &subject) const {
   return finding;
 }
 
-/// LibTorch's optimizer in f64 and in the program's precision, on the gradients that this rank had.
+/// Compares with LibTorch's optimizer, in f64 and in the program's precision, on this rank's gradients.
 Expected<Finding> RankCheck::compareStep(Group &group, const Subject &subject) const {
+  // The program has skipped the step.
   if (program.outcome().nonfinite > 0)
     return compareUnchanged(subject);
   MESHPLAN_ASSIGN_OR_RETURN(double factor, clipping());
@@ -143,7 +148,7 @@ Expected<Finding> RankCheck::compareStep(Group &group, const Subject &subject) c
   return finding;
 }
 
-/// A parameter against its master behind the step.
+/// Compares a parameter with its master weight after the step.
 Expected<Finding> RankCheck::compareCopy(Group &group, const Subject &subject) const {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor master, executor.current(subject.master));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor exact, gathered(group, subject, master));
@@ -152,12 +157,14 @@ Expected<Finding> RankCheck::compareCopy(Group &group, const Subject &subject) c
 }
 
 Expected<std::vector<Finding>> RankCheck::find(const Exact *exact, const Progress &tell) {
+  // Over the hosts, because comparisons are in host memory, also for a program on GPUs.
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   std::vector<Finding> findings;
   for (size_t i = 0; i < subjects.size(); ++i) {
     const Subject &subject = subjects[i];
     if (tell)
       tell("comparing tensor " + std::to_string(i + 1) + " of " + std::to_string(subjects.size()));
+    // One subject at a time: a rank holds only one whole tensor of the reference.
     auto compare = [&]() -> Expected<Finding> {
       if (subject.isOfOptimizer())
         return subject.master.empty() ? compareStep(*group, subject) : compareCopy(*group, subject);

@@ -1,4 +1,4 @@
-//===- rank_check.h - one rank against its part of the reference -*- C++ -*-===//
+//===- rank_check.h - comparing one rank with the reference -----*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_RANK_CHECK_H
 #define MESHPLAN_RUNTIME_VERIFY_RANK_CHECK_H
@@ -9,24 +9,24 @@
 
 namespace meshplan {
 
-/// What a rank has found about one subject. Plain numbers: ranks send it as bytes.
+/// What a rank found about one subject. Trivially copyable; ranks send it as bytes.
 struct Finding {
   ElementErrors errors;
-  double own = 0;       ///< of a parameter or master: the error of LibTorch's optimizer in its precision
-  double magnitude = 0; ///< of a parameter or master: the largest behind the step
+  double own = 0;       ///< parameter or master weight: error of LibTorch's optimizer in its precision
+  double magnitude = 0; ///< parameter or master weight: largest magnitude after the step
 };
 
-/// Runs a loaded program once and compares. All ranks do the same; none holds a whole tensor but the one that is
-/// compared, one after the other. `program`, `world` and `subjects` must outlive it.
+/// Runs a loaded program once and compares it with the reference. All ranks do the same. A rank holds only one whole
+/// tensor at a time, the one being compared. `program`, `world` and `subjects` must outlive it.
 class RankCheck {
 public:
   RankCheck(ProgramRunner &program, World &world, std::span<const Subject> subjects)
       : program(program), executor(program.executor()), world(world), subjects(subjects) {}
 
-  /// Runs the program. Keeps its gradients, and parameters and masters as they were before.
+  /// Runs the program. Keeps its gradients, and the parameters and master weights from before.
   Status run();
 
-  /// By subject. `exact` is given on rank 0, and null on the others.
+  /// Compares; returns one finding per subject. `exact` is set on rank 0 and null on the others.
   Expected<std::vector<Finding>> find(const Exact *exact, const Progress &tell = {});
 
 private:

@@ -54,7 +54,7 @@ Status Reference::checkParameters(const Feed &parameters) const {
   return Status(StatusCode::numericFault, path + ": " + listOfFew(textsOfFirstHolder(view, nonfinite)));
 }
 
-/// Of results that nothing reads, archives say what they like.
+/// Marks the values that are read. For unused results, archives may state wrong dtypes and shapes.
 void Reference::findRead() {
   isRead.resize(programTable->values()->size());
   for (const artifact::Instruction *instruction : *programTable->instructions())
@@ -67,7 +67,8 @@ void Reference::findRead() {
     isRead[programTable->outputs()->Get(i)->value()] = true;
 }
 
-/// Masks and positions, which are made of inputs and buffers, are not: they are what they are in any order of sums.
+/// Marks the floats that depend on weights. Masks and positions, computed from inputs and buffers, do not depend on the
+/// order of sums, so their rounding is not perturbed.
 void Reference::findWeighted() {
   isWeighted.resize(programTable->values()->size());
   auto isOfFloats = [&](int value) { return isFloat(dtypeOf(programTable->values()->Get(value)->dtype())); };
@@ -85,13 +86,14 @@ void Reference::findWeighted() {
         isOfWeights |= arg->values()->Get(i) >= 0 && isWeighted[arg->values()->Get(i)];
     for (int value : *action->outputs())
       if (value >= 0)
+        // Integers that depend on weights, such as the indices of a top-k, end the propagation: they are not rounded.
         isWeighted[value] = isOfWeights && isOfFloats(value);
   }
 }
 
 namespace {
 
-/// What the reference takes of an input of the step: one of `count` parts of a dim.
+/// How the reference's input is part of the step's input: one of `count` slices of `dim`.
 struct InputPart {
   std::vector<int64_t> whole;
   size_t dim = 0;
@@ -100,7 +102,7 @@ struct InputPart {
 
 } // namespace
 
-/// `shape` is that of the input of the reference.
+/// `shape` is the shape of the reference's input.
 static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_view input,
                              const std::vector<int64_t> &shape) {
   InputPart part{.whole = shape};
@@ -114,21 +116,24 @@ static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_vie
   });
   for (size_t dim = 0; dim < std::min(shape.size(), part.whole.size()); ++dim)
     if (shape[dim] > 0 && part.whole[dim] != shape[dim])
+      // With microbatches that have their own mean, the model was exported for one microbatch; only the batch dim
+      // differs.
       part.dim = dim, part.count = part.whole[dim] / shape[dim];
   return part;
 }
 
-/// One of the parts of an input, whole.
+/// Loads one slice of an input, unsharded.
 static Expected<Tensor> loadPart(const Feed &feed, const std::string &name, const InputPart &part, int64_t number,
                                  const std::vector<int64_t> &shape, DType dtype) {
   SliceRanges ranges = wholeTensor(shape);
+  // Microbatches are consecutive slices of the batch.
   if (part.count > 1)
     ranges[part.dim] = {{number * shape[part.dim], shape[part.dim]}};
   FeedRequest request{{name}, part.whole, std::move(ranges), dtype};
   return loadTensor(feed, {&request, 1}, shape, dtype);
 }
 
-/// An input without samples is the same for all microbatches.
+/// An input that is not split into microbatches is the same for all of them.
 Status Reference::loadInputs(const Feed &feed) {
   inputs.resize(1);
   return forEach(programTable->inputs(), [&](const artifact::Port &input) -> Status {
@@ -169,8 +174,9 @@ bool Reference::differentiates(const ReferenceRun &run) const {
   return run.differentiates && programTable->loss() && programTable->loss()->size() > 0;
 }
 
-/// The values that the program starts with.
+/// The tensors that the program starts with.
 Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run, std::span<const Tensor> taken) const {
+  // Handles only: weights are converted for the run, but the loaded tensors stay as they are for the next precision.
   std::vector<Tensor> values = given;
   for (size_t input = 0; input < taken.size(); ++input)
     values[programTable->inputs()->Get(input)->value()] = taken[input];
@@ -181,13 +187,14 @@ Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run, std::spa
   MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) -> Status {
     if (!differentiates(run) || !isTrained(parameter, *programTable))
       return Status();
+    // Leaves of the graph; buffers and frozen parameters are not recorded.
     MESHPLAN_ASSIGN_OR_RETURN(values[parameter.value()], differentiable(values[parameter.value()]));
     return Status();
   }));
   return values;
 }
 
-/// Some operators make f32 or another float of whatever they read.
+/// Checks a result. In `wide`, operators that return f32 or another fixed float dtype are converted.
 Status Reference::checkResult(int value, Precision precision, std::span<Tensor> values) const {
   const artifact::Value &own = *programTable->values()->Get(value);
   DType dtype = dtypeIn(precision, dtypeOf(own.dtype()));
@@ -222,13 +229,14 @@ Status Reference::compute(const artifact::Instruction &instruction, Precision pr
   return Status();
 }
 
-/// A view is what it is a view of.
+/// Perturbs the rounding of an instruction's results, except of views: their elements have been perturbed already.
 Status Reference::roundAnew(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const {
   const artifact::Compute *action = instruction.action_as_Compute();
   for (flatbuffers::uoffset_t i = 0; action && i < action->outputs()->size(); ++i) {
     int made = action->outputs()->Get(i);
     if (made < 0 || !isWeighted[made] || !values[made].defined() || !isFloat(values[made].dtype()))
       continue;
+    // Perturbing a view would perturb its elements twice, and change the tensor that it views.
     bool isView = false;
     for (const artifact::Arg *arg : *action->args())
       for (flatbuffers::uoffset_t j = 0; arg->values() && j < arg->values()->size(); ++j)
@@ -262,7 +270,7 @@ Status Reference::runInstruction(const artifact::Instruction &instruction, Preci
   return status.withContext((isOfInput ? "the inputs" : side) + ": " + callText(*scheduleTable, instruction));
 }
 
-/// Empty for finite inputs of all microbatches.
+/// Describes the first non-finite input of any microbatch; empty if there is none.
 Expected<std::string> Reference::nonfiniteInput() const {
   RankView view(*scheduleTable, *programTable, 0);
   for (const std::vector<Tensor> &taken : inputs)
@@ -276,7 +284,7 @@ Expected<std::string> Reference::nonfiniteInput() const {
   return std::string();
 }
 
-/// Empty for a call whose results are finite.
+/// Describes the first non-finite result of a call; empty if there is none.
 Expected<std::string> Reference::nonfiniteResult(const artifact::Instruction &instruction,
                                                  std::span<const Tensor> values, bool infinities) const {
   const artifact::Compute *action = instruction.action_as_Compute();
@@ -292,15 +300,17 @@ Expected<std::string> Reference::nonfiniteResult(const artifact::Instruction &in
   return std::string();
 }
 
-/// Empty for a microbatch of which all results are finite.
+/// Describes the first non-finite result of a microbatch; empty if there is none.
 Expected<std::string> Reference::firstNonfiniteOf(std::span<const Tensor> taken) const {
   ReferenceRun run{.precision = Precision::wide, .differentiates = false};
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start(run, taken));
+  // Stops at the first NaN; infinities may be intended, as in masks.
   std::string infinite;
   for (const artifact::Instruction *instruction : *programTable->instructions()) {
     MESHPLAN_RETURN_IF_ERROR(runInstruction(*instruction, Precision::wide, values));
     MESHPLAN_ASSIGN_OR_RETURN(std::string text, nonfiniteResult(*instruction, values, /*infinities=*/false));
     if (!text.empty())
+      // NaN usually results from an infinity, so both are named: the first infinity is the cause.
       return infinite.empty() ? text : text + ", behind the first infinity: " + infinite;
     if (infinite.empty()) {
       MESHPLAN_ASSIGN_OR_RETURN(infinite, nonfiniteResult(*instruction, values, /*infinities=*/true));
@@ -355,9 +365,11 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
     MESHPLAN_ASSIGN_OR_RETURN(result.outputs[output.name()->str()], detached(values[output.value()]));
     return Status();
   }));
+  // Only the graph keeps what the backward pass needs.
   values.clear();
   if (loss.defined() && differentiates(run))
     MESHPLAN_RETURN_IF_ERROR(differentiate(leaves, loss, result));
+  // Values use the seeds before this one, gradients those from here on.
   uint64_t seed = run.rounding.value_or(0) + programTable->values()->size();
   for (auto &[name, gradient] : result.gradients)
     if (run.rounding && gradient.defined()) {
@@ -366,10 +378,10 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
   return result;
 }
 
-/// What has a mean over microbatches: of outputs the numbers.
+/// Which outputs have a mean over microbatches: scalars.
 static bool hasMean(const Tensor &output) { return isFloat(output.dtype()) && elementCount(output.shape()) == 1; }
 
-/// Adds the tensors of a microbatch to those of the ones before; what is not defined is zero.
+/// Adds the tensors of a microbatch to those of the earlier ones. An undefined tensor is zero.
 static Status addTo(NamedTensors &sums, const NamedTensors &own) {
   for (const auto &[name, tensor] : own) {
     Tensor &sum = sums[name];
@@ -399,6 +411,7 @@ Expected<ReferenceResult> Reference::run(const ReferenceRun &run) const {
   for (const std::vector<Tensor> &taken : inputs) {
     MESHPLAN_ASSIGN_OR_RETURN(ReferenceResult own, runMicrobatch(part, taken));
     if (part.rounding)
+      // Another microbatch needs other seeds.
       *part.rounding += 2 * programTable->values()->size();
     std::erase_if(own.outputs, [](const auto &output) { return !hasMean(output.second); });
     MESHPLAN_RETURN_IF_ERROR(addTo(sums.outputs, own.outputs));

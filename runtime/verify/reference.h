@@ -18,36 +18,36 @@ using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 /// One run of the reference.
 struct ReferenceRun {
   Precision precision = Precision::own;
-  /// What operators make of weights is rounded anew, by draws of this number: see roundedAnew.
+  /// If set, the rounding of results that depend on weights is perturbed with this seed; see roundedAnew.
   std::optional<uint64_t> rounding;
-  int threads = 1;            ///< to compute with
-  bool differentiates = true; ///< goes back over the program where that has a loss
+  int threads = 1;            ///< number of threads
+  bool differentiates = true; ///< runs the backward pass, if the program has a loss
 };
 
-/// What the reference gives for one batch, on the device of the thread. Of a batch in several microbatches the mean
-/// over them: of all gradients, and of outputs that are one float. Others there are none.
+/// The results of the reference for one batch, on the thread's device. With several microbatches: the mean over them of
+/// all gradients and of scalar float outputs; other outputs are left out.
 struct ReferenceResult {
   NamedTensors outputs;
-  NamedTensors gradients; ///< of the trained parameters, by their first names; none without a loss
+  NamedTensors gradients; ///< of the trained parameters, by first name; empty without a loss
 };
 
-/// The model as it was exported: the program "reference". `notFound`, with the way out, where the schedule has none.
+/// The exported model: the program "reference". `notFound`, with the way out, if the schedule has none.
 Expected<const artifact::Program *> findReference(const Artifact &artifact);
 
-/// The program "reference" of a schedule with whole parameters and one batch of inputs. Where the program "step" takes
-/// several times the samples that the reference does, it runs as often, on one microbatch after the other. Belongs to
-/// one thread; the artifact must outlive it. No other thread of the process may compute while it runs.
+/// The program "reference" of a schedule, with whole parameters and one batch of inputs. If the program "step" takes
+/// several times as many samples, the reference runs once per microbatch. Belongs to one thread; the artifact must
+/// outlive it. No other thread of the process may compute while it runs.
 class Reference {
 public:
-  /// `notFound` as findReference; `numericFault` for parameters that are not finite; else as the feeds fail.
+  /// `notFound` as findReference; `numericFault` for non-finite parameters; otherwise fails as the feeds do.
   static Expected<Reference> load(const Artifact &artifact, const Feed &parameters, const Feed &inputs);
 
-  /// An index that an input has and that points outside is said of the input.
+  /// Runs the reference. An index out of range that comes from an input is reported with its position in the input.
   Expected<ReferenceResult> run(const ReferenceRun &run) const;
 
-  /// Where the numbers stop to be numbers in f64: "input 'x': 1 of 64 elements is not finite, ..." or the first
-  /// operator that makes NaN of numbers, or else infinity; what is left are the gradients. Runs the program once,
-  /// forward.
+  /// Describes where values become non-finite in f64: "input 'x': 1 of 64 elements is not finite, ...", or the first
+  /// operator that makes NaN of finite values, or else the first that makes infinity; otherwise the backward pass. Runs
+  /// the program forward once.
   Expected<std::string> firstNonfinite(int threads) const;
 
   const artifact::Program &program() const { return *programTable; }
@@ -80,9 +80,9 @@ private:
 
   const artifact::Schedule *scheduleTable;
   const artifact::Program *programTable;
-  std::vector<Tensor> given;               // by value: parameters, constants
-  std::vector<std::vector<Tensor>> inputs; // by microbatch, by input
-  std::vector<bool> isRead, isWeighted;    // by value; what depends on a weight and is a float
+  std::vector<Tensor> given;               // parameters and constants, by value
+  std::vector<std::vector<Tensor>> inputs; // by microbatch, then by input
+  std::vector<bool> isRead, isWeighted;    // by value; isWeighted: a float that depends on a weight
 };
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- rounding.cpp - what a program rounds and its model does not --------===//
+//===- rounding.cpp - programs that round more than the model -------------===//
 
 #include "runtime/verify/rounding.h"
 
@@ -15,8 +15,9 @@ static DType dtypeIn(const artifact::Program &program, int value) {
   return dtypeOf(program.values()->Get(value)->dtype());
 }
 
-/// True if some numbers of `other` are rounded in `dtype`: of f16 and bf16, each has numbers that the other lacks.
+/// True if conversion from `other` to `dtype` rounds some numbers. f16 and bf16 each have numbers that the other lacks.
 static bool rounds(DType dtype, DType other) {
+  // Equal size includes the two 16-bit types.
   return isFloat(dtype) && isFloat(other) && dtype != other && dtypeSize(dtype) <= dtypeSize(other);
 }
 
@@ -26,7 +27,7 @@ static Status refusal(const std::string &what, std::string_view option, DType dt
                        "; help: verify the plan without '", option, " ", dtypeName(dtype), "'");
 }
 
-/// The value that a call makes, or -1.
+/// The result of a call with one result, or -1.
 static int resultOf(const artifact::Compute &call) { return call.outputs()->size() == 1 ? call.outputs()->Get(0) : -1; }
 
 static std::string nameOf(const artifact::Parameter &parameter) { return parameter.names()->Get(0)->str(); }
@@ -67,18 +68,18 @@ class ParameterReads {
 public:
   ParameterReads(const artifact::Program &program, const artifact::Program &reference);
 
-  /// By name, the parameters that are rounded to a type and then read in a wider one, with the narrow type. What alone
-  /// is read narrow is so in the model.
+  /// Parameters, by name, that are rounded to a narrow dtype and then read in a wider one, with the narrow dtype. A
+  /// parameter that is only read in the narrow dtype is read so in the model too.
   std::map<std::string, DType> rounded;
 
-  /// True for a parameter that is rounded wherever it is read.
+  /// True if a parameter is rounded wherever it is read.
   bool isReadRounded(const std::string &name) const { return narrowed.contains(name) && !asTheyAre.contains(name); }
 
 private:
-  /// A value that has the elements of a parameter.
+  /// A value with the elements of a parameter.
   struct Copy {
     std::string name;
-    DType dtype; ///< that the model has it in
+    DType dtype; ///< its dtype in the model
     bool isRounded = false;
   };
 
@@ -92,7 +93,7 @@ private:
 
   const artifact::Program &program;
   std::map<int, Copy> copies;                // by value
-  std::set<std::string> narrowed, asTheyAre; // parameters that are rounded, and that a call reads with all digits
+  std::set<std::string> narrowed, asTheyAre; // parameters that are rounded; that a call reads unrounded
 };
 
 } // namespace
@@ -101,6 +102,7 @@ ParameterReads::ParameterReads(const artifact::Program &program, const artifact:
     : program(program) {
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &own = *program.parameters()->Get(i);
+    // Parameters that the reference lacks cannot be compared.
     if (const artifact::Parameter *exported = findParameter(reference, nameOf(own)))
       copies.emplace(own.value(), Copy{nameOf(own), dtypeIn(reference, exported->value())});
   }
@@ -108,7 +110,7 @@ ParameterReads::ParameterReads(const artifact::Program &program, const artifact:
     follow(*instruction);
 }
 
-/// The value that the call converts, or -1: arguments with names are in any order.
+/// The value that the call converts, or -1. Named arguments may be in any order.
 static int convertedBy(const artifact::Compute &call) {
   std::string_view target = call.target()->string_view();
   if (target != "aten._to_copy.default" && target != "aten.type_as.default" && !target.starts_with("aten.to."))
@@ -151,6 +153,7 @@ void ParameterReads::convert(int from, int to) {
     return;
   Copy copy = found->second;
   DType before = dtypeIn(program, from), after = dtypeIn(program, to);
+  // Rounded and then widened: the reader sees fewer bits than its dtype suggests.
   if (copy.isRounded && rounds(before, after))
     rounded.emplace(copy.name, before);
   copy.isRounded |= rounds(after, copy.dtype);

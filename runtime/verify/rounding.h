@@ -1,4 +1,4 @@
-//===- rounding.h - what a program rounds and its model does not -*- C++ -*-===//
+//===- rounding.h - programs that round more than the model -----*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_ROUNDING_H
 #define MESHPLAN_RUNTIME_VERIFY_ROUNDING_H
@@ -8,9 +8,10 @@
 
 namespace meshplan {
 
-/// The bounds of a comparison follow from what PyTorch rounds when it runs the model. `unsupported`, with the option of
-/// `precision` that does it, where the program or what a step runs before it rounds more: it keeps a parameter in fewer
-/// digits than `reference`, reads one with fewer (`gather`), or adds up gradients in 16 bits (`reduce`).
+/// The error bounds of verify assume that the program rounds no more than PyTorch does for the model. `unsupported`,
+/// with the option of `precision` that causes it, if the program, or one that runs before it, rounds more: it stores a
+/// parameter in fewer bits than `reference` (`storage`), reads one with fewer bits (`gather`), or accumulates gradients
+/// in 16 bits (`reduce`).
 Status checkRounding(const artifact::Schedule &schedule, const artifact::Program &program,
                      const artifact::Program &reference);
 

@@ -1,4 +1,4 @@
-//===- subjects.cpp - what is compared with the reference -----------------===//
+//===- subjects.cpp - subjects of a comparison ----------------------------===//
 
 #include "runtime/verify/subjects.h"
 
@@ -36,7 +36,7 @@ static bool isHalf(const artifact::Program &program, int value) {
   return dtype == DType::f16 || dtype == DType::bf16;
 }
 
-/// True for a model with parameters of 16 bits, or one that converts to such numbers, as autocast does.
+/// True if a model has 16-bit parameters or converts to 16-bit floats, as autocast does.
 static bool hasHalfNumbers(const artifact::Program &program) {
   for (flatbuffers::uoffset_t i = 0; i < program.values()->size(); ++i)
     if (isHalf(program, static_cast<int>(i)))
@@ -76,13 +76,13 @@ private:
 
   const artifact::Program &program;
   bool isOfHalf;                                         // the reference has numbers of 16 bits
-  std::map<int, const artifact::Parameter *> parameters; // by value
-  std::map<int, int> updates;                            // values, by target
+  std::map<int, const artifact::Parameter *> parameters; // parameters by value
+  std::map<int, int> updates;                            // updated values, by target
 };
 
 } // namespace
 
-/// Gradients among the outputs are compared as gradients.
+/// Outputs that are gradients are compared as gradients.
 void SubjectList::addOutputs() {
   auto isGradient = [&](int value) {
     for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i)
@@ -90,7 +90,7 @@ void SubjectList::addOutputs() {
         return true;
     return false;
   };
-  // What a guarded step counts is no number of the model.
+  // The count of a guarded step is no result of the model.
   auto isOfGuard = [&](const artifact::Port &output) {
     return program.guard() && output.name()->string_view() == program.guard()->output()->string_view();
   };
@@ -120,11 +120,12 @@ void SubjectList::addStep(SubjectKind kind, const artifact::Gradient &gradient, 
   list.back().optimizer = call.numbers;
   list.back().gradient = gradient.value();
   list.back().held = call.held;
+  // The updated value, since no instruction produces the parameter itself.
   list.back().made = updates.at(value);
   list.back().isHalf = isHalf(program, value);
 }
 
-/// Masters, and then the parameters.
+/// Master weights first, then parameters.
 Status SubjectList::addChanged() {
   for (SubjectKind kind : {SubjectKind::master, SubjectKind::parameter})
     for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i) {

@@ -1,4 +1,4 @@
-//===- subjects.h - what is compared with the reference ----------*- C++ -*-===//
+//===- subjects.h - subjects of a comparison --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_SUBJECTS_H
 #define MESHPLAN_RUNTIME_VERIFY_SUBJECTS_H
@@ -19,30 +19,30 @@ inline constexpr SubjectKind subjectKinds[] = {SubjectKind::output, SubjectKind:
 /// "output", "gradient", "gradient norm", "master", "parameter".
 std::string_view kindName(SubjectKind kind);
 
-/// One tensor of the program.
+/// One tensor to compare.
 struct Subject {
   SubjectKind kind = SubjectKind::output;
-  std::string name;           ///< of the output, the parameter, or the state that is the master
-  int value = -1;             ///< index into Program.values; of a parameter or master that behind the step
-  OptimizerNumbers optimizer; ///< of a parameter or master
-  int gradient = -1;          ///< of a parameter or master: the value that it was changed by
-  int held = -1;              ///< of the same: the value that the optimizer changes; it may be a part, or the master
-  std::string master;         ///< of a parameter: the state that it has to be, rounded; empty for none
-  int made = -1;              ///< the value whose instruction has made it
-  int placed = -1;     ///< of a gradient, parameter or master: index into Schedule.origins, where the plan divides it
-  bool isHalf = false; ///< its errors are those of 16 bits: see deviationOf
+  std::string name;           ///< name of the output, the parameter, or the state of the master weight
+  int value = -1;             ///< index into Program.values
+  OptimizerNumbers optimizer; ///< parameter or master weight: its optimizer
+  int gradient = -1;          ///< parameter or master weight: the gradient it is updated with
+  int held = -1;              ///< of these: the value that the optimizer updates, maybe a slice or the master
+  std::string master;         ///< parameter: its master weight, of which it must be the rounding; empty: none
+  int made = -1;              ///< the value of the instruction that made it
+  int placed = -1;            ///< index into Schedule.origins: the statement that shards the parameter
+  bool isHalf = false;        ///< bounded as 16-bit results, see deviationOf
 
-  /// The optimizer makes it, so that the numbers about it come from the ranks.
+  /// True if the optimizer computes it; its own errors then come from the ranks.
   bool isOfOptimizer() const { return kind == SubjectKind::master || kind == SubjectKind::parameter; }
 };
 
-/// The program that is verified: "step" where there is one, else "forward". `notFound` without either.
+/// The program to verify: "step" if there is one, else "forward". `notFound` without either.
 Expected<const artifact::Program *> verifiedProgram(const artifact::Schedule &schedule);
 
-/// All that is compared, in an order that is the same on all ranks: outputs, gradients, their norm where the program
-/// computes it, the masters and the parameters that it changes. Each of these is as wide as the program has it; all
-/// else is as the parameters of `reference` are, of which some may have 16 bits, whatever the program makes of them.
-/// `invalid` when a trained parameter has no gradient.
+/// All tensors to compare, in an order that is the same on all ranks: outputs, gradients, their norm if the program
+/// computes it, then the master weights and parameters that it updates. For master weights and parameters, isHalf
+/// follows their dtype in the program; for the others, it is true if `reference` has 16-bit floats, whatever the
+/// program uses. `invalid` if a trained parameter has no gradient.
 Expected<std::vector<Subject>> subjectsOf(const artifact::Program &program, const artifact::Program &reference);
 
 } // namespace meshplan

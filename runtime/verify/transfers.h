@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// The value that a call copies to the memory of the host, or from there to the device; -1 for any other call.
+/// The value that a call copies to host memory or to the device; -1 for any other call.
 inline int transferredBy(const artifact::Compute &call) {
   std::string_view target = call.target()->string_view();
   bool isTransfer = target == "meshplan.to_host" || target == "meshplan.to_device";

@@ -1,4 +1,4 @@
-//===- verdicts.cpp - the findings of all ranks together ------------------===//
+//===- verdicts.cpp - the findings of all ranks ---------------------------===//
 
 #include "runtime/verify/verdicts.h"
 
@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// The numbers about what the optimizer makes come from the ranks.
+/// The own errors of subjects of the optimizer come from the ranks; takes the largest.
 static void takeOptimizer(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
                           OwnNumbers &own) {
   for (size_t i = 0; i < subjects.size(); ++i)
@@ -34,16 +34,18 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
   double ofOptimizer =
       std::max(largestOf(SubjectKind::master, subjects, own), largestOf(SubjectKind::parameter, subjects, own));
   for (size_t i = 0; i < subjects.size(); ++i) {
+    // Small gradients are sums with large cancelling terms; their error scales with the largest gradient.
     double magnitude = subjects[i].kind == SubjectKind::gradient ? ofGradients
                        : subjects[i].isOfOptimizer()             ? ofOptimizer
                                                                  : own.magnitudes[i];
     for (size_t rank = 0; rank < findings.size(); ++rank) {
-      // A copy has no error of its own but that of rounding once.
+      // A copy of a master weight has no own error but that of rounding once.
       bool isRounded = subjects[i].isHalf || !subjects[i].master.empty();
       Deviation deviation =
           deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isRounded, subjects[i].isOfOptimizer());
       if (rank == 0 || deviation.ratio() > verdicts[i].deviation.ratio()) {
         verdicts[i].deviation = deviation;
+        // The rank with the largest error is shown.
         verdicts[i].rank = static_cast<int64_t>(rank);
       }
       if (!deviation.isRight())
@@ -56,6 +58,7 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
 Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject> subjects,
                                                         std::span<const std::vector<Finding>> findings, Exact &exact,
                                                         const Progress &tell) {
+  // More draws only make bounds larger, so they are added only while something exceeds its bound.
   for (;;) {
     OwnNumbers own;
     for (size_t i = 0; i < subjects.size(); ++i) {

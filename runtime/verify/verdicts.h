@@ -1,4 +1,4 @@
-//===- verdicts.h - the findings of all ranks together -----------*- C++ -*-===//
+//===- verdicts.h - the findings of all ranks -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_VERDICTS_H
 #define MESHPLAN_RUNTIME_VERIFY_VERDICTS_H
@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// What is said of one subject: the deviation of the rank that is worst, and all ranks that are wrong.
+/// The verdict on one subject: the deviation of the worst rank, and all ranks that are wrong.
 struct Verdict {
   Deviation deviation;
   int64_t rank = 0;
@@ -17,18 +17,18 @@ struct Verdict {
   bool isRight() const { return wrongRanks.empty(); }
 };
 
-/// Numbers of PyTorch's own runs about each subject.
+/// The own errors and magnitudes of the reference, by subject.
 struct OwnNumbers {
   std::vector<double> errors, magnitudes;
 };
 
-/// By subject. `findings` are by rank, then by subject. Gradients are compared with the largest of all gradients,
-/// parameters with the largest of all parameters, every other subject with itself.
+/// One verdict per subject. `findings` are by rank, then by subject. Gradients are bounded relative to the largest
+/// gradient, parameters relative to the largest parameter, other subjects relative to themselves.
 std::vector<Verdict> judge(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
                            OwnNumbers own);
 
-/// The verdicts on rank 0. An error is a draw: while a subject is wrong that the optimizer has not made, `exact` gets
-/// further draws, up to mostDraws.
+/// The verdicts, on rank 0. Own errors are random: while a subject (other than those of the optimizer) is wrong,
+/// `exact` adds further runs, up to mostDraws.
 Expected<std::vector<Verdict>> judgeWithDraws(std::span<const Subject> subjects,
                                               std::span<const std::vector<Finding>> findings, Exact &exact,
                                               const Progress &tell = {});

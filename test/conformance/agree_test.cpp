@@ -57,7 +57,7 @@ TEST(Gather, GivesTheFirstRankTheTextsOfAll) {
   });
 }
 
-/// What one rank can see alone is refused by start.
+/// Errors that a single rank can find are rejected at the start.
 void expectRefused(const std::function<Status(World &)> &body, const std::string &message) {
   std::vector<Status> statuses = runWorld(1, longTimeout, body);
   EXPECT_EQ(statuses[0].code(), StatusCode::invalid);

@@ -8,7 +8,7 @@
 namespace meshplan {
 namespace {
 
-// Uneven on purpose; rank 2 has nothing.
+// Uneven on purpose; rank 2 has no elements.
 const std::vector<int64_t> unevenCounts = {3, 1, 0, 5};
 
 double reduceReference(std::span<const int64_t> ranks, int64_t i, Reduction reduction) {
@@ -190,7 +190,7 @@ TEST_P(EveryDType, SendAndReceive) {
 }
 
 TEST(Barrier, NobodyLeavesBeforeAllHaveArrived) {
-  // Ranks may be processes, so they compare times, which all processes of a machine have in common.
+  // Ranks may be processes, so they compare clock times, which all processes of a machine share.
   expectOk(5, [](World &world) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, worldGroup(world));
     auto now = [] { return static_cast<int64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); };

@@ -18,7 +18,7 @@ Status sumOne(Group &group) {
   return finish(group.startAllReduce(&input, &output, 1, DType::f32, Reduction::sum, label));
 }
 
-/// A rank that is stuck until the run has ended.
+/// A rank that hangs until the run has ended.
 Status stall(World &world) {
   MESHPLAN_ASSIGN_OR_RETURN(auto own, world.createGroup({world.rank()}, "self"));
   for (;;) {
@@ -36,7 +36,7 @@ TEST(Failures, TimeoutNamesCollectiveAndMissingRanks) {
     return sumOne(*group);
   });
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
-  // Ranks 0 and 2 are both waiting. The first to time out ends the other, unless both do so at the same moment.
+  // Ranks 0 and 2 both wait. The first to time out ends the other, unless both time out at the same moment.
   auto timedOut = [](const std::string &rank) {
     return "rank " + rank +
            ": all-reduce 12 on 'tp' \\(smollm2.plan:12 rowwise tp\\): time-out after 0.2 s: ranks 1, 3 did not arrive";
@@ -78,7 +78,7 @@ TEST(Failures, ARankThatThrowsEndsTheOthers) {
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
   EXPECT_EQ(rootCause(statuses).message(), "exception: out of memory");
   EXPECT_EQ(statuses[0].code(), StatusCode::peerLost);
-  // On a device the first sum may have ended while what reads it still runs.
+  // On a device, the first sum may be done while its reader still runs.
   EXPECT_THAT(statuses[0].message(),
               AnyOf(HasSubstr("rank 0: all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp): aborted"),
                     HasSubstr("rank 0: waiting for the device: aborted")));
@@ -86,11 +86,11 @@ TEST(Failures, ARankThatThrowsEndsTheOthers) {
 }
 
 TEST(Failures, ARankThatFailsWithACollectiveInFlight) {
-  // Its buffers go away while the peers wait: they must not be touched any more.
+  // Its buffers are freed while the peers wait; they must not be used any more.
   std::vector<Status> statuses = runWorld(3, longTimeout, [](World &world) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, worldGroup(world, "tp"));
     std::vector<float> input(100000, 1), output(100000);
-    // With all three there the sum could end before rank 1 leaves it.
+    // If all three were there, the sum could finish before rank 1 leaves it.
     if (world.rank() == 0)
       static_cast<void>(stall(world));
     MESHPLAN_ASSIGN_OR_RETURN(
@@ -119,7 +119,7 @@ TEST(Failures, AbortEndsCollectivesOfAllGroups) {
   }
 }
 
-/// Both ranks run `start`, which differs between them; the expected text is in the message of the failure.
+/// Both ranks run `start`, which differs between them. The failure's message must contain the expected text.
 void expectDisagreement(const std::function<Expected<Pending>(Group &)> &start, const std::string &text) {
   std::vector<Status> statuses = runWorld(2, longTimeout, [&](World &world) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, worldGroup(world, "tp"));

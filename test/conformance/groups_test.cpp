@@ -72,7 +72,7 @@ TEST(Groups, ManyInFlightWaitedForInAnyOrder) {
                                 group.startAllReduce(&inputs[step], &outputs[step], 1, DType::f32, Reduction::sum));
       pending.push_back(std::move(next));
     }
-    // Each rank waits in an order of its own.
+    // Each rank waits in its own order.
     std::vector<int64_t> order(steps);
     for (int64_t step = 0; step < steps; ++step)
       order[step] = step;
@@ -90,7 +90,7 @@ TEST(Groups, TwoGroupsWithTheSameRanksAreApart) {
     MESHPLAN_ASSIGN_OR_RETURN(auto first, world.createGroup({0, 1}, "twin"));
     MESHPLAN_ASSIGN_OR_RETURN(auto second, world.createGroup({0, 1}, "twin"));
     int32_t one = 1, two = 2, sumOfOnes = 0, sumOfTwos = 0;
-    // Rank 1 starts them the other way round, which is wrong within one group only.
+    // Rank 1 starts them in the reverse order, which is only an error within one group.
     auto startFirst = [&] { return first->startAllReduce(&one, &sumOfOnes, 1, DType::i32, Reduction::sum); };
     auto startSecond = [&] { return second->startAllReduce(&two, &sumOfTwos, 1, DType::i32, Reduction::sum); };
     MESHPLAN_ASSIGN_OR_RETURN(Pending a, world.rank() == 0 ? startFirst() : startSecond());
@@ -104,7 +104,7 @@ TEST(Groups, TwoGroupsWithTheSameRanksAreApart) {
 }
 
 TEST(Groups, SendsOfAPairStayInOrder) {
-  // Rank 2 receives ten numbers from each of the others, in turns.
+  // Rank 2 receives ten numbers from each of the others, alternating.
   expectOk(3, [](World &world) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, worldGroup(world));
     bool receives = world.rank() == 2;
@@ -126,7 +126,7 @@ TEST(Groups, SendsOfAPairStayInOrder) {
 }
 
 TEST(Groups, ALeavingRankDoesNotDisturbTheOthers) {
-  // Buffers go away right after wait; a peer that still read them would see the poison.
+  // Buffers are freed right after wait. A peer that still read them would see the poison.
   expectOk(4, [](World &world) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, worldGroup(world));
     for (int64_t step = 0; step < 100; ++step) {

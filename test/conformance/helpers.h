@@ -19,17 +19,17 @@ inline constexpr DType allDTypes[] = {DType::f32, DType::f64, DType::f16, DType:
 std::vector<std::byte> encode(std::span<const double> values, DType dtype);
 std::vector<double> decode(std::span<const std::byte> bytes, DType dtype);
 
-/// What rank `rank` has as element `i` in the tests: small, and different between ranks.
+/// Element `i` of rank `rank` in the tests: small, and different between ranks.
 inline double elementOf(int64_t rank, int64_t i) { return static_cast<double>((rank * 5 + i * 3) % 7); }
 std::vector<double> elementsOf(int64_t rank, int64_t count, int64_t first = 0);
 
-/// Why the backend does not reduce so; empty where it does.
+/// Why the backend does not support the reduction; empty if it does.
 std::string omittedReduction(DType dtype, Reduction reduction);
 
 /// The group of all ranks.
 Expected<std::unique_ptr<Group>> worldGroup(World &world, std::string name = "all");
 
-/// Starts and waits.
+/// Starts a collective and waits for it.
 Status finish(Expected<Pending> pending);
 
 /// Runs the body and expects success on every rank.

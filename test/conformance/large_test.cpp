@@ -13,7 +13,7 @@
 namespace meshplan {
 namespace {
 
-// Pieces of several megabytes that no power of two divides, and a small and an empty one.
+// Pieces of several megabytes that are not powers of two, one small piece and one empty piece.
 const std::vector<int64_t> counts = {700'001, 3, 0, 300'007};
 constexpr int64_t total = 1'000'011;
 
@@ -113,7 +113,7 @@ TEST(Large, BroadcastAndRingInFlightTogether) {
 }
 
 TEST(Large, AFailureWhileDataMoves) {
-  // The peers' data must not land in memory that is gone.
+  // Data of the peers must not be written to freed memory.
   std::vector<Status> statuses = runWorld(4, longTimeout, [](World &world) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, worldGroup(world));
     std::vector<float> input(4 * total), output(4 * total);

@@ -1,8 +1,7 @@
 //===- mpi_run_world.cpp - the suite over MPI -----------------------------===//
 //
-// Every process runs all tests, in step. A test of n ranks runs on the first n
-// processes; then all exchange what the ranks returned, so that the
-// expectations hold in each process.
+// Every process runs all tests in the same order. A test of n ranks runs on the first n processes; then all processes
+// exchange the ranks' statuses, so that the expectations hold in each process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +14,7 @@
 namespace meshplan {
 namespace {
 
-/// The one of this program; set by main.
+/// The one process of this program; set by main.
 std::unique_ptr<MpiProcess> &process() {
   static std::unique_ptr<MpiProcess> instance;
   return instance;
@@ -41,7 +40,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   meshplan::process() = *std::move(started);
-  // One report of what passes is enough.
+  // One report of the results is enough.
   if (meshplan::process()->rank() != 0)
     testing::GTEST_FLAG(brief) = true;
   testing::InitGoogleTest(&argc, argv);

@@ -1,4 +1,4 @@
-//===- nccl_omissions.cpp - what NCCL does otherwise ----------------------===//
+//===- nccl_omissions.cpp - features that NCCL lacks ----------------------===//
 
 #include "test/conformance/nccl_omissions.h"
 

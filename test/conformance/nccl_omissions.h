@@ -1,4 +1,4 @@
-//===- nccl_omissions.h - what NCCL does otherwise ---------------*- C++ -*-===//
+//===- nccl_omissions.h - features that NCCL lacks --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_CONFORMANCE_NCCL_OMISSIONS_H
 #define MESHPLAN_TEST_CONFORMANCE_NCCL_OMISSIONS_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// `order`: why sums are not in the order of the ranks; empty for a stand-in, which adds as the other backends do.
+/// `order`: why sums are not in rank order; empty for a stand-in, which adds in rank order like the other backends.
 Omissions ncclOmissions(std::string order = "");
 
 } // namespace meshplan

@@ -17,7 +17,7 @@ Omissions omissions() { return ncclOmissions("NCCL adds and rounds in an order o
 } // namespace meshplan
 
 int main(int argc, char **argv) {
-  // NCCL takes no GPU for two ranks, and the suite has tests with six.
+  // NCCL does not run two ranks on one GPU, and the suite has tests with six ranks.
   constexpr int neededDevices = 6, skipped = 77;
   auto api = meshplan::openNccl();
   int devices = api ? meshplan::deviceCountOf((*api)->cuda) : 0;

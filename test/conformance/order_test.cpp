@@ -8,7 +8,7 @@
 namespace meshplan {
 namespace {
 
-// Numbers of very different sizes: another order of the sum gives other bits.
+// Numbers of very different magnitudes, so that another order of the sum gives other bits.
 std::vector<float> roughNumbers(int64_t rank, int64_t count) {
   std::mt19937 generator(static_cast<unsigned>(rank + 1));
   std::vector<float> numbers;
@@ -17,7 +17,7 @@ std::vector<float> roughNumbers(int64_t rank, int64_t count) {
   return numbers;
 }
 
-// More than one block of the reduction, and not a multiple of the ranks.
+// More than one block of the reduction, and no multiple of the number of ranks.
 constexpr int64_t count = 9001;
 
 std::vector<float> sumInOrder(std::span<const int64_t> ranks) {

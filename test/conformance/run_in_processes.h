@@ -7,10 +7,10 @@
 
 namespace meshplan {
 
-/// Runs the body in this process as a rank of a world of the first `ranks` processes; nothing in the others.
+/// Runs the body in this process as a rank of a world of the first `ranks` processes; does nothing in the others.
 using RunRank = std::function<Status(std::chrono::milliseconds timeout, const RankBody &body, int64_t ranks)>;
 
-/// runWorld of a suite whose ranks are processes: each runs all tests, in step, and looks at what all ranks returned.
+/// runWorld of a suite whose ranks are processes: all run every test, in step, and check what all ranks returned.
 std::vector<Status> runInProcesses(const RunRank &run, int64_t processes, int64_t size,
                                    std::chrono::milliseconds timeout, const RankBody &body);
 

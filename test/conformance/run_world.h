@@ -1,7 +1,6 @@
-//===- run_world.h - what a backend gives to the conformance suite -*- C++ -*-===//
+//===- run_world.h - a backend's part of the conformance suite --*- C++ -*-===//
 //
-// The suite is linked with one more source for each backend, which defines
-// these functions.
+// The suite is linked with one more source for each backend, which defines these functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +11,10 @@
 
 namespace meshplan {
 
-/// Runs `body` on `size` ranks; what each rank returned, in rank order.
+/// Runs `body` on `size` ranks and returns their results in rank order.
 std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body);
 
-/// What a backend does not do, which communicator.h allows to it: each text is the reason, empty where it does.
+/// What a backend does not support, as communicator.h allows. Each text is the reason; empty: supported.
 struct Omissions {
   std::string order;                                    ///< sums add in the order of the ranks
   std::string disagreement;                             ///< ranks that ask for different things are told apart
@@ -25,7 +24,7 @@ Omissions omissions();
 
 } // namespace meshplan
 
-/// At the beginning of a test of what some backends leave out.
+/// At the beginning of a test of something that some backends do not support.
 #define MESHPLAN_SKIP_IF_OMITTED(reason)                                                                               \
   if (std::string omitted_ = (reason); !omitted_.empty())                                                              \
   GTEST_SKIP() << omitted_

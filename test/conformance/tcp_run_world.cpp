@@ -1,8 +1,7 @@
 //===- tcp_run_world.cpp - the suite over a store between processes -------===//
 //
-// Every process runs all tests, in step. A test of n ranks runs on the first n
-// processes; then all exchange what the ranks returned, so that the
-// expectations hold in each process.
+// Every process runs all tests in the same order. A test of n ranks runs on the first n processes; then all processes
+// exchange the ranks' statuses, so that the expectations hold in each process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +30,7 @@ struct Process {
   }
 };
 
-/// The one of this program; set by main.
+/// The one process of this program; set by main.
 Process &process() {
   static Process instance;
   return instance;
@@ -63,12 +62,12 @@ int main(int argc, char **argv) {
     return 1;
   }
   own.store = *std::move(store);
-  // One report of what passes is enough.
+  // One report of the results is enough.
   if (own.rank != 0)
     testing::GTEST_FLAG(brief) = true;
   testing::InitGoogleTest(&argc, argv);
   int result = RUN_ALL_TESTS();
-  // The store lives in rank 0.
+  // Rank 0 hosts the store.
   meshplan::StorePlace place{.run = "end", .rank = own.rank, .size = own.size, .isHost = true, .interruption = nullptr};
   (void)meshplan::runStore(*own.store, place, {.timeout = meshplan::longTimeout},
                            [](meshplan::World &) { return meshplan::Status(); });

@@ -1,8 +1,7 @@
 //===- archive.cpp - any bytes as a torch.export archive ------------------===//
 //
-// Reads with compiler/archive, and gives symbolic dims an extent. Besides what
-// the sanitizers see: the archive is refused with a reason or not at all, and
-// every value of the program exists.
+// Reads with compiler/archive, and gives symbolic dims an extent. Beyond the sanitizers' checks: an archive has an
+// error exactly if it is rejected, and every value of the program exists.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,7 @@
 //===- artifact.cpp - any bytes as a compiled schedule --------------------===//
 //
-// Loads, and works out of what was let through all that ranks do before they
-// run: whoever holds a verified artifact trusts it. The checksum at the end would stop every
-// mutation, so it is written anew.
+// Loads an artifact and, if it is accepted, computes everything that ranks compute before a run, because all users
+// trust a verified artifact. The checksum at the end would reject every mutation, so it is recomputed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +25,7 @@ static void seal(uint8_t *data, size_t size) {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize, unsigned int seed) {
   constexpr size_t tail = sizeof(Checksum);
-  // One in 64 stays as it is mutated, with a checksum that is wrong.
+  // One in 64 keeps its mutated form, with a wrong checksum.
   if (size <= tail || maxSize <= tail || seed % 64 == 0)
     return LLVMFuzzerMutate(data, size, maxSize);
   size_t content = LLVMFuzzerMutate(data, size - tail, maxSize - tail);
@@ -50,7 +49,7 @@ static void checkShard(const RankView &view, int value) {
   (void)view.isFirstHolder(value);
 }
 
-/// What a rank works out before it runs an instruction.
+/// Computes what a rank computes before it runs an instruction.
 static void prepare(const RankView &view, const artifact::Instruction &instruction) {
   if (const artifact::Compute *compute = instruction.action_as_Compute())
     (void)argumentsOf(*compute, view);
@@ -58,13 +57,13 @@ static void prepare(const RankView &view, const artifact::Instruction &instructi
     std::vector<int64_t> group = view.group(*view.schedule().communicators()->Get(start->communicator()));
     for (int64_t rank : group)
       require(rank >= 0 && rank < view.worldSize(), "a communicator is made of ranks of the mesh");
-    // Buckets move runs, not pieces along dims.
+    // Coalesced collectives move runs, not pieces along dims.
     if (!isBucket(*start))
       (void)piecesOf(view, *start, group);
   }
 }
 
-/// What lies in a buffer has room there.
+/// The values of a buffer fit into it.
 static void checkBuffers(const RankView &view) {
   for (flatbuffers::uoffset_t i = 0; view.program().buffers() && i < view.program().buffers()->size(); ++i) {
     int64_t bytes = 0;
@@ -98,7 +97,7 @@ static void checkSchedule(const artifact::Schedule &schedule) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  // A block of exactly that size, so that the sanitizer sees every read behind the end; aligned as a mapped file is.
+  // A block of exactly this size, so that the sanitizer sees every read past the end; aligned like a mapped file.
   std::unique_ptr<std::byte[]> bytes(new std::byte[size]);
   std::memcpy(bytes.get(), data, size);
   Expected<const artifact::Schedule *> schedule = verifySchedule({bytes.get(), size});

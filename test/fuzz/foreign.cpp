@@ -1,7 +1,7 @@
-//===- foreign.cpp - any text as a plan of others -------------------------===//
+//===- foreign.cpp - any text as another framework's plan -----------------===//
 //
-// The first byte says what the rest is read as: a recipe, a configuration, or
-// flags. What is refused has a reason, and what has a reason is refused.
+// The first byte selects the format of the rest: a recipe, a configuration, or flags. A text has an error exactly if it
+// is rejected.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const SourceBuffer &source = sources.add("f", std::string(reinterpret_cast<const char *>(data) + 1, size - 1));
   std::optional<AdoptedPlan> plan = adopt(static_cast<char>(data[0]), source, diagnostics);
   require(plan.has_value() != diagnostics.hasErrors(), "a plan is adopted, or refused with a reason");
-  // Messages quote the text and mark places in it.
+  // Messages quote the text and mark locations in it.
   (void)diagnostics.text();
   return 0;
 }

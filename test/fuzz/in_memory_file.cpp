@@ -1,4 +1,4 @@
-//===- in_memory_file.cpp - bytes that have a path ------------------------===//
+//===- in_memory_file.cpp - a file in memory ------------------------------===//
 
 #include "test/fuzz/in_memory_file.h"
 

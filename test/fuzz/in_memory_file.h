@@ -1,4 +1,4 @@
-//===- in_memory_file.h - bytes that have a path -----------------*- C++ -*-===//
+//===- in_memory_file.h - a file in memory ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_FUZZ_IN_MEMORY_FILE_H
 #define MESHPLAN_TEST_FUZZ_IN_MEMORY_FILE_H
@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// A file without a name in any folder, for readers that ask for a path.
+/// A file without a name in any folder, for readers that require a path.
 class InMemoryFile {
 public:
   InMemoryFile(const uint8_t *data, size_t size);
@@ -17,7 +17,7 @@ public:
   InMemoryFile &operator=(const InMemoryFile &) = delete;
   ~InMemoryFile();
 
-  /// Valid as long as the object.
+  /// Valid as long as the object lives.
   std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
 
 private:

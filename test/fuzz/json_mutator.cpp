@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// nlohmann's `dump` recurses, and the sanitizer makes frames large.
+/// nlohmann's `dump` recurses, and the sanitizer's stack frames are large.
 constexpr size_t deepestTree = 200;
 
 class JsonMutator {
@@ -69,7 +69,7 @@ void JsonMutator::changeNumber(Json &node) {
   node = static_cast<int64_t>(below(2) ? bits + step : bits - step);
 }
 
-/// Leaves a member out, or has it twice.
+/// Removes a member or duplicates it.
 void JsonMutator::changeMembers(Json &node) {
   if (node.empty())
     return;

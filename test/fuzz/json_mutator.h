@@ -7,8 +7,8 @@
 
 namespace meshplan::fuzz {
 
-/// Changes one value of the text: to a border case, to another value of the text, to one that is nested deeply, or
-/// leaves it out or doubles it. Changes bytes where the text is no JSON.
+/// Changes one value of the text: to a border case, another value of the text, a deeply nested one, or by removing or
+/// duplicating it. Changes bytes if the text is not JSON.
 std::string mutateJson(const std::string &text, unsigned int seed);
 
 } // namespace meshplan::fuzz

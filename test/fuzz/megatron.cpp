@@ -1,7 +1,6 @@
 //===- megatron.cpp - any bytes as the index of a Megatron data set -------===//
 //
-// Reads an index with runtime/dataset, and checks what was let through against
-// its bytes.
+// Reads an index with runtime/dataset, and compares an accepted one with its bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +13,7 @@
 using namespace meshplan;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  // A block of exactly that size, so that the sanitizer sees every read behind the end.
+  // A block of exactly this size, so that the sanitizer sees every read past the end.
   std::unique_ptr<std::byte[]> bytes(new std::byte[size]);
   std::memcpy(bytes.get(), data, size);
   Expected<MegatronIndex> index = readMegatronIndex("file", {bytes.get(), size});

@@ -1,8 +1,7 @@
 //===- plan.cpp - any text as a plan --------------------------------------===//
 //
-// Parses, formats, evaluates and binds to two small models. Besides what the
-// sanitizers see: a plan is refused with a reason or not at all, and formatting
-// keeps what can be parsed and changes nothing the second time.
+// Parses, formats, evaluates, and binds to two small models. Beyond the sanitizers' checks: a plan has an error exactly
+// if it is rejected, and formatting keeps a valid plan valid and is idempotent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +49,7 @@ static void checkBind(const std::string &text, const ModelOutline &model) {
     std::optional<BoundPlan> plan = bindPlan(*syntax, model, definitions, diagnostics);
     require(plan.has_value() != diagnostics.hasErrors(), "a plan is bound, or refused with a reason");
   }
-  // Messages quote the text and mark places in it.
+  // Messages quote the text and mark locations in it.
   (void)diagnostics.text();
   std::string json;
   llvm::raw_string_ostream(json) << llvm::json::Value(diagnosticsToJson(diagnostics, Severity::Error));

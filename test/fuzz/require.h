@@ -1,4 +1,4 @@
-//===- require.h - what must hold for any input ------------------*- C++ -*-===//
+//===- require.h - conditions for any input ---------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_FUZZ_REQUIRE_H
 #define MESHPLAN_TEST_FUZZ_REQUIRE_H
@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// Ends the run, as a sanitizer would, unless `holds`; `what` should have held.
+/// Ends the run, as a sanitizer would, unless `holds` is true; `what` describes the violated condition.
 inline void require(bool holds, const char *what) {
   if (holds)
     return;

@@ -1,7 +1,6 @@
 //===- tensors.cpp - any bytes as a file of weights -----------------------===//
 //
-// Reads a safetensors file, or the weights inside of an archive, with
-// runtime/data, and copies slices of what was let through.
+// Reads a safetensors file, or the weights in an archive, with runtime/data, and copies slices of accepted tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +17,7 @@ using namespace meshplan;
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
-/// The JSON of a safetensors file, behind the 8 bytes that say how long it is.
+/// Mutates the JSON header of a safetensors file, which follows 8 bytes with its length.
 static size_t mutateHeader(uint8_t *data, size_t size, size_t maxSize, unsigned int seed) {
   uint64_t length = 0;
   constexpr size_t begin = sizeof(length);
@@ -76,7 +75,7 @@ static void readTensor(const TensorSource &source, const StoredTensor &tensor) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  // A block of exactly that size, so that the sanitizer sees every read behind the end.
+  // A block of exactly this size, so that the sanitizer sees every read past the end.
   std::unique_ptr<std::byte[]> bytes(new std::byte[size]);
   std::memcpy(bytes.get(), data, size);
   Expected<TensorSource> source = openBytes({bytes.get(), size});

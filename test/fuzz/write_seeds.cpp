@@ -1,8 +1,7 @@
 //===- write_seeds.cpp - small files of each format -----------------------===//
 //
-// fuzz-seeds FOLDER: what the fuzz targets start from where the format is not
-// text. The files are made anew for each build, so that they are of today's
-// format. Folders: archive, artifact, megatron, tensors.
+// fuzz-seeds FOLDER: writes the seeds of the fuzz targets whose format is not text. Each build writes them again, so
+// they have the current format. Folders: archive, artifact, megatron, tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +61,7 @@ TestModel symbolicModel() {
   return model;
 }
 
-/// An archive whose weights have bytes.
+/// An archive whose weights have data.
 Members weightsArchive() {
   TestModel model = linearModel();
   for (auto &[name, bytes] : model.payloads)
@@ -95,7 +94,7 @@ Status writeTensors(const std::filesystem::path &folder) {
   return writer.commit();
 }
 
-/// All kinds of collectives, on dims of units and of parts.
+/// All kinds of collectives, on dims with blocks and with parts.
 void writeMoves(const std::filesystem::path &path) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   int x = builder.input("x", {{6, {"dp"}}, {12, {"tp"}, 2}}), columns = builder.value({{6}, {12, {"tp", "dp"}, 2}});
@@ -112,7 +111,7 @@ void writeMoves(const std::filesystem::path &path) {
   builder.write(path);
 }
 
-/// Flat tensors that are gathered and made in one piece, and lie in one.
+/// Flat tensors in coalesced collectives, adjacent in one storage.
 void writeBuckets(const std::filesystem::path &path) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   std::vector<TestDim> columns = {{6}, {12, {"tp"}, 2}}, rows = {{7}};
@@ -146,7 +145,7 @@ Status writeArtifacts(const std::filesystem::path &folder) {
   return writeFileAtomically(folder / "forward.sched", std::as_bytes(std::span(words)).first(size));
 }
 
-/// Sequences of two types of tokens, one of them empty; and an index with nothing in it.
+/// Sequences of two token types, one of them empty, and an empty index.
 void writeIndices(const std::filesystem::path &folder) {
   writeText(folder / "u16.idx", MegatronBytes::of({3, 0, 5}, 8, 2).text());
   writeText(folder / "i32.idx", MegatronBytes::of({7}, 4, 4).text());

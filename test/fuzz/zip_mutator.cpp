@@ -54,7 +54,7 @@ std::string deflated(const std::string &content) {
   return packed;
 }
 
-/// What the header of a member and its entry in the directory have in common: PKWARE APPNOTE.TXT 4.3.7 and 4.3.12.
+/// The fields that a member's header and its directory entry share: PKWARE APPNOTE.TXT 4.3.7 and 4.3.12.
 std::string commonFields(const Member &member, size_t packedSize) {
   std::string fields;
   append<uint16_t>(fields, 20);                               // version needed

@@ -8,8 +8,8 @@
 
 namespace meshplan::fuzz {
 
-/// For LLVMFuzzerCustomMutator. Changes one member of the archive, JSON as JSON, and writes sizes and checksums anew,
-/// so that the change is not refused for them; sometimes the bytes of the archive itself.
+/// For LLVMFuzzerCustomMutator. Changes one member of the archive (JSON as JSON) and updates sizes and checksums, so
+/// that the change is not refused because of them; sometimes changes the bytes of the archive itself.
 size_t mutateZip(uint8_t *data, size_t size, size_t maxSize, unsigned int seed);
 
 } // namespace meshplan::fuzz

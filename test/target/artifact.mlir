@@ -1,4 +1,4 @@
-// What the artifact of a small program says, read back from its bytes.
+// The artifact of a small program, read back from its bytes.
 // RUN: meshplan-opt %s --schedule --print-artifact -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 
 #rows = #plan.sharding<[{"dp"}, {}]>
@@ -13,7 +13,7 @@
 // CHECK-NEXT:program forward
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 
-// Rank 0 holds 8 x (4 + 8) floats of weights and 4 x 4 of x; at the all-reduce also two tensors of 4 x 8.
+// Rank 0 holds 8 x (4 + 8) floats of weights and 4 x 4 of x, and two tensors of 4 x 8 at the all-reduce.
 // CHECK-NEXT:  memory parameters 384 constants 0 inputs 64 states 0 peak 704
 // CHECK-NEXT:  parameter v0 f32[8, 12 over tp] trainable 'down.weight' init truncated_normal low -1 high 2 mean 0.5 std 0.25
 // CHECK-NEXT:  parameter v1 f32[8, 24 over tp unit 4] buffer 'wide.weight' init given f16 384 bytes

@@ -1,8 +1,7 @@
 //===- run_test.cpp - schedules on ranks that are threads -----------------===//
 //
-// Runs small schedules on a stand-in for LibTorch, and compares with the whole
-// tensor. What the sanitizer looks for is what the ranks share: buffers of
-// collectives, memory pools, the artifact, the outputs.
+// Runs small schedules on a stand-in for LibTorch, and compares with whole tensors. The sanitizer checks the state that
+// ranks share: buffers of collectives, memory pools, the artifact, the outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +58,7 @@ Doubles product(const Doubles &left, const Doubles &right, int64_t rows, int64_t
 
 class RunTest : public testing::Test {
 protected:
-  /// Runs the program `times` times on every rank, each with a pool of its own, and reads output "y".
+  /// Runs the program `times` times on every rank, each with its own pool, and reads output "y".
   Expected<Doubles> run(const ScheduleBuilder &builder, const Feed &feed, int times = 20) {
     builder.write(folder / "test.sched");
     MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(folder / "test.sched"));
@@ -120,7 +119,7 @@ TEST_F(RunTest, AProductOfDividedMatrices) {
 }
 
 TEST_F(RunTest, ThereAndBack) {
-  // Rows to columns to whole to rows again; a strided input on the way.
+  // Rows to columns to replicated to rows again, with a strided input on the way.
   ScheduleBuilder builder({{"tp", 4}});
   int x = builder.input("x", {{6, {"tp"}}, {9}}), columns = builder.value({{6}, {9, {"tp"}}});
   int whole = builder.value({{6}, {9}}), rows = builder.value({{6, {"tp"}}, {9}});
@@ -140,7 +139,7 @@ TEST_F(RunTest, ThereAndBack) {
 }
 
 TEST_F(RunTest, CollectivesInFlightTogether) {
-  // All are started before the first is waited for, and operators run in between.
+  // All are started before the first wait, and operators run in between.
   ScheduleBuilder builder({{"tp", 3}});
   int x = builder.input("x", {{6, {"tp"}}, {2}}), first = builder.value({{6}, {2}}), second = builder.value({{6}, {2}});
   int positive = builder.value({{6, {"tp"}}, {2}}), y = builder.value({{6}, {2}});
@@ -149,7 +148,7 @@ TEST_F(RunTest, CollectivesInFlightTogether) {
   builder.collective(Kind::all_gather, {"tp"}, positive, second, 0);
   builder.compute("aten.add.Tensor", {tensorArg("self", first), tensorArg("other", second)}, {y});
   builder.output("y", y);
-  // start, wait, relu, start, wait, add: the first wait goes behind the second start.
+  // start, wait, relu, start, wait, add: moves the first wait after the second start.
   auto &instructions = builder.program().instructions;
   std::rotate(instructions.begin() + 1, instructions.begin() + 2, instructions.begin() + 4);
   Doubles wanted = counted(12);
@@ -170,7 +169,7 @@ TEST_F(RunTest, AReductionThatIsScattered) {
 }
 
 TEST_F(RunTest, ARankThatFailsWhileOthersWait) {
-  // Each rank holds other columns; what rank 2 multiplies does not fit.
+  // Each rank holds other columns; the operand of rank 2 does not fit.
   ScheduleBuilder builder({{"tp", 4}});
   int x = builder.input("x", {{5, {"tp"}}, {2}}), w = builder.parameter({"w"}, {{2}, {2}});
   int whole = builder.value({{5}, {2}}), bad = builder.value({{2}, {2}}), y = builder.value({{5}, {2}});

@@ -1,4 +1,4 @@
-//===- tensor_test.cpp - the stand-in does what tensor.h says -------------===//
+//===- tensor_test.cpp - the stand-in against tensor.h --------------------===//
 
 #include "test/lib/tensor/plain_tensor.h"
 

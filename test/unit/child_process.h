@@ -1,4 +1,4 @@
-//===- child_process.h - a test in a process of its own ----------*- C++ -*-===//
+//===- child_process.h - a test in a child process --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_CHILD_PROCESS_H
 #define MESHPLAN_TEST_UNIT_CHILD_PROCESS_H
@@ -10,8 +10,8 @@
 
 namespace meshplan {
 
-/// Calls `body` in a child process, which ends with what it returns: for what stays as it is for the rest of a process,
-/// such as handlers of signals. The child's exit status, or the number of the signal that has ended it, negative.
+/// Calls `body` in a child process, which exits with its result: for settings that last until a process ends, such as
+/// signal handlers. Returns the child's exit status, or the negative number of the signal that ended it.
 inline int statusOfChild(const std::function<int()> &body) {
   pid_t child = ::fork();
   if (child == 0) {

@@ -1,4 +1,4 @@
-//===- small_files.h - a disk that is full ----------------------*- C++ -*-===//
+//===- small_files.h - a full disk ------------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_SMALL_FILES_H
 #define MESHPLAN_TEST_UNIT_SMALL_FILES_H
@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// Files of this process can have no more bytes, as on a full disk.
+/// Limits the size of this process's files, as on a full disk.
 class SmallFiles {
 public:
   explicit SmallFiles(rlim_t most) {

@@ -1,4 +1,4 @@
-//===- temporary_directory.h - a folder for one test -------------*- C++ -*-===//
+//===- temporary_directory.h - a folder for one test ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_TEMPORARY_DIRECTORY_H
 #define MESHPLAN_TEST_UNIT_TEMPORARY_DIRECTORY_H
@@ -11,7 +11,7 @@
 
 namespace meshplan {
 
-/// Removed with everything in it at the end.
+/// Removed at the end, including its content.
 class TemporaryDirectory {
 public:
   TemporaryDirectory() {
@@ -25,7 +25,7 @@ public:
   const std::string &path() const { return directory; }
   std::string operator/(const std::string &name) const { return directory + "/" + name; }
 
-  /// What lies in it, sorted.
+  /// The names of its entries, sorted.
   std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (const auto &entry : std::filesystem::directory_iterator(directory))

@@ -9,7 +9,7 @@
 using namespace meshplan;
 
 namespace {
-/// The sum of a block, or of a header: that has no tensor.
+/// The partial checksum of one block of a tensor, or of a header (noTensor), as ranks send it.
 struct Entry {
   uint32_t file, tensor, block, sum;
 };
@@ -36,7 +36,7 @@ static std::vector<Entry> entriesOf(const std::string &text) {
 }
 
 namespace {
-/// The blocks of a tensor, whose sums are being combined.
+/// The blocks of one tensor. Partial sums of several ranks are combined by xor (block_checksums.h).
 struct Blocks {
   int64_t bytes;
   std::vector<uint32_t> sums;

@@ -1,7 +1,7 @@
 //===- checksums.h - the checksums of a checkpoint ---------------*- C++ -*-===//
 //
-// Of each block of each tensor and of what stands in front of the tensors of a file. A rank sums up what it writes
-// while it writes it; rank 0 combines the sums of all ranks.
+// Each block of each tensor has a checksum, and so has the part of a file before the tensors. A rank computes partial
+// checksums of the bytes that it writes, while it writes them; rank 0 combines those of all ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,11 +12,11 @@
 
 namespace meshplan {
 
-/// Bytes of the blocks of new checkpoints.
+/// Size of a block in new checkpoints.
 inline constexpr int64_t checksumBlockBytes = 1 << 20;
 
 struct FileChecksums {
-  uint32_t header = 0; ///< of all bytes in front of the tensors
+  uint32_t header = 0; ///< of all bytes before the tensors
   std::map<std::string, std::vector<uint32_t>, std::less<>> tensors;
 
   bool operator==(const FileChecksums &) const = default;
@@ -35,10 +35,10 @@ struct CheckpointFile {
   std::vector<TensorSpec> tensors;
 };
 
-/// For the way to rank 0: what a rank has written, file by file.
+/// Serializes what a rank has written, file by file, to be sent to rank 0.
 std::string sumsText(std::span<FileSums> sums, std::span<const CheckpointFile> files);
 
-/// Of the sums of all ranks. `internal` for a text that sumsText has not made.
+/// Combines the texts of all ranks. `internal` if a text was not made by sumsText for these files.
 Expected<CheckpointChecksums> combinedSums(std::span<const std::string> texts, std::span<const CheckpointFile> files);
 
 } // namespace meshplan

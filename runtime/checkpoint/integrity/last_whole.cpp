@@ -1,4 +1,4 @@
-//===- last_whole.cpp - which checkpoint is not damaged -------------------===//
+//===- last_whole.cpp - the last intact checkpoint ------------------------===//
 
 #include "runtime/checkpoint/integrity/last_whole.h"
 
@@ -15,7 +15,7 @@ Status meshplan::checkWhole(const std::string &checkpoint) {
   return source.checkSaved();
 }
 
-/// "`mv run/step-000020 run/damaged-step-000020`": its name is then none of a checkpoint.
+/// "`mv run/step-000020 run/damaged-step-000020`", which takes the name of a checkpoint away from it.
 static std::string renaming(const std::string &checkpoint) {
   std::filesystem::path path(checkpoint);
   return "`mv " + checkpoint + " " + (path.parent_path() / ("damaged-" + path.filename().string())).string() + "`";

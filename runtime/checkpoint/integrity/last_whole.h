@@ -1,4 +1,4 @@
-//===- last_whole.h - which checkpoint is not damaged ------------*- C++ -*-===//
+//===- last_whole.h - the last intact checkpoint ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_INTEGRITY_LAST_WHOLE_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_INTEGRITY_LAST_WHOLE_H
@@ -9,13 +9,13 @@
 
 namespace meshplan {
 
-/// Reads all of a checkpoint. `corrupted`, with file and tensor, unless it is as it was written; of one of format 1,
-/// which has no checksums, unless its files are complete.
+/// Reads and checks all of a checkpoint. `corrupted`, with file and tensor, if it is damaged. Format 1 has no
+/// checksums; there only the completeness of the files is checked.
 Status checkWhole(const std::string &checkpoint);
 
-/// A failure to read `checkpoint`, which the user has named by `asked`: itself, or the folder that it is in. Where it
-/// is damaged, the way out is added: the last checkpoint of the folder that is whole, for which all of them are read
-/// until one is found. Other failures stay as they are.
+/// Adds the way out to a failure to read `checkpoint`, which the user has named by `asked`: itself or its folder. If
+/// the checkpoint is damaged, the message names the last intact one of the folder; to find it, checkpoints are read
+/// completely, newest first. Other failures stay as they are.
 Status withLastWhole(const Status &failure, const std::string &checkpoint, const std::string &asked);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- api.cpp - what is used of MPI --------------------------------------===//
+//===- api.cpp - the MPI functions in use ---------------------------------===//
 
 #include "runtime/comm/mpi/api.h"
 
@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-// Open MPI has kept its number since version 2; other libraries keep the interface that MPICH's has.
+// Open MPI has kept this soname since version 2. Other libraries have the soname of the MPICH ABI.
 #ifdef OPEN_MPI
 static constexpr const char *libraryName = "libmpi.so.40";
 #define MESHPLAN_TAKE_CONSTANT(member, symbol, constant) library.take(api.member, symbol)

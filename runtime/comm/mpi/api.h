@@ -1,7 +1,7 @@
-//===- api.h - what is used of MPI -------------------------------*- C++ -*-===//
+//===- api.h - the MPI functions in use -------------------------*- C++ -*-===//
 //
-// The library is opened when a launcher of MPI has started the process, so that
-// a program starts on a machine without it.
+// The functions of MPI that are used. The library is opened when a launcher of MPI has started the process, so that a
+// program starts on a machine without it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace meshplan {
 
-/// Functions under their own names. Of the constants those that are objects of the library in Open MPI.
+/// Functions under their own names, and the constants that are objects of the library in Open MPI.
 struct MpiApi {
   decltype(&::MPI_Comm_free) MPI_Comm_free;
   decltype(&::MPI_Comm_get_attr) MPI_Comm_get_attr;
@@ -40,13 +40,13 @@ struct MpiApi {
   MPI_Request nullRequest;
 };
 
-/// What the library of this name has. `unsupported` when it cannot be opened, or lacks something.
+/// Opens the library of this name. `unsupported` if it cannot be opened or lacks a function.
 Expected<MpiApi> openMpi(const char *name);
 
 /// The installed MPI of the kind whose headers this was built with.
 const Expected<MpiApi> &installedMpi();
 
-/// The same, where it is known to be there.
+/// As installedMpi, where it is known to have succeeded.
 inline const MpiApi &mpi() { return *installedMpi(); }
 
 } // namespace meshplan

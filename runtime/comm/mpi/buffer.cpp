@@ -1,4 +1,4 @@
-//===- buffer.cpp - bytes on their way ------------------------------------===//
+//===- buffer.cpp - memory of chunks --------------------------------------===//
 
 #include "runtime/comm/mpi/buffer.h"
 

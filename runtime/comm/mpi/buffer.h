@@ -1,4 +1,4 @@
-//===- buffer.h - bytes on their way -----------------------------*- C++ -*-===//
+//===- buffer.h - memory of chunks ------------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_MPI_BUFFER_H
 #define MESHPLAN_RUNTIME_COMM_MPI_BUFFER_H
@@ -11,22 +11,22 @@
 
 namespace meshplan {
 
-/// Bytes of a chunk, in which all data moves: a multiple of every element size.
+/// Size of a chunk, the unit of all data transfers: a multiple of every element size.
 inline constexpr int64_t chunkBytes = 256 << 10;
 
 using Memory = std::unique_ptr<std::byte[]>;
 
-/// Memory of chunks for their next use: fresh pages from the system cost more than the copy. For one thread.
+/// Recycles the memory of chunks: fresh pages from the system cost more than the copy. For one thread.
 class ChunkPool {
 public:
   Memory take();
   void giveBack(Memory chunk) { kept.push_back(std::move(chunk)); }
 
 private:
-  std::vector<Memory> kept; // as many as were on their way at the same time
+  std::vector<Memory> kept; // as many as were in flight at the same time
 };
 
-/// Memory of the backend's own, aligned for every dtype. A chunk goes back to its pool at the end.
+/// Memory owned by the backend, aligned for every dtype. The destructor returns a chunk to its pool.
 class Buffer {
 public:
   static Buffer allocate(int64_t size, std::shared_ptr<ChunkPool> pool = nullptr);
@@ -39,7 +39,7 @@ public:
   int64_t size() const { return byteCount; }
   std::span<const std::byte> bytes() const { return {memory.get(), static_cast<size_t>(byteCount)}; }
 
-  /// Nobody frees the memory any more.
+  /// Leaks the memory, because MPI may still use it.
   void abandon() { (void)memory.release(); }
 
 private:

@@ -1,4 +1,18 @@
-//===- engine.cpp - the thread of communication of a process --------------===//
+//===- engine.cpp - the progress thread -----------------------------------===//
+//
+// The progress thread is a loop. Each turn runs the tasks that the rank's thread has queued, polls the transport, and
+// removes finished collectives; a turn without work rests. How one collective goes through two engines:
+//
+//   rank 0                                      rank 1
+//   start: queue open(exchange)
+//   turn: announce to rank 1          ------->  onAnnouncement: not started here, kept in `early`
+//                                               start: queue open(exchange)
+//   onAnnouncement: all have started  <-------  turn: announce, take the early one: all have started
+//   proceed: post receives, then sends          proceed: post receives, then sends
+//   poll: chunks move                 <------>  poll: chunks move
+//   ticket finished; wait returns               ticket finished; wait returns
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/mpi/engine.h"
 
@@ -13,11 +27,11 @@ using namespace meshplan;
 
 namespace {
 
-// How long a rank that has failed stays for the others to hear of it, and to end.
+// How long a failed rank keeps serving, so that the others hear of the failure and end too.
 constexpr std::chrono::milliseconds grace = std::chrono::seconds(2);
 
-// A wait of MPI spins. Here a quiet thread first yields, then sleeps longer and longer, so that ranks which share cores
-// do not take them from those that compute.
+// MPI's own wait spins. A quiet thread here first yields and then sleeps longer and longer, so that it does not take a
+// shared core from a rank that computes.
 constexpr int yieldingTurns = 100;
 constexpr std::chrono::microseconds shortestRest{20}, longestRest{500}, restWithoutWork{5000};
 
@@ -27,7 +41,7 @@ Expected<std::shared_ptr<Ticket>> Engine::start(StartedCollective started, const
   std::unique_lock lock(mutex);
   if (!cause.ok())
     return abortedFailure(what, {}, cause);
-  // Tags come round again after a long time; what is in flight by then is far younger.
+  // Tags are reused after a wraparound. Nothing that is in flight is that old.
   auto exchange = std::make_shared<MpiExchange>(transport, std::move(started), nextTag);
   nextTag = nextTag + 3 <= transport.lastTag() ? nextTag + 2 : 1;
   tasks.push_back([this, exchange] { return open(exchange); });
@@ -79,7 +93,7 @@ std::vector<int64_t> Engine::silentAmong(std::span<const int64_t> ranks) {
   return silent;
 }
 
-/// This rank, if it is among the peers, is left out.
+/// Leaves this rank out if it is among the peers.
 Status Engine::tell(std::span<const int64_t> peers, const Message &message) {
   std::vector<std::byte> bytes = encode(message);
   for (int64_t peer : peers)
@@ -99,7 +113,7 @@ Status Engine::open(std::shared_ptr<MpiExchange> exchange) {
     exchange->cancel(cause);
     return Status();
   }
-  // First: a failure below ends the run, and with it what stands here.
+  // Stored first, so that a failure below, which ends the run, also cancels this exchange.
   exchanges.emplace(exchange->key(), exchange);
   MESHPLAN_RETURN_IF_ERROR(tell(exchange->ranks(), exchange->announcement()));
   if (auto waiting = early.extract(exchange->key()))
@@ -111,6 +125,7 @@ Status Engine::open(std::shared_ptr<MpiExchange> exchange) {
 Status Engine::onAnnouncement(int64_t from, Announcement announcement) {
   auto found = exchanges.find(announcement.key);
   if (found == exchanges.end()) {
+    // The peer is ahead of this rank. Its announcement waits for this rank's start.
     early[announcement.key].emplace_back(from, std::move(announcement));
     return Status();
   }
@@ -137,7 +152,7 @@ Status Engine::onMessage(int64_t from, std::span<const std::byte> bytes) {
   return Status();
 }
 
-/// `reason` counts unless there is one already.
+/// Ends the run on this rank. `reason` counts only if there is no earlier one.
 void Engine::stop(Status reason, bool tellOthers) {
   if (stoppedAt)
     return;
@@ -150,7 +165,7 @@ void Engine::stop(Status reason, bool tellOthers) {
   exchanges.clear();
   early.clear();
   if (tellOthers)
-    (void)tellAll(AbortNotice{cause}); // whom it does not reach will time out
+    (void)tellAll(AbortNotice{cause}); // a rank that it does not reach will time out
   stopped = true;
   newState.notify_all();
 }
@@ -190,10 +205,11 @@ bool Engine::mayLeave() {
   if (!leftAt)
     return false;
   bool failed = stoppedAt || leftFailed;
+  // After a failure, undelivered data does not matter, only the messages that explain it.
   if (broken || (allLeft() && (failed ? transport.openMessages() == 0 : transport.idle())))
     return true;
   auto since = stoppedAt ? std::max(*leftAt, *stoppedAt) : *leftAt;
-  // A rank that waits for this one in vain, which has returned, gives up after the time-out.
+  // This rank has returned; another may still wait for it in vain, and gives up after the time-out.
   return Clock::now() > since + (failed ? std::min(grace, options.timeout) : options.timeout + grace);
 }
 
@@ -224,6 +240,7 @@ Status Engine::serve() {
     bool any = false;
     if (Status status = turn(any); !status.ok()) {
       stop(status.withContext("rank " + std::to_string(rank())), true);
+      // MPI has failed, so nothing more can be sent or received. The peers will notice by their time-outs.
       broken = true;
     }
     quietTurns = any ? 0 : quietTurns + 1;

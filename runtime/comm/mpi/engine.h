@@ -1,9 +1,8 @@
-//===- engine.h - the thread of communication of a process -------*- C++ -*-===//
+//===- engine.h - the progress thread ---------------------------*- C++ -*-===//
 //
-// One thread, the one that started MPI, makes every call of MPI; the thread of
-// the rank hands it collectives and waits on tickets. So data moves while the
-// rank computes, a rank that computes answers its peers, and MPI needs no
-// support for threads.
+// The progress thread of a process. One thread, which also initialized MPI, makes all MPI calls. The rank's thread
+// gives it collectives and waits for their tickets. So data moves while the rank computes, a computing rank answers its
+// peers, and MPI needs no thread support beyond MPI_THREAD_FUNNELED.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +18,9 @@ namespace meshplan {
 
 struct EngineOptions {
   std::chrono::milliseconds timeout;
-  /// Polled by the thread of communication: a reason to end the run from outside of it, or ok.
+  /// Polled by the progress thread: a reason from outside to end the run, or ok.
   std::function<Status()> interruption;
-  /// See RankOptions; called by the thread of communication.
+  /// See RankOptions. Called by the progress thread.
   std::function<void(const Status &cause)> onStuck;
 };
 
@@ -33,9 +32,9 @@ public:
   int64_t size() const { return transport.size(); }
   std::chrono::milliseconds timeout() const { return options.timeout; }
 
-  // For the thread of the rank; abort and failure also for others.
+  // For the rank's thread. abort and failure may be called from any thread.
 
-  /// `aborted` or `peerLost`, with `what`, when the run has ended.
+  /// Starts a collective. `aborted` or `peerLost`, with `what`, if the run has ended.
   Expected<std::shared_ptr<Ticket>> start(StartedCollective started, const std::string &what);
 
   /// See World::abort.
@@ -44,27 +43,27 @@ public:
   /// See World::failure.
   Status failure();
 
-  /// Asks `ranks` whether they are there. `silentAmong` are those that have not answered since.
+  /// Asks `ranks` whether they are alive. silentAmong returns those that have not answered since.
   void ask(std::vector<int64_t> ranks);
   std::vector<int64_t> silentAmong(std::span<const int64_t> ranks);
 
-  /// The rank's body has returned; nothing follows.
+  /// The rank's body has returned; no collective follows.
   void leave(bool failed);
 
-  // For the thread of communication.
+  // For the progress thread.
 
-  /// Moves data until the bodies of all ranks have returned, or no more is to be expected of them. `timeout` when this
-  /// rank's body succeeded and others did not return.
+  /// Moves data until the bodies of all ranks have returned, or nothing more can be expected from them. `timeout` if
+  /// this rank's body succeeded and others did not return.
   Status serve();
 
-  /// All ranks have said that they leave.
+  /// All other ranks have announced that they leave.
   bool allLeft() const { return static_cast<int64_t>(left.size()) == size() - 1; }
 
 private:
   using Clock = std::chrono::steady_clock;
   using Task = std::function<Status()>;
 
-  // Everything below is for the thread of communication, but for what the lock guards.
+  // Only for the progress thread, except what the mutex guards.
   Status turn(bool &any);
   Status runTasks(bool &any);
   Status open(std::shared_ptr<MpiExchange> exchange);
@@ -81,8 +80,8 @@ private:
 
   Transport &transport;
   EngineOptions options;
-  std::map<ExchangeKey, std::shared_ptr<MpiExchange>> exchanges;              // that this rank has started
-  std::map<ExchangeKey, std::vector<std::pair<int64_t, Announcement>>> early; // of those that it has not
+  std::map<ExchangeKey, std::shared_ptr<MpiExchange>> exchanges;              // started by this rank
+  std::map<ExchangeKey, std::vector<std::pair<int64_t, Announcement>>> early; // not yet started by this rank
   int64_t nextTag = 1;
   std::set<int64_t> left;
   std::optional<Clock::time_point> leftAt, stoppedAt;
@@ -94,7 +93,7 @@ private:
   std::vector<Task> tasks;
   std::set<int64_t> answered;
   Status cause;         // why the run has ended early
-  bool stopped = false; // and no buffer of the rank is used any more
+  bool stopped = false; // no buffer of the rank is used any more
 };
 
 } // namespace meshplan

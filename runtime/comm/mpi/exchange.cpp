@@ -47,10 +47,11 @@ Status MpiExchange::arrive(int64_t rank, Announcement announcement) {
 }
 
 Status MpiExchange::proceed() {
+  // Called after every arrival; only the last one lets data move.
   if (begun || cancelled || done() || arrived < size())
     return Status();
   if (Status status = checkArrived(); !status.ok()) {
-    ownTicket->finish(status); // the rank's thread ends the run when it waits
+    ownTicket->finish(status); // the rank's wait ends the run
     return Status();
   }
   return begin();
@@ -85,7 +86,7 @@ void MpiExchange::addIn(int64_t slot, int64_t phase, int64_t total, InStream::On
 }
 
 InStream::OnChunk MpiExchange::copyTo(std::byte *target) {
-  size_t number = ins.size(); // of the stream that is about to be added
+  size_t number = ins.size(); // index of the stream that addIn appends next
   return [this, number, target](int64_t offset, Buffer chunk) {
     std::memcpy(target + offset, chunk.data(), static_cast<size_t>(chunk.size()));
     MESHPLAN_RETURN_IF_ERROR(ins[number].release(chunk.size()));
@@ -98,8 +99,9 @@ Status MpiExchange::begin() {
     prepareReduction();
   else
     prepareCopies();
+  // Streams may complete while others are being added, which must not count as the end.
   begun = true;
-  // Asking before sending: data that was asked for lands where it belongs.
+  // Receives are posted first, so that no sent chunk arrives unexpected and is buffered by MPI.
   for (InStream &stream : ins)
     MESHPLAN_RETURN_IF_ERROR(stream.pump());
   for (OutStream &stream : outs)
@@ -113,6 +115,7 @@ void MpiExchange::prepareCopies() {
   for (int64_t slot = 0; slot < size(); ++slot) {
     Piece out = sent(slot), in = received(slot);
     if (slot != ownSlot()) {
+      // The peer's piece has its own stream, whose chunks are copied directly to their location in the output.
       addIn(slot, 0, in.count, copyTo(output + in.offset));
       addOut(slot, input + out.offset, out.count);
     } else if (in.count > 0 && input + out.offset != output + in.offset) {
@@ -124,6 +127,7 @@ void MpiExchange::prepareCopies() {
 void MpiExchange::prepareReduction() {
   const std::byte *input = static_cast<const std::byte *>(own().input);
   std::byte *output = static_cast<std::byte *>(own().output);
+  // Both kinds begin with a reduce-scatter. All-reduce then distributes the reduced pieces in place of the output.
   bool everywhere = own().kind == CollectiveKind::allReduce;
   Piece piece = sent(ownSlot());
   std::byte *result = everywhere ? output + piece.offset : output;
@@ -137,6 +141,7 @@ void MpiExchange::prepareReduction() {
     });
     addOut(slot, input + sent(slot).offset, sent(slot).count);
   }
+  // The streams after these receive results of the other ranks, which are copied and not reduced.
   addends = ins.size();
   for (int64_t slot = 0; everywhere && slot < size(); ++slot) {
     if (slot == ownSlot())
@@ -149,6 +154,7 @@ void MpiExchange::prepareReduction() {
 
 Status MpiExchange::reduceReady() {
   while (int64_t bytes = reduced.reduceNext(own().dtype, own().reduction)) {
+    // Only now are further chunks received. This bounds the memory for chunks that wait for a slow peer.
     for (size_t i = 0; i < addends; ++i)
       MESHPLAN_RETURN_IF_ERROR(ins[i].release(bytes));
     for (OutStream &stream : results)
@@ -160,6 +166,7 @@ Status MpiExchange::reduceReady() {
 Status MpiExchange::moved() {
   if (!begun || cancelled || done())
     return Status();
+  // Every movement restarts the time-out, and names the peers that the rank still waits for.
   Progress progress{.moving = true, .missing = {}};
   auto add = [&](const auto &streams) {
     for (const auto &stream : streams)

@@ -1,4 +1,4 @@
-//===- message.cpp - what ranks tell each other besides data --------------===//
+//===- message.cpp - control messages between ranks -----------------------===//
 
 #include "runtime/comm/mpi/message.h"
 
@@ -8,7 +8,7 @@ namespace meshplan {
 
 namespace {
 
-// First byte of every message; another number is another version of the runtime.
+// First byte of every message. Another value means another version of the runtime.
 constexpr uint8_t version = 1;
 
 void write(WireWriter &writer, const Announcement &announcement) {
@@ -33,13 +33,14 @@ Announcement readAnnouncement(WireReader &reader) {
 
 void write(WireWriter &writer, const AbortNotice &notice) { writer.putStatus(notice.cause); }
 
-void write(WireWriter &, const auto &) {} // the others have no content
+void write(WireWriter &, const auto &) {} // the other messages have no content
 
 } // namespace
 
 std::vector<std::byte> encode(const Message &message) {
   WireWriter writer;
   writer.put(version);
+  // The kind is the index in the variant; decode must list the kinds in the same order.
   writer.put(static_cast<uint8_t>(message.index()));
   std::visit([&](const auto &content) { write(writer, content); }, message);
   return writer.take();
@@ -69,6 +70,7 @@ Expected<Message> decode(std::span<const std::byte> bytes) {
   default:
     return Status(StatusCode::corrupted, "a message of an unknown kind");
   }
+  // Truncated or trailing bytes mean a faulty sender, so the message is rejected as a whole.
   if (!reader.complete())
     return Status::error(StatusCode::corrupted, "a message of ", bytes.size(), " bytes with a wrong length");
   return message;

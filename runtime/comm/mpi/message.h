@@ -1,6 +1,6 @@
-//===- message.h - what ranks tell each other besides data -------*- C++ -*-===//
+//===- message.h - control messages between ranks ---------------*- C++ -*-===//
 //
-// Plain data and its bytes; knows nothing of MPI.
+// The control messages between ranks, and their encoding. Independent of MPI.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,16 +15,16 @@
 
 namespace meshplan {
 
-/// Names one collective of the run; every rank that takes part finds the same key.
+/// Identifies one collective of the run. Every participating rank computes the same key.
 struct ExchangeKey {
-  Hash group{}; ///< of the group's name and ranks, and how many such groups were made before
+  Hash group{};                             ///< hash of the group's name, ranks, and number among equal groups
   std::pair<int64_t, int64_t> pair{-1, -1}; ///< see Participants
-  int64_t number = 0;                       ///< of the collectives of this group, or of the pair in it
+  int64_t number = 0;                       ///< counts the collectives of this group, or of the pair in it
 
   auto operator<=>(const ExchangeKey &) const = default;
 };
 
-/// The sender has started a collective, and takes data for it under `tag` and, for what was reduced, `tag` + 1.
+/// The sender has started a collective. It receives data for it under `tag`, and reduced data under `tag` + 1.
 struct Announcement {
   ExchangeKey key;
   int64_t tag = 0;
@@ -36,10 +36,10 @@ struct AbortNotice {
   Status cause;
 };
 
-/// The sender's body has returned. Nothing follows.
+/// The sender's body has returned. No collective follows.
 struct Leaving {};
 
-/// Is the receiver's thread of communication alive? It answers, whatever its rank does.
+/// Asks whether the receiver's progress thread is alive. It answers even while its rank computes.
 struct Question {};
 struct Answer {};
 
@@ -47,7 +47,7 @@ using Message = std::variant<Announcement, AbortNotice, Leaving, Question, Answe
 
 std::vector<std::byte> encode(const Message &message);
 
-/// `corrupted` when the bytes are no message of this version of the runtime.
+/// `corrupted` if the bytes are no message of this version of the runtime.
 Expected<Message> decode(std::span<const std::byte> bytes);
 
 } // namespace meshplan

@@ -7,13 +7,13 @@
 
 namespace meshplan {
 
-/// ok, or `peerLost` with the name of the call and MPI's text for `code`. The
-/// communicator must return its errors (MPI_ERRORS_RETURN).
+/// ok, or `peerLost` with the name of the call and MPI's text for `code`. The communicator must return errors
+/// (MPI_ERRORS_RETURN).
 Status mpiStatus(int code, const char *call);
 
 } // namespace meshplan
 
-/// Calls a function of MPI and returns from the caller when it fails.
+/// Calls an MPI function; returns its failure from the enclosing function.
 #define MESHPLAN_RETURN_IF_MPI_ERROR(function, ...)                                                                    \
   MESHPLAN_RETURN_IF_ERROR(::meshplan::mpiStatus(::meshplan::mpi().function(__VA_ARGS__), #function))
 

@@ -10,7 +10,7 @@ namespace meshplan {
 
 namespace {
 
-// Before a wait gives up, it asks whether the missing ranks are there, if there is time for an answer.
+// Before a wait times out, it asks the missing ranks whether they are alive, if there is time for an answer.
 constexpr std::chrono::milliseconds timeToAnswer = std::chrono::seconds(5), shortestTimeToAnswer{1000};
 
 class MpiPending final : public PendingCollective {
@@ -42,6 +42,7 @@ MpiPending::~MpiPending() {
 Status MpiPending::wait(std::chrono::milliseconds limit) {
   if (settled)
     return result;
+  // Set before waiting: if the wait fails, the destructor must not abort with a second cause.
   settled = true;
   result = waitOnce(limit);
   if (!result.ok())
@@ -65,7 +66,8 @@ Status MpiPending::waitOnce(std::chrono::milliseconds limit) {
   auto lead = std::min(limit / 2, timeToAnswer);
   bool asks = lead >= shortestTimeToAnswer;
   bool ended = asks ? ticket->wait(limit, lead, [&] { engine.ask(ticket->progress().missing); }) : ticket->wait(limit);
-  // A peer that is there, but waits in vain for another, will say so at the same time, and names the one to blame.
+  // The missing peers are alive. One of them may itself wait in vain for another rank; it times out at the same moment
+  // and names the rank to blame. Wait a little for its report.
   if (!ended && asks && engine.silentAmong(ticket->progress().missing).empty())
     ended = ticket->wait(lead);
   if (!ended)

@@ -16,6 +16,7 @@ int64_t ReducedPiece::reduceNext(DType dtype, Reduction reduction) {
       addends.push_back(input + reduced);
       continue;
     }
+    // Addition must follow slot order for equal bits on all ranks, so a missing addend blocks the later ones.
     auto chunk = chunks[slot].find(reduced);
     if (chunk == chunks[slot].end())
       return 0;

@@ -10,19 +10,20 @@
 
 namespace meshplan {
 
-/// Adds the chunks of all ranks in the order of their slots, as soon as all have come.
+/// The piece that this rank reduces. Adds the chunks of all ranks in slot order, as soon as all of them have arrived.
 class ReducedPiece {
 public:
   ReducedPiece() = default;
 
-  /// `input` is the rank's own addend, in `ownSlot` of `slots`; `output` may be the same. `bytes` long, both.
+  /// `input` is the rank's own addend, at `ownSlot` of `slots`; `output` may be the same buffer. Both have `bytes`
+  /// bytes.
   ReducedPiece(const std::byte *input, std::byte *output, int64_t bytes, int64_t slots, int64_t ownSlot)
       : input(input), output(output), total(bytes), ownSlot(ownSlot), chunks(slots) {}
 
-  /// The chunk of another slot that begins at `offset`; chunks come in any order.
+  /// Takes the chunk of another slot that begins at `offset`. Chunks may arrive in any order.
   void accept(int64_t slot, int64_t offset, Buffer chunk) { chunks[slot].emplace(offset, std::move(chunk)); }
 
-  /// Reduces the next chunk and returns its bytes; 0 when one of its addends is missing, or all is done.
+  /// Reduces the next chunk and returns its size; 0 if an addend is missing or all chunks are done.
   int64_t reduceNext(DType dtype, Reduction reduction);
 
   int64_t reducedBytes() const { return reduced; }

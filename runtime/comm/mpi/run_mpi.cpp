@@ -1,4 +1,4 @@
-//===- run_mpi.cpp - one rank in each process -----------------------------===//
+//===- run_mpi.cpp - one rank per process ---------------------------------===//
 
 #include "runtime/comm/mpi/run_mpi.h"
 
@@ -12,7 +12,7 @@
 
 using namespace meshplan;
 
-/// Of this process on its machine: rank and number of processes.
+/// Rank and number of this process among those on its machine.
 static Expected<std::pair<int64_t, int64_t>> findLocalPlace() {
   MPI_Comm local;
   int rank = 0, size = 0;
@@ -26,7 +26,7 @@ static Expected<std::pair<int64_t, int64_t>> findLocalPlace() {
 Expected<std::unique_ptr<MpiProcess>> MpiProcess::start(const std::optional<StartLimit> &limit) {
   if (!installedMpi())
     return installedMpi().status();
-  // Before MPI starts threads, which inherit the mask.
+  // Before MPI starts threads, because they inherit the signal mask.
   holdEndingSignal();
   std::optional<StartWatch> watch;
   if (limit)
@@ -47,13 +47,13 @@ Expected<std::unique_ptr<MpiProcess>> MpiProcess::start(const std::optional<Star
 }
 
 MpiProcess::~MpiProcess() {
-  // MPI_Finalize waits for all processes, also for those that are gone.
+  // MPI_Finalize waits for all processes, even for those that have died.
   if (together)
     (void)mpiStatus(mpi().MPI_Finalize(), "MPI_Finalize");
 }
 
 Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t ranks) {
-  // What a run that failed has left on its way must not reach the next one.
+  // A new communicator keeps messages of an earlier, failed run out of this one.
   MPI_Comm communicator;
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split, mpi().world, ownRank < ranks ? 0 : MPI_UNDEFINED,
                                static_cast<int>(ownRank), &communicator);

@@ -11,8 +11,8 @@
 
 namespace meshplan {
 
-/// Calls `expired` on a thread of its own if it still lives after `timeout`. MPI's start-up waits for all processes of
-/// the job without end and cannot be told to stop: `expired` has to end the process.
+/// Calls `expired` on a thread of its own if this object still exists after `timeout`. MPI's start-up waits for all
+/// processes of the job, possibly forever, and cannot be stopped: `expired` must end the process.
 class StartWatch {
 public:
   StartWatch(std::chrono::milliseconds timeout, std::function<void()> expired);

@@ -1,4 +1,4 @@
-//===- streams.cpp - one piece on its way to or from a peer ---------------===//
+//===- streams.cpp - moving one piece between two ranks -------------------===//
 
 #include "runtime/comm/mpi/streams.h"
 
@@ -19,6 +19,7 @@ Status OutStream::pump() {
     std::memcpy(chunk.data(), data + copied, static_cast<size_t>(size));
     copied += size;
     ++inFlight;
+    // The callback holds the owner: a cancelled exchange must outlive its chunks in flight.
     MESHPLAN_RETURN_IF_ERROR(end.transport.send(end.peer, end.tag, std::move(chunk), [this, owner = end.owner.lock()] {
       --inFlight;
       return pump();

@@ -1,8 +1,11 @@
-//===- streams.h - one piece on its way to or from a peer --------*- C++ -*-===//
+//===- streams.h - moving one piece between two ranks -----------*- C++ -*-===//
 //
-// A piece of any size moves as chunks of one size, a few at a time, so that
-// memory is bounded and no count exceeds what MPI's functions take. The
-// receiver asks for chunks; both sides cut a piece in the same way.
+// Moves one piece between two ranks. A piece is sent as chunks of equal size, a few at a time, so that memory is
+// bounded and no count exceeds the range of MPI's integers. The receiver posts a receive for each chunk; both sides
+// split a piece in the same way.
+//
+// Example: a piece of 600 KiB has chunks of 256, 256 and 88 KiB. With a window of 2, both sides post the first two; the
+// sender posts the third when one of its sends is done, the receiver when it has released a chunk.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +16,10 @@
 
 namespace meshplan {
 
-/// Chunks of one piece that are on their way at the same time.
+/// The number of chunks of one piece that are in flight at the same time.
 inline constexpr int64_t chunkWindow = 2;
 
-/// Where a stream goes, and what it is part of: chunks on their way keep `owner`.
+/// The peer of a stream, and the owner that chunks in flight keep alive.
 struct StreamEnd {
   Transport &transport;
   std::weak_ptr<void> owner;
@@ -26,16 +29,16 @@ struct StreamEnd {
 /// Sends bytes of the caller's memory as they become available.
 class OutStream {
 public:
-  /// The first `available` of `total` bytes may be sent from the start. `onMove` is called when more of them have been
+  /// The first `available` of `total` bytes may be sent immediately. `onMove` is called whenever a chunk has been
   /// copied.
   OutStream(StreamEnd end, const std::byte *data, int64_t total, int64_t available, std::function<Status()> onMove)
       : end(std::move(end)), data(data), total(total), available(available), onMove(std::move(onMove)) {}
 
   int64_t peer() const { return end.peer; }
-  /// The caller's memory is not needed any more.
+  /// True when the caller's memory is no longer needed.
   bool done() const { return copied == total; }
 
-  /// The first `bytes` may be sent: a multiple of chunkBytes, or all.
+  /// Allows to send the first `bytes`: a multiple of chunkBytes, or all.
   Status allow(int64_t bytes);
   Status pump();
   void cancel() { cancelled = true; }
@@ -48,11 +51,11 @@ private:
   std::function<Status()> onMove;
 };
 
-/// Asks a peer for a piece.
+/// Receives a piece from a peer.
 class InStream {
 public:
-  /// `onChunk` takes the chunk that begins at `offset`; chunks may come in any order. It may keep the buffer, and then
-  /// holds back the chunks that follow until it calls `release`.
+  /// `onChunk` takes the chunk that begins at `offset`; chunks may arrive in any order. It may keep the buffer; later
+  /// chunks are requested only after it calls `release`.
   using OnChunk = std::function<Status(int64_t offset, Buffer chunk)>;
 
   InStream(StreamEnd end, int64_t total, OnChunk onChunk)
@@ -61,9 +64,9 @@ public:
   int64_t peer() const { return end.peer; }
   bool done() const { return released == total; }
 
-  /// Asks for as many chunks as may be on their way.
+  /// Posts as many receives as the window allows.
   Status pump();
-  /// `bytes` more are done with.
+  /// `bytes` more are processed.
   Status release(int64_t bytes);
   void cancel() { cancelled = true; }
 

@@ -1,4 +1,4 @@
-//===- ticket.cpp - how far a collective has come -------------------------===//
+//===- ticket.cpp - the state of a collective -----------------------------===//
 
 #include "runtime/comm/mpi/ticket.h"
 
@@ -7,6 +7,7 @@ using namespace meshplan;
 void Ticket::update(Progress progress) {
   std::unique_lock lock(mutex);
   state = std::move(progress);
+  // Not a wake-up: the waiting rank compares this number when its time is over, so that moving data extends the wait.
   ++updates;
 }
 
@@ -19,6 +20,7 @@ void Ticket::finish(Status status) {
 
 void Ticket::abort(Status cause) {
   std::unique_lock lock(mutex);
+  // The collective may finish while the run fails elsewhere; then its result is valid.
   if (ended)
     return;
   ended = wasAborted = true;
@@ -34,6 +36,8 @@ bool Ticket::wait(std::chrono::milliseconds limit, std::chrono::milliseconds lea
                   const std::function<void()> &beforeEnd) {
   std::unique_lock lock(mutex);
   for (;;) {
+    // Each round waits `limit` without progress. The last part of it, `lead`, comes after beforeEnd, which asks the
+    // missing ranks whether they are alive.
     int64_t before = updates;
     auto moves = [&] { return state.moving && updates != before; };
     if (endsWithin(lock, limit - lead))
@@ -42,6 +46,7 @@ bool Ticket::wait(std::chrono::milliseconds limit, std::chrono::milliseconds lea
       continue;
     if (beforeEnd) {
       lock.unlock();
+      // Without the lock: it sends messages, and the progress thread needs the lock for its updates.
       beforeEnd();
       lock.lock();
     }

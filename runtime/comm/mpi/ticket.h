@@ -1,7 +1,6 @@
-//===- ticket.h - how far a collective has come ------------------*- C++ -*-===//
+//===- ticket.h - the state of a collective ---------------------*- C++ -*-===//
 //
-// What the thread of a rank and the thread of communication both see of one
-// collective. Thread safe.
+// The state of one collective, shared by the rank's thread and the progress thread. Thread safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +18,9 @@
 
 namespace meshplan {
 
-/// What a collective waits for.
+/// What a collective is waiting for.
 struct Progress {
-  bool moving = false;          ///< all have started it, and data moves
+  bool moving = false;          ///< all ranks have started it, and data moves
   std::vector<int64_t> missing; ///< ranks that have not started it, or whose data has not moved
 };
 
@@ -29,23 +28,23 @@ class Ticket {
 public:
   explicit Ticket(std::vector<int64_t> missing) : state{false, std::move(missing)} {}
 
-  // For the thread of communication.
+  // For the progress thread.
 
-  /// Something has come or gone, which is a sign of life.
+  /// Records progress: a peer has started it, or data has moved. This restarts the time-out.
   void update(Progress progress);
-  /// Ends it, once: the buffers of the rank are not used any more.
+  /// Ends it, once: the rank's buffers are no longer used.
   void finish(Status status);
   /// Ends it, unless it has ended, because of a failure elsewhere.
   void abort(Status cause);
 
-  // For the thread of the rank.
+  // For the rank's thread.
 
-  /// False when nothing has happened for `limit`. A peer that has started needs only time, as long as data moves. Calls
-  /// `beforeEnd`, if there is one, `lead` before it gives up.
+  /// False if there was no progress for `limit`. As long as data moves the wait goes on, however long it takes. Calls
+  /// `beforeEnd`, if given, `lead` before it gives up.
   bool wait(std::chrono::milliseconds limit, std::chrono::milliseconds lead = {},
             const std::function<void()> &beforeEnd = nullptr);
   bool finished() const;
-  /// Of what has finished; when `aborted`, the cause, which is about another collective or rank.
+  /// The result of a finished collective. With `aborted` it is the cause, which concerns another collective or rank.
   Status result(bool &aborted) const;
   Progress progress() const;
 

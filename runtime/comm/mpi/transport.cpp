@@ -22,11 +22,12 @@ Transport::Transport(MPI_Comm communicator) : communicator(communicator) {
   rankCount = size;
   int *bound = nullptr;
   mpi().MPI_Comm_get_attr(communicator, MPI_TAG_UB, &bound, &found);
-  tagBound = found ? *bound : 32767; // what MPI promises
+  tagBound = found ? *bound : 32767; // the minimum that MPI guarantees
 }
 
 Transport::~Transport() {
   for (Operation &operation : operations)
+    // MPI may still write to the buffers of unfinished requests, so their memory is leaked instead of freed.
     operation.buffer.abandon();
 }
 
@@ -40,6 +41,7 @@ Status Transport::start(int64_t to, int64_t tag, Buffer buffer, Sent sent) {
 }
 
 Status Transport::sendMessage(int64_t to, std::span<const std::byte> bytes) {
+  // A copy, because the caller's bytes may change before MPI has sent them.
   Buffer buffer = Buffer::allocate(static_cast<int64_t>(bytes.size()));
   std::ranges::copy(bytes, buffer.data());
   ++messagesInFlight;
@@ -64,6 +66,7 @@ Status Transport::receive(int64_t from, int64_t tag, int64_t size, Received rece
 }
 
 Status Transport::takeMessages(const MessageHandler &onMessage, bool &any) {
+  // Several messages may have arrived since the last poll. MPI_Improbe tells their length before they are received.
   for (;;) {
     int found = 0, size = 0;
     MPI_Message message;
@@ -73,6 +76,7 @@ Status Transport::takeMessages(const MessageHandler &onMessage, bool &any) {
       return Status();
     any = true;
     MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Get_count, &status, mpi().byte, &size);
+    // Messages have any length, so each gets its own buffer instead of a chunk.
     Buffer buffer = Buffer::allocate(size);
     MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Mrecv, buffer.data(), size, mpi().byte, &message, MPI_STATUS_IGNORE);
     MESHPLAN_RETURN_IF_ERROR(onMessage(status.MPI_SOURCE, buffer.bytes()));
@@ -83,13 +87,15 @@ Status Transport::finishRequests(bool &any) {
   if (requests.empty())
     return Status();
   int count = 0;
+  // One call for all requests: MPI makes progress inside of it.
   std::vector<int> indices(requests.size());
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Testsome, static_cast<int>(requests.size()), requests.data(), &count, indices.data(),
                                MPI_STATUSES_IGNORE);
   if (count <= 0)
     return Status();
   any = true;
-  // Handlers start new operations, so the ended ones leave the list first. MPI has set their requests to null.
+  // Handlers start new operations, so finished ones are removed from the list first. MPI has set their requests to
+  // null.
   std::vector<Operation> ended;
   for (int index : std::span(indices).first(count))
     ended.push_back(std::move(operations[index]));

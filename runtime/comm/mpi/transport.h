@@ -1,8 +1,7 @@
 //===- transport.h - bytes between processes ---------------------*- C++ -*-===//
 //
-// The only place that sends and receives with MPI. Everything is asynchronous
-// and in buffers of its own: what MPI still holds after a failure is never the
-// caller's memory. For one thread.
+// Sends and receives bytes between processes; the only code that does so with MPI. All operations are asynchronous and
+// use the transport's own buffers, so MPI never holds the caller's memory, even after a failure. For one thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,34 +23,35 @@ public:
   using Received = std::function<Status(Buffer)>;
   using MessageHandler = std::function<Status(int64_t from, std::span<const std::byte>)>;
 
-  /// `communicator` returns its errors and is used by nobody else.
+  /// `communicator` must return errors and must not be used by other code.
   explicit Transport(MPI_Comm communicator);
   Transport(const Transport &) = delete;
   Transport &operator=(const Transport &) = delete;
 
-  /// What is still on its way after a failure is given up: MPI keeps its buffers.
+  /// Operations still in flight after a failure are abandoned: their buffers are leaked, since MPI may use them.
   ~Transport();
 
   int64_t rank() const { return ownRank; }
   int64_t size() const { return rankCount; }
 
-  /// Tags of data are 1, 2, ..., lastTag().
+  /// Data tags are 1, 2, ..., lastTag().
   int64_t lastTag() const { return tagBound; }
 
-  /// A message of any length, for the peer's MessageHandler.
+  /// Sends a message of any length to the peer's MessageHandler.
   Status sendMessage(int64_t to, std::span<const std::byte> bytes);
 
-  /// Data that the peer asks for by `receive` with the same tag and size. Data of one pair and tag stays in order.
+  /// Sends data that the peer receives with the same tag and size. Data of one pair and tag stays in order.
   Status send(int64_t to, int64_t tag, Buffer buffer, Sent sent);
   Status receive(int64_t from, int64_t tag, int64_t size, Received received);
 
-  /// For data that is sent.
+  /// Allocates a buffer for data.
   Buffer allocate(int64_t size) { return Buffer::allocate(size, pool); }
 
-  /// Lets MPI work, and calls the handlers of what has ended. True if anything has; a handler's failure ends it.
+  /// Lets MPI make progress and calls the handlers of finished operations. True if there were any. The first failure of
+  /// a handler is returned.
   Expected<bool> poll(const MessageHandler &onMessage);
 
-  /// Messages, not data, that MPI has not taken over yet.
+  /// Number of control messages that MPI has not completed yet.
   int64_t openMessages() const { return messagesInFlight; }
   bool idle() const { return requests.empty(); }
 

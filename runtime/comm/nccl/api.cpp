@@ -1,4 +1,4 @@
-//===- api.cpp - what is used of NCCL and the CUDA runtime ----------------===//
+//===- api.cpp - the NCCL and CUDA functions in use -----------------------===//
 
 #include "runtime/comm/nccl/api.h"
 

@@ -1,7 +1,7 @@
-//===- api.h - what is used of NCCL and the CUDA runtime ---------*- C++ -*-===//
+//===- api.h - the NCCL and CUDA functions in use ---------------*- C++ -*-===//
 //
-// The libraries are opened when they are needed, so that a program starts on a
-// machine without them, and a test can put functions of its own in their place.
+// The functions of NCCL and of the CUDA runtime that are used. The libraries are opened when needed, so that a program
+// starts on a machine without them, and a test can substitute its own functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,20 +15,20 @@
 
 namespace meshplan {
 
-/// A function each, named as in the library without its prefix.
+/// One member per function, named as in the library without its prefix.
 struct CudaApi {
   decltype(&::cudaGetDeviceCount) getDeviceCount;
   decltype(&::cudaSetDevice) setDevice;
   decltype(&::cudaStreamCreateWithFlags) streamCreateWithFlags;
   decltype(&::cudaStreamDestroy) streamDestroy;
   decltype(&::cudaStreamWaitEvent) streamWaitEvent;
-  cudaError_t (*eventCreateWithFlags)(cudaEvent_t *, unsigned int); // two of that name are declared, as for malloc
+  cudaError_t (*eventCreateWithFlags)(cudaEvent_t *, unsigned int); // the name is overloaded, as is cudaMalloc
   decltype(&::cudaEventDestroy) eventDestroy;
   decltype(&::cudaEventRecord) eventRecord;
   decltype(&::cudaEventQuery) eventQuery;
   decltype(&::cudaGetErrorString) getErrorString;
 
-  // For who brings his own buffers.
+  // For callers with their own buffers.
   cudaError_t (*malloc)(void **, size_t);
   decltype(&::cudaFree) free;
   decltype(&::cudaMemcpyAsync) memcpyAsync;
@@ -54,7 +54,7 @@ struct NcclApi {
   decltype(&::ncclGetErrorString) getErrorString;
   decltype(&::ncclGetLastError) getLastError;
 
-  // Since NCCL 2.19; null in an older one.
+  // Available since NCCL 2.19; null in older versions.
   ncclResult_t (*memAlloc)(void **, size_t);
   ncclResult_t (*memFree)(void *);
   ncclResult_t (*commRegister)(ncclComm_t, void *, size_t, void **);
@@ -63,13 +63,13 @@ struct NcclApi {
   bool registersBuffers() const { return memAlloc && memFree && commRegister && commDeregister; }
 };
 
-/// The functions of the installed CUDA runtime, which stays open. `unsupported` when one of them is not there.
+/// The functions of the installed CUDA runtime, which stays open. `unsupported` if one of them is missing.
 Expected<const CudaApi *> openCuda();
 
-/// The functions of the installed libraries, which stay open. `unsupported` when one of them is not there.
+/// The functions of the installed libraries, which stay open. `unsupported` if one of them is missing.
 Expected<const NcclApi *> openNccl();
 
-/// Devices of this machine; 0 without a driver.
+/// Number of devices of this machine; 0 without a driver.
 int deviceCountOf(const CudaApi &cuda);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- backoff.cpp - polling that sleeps longer and longer ----------------===//
+//===- backoff.cpp - polling with growing rests ---------------------------===//
 
 #include "runtime/comm/nccl/backoff.h"
 
@@ -8,7 +8,7 @@
 
 using namespace meshplan;
 
-// A step takes milliseconds: a longer sleep would show.
+// A training step takes milliseconds, so a longer sleep would slow it down.
 static constexpr int yieldingTurns = 200;
 static constexpr std::chrono::microseconds shortestRest{10}, longestRest{200};
 

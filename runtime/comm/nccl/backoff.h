@@ -1,4 +1,4 @@
-//===- backoff.h - polling that sleeps longer and longer ---------*- C++ -*-===//
+//===- backoff.h - polling with growing rests -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_NCCL_BACKOFF_H
 #define MESHPLAN_RUNTIME_COMM_NCCL_BACKOFF_H
@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// Between two polls of something that is done soon, or late.
+/// The rest between two polls. It first yields, since most waits are short, and then sleeps longer and longer.
 class Backoff {
 public:
   void rest();
@@ -18,11 +18,11 @@ private:
   int turns = 0;
 };
 
-/// Calls `isDone` until it gives true or `limit` is over; what it gave last.
+/// Calls `isDone` until it returns true or `limit` has passed. Returns its last result.
 bool pollFor(std::chrono::milliseconds limit, const std::function<bool()> &isDone);
 
-/// Runs `task` in a thread of its own and waits for it for `limit`. False: it is still running, and nobody waits for
-/// it any more. For calls of a library that may hang because a peer has gone.
+/// Runs `task` on a thread of its own and waits at most `limit` for it. False: it is still running, and the thread is
+/// left to itself. For library calls that may hang because a peer has died.
 bool runFor(std::chrono::milliseconds limit, std::function<void()> task);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- flight.cpp - collectives that the device has been given ------------===//
+//===- flight.cpp - collectives in flight on a device ---------------------===//
 
 #include "runtime/comm/nccl/flight.h"
 

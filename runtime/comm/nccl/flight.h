@@ -1,7 +1,7 @@
-//===- flight.h - collectives that the device has been given -----*- C++ -*-===//
+//===- flight.h - collectives in flight on a device -------------*- C++ -*-===//
 //
-// A device does what it was given later than the rank says so. Events tell how
-// far it has come. Belongs to the thread of the rank.
+// Collectives in flight on the device. The device runs later than the rank enqueues; events show how far it has come.
+// Belongs to the rank's thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ namespace meshplan {
 
 class NcclCommunicator;
 
-/// A moment in the work of a device.
+/// A point in the work of a stream.
 class DeviceEvent {
 public:
   explicit DeviceEvent(const CudaApi &api) : api(api) {}
@@ -26,11 +26,11 @@ public:
   DeviceEvent &operator=(const DeviceEvent &) = delete;
   ~DeviceEvent();
 
-  /// The moment when all that `stream` has been given is done.
+  /// Records the point after all work that `stream` has been given so far.
   Status record(cudaStream_t stream);
-  /// `stream` does nothing that it is given from now on before that moment.
+  /// Work that `stream` is given from now on runs after that point.
   Status orderBefore(cudaStream_t stream);
-  /// False until record was called.
+  /// True when the device has reached the point; false before record.
   Expected<bool> hasPassed();
 
 private:
@@ -38,7 +38,7 @@ private:
   cudaEvent_t handle = nullptr;
 };
 
-/// A stream of the device of the calling thread, which waits for no other one of itself.
+/// A stream of the calling thread's device, without implicit synchronization with other streams.
 class DeviceStream {
 public:
   static Expected<DeviceStream> create(const CudaApi &api);
@@ -55,14 +55,14 @@ private:
   cudaStream_t handle;
 };
 
-/// A collective on its way.
+/// A collective in flight.
 struct Flight {
   Flight(const CudaApi &api, std::string what, NcclCommunicator &communicator)
       : what(std::move(what)), communicator(communicator), ready(api), done(api) {}
 
   std::string what; ///< "rank 0: all-reduce 12 on 'tp'"
   NcclCommunicator &communicator;
-  DeviceEvent ready, done; ///< its buffers are; it is
+  DeviceEvent ready, done; ///< its buffers are ready; the collective is done
   bool launched = false;   ///< NCCL has enqueued it, and `done` is recorded
 };
 

@@ -1,4 +1,4 @@
-//===- launch.cpp - a collective as calls of NCCL -------------------------===//
+//===- launch.cpp - a collective as NCCL calls ----------------------------===//
 
 #include "runtime/comm/nccl/launch.h"
 
@@ -9,7 +9,7 @@ using namespace meshplan;
 
 namespace {
 
-/// How NCCL names elements, and how many of its elements one is.
+/// NCCL's type for the elements, and the number of NCCL elements per element.
 struct Elements {
   ncclDataType_t type;
   size_t factor = 1;
@@ -32,9 +32,9 @@ Elements elementsOf(DType dtype) {
   case DType::i8:
     return {ncclInt8};
   case DType::u8:
-  case DType::boolean: // 0 or 1: the largest is the disjunction
+  case DType::boolean: // values are 0 and 1, so max is `or`
     return {ncclUint8};
-  default: // moved, never added
+  default: // moved as bytes, never reduced
     return {ncclUint8, static_cast<size_t>(dtypeSize(dtype))};
   }
 }
@@ -50,7 +50,7 @@ ncclRedOp_t operationOf(Reduction reduction) {
   }
 }
 
-/// The calls of one collective on one rank.
+/// Makes the calls of one collective on one rank.
 class Calls {
 public:
   Calls(const LaunchTarget &target, const Collective &collective)
@@ -67,7 +67,7 @@ private:
   void send(int64_t to);
   void receive(int64_t from);
 
-  /// NCCL ends a group whatever happened in it, so the others of the group are still called.
+  /// Keeps the first failure. The group must be ended in any case, so the remaining calls are still made.
   void note(ncclResult_t code) {
     if (first == ncclSuccess && code != ncclInProgress)
       first = code;
@@ -102,6 +102,7 @@ void Calls::allGather() {
   if (areEqual(collective.receiveCounts))
     return note(api.allGather(collective.input, collective.output, count(collective.receiveCounts.front()),
                               elements.type, target.communicator, target.stream));
+  // NCCL's all-gather needs equal counts. Otherwise each piece is broadcast by its owner, all in one NCCL group.
   for (int64_t root = 0; root < target.size; ++root)
     if (Piece piece = received(root); piece.count > 0)
       note(api.broadcast(root == target.index ? collective.input : output(piece), output(piece), count(piece.count),
@@ -113,6 +114,7 @@ void Calls::reduceScatter() {
   if (areEqual(collective.sendCounts))
     return note(api.reduceScatter(collective.input, collective.output, count(collective.sendCounts.front()),
                                   elements.type, operation, target.communicator, target.stream));
+  // Likewise, each piece is reduced to its owner.
   for (int64_t root = 0; root < target.size; ++root)
     if (Piece piece = sent(root); piece.count > 0)
       note(api.reduce(input(piece), root == target.index ? collective.output : nullptr, count(piece.count),
@@ -132,6 +134,7 @@ void Calls::receive(int64_t from) {
 }
 
 void Calls::exchange() {
+  // All sends and receives are in one NCCL group, so their order cannot deadlock.
   for (int64_t peer = 0; peer < target.size; ++peer) {
     send(peer);
     receive(peer);

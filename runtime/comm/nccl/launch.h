@@ -1,4 +1,4 @@
-//===- launch.h - a collective as calls of NCCL ------------------*- C++ -*-===//
+//===- launch.h - a collective as NCCL calls --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_NCCL_LAUNCH_H
 #define MESHPLAN_RUNTIME_COMM_NCCL_LAUNCH_H
@@ -8,23 +8,23 @@
 
 namespace meshplan {
 
-/// `unsupported` for a reduction that NCCL lacks (i16) or does otherwise than this project (max and min of floats,
-/// which drop NaN). Every element type can be moved.
+/// `unsupported` for reductions that NCCL lacks (i16), or that it defines differently from this project (max and min of
+/// floats drop NaN). Every element type can be moved.
 Status checkReduction(DType dtype, Reduction reduction);
-/// The same for any collective; ok for one that reduces nothing.
+/// As above for any collective; ok if it does not reduce.
 Status checkReduction(const Collective &collective);
 
-/// What a collective is launched on.
+/// Where a collective is launched.
 struct LaunchTarget {
   const NcclApi &api;
   ncclComm_t communicator;
   cudaStream_t stream;
-  int64_t size, index; ///< of the group, and of this rank in it
+  int64_t size, index; ///< size of the group, index of this rank in it
 };
 
 /// Enqueues the collective, which has passed checkCollective and checkReduction and is no barrier. Pieces of different
-/// sizes become several calls of one group. ncclInProgress: NCCL goes on by itself, and the communicator takes no
-/// other call until it says ncclSuccess.
+/// sizes become several calls in one NCCL group. ncclInProgress: NCCL continues in the background, and the communicator
+/// takes no other call until its state is ncclSuccess.
 ncclResult_t launch(const LaunchTarget &target, const Collective &collective);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- nccl_communicator.cpp - a communicator of NCCL ---------------------===//
+//===- nccl_communicator.cpp - an NCCL communicator -----------------------===//
 
 #include "runtime/comm/nccl/nccl_communicator.h"
 
@@ -9,7 +9,7 @@
 
 using namespace meshplan;
 
-/// Between an NCCL call and the next look at it a launch is mostly done.
+/// How long a start polls for its own launch; most launches are done by then.
 static constexpr std::chrono::milliseconds launchPatience{2};
 
 Expected<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(const NcclApi &api, World &host, Group &hosts,
@@ -18,7 +18,7 @@ Expected<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(const NcclA
   std::unique_ptr<NcclCommunicator> communicator(new NcclCommunicator(api, hosts, compute, std::move(stream)));
   Status connected = communicator->connect(host, hosts);
   if (!connected.ok() && communicator->handle) {
-    // It may hang where a peer has gone.
+    // Aborting may hang if a peer has died.
     ncclComm_t left = communicator->release();
     (void)runFor(std::chrono::seconds(1), [abort = api.commAbort, left] { (void)abort(left); });
   }
@@ -28,6 +28,8 @@ Expected<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(const NcclA
 }
 
 Status NcclCommunicator::connect(World &host, Group &hosts) {
+  // The id contains the address at which the ranks connect. Rank 0 of the group creates it, and the hosts distribute
+  // it.
   ncclUniqueId id = {};
   Status made = index == 0 ? ncclStatus(api, api.getUniqueId(&id)) : Status();
   std::string what = "rank " + std::to_string(host.rank()) + ": making the communicator '" + ownName + "'";
@@ -36,11 +38,13 @@ Status NcclCommunicator::connect(World &host, Group &hosts) {
   const CollectiveLabel label{.sequence = -1, .origin = "making the communicator"};
   MESHPLAN_RETURN_IF_ERROR(waitFor(hosts.startBroadcast(&id, sizeof(id), DType::u8, 0, label)));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  // A blocking call would hang if a peer has died, and could not be aborted.
   config.blocking = 0;
   ncclResult_t begun =
       api.commInitRankConfig(&handle, static_cast<int>(hosts.size()), id, static_cast<int>(index), &config);
   if (Status status = ncclStatus(api, begun); !status.ok())
     return status.withContext(what);
+  // Creation needs all ranks, so it is polled with the world's time-out and ends when the hosts hear of a failure.
   Progressing launched = false;
   bool ended = pollFor(host.timeout(), [&] {
     launched = isLaunched();
@@ -80,6 +84,7 @@ Expected<std::unique_ptr<Registration>> NcclCommunicator::registerBuffer(void *b
 
 void NcclCommunicator::deregister(void *registered) {
   if (handle)
+    // After an abort there is no communicator, and nothing to deregister.
     (void)api.commDeregister(handle, registered);
 }
 
@@ -103,12 +108,14 @@ Progressing NcclCommunicator::isLaunched() {
 }
 
 Status NcclCommunicator::start(const std::shared_ptr<Flight> &flight, const Collective &collective) {
+  // The collective reads results of the compute stream, so its own stream waits for them, without blocking the host.
   MESHPLAN_RETURN_IF_ERROR(flight->ready.record(compute));
   MESHPLAN_RETURN_IF_ERROR(flight->ready.orderBefore(stream.get()));
   LaunchTarget target{api, handle, stream.get(), static_cast<int64_t>(members.size()), index};
   MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, launch(target, collective), handle));
+  // NCCL accepts one call at a time, so the next start first completes this launch.
   launching = flight;
-  // Not longer: the first use of a connection waits for the peers.
+  // Not longer, because the first use of a connection waits for the peers.
   Progressing launched = false;
   (void)pollFor(launchPatience, [&] {
     launched = isLaunched();

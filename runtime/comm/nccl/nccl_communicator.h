@@ -1,8 +1,7 @@
-//===- nccl_communicator.h - a communicator of NCCL --------------*- C++ -*-===//
+//===- nccl_communicator.h - an NCCL communicator ---------------*- C++ -*-===//
 //
-// All calls are non-blocking: NCCL says that it is in progress, and is polled.
-// So a peer that is not there is noticed by the time-out, in making the
-// communicator as in using it.
+// All calls are non-blocking: NCCL reports that it is in progress and is polled. So a missing peer is noticed by a
+// time-out, both when the communicator is created and when it is used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,33 +14,34 @@
 
 namespace meshplan {
 
-/// How far a call of NCCL is; a failure of NCCL, or the failure that has ended the run.
+/// True when an NCCL call has been launched; or a failure, of NCCL or the one that has ended the run.
 using Progressing = Expected<bool>;
 
 class NcclCommunicator {
 public:
-  /// `hosts` joins the same ranks; all of them call it. Returns when NCCL has connected them.
+  /// Creates the communicator for the ranks of `hosts`; a collective of these ranks. Returns when NCCL has connected
+  /// them.
   static Expected<std::unique_ptr<NcclCommunicator>> create(const NcclApi &api, World &host, Group &hosts,
                                                             cudaStream_t compute);
   NcclCommunicator(const NcclCommunicator &) = delete;
   NcclCommunicator &operator=(const NcclCommunicator &) = delete;
 
-  /// Gives the collective to the device. One call at a time: what was given before has been launched.
+  /// Gives the collective to the device. Only one call at a time: the previous one must have been launched.
   Status start(const std::shared_ptr<Flight> &flight, const Collective &collective);
 
-  /// True when all that was given has been launched.
+  /// True when everything that was given has been launched.
   Progressing isLaunched();
 
-  /// What NCCL has noticed by itself; a peer that has gone, for example.
+  /// A failure that NCCL has noticed in the background, such as a dead peer.
   Status asyncStatus();
 
   /// See Group::registerBuffer.
   Expected<std::unique_ptr<Registration>> registerBuffer(void *buffer, int64_t bytes);
 
-  /// The registration ends; nothing is left to do where the communicator has ended.
+  /// Ends a registration. Does nothing if the communicator has ended.
   void deregister(void *registered);
 
-  /// Takes the handle away, which somebody else is to destroy or abort.
+  /// Hands over the handle; the caller destroys or aborts it.
   ncclComm_t release() { return std::exchange(handle, nullptr); }
 
   const std::vector<int64_t> &ranks() const { return members; }

@@ -13,7 +13,7 @@ public:
 
   Status wait() override { return wait(world.timeout()); }
   Status wait(std::chrono::milliseconds limit) override;
-  /// Only World::synchronize asks around.
+  /// Unknown here: only World::synchronize finds out which ranks are missing.
   std::vector<int64_t> missing() override { return {}; }
 
 private:
@@ -48,7 +48,7 @@ Expected<std::unique_ptr<Registration>> NcclGroup::registerBuffer(void *buffer, 
 }
 
 Expected<Pending> NcclGroup::start(Collective collective) {
-  // The hosts can do that, and NCCL has none.
+  // NCCL has no barrier; the hosts have one.
   if (collective.kind == CollectiveKind::barrier)
     return hosts->startBarrier(std::move(collective.label));
   std::string what = "rank " + std::to_string(ranks()[index()]) + ": " + describe(collective, name());

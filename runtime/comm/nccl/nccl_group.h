@@ -9,7 +9,7 @@ namespace meshplan {
 
 class NcclGroup final : public Group {
 public:
-  /// `hosts` joins the same ranks. The communicator stays with the world, which ends all of them together.
+  /// `hosts` has the same ranks. The world owns the communicator, because it ends all communicators together.
   NcclGroup(NcclWorld &world, NcclCommunicator &communicator, std::unique_ptr<Group> hosts)
       : Group(hosts->name(), {hosts->ranks().begin(), hosts->ranks().end()}, hosts->index()), world(world),
         communicator(communicator), hosts(std::move(hosts)) {}

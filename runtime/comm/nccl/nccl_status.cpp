@@ -1,4 +1,4 @@
-//===- nccl_status.cpp - codes of NCCL and CUDA become a Status -----------===//
+//===- nccl_status.cpp - NCCL and CUDA codes as Status --------------------===//
 
 #include "runtime/comm/nccl/nccl_status.h"
 
@@ -13,7 +13,7 @@ Status meshplan::ncclStatus(const NcclApi &api, ncclResult_t code, ncclComm_t co
     return Status();
   const char *more = api.getLastError(communicator);
   std::string detail = more && *more ? std::string(" (") + more + ")" : "";
-  // A remote error is the trace of a process that has gone.
+  // A remote error is the consequence of a process that has died.
   StatusCode kind = code == ncclRemoteError ? StatusCode::peerLost : StatusCode::internal;
   return Status::error(kind, "NCCL: ", api.getErrorString(code), detail);
 }

@@ -1,4 +1,4 @@
-//===- nccl_status.h - codes of NCCL and CUDA become a Status ----*- C++ -*-===//
+//===- nccl_status.h - NCCL and CUDA codes as Status ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_NCCL_NCCL_STATUS_H
 #define MESHPLAN_RUNTIME_COMM_NCCL_NCCL_STATUS_H
@@ -10,7 +10,7 @@ namespace meshplan {
 /// "CUDA: an illegal memory access was encountered".
 Status cudaStatus(const CudaApi &api, cudaError_t code);
 
-/// What is in progress is no failure. `communicator`, which may be null, knows more about the last one.
+/// ncclInProgress is no failure. `communicator` (may be null) has details of its last failure.
 Status ncclStatus(const NcclApi &api, ncclResult_t code, ncclComm_t communicator = nullptr);
 
 } // namespace meshplan

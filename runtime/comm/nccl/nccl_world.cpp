@@ -13,11 +13,11 @@ using namespace meshplan;
 
 using Clock = std::chrono::steady_clock;
 
-// Ending a communicator may hang where a peer has gone, and then the process must go on to report.
+// Ending a communicator may hang if a peer has died; then the process must go on to report.
 static constexpr std::chrono::milliseconds longestEnd = std::chrono::seconds(5);
-// A rank that has gone is noticed by NCCL first; the host knows why a little later.
+// NCCL notices a dead rank first. The hosts learn the reason a little later.
 static constexpr std::chrono::milliseconds hearsay = std::chrono::seconds(1);
-// For a rank that is late by less than the others are early, so that it is not blamed.
+// At a time-out: how long a rank that is only slightly later than the others has to show up, so that it is not blamed.
 static constexpr std::chrono::milliseconds longestInquiry = std::chrono::seconds(2);
 
 Expected<std::unique_ptr<NcclWorld>> NcclWorld::create(const NcclApi &api, World &host, NcclDevice device) {
@@ -35,8 +35,8 @@ NcclWorld::~NcclWorld() {
     (void)endCommunicators(api.commDestroy, std::max(longestEnd, hostWorld.timeout()));
 }
 
-/// False when that took longer than `limit`. All at once: NCCL ends communicators together with the peers, which may
-/// have them in another order.
+/// False if it took longer than `limit`. All communicators are ended in one NCCL group, because ending is collective,
+/// and peers may list them in another order.
 bool NcclWorld::endCommunicators(ncclResult_t (*end)(ncclComm_t), std::chrono::milliseconds limit) {
   ended = true;
   std::vector<ncclComm_t> handles;
@@ -45,7 +45,7 @@ bool NcclWorld::endCommunicators(ncclResult_t (*end)(ncclComm_t), std::chrono::m
       handles.push_back(handle);
   if (handles.empty())
     return true;
-  // By value: it may outlive this object.
+  // Captures by value: the thread may outlive this object.
   return runFor(limit, [api = api, index = device.index, end, handles = std::move(handles)] {
     (void)api.cuda.setDevice(index);
     (void)api.groupStart();
@@ -61,7 +61,7 @@ void NcclWorld::abortCommunicators() {
   std::chrono::milliseconds limit = std::clamp(hostWorld.timeout(), std::chrono::milliseconds(100), longestEnd);
   if (!endCommunicators(api.commAbort, limit))
     return;
-  // The kernels have been told to stop; buffers may go when they have.
+  // The kernels have been told to stop. Their buffers may be freed when they have stopped.
   (void)pollFor(limit, [&] {
     removeDone();
     return std::ranges::none_of(flights, [](const auto &flight) { return flight->launched; });
@@ -70,7 +70,7 @@ void NcclWorld::abortCommunicators() {
 
 void NcclWorld::abort(Status cause) {
   hostWorld.abort(std::move(cause));
-  // Another thread leaves that to the rank, which hears of it whenever it waits or starts.
+  // Another thread leaves this to the rank, which learns of the abort at its next wait or start.
   if (std::this_thread::get_id() == owner)
     abortCommunicators();
 }
@@ -106,6 +106,7 @@ Status NcclWorld::start(const std::shared_ptr<Flight> &flight, const Collective 
     abortCommunicators();
     return abortedFailure(flight->what, {}, cause);
   }
+  // Keeps the list of flights short in runs that rarely synchronize.
   removeDone();
   MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight->communicator, flight->what, timeout()));
   if (Status status = flight->communicator.start(flight, collective); !status.ok())
@@ -122,7 +123,7 @@ Status NcclWorld::order(Flight &flight, std::chrono::milliseconds limit) {
   return Status();
 }
 
-/// Returns when NCCL takes the next call of the communicator.
+/// Returns when NCCL accepts the next call of the communicator.
 Status NcclWorld::awaitLaunch(NcclCommunicator &communicator, const std::string &what,
                               std::chrono::milliseconds limit) {
   if (ended)
@@ -146,7 +147,7 @@ void NcclWorld::removeDone() {
   });
 }
 
-/// What is wrong while the collective has not ended.
+/// Checks for a failure while the collective is not done.
 Status NcclWorld::check(Flight &flight) {
   if (Status cause = failure(); !cause.ok())
     return fail(abortedFailure(flight.what, {}, cause));
@@ -159,7 +160,7 @@ Status NcclWorld::check(Flight &flight) {
   return fail(cause.ok() ? status.withContext(flight.what) : abortedFailure(flight.what, {}, cause));
 }
 
-/// Returns when the first of the flights has ended.
+/// Returns when the oldest flight is done.
 Status NcclWorld::awaitFirst(std::chrono::milliseconds limit) {
   std::shared_ptr<Flight> flight = flights.front();
   if (!flight->launched)
@@ -174,7 +175,7 @@ Status NcclWorld::awaitFirst(std::chrono::milliseconds limit) {
     if (*done)
       break;
     MESHPLAN_RETURN_IF_ERROR(check(*flight));
-    // Before that, this rank is late itself.
+    // Before its buffers are ready, this rank itself is late; the time-out for peers starts then.
     if (auto passed = flight->ready.hasPassed(); !ready && passed && *passed) {
       ready = true;
       since = Clock::now();
@@ -186,7 +187,7 @@ Status NcclWorld::awaitFirst(std::chrono::milliseconds limit) {
   return Status();
 }
 
-/// Returns when the compute stream has ended, too. What is left there waits for no peer and may take its time.
+/// Returns when the compute stream is done, too. The remaining work waits for no peer, so it has no time-out.
 Status NcclWorld::awaitCompute() {
   const std::string what = "rank " + std::to_string(rank()) + ": waiting for the device";
   DeviceEvent last(api.cuda);
@@ -211,7 +212,8 @@ Status NcclWorld::synchronize(std::chrono::milliseconds limit) {
   return awaitCompute();
 }
 
-/// Tells the hosts for what this rank's device waits. All ranks that wait do so at nearly the same time.
+/// Announces to the hosts which collectives this rank's device waits for. All waiting ranks time out, and so announce,
+/// at nearly the same time.
 void NcclWorld::announceArrivals() {
   for (Member &member : members) {
     bool waits = std::ranges::any_of(
@@ -223,7 +225,7 @@ void NcclWorld::announceArrivals() {
   }
 }
 
-/// The time-out of a collective: asks who is there.
+/// The time-out of a collective: finds out which ranks have announced it and blames the others.
 Status NcclWorld::late(const NcclCommunicator &communicator, const std::string &what, std::chrono::milliseconds limit) {
   announceArrivals();
   auto member = std::ranges::find(members, &communicator, [](const Member &each) { return each.communicator.get(); });

@@ -13,7 +13,7 @@ namespace meshplan {
 
 class NcclWorld final : public World {
 public:
-  /// Belongs to the calling thread, whose device is set. `api` and `host` must outlive it.
+  /// Belongs to the calling thread and sets its device. `api` and `host` must outlive it.
   static Expected<std::unique_ptr<NcclWorld>> create(const NcclApi &api, World &host, NcclDevice device);
   ~NcclWorld() override;
 
@@ -25,7 +25,7 @@ public:
   void abort(Status cause) override;
   using World::synchronize;
   Status synchronize(std::chrono::milliseconds limit) override;
-  /// Also where the library is too old, which `allocateBuffer` says.
+  /// True even if the library is too old; then allocateBuffer fails with the reason.
   bool registersBuffers() const override { return true; }
   Expected<std::shared_ptr<void>> allocateBuffer(int64_t bytes) override;
 
@@ -33,21 +33,21 @@ public:
 
   const CudaApi &cuda() const { return api.cuda; }
 
-  /// Gives the collective to the device once NCCL has taken what the communicator was given before. A failure has
-  /// ended the run.
+  /// Gives the collective to the device once NCCL has launched the communicator's previous one. A failure has ended the
+  /// run.
   Status start(const std::shared_ptr<Flight> &flight, const Collective &collective);
 
-  /// Waits until NCCL has enqueued it, and lets the compute stream wait for it.
+  /// Waits until NCCL has enqueued the collective, then makes the compute stream wait for it.
   Status order(Flight &flight, std::chrono::milliseconds limit);
 
-  /// Ends the run because of `status`, which is returned.
+  /// Ends the run because of `status`, and returns it.
   Status fail(Status status);
 
 private:
-  /// What is needed to find out who does not arrive.
+  /// A communicator, and a host group that finds out which of its ranks do not arrive.
   struct Member {
     std::unique_ptr<NcclCommunicator> communicator;
-    std::unique_ptr<Group> arrivals; ///< of the hosts
+    std::unique_ptr<Group> arrivals; ///< host group; see announceArrivals
     Pending arrival;
   };
 
@@ -70,7 +70,7 @@ private:
   std::thread::id owner = std::this_thread::get_id();
   std::deque<Member> members; // groups refer to them
   std::deque<std::shared_ptr<Flight>> flights;
-  bool ended = false; // the communicators are gone
+  bool ended = false; // the communicators have been destroyed or aborted
 };
 
 } // namespace meshplan

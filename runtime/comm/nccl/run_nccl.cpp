@@ -1,4 +1,4 @@
-//===- run_nccl.cpp - ranks with a device each ----------------------------===//
+//===- run_nccl.cpp - one device per rank ---------------------------------===//
 
 #include "runtime/comm/nccl/run_nccl.h"
 

@@ -1,9 +1,8 @@
-//===- run_nccl.h - ranks with a device each ---------------------*- C++ -*-===//
+//===- run_nccl.h - one device per rank -------------------------*- C++ -*-===//
 //
-// The `nccl` backend. It stands on another one, the world of the hosts, which
-// compares programs, hands out NCCL's ids, carries reports and tells a failure
-// to all; NCCL moves data and nothing else. NCCL's calls never block here, and
-// communicators are aborted when a peer fails or does not arrive in time.
+// The `nccl` backend. It uses another backend, the world of the hosts, to compare programs, distribute NCCL's ids,
+// carry reports and spread failures; NCCL only moves data. NCCL's calls never block, and communicators are aborted when
+// a peer fails or does not arrive in time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +15,12 @@
 namespace meshplan {
 
 struct NcclDevice {
-  int index = 0;                  ///< of the GPU on this machine
-  cudaStream_t compute = nullptr; ///< where the rank enqueues its operators
+  int index = 0;                  ///< index of the GPU on this machine
+  cudaStream_t compute = nullptr; ///< the stream of the rank's operators
 };
 
-/// Runs `body` for the rank of `host`, on the calling thread, with a world for buffers on the device. A failure of the
-/// body ends the run of all ranks before the device is let go.
+/// Runs `body` as the rank of `host`, on the calling thread, with a world for device buffers. A failure of the body
+/// ends the run of all ranks before the device is released.
 Status runNccl(const NcclApi &api, World &host, NcclDevice device, const RankBody &body);
 
 } // namespace meshplan

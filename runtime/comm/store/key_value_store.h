@@ -1,4 +1,4 @@
-//===- key_value_store.h - texts that all ranks see --------------*- C++ -*-===//
+//===- key_value_store.h - the store that all ranks share -------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_STORE_KEY_VALUE_STORE_H
 #define MESHPLAN_RUNTIME_COMM_STORE_KEY_VALUE_STORE_H
@@ -10,10 +10,9 @@
 
 namespace meshplan {
 
-/// What all ranks of a run have in common. Keys and values are any bytes; a
-/// value has at most `largestValue` of them and at least one. No call waits for
-/// another rank. What a rank does here others see in the same order, what it set
-/// perhaps a moment later. `peerLost` when the store is gone. Thread safe.
+/// The state that all ranks of a run share. Keys and values are arbitrary bytes; a value has between 1 and
+/// `largestValue` bytes. No call waits for another rank. Other ranks see one rank's changes in order, possibly with a
+/// short delay. `peerLost` if the store is gone. Thread safe.
 class KeyValueStore {
 public:
   static constexpr size_t largestValue = size_t(1) << 20;
@@ -22,16 +21,16 @@ public:
 
   virtual Status set(const std::string &key, const std::string &value) = 0;
 
-  /// Precondition: the key is there.
+  /// Returns a value. Precondition: the key exists.
   virtual Expected<std::string> get(const std::string &key) = 0;
 
-  /// Sets it if it is not there. What is there then.
+  /// Sets the value if the key is new. Returns the value that is then stored.
   virtual Expected<std::string> setOnce(const std::string &key, const std::string &value) = 0;
 
-  /// All of them are there.
+  /// True if all keys exist.
   virtual Expected<bool> has(const std::vector<std::string> &keys) = 0;
 
-  /// Adds to a number, which is 0 at first. The sum.
+  /// Adds to a number, initially 0, and returns the sum.
   virtual Expected<int64_t> add(const std::string &key, int64_t amount) = 0;
 
   virtual Status remove(const std::string &key) = 0;

@@ -1,4 +1,4 @@
-//===- posted.cpp - what a rank posts for a collective --------------------===//
+//===- posted.cpp - a rank's part of a collective in the store ------------===//
 
 #include "runtime/comm/store/posted.h"
 
@@ -13,7 +13,7 @@ static int64_t sum(std::span<const int64_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t(0));
 }
 
-/// Bytes of the input that others need.
+/// Size of the part of the input that other ranks need.
 static int64_t payloadSize(const Collective &collective, int64_t index) {
   int64_t count = 0;
   switch (collective.kind) {
@@ -52,6 +52,7 @@ static int64_t chunkCount(int64_t size) { return (size + chunkSize - 1) / chunkS
 Status meshplan::post(KeyValueStore &store, const std::string &key, const Collective &collective, int64_t index) {
   int64_t size = payloadSize(collective, index);
   auto *input = static_cast<const std::byte *>(collective.input);
+  // The head is set last: its key means that all chunks exist.
   for (int64_t chunk = 0; chunk < chunkCount(size); ++chunk) {
     int64_t begin = chunk * chunkSize, count = std::min(chunkSize, size - begin);
     MESHPLAN_RETURN_IF_ERROR(
@@ -64,6 +65,7 @@ Status meshplan::post(KeyValueStore &store, const std::string &key, const Collec
 }
 
 Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &key) {
+  // The content comes from another process, so lengths are checked before they are used.
   MESHPLAN_ASSIGN_OR_RETURN(std::string head, store.get(key));
   WireReader reader(std::as_bytes(std::span(head)));
   auto size = reader.take<int64_t>();
@@ -77,6 +79,7 @@ Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &k
   }
   if (static_cast<int64_t>(posted.payload.size()) != size)
     return Status(StatusCode::corrupted, "the store holds less than was posted");
+  // The posted pointer would be one of the other process.
   posted.collective.input = posted.payload.data();
   return posted;
 }
@@ -90,6 +93,7 @@ Status meshplan::removePosted(KeyValueStore &store, const std::string &key, cons
 static void reduce(const Collective &own, Piece piece, std::span<const Posted> parts) {
   std::vector<const void *> inputs;
   for (const Posted &part : parts)
+    // In group order, as in all backends: every rank computes the same bits itself.
     inputs.push_back(part.payload.data() + piece.offset * dtypeSize(own.dtype));
   if (piece.count > 0)
     reduceInOrder(inputs, {&own.output, 1}, piece.count, own.dtype, own.reduction);

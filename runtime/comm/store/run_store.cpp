@@ -14,11 +14,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a rank that has failed stays for the others to hear of it, and to end.
+// How long a failed rank stays, so that the others hear of the failure and end too.
 constexpr std::chrono::milliseconds grace = std::chrono::seconds(2);
 constexpr std::chrono::milliseconds watchEvery{100}, askEvery{5};
 
-/// Looks after a rank that may be busy, or stuck, in a thread beside it.
+/// A thread that watches over a rank, which may be busy or stuck.
 class Watcher {
 public:
   Watcher(StoreWorld &world, const StorePlace &place, const RankOptions &options)
@@ -55,8 +55,8 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   bool ending = false, reported = false;
-  std::optional<Clock::time_point> since; // the run has failed
-  std::thread thread;                     // last: it uses the others
+  std::optional<Clock::time_point> since; // when the run has failed
+  std::thread thread;                     // last member: the thread uses the others
 };
 
 /// Waits until all ranks have ended.
@@ -78,7 +78,7 @@ Status meshplan::runStore(KeyValueStore &store, const StorePlace &place, const R
   StoreWorld world(store, place, options.timeout);
   Status result;
   {
-    // No longer than the body runs: who waits for the others is not stuck.
+    // The watcher lives only while the body runs: a rank that waits for others is not stuck.
     Watcher watcher(world, place, options);
     result = runRank(world, options, body);
   }

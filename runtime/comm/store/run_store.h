@@ -1,7 +1,6 @@
 //===- run_store.h - ranks that share a store --------------------*- C++ -*-===//
 //
-// One rank in each process, or thread, all of which reach one store. Sums are
-// added in the same order as by `threads`.
+// One rank per process or thread; all of them reach the same store. Sums are added in the same order as by `threads`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +13,17 @@
 namespace meshplan {
 
 struct StorePlace {
-  std::string run; ///< begins the keys of this run; no other run of this store may have it
+  std::string run; ///< prefix of this run's keys; unique in the store
   int64_t rank = 0, size = 1;
-  bool isHost = false; ///< the store lives in this process and ends with it
+  bool isHost = false; ///< this process hosts the store, which ends with it
 
-  /// Polled by a thread beside the rank: a reason to end the run from outside of it, or ok.
+  /// Polled by the watcher thread: a reason from outside to end the run, or ok.
   std::function<Status()> interruption;
 };
 
-/// Runs `body` on the calling thread and returns what it returned. After a failure it returns when all ranks have
-/// heard of it, or after 2 s, so that a launcher which ends the other ranks on the first exit status does not keep
-/// them from reporting. The host returns when all ranks have.
+/// Runs `body` on the calling thread and returns its result. After a failure it returns when all ranks have heard of
+/// it, or after 2 s, because a launcher may kill the other ranks at the first exit status, before they have reported.
+/// The host of the store waits for all ranks.
 Status runStore(KeyValueStore &store, const StorePlace &place, const RankOptions &options, const RankBody &body);
 
 } // namespace meshplan

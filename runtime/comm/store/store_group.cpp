@@ -14,16 +14,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A question is a message to another machine and back, so there is no use in asking much more often.
+// A query is a round trip to another machine, so faster polling gains nothing.
 constexpr std::chrono::microseconds shortestRest{50}, longestRest{5000};
 
-/// Where a collective stands in the store.
+/// The keys and participants of one collective in the store.
 struct Place {
   std::string key;
   std::string group;          ///< name
-  Participants participants;  ///< of the group
-  std::vector<int64_t> ranks; ///< of the world, parallel to participants.indices
-  int64_t ownIndex;           ///< in the group
+  Participants participants;  ///< indices in the group
+  std::vector<int64_t> ranks; ///< world ranks, parallel to participants.indices
+  int64_t ownIndex;           ///< index in the group
 
   std::string keyOf(size_t slot) const { return key + "/" + std::to_string(participants.indices[slot]); }
   std::vector<std::string> keys() const {
@@ -77,6 +77,7 @@ Status StorePending::wait(std::chrono::milliseconds limit) {
     return result;
   result = waitForPeers(limit);
   if (result.ok()) {
+    // The whole collective happens in the wait: without a progress thread, nothing could move data earlier.
     result = take();
     if (!result.ok())
       result = result.withContext(what);
@@ -90,12 +91,14 @@ Status StorePending::wait(std::chrono::milliseconds limit) {
 Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
   Clock::time_point deadline = Clock::now() + limit;
   std::vector<std::string> keys = place.keys();
+  // Exponential backoff: short collectives end fast, and long waits do not load the store.
   for (auto rest = shortestRest;; rest = std::min(longestRest, rest * 2)) {
     auto there = store.has(keys);
     if (!there)
       return there.status().withContext(what);
     if (*there)
       return Status();
+    // Polled, because nothing notifies a rank of a failure elsewhere.
     if (Status cause = world.failure(); !cause.ok())
       return abortedFailure(what, missing(), cause);
     if (Clock::now() >= deadline)
@@ -103,10 +106,11 @@ Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
     std::this_thread::sleep_for(rest);
   }
   std::vector<int64_t> absent = missing();
+  // The last peer may have arrived after the deadline.
   return absent.empty() ? Status() : timeoutFailure(what, limit, absent);
 }
 
-/// All have started: compares, and takes what is for this rank.
+/// All ranks have started: compares their parts and computes this rank's output.
 Status StorePending::take() {
   std::vector<Posted> parts;
   for (size_t slot = 0; slot < place.ranks.size(); ++slot) {
@@ -122,8 +126,9 @@ Status StorePending::take() {
   return leave(parts);
 }
 
-/// The last one cleans up.
+/// Counts the ranks that have read all parts; the last one removes them.
 Status StorePending::leave(std::span<const Posted> parts) {
+  // The store is shared by the whole run, so posts must not accumulate over thousands of steps.
   std::string counter = place.key + "/left";
   MESHPLAN_ASSIGN_OR_RETURN(int64_t left, store.add(counter, 1));
   if (left < static_cast<int64_t>(place.ranks.size()))
@@ -142,9 +147,11 @@ Expected<Pending> StoreGroup::start(Collective collective) {
   Place place{.group = name(), .participants = participantsOf(collective, size(), index()), .ownIndex = index()};
   auto [first, second] = place.participants.pair;
   int64_t number = started[place.participants.pair]++;
+  // The same key on every rank, because all start the collectives of a group in the same order.
   place.key = key + "/" + std::to_string(first) + "/" + std::to_string(second) + "/" + std::to_string(number);
   for (int64_t member : place.participants.indices)
     place.ranks.push_back(ranks()[member]);
+  // Posted at the start, so that peers can finish even if this rank computes before its wait.
   if (Status status = post(world.keyValueStore(), place.keyOf(place.participants.slot), collective, index());
       !status.ok()) {
     world.abort(status.withContext(what));

@@ -9,7 +9,7 @@ namespace meshplan {
 
 class StoreGroup final : public Group {
 public:
-  /// `key` begins the keys of the group, the same on all its ranks.
+  /// `key` is the prefix of the group's keys, the same on all its ranks.
   StoreGroup(StoreWorld &world, std::string key, std::string name, std::vector<int64_t> ranks, int64_t index)
       : Group(std::move(name), std::move(ranks), index), world(world), key(std::move(key)) {}
 
@@ -18,7 +18,7 @@ private:
 
   StoreWorld &world;
   std::string key;
-  /// Collectives that this rank has started with all ranks (-1, -1), or as the pair (from, to).
+  /// Number of collectives that this rank has started with the whole group (-1, -1) or as the pair (from, to).
   std::map<std::pair<int64_t, int64_t>, int64_t> started;
 };
 

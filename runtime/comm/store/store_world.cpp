@@ -6,11 +6,11 @@
 
 using namespace meshplan;
 
-/// Between two questions whether the run goes on.
+/// The store is queried for a failure at most this often.
 static constexpr std::chrono::milliseconds askForCauseEvery{20};
 
 static std::string textOf(const Status &status) {
-  // Names of a model may make it long.
+  // A message may contain long names of a model.
   constexpr size_t longest = KeyValueStore::largestValue / 2;
   WireWriter writer;
   writer.putStatus({status.code(), status.message().substr(0, longest)});
@@ -23,7 +23,7 @@ static Status statusOf(const std::string &text) { return WireReader(std::as_byte
 void StoreWorld::abort(Status reason) {
   auto kept = store.setOnce(keyOf("failure"), textOf(reason));
   std::lock_guard lock(mutex);
-  if (cause.ok()) // of a store that is gone, the others hear by themselves
+  if (cause.ok()) // if the store is gone, the others notice by themselves
     cause = kept ? statusOf(*kept) : std::move(reason);
 }
 

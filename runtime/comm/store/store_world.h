@@ -20,14 +20,14 @@ public:
   int64_t size() const override { return place.size; }
   std::chrono::milliseconds timeout() const override { return limit; }
   void abort(Status cause) override;
-  /// Asks the store now and then only.
+  /// Queries the store only from time to time.
   Status failure() override;
 
   // For groups and the end of the run.
 
   KeyValueStore &keyValueStore() { return store; }
   std::string keyOf(const std::string &name) const { return place.run + "/" + name; }
-  /// failure, asking the store now.
+  /// As failure, but queries the store now.
   Status failureNow();
 
 private:

@@ -1,4 +1,4 @@
-//===- exchange.cpp - one collective of all its ranks ---------------------===//
+//===- exchange.cpp - one collective of its ranks -------------------------===//
 
 #include "runtime/comm/threads/exchange.h"
 
@@ -13,6 +13,7 @@ Exchange::Exchange(std::vector<int64_t> ranks, std::vector<int64_t> indices)
       claimed(memberRanks.size(), false), unclaimed(size()) {}
 
 bool Exchange::arrive(int64_t slot, Collective collective, std::string_view group) {
+  // Under the lock of the run. The last arrival checks all parts, so no rank moves data before all agree.
   parts[slot] = std::move(collective);
   if (++arrived < size())
     return false;
@@ -34,6 +35,7 @@ std::vector<int64_t> Exchange::missing() const {
 std::optional<int64_t> Exchange::claimPiece(int64_t own) {
   if (unclaimed == 0)
     return std::nullopt;
+  // Start with the own piece, so that the ranks work on different pieces.
   int64_t slot = own;
   while (claimed[slot])
     slot = (slot + 1) % size();
@@ -56,6 +58,7 @@ void Exchange::reducePiece(int64_t slot) const {
   if (piece.count == 0)
     return;
   int64_t offset = piece.offset * dtypeSize(own.dtype);
+  // One thread reduces the piece for all ranks, and writes it to all outputs of an all-reduce.
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
   for (const std::optional<Collective> &part : parts) {
@@ -65,6 +68,7 @@ void Exchange::reducePiece(int64_t slot) const {
   }
   if (own.kind == CollectiveKind::reduceScatter)
     outputs.push_back(own.output);
+  // In group order for every piece, so that the sum has the same bits on all ranks and in all runs.
   reduceInOrder(inputs, outputs, piece.count, own.dtype, own.reduction);
 }
 
@@ -79,7 +83,7 @@ void Exchange::copyPiece(int64_t slot) const {
     Piece source = sentPiece(sender, size(), memberIndices[from], memberIndices[slot]);
     const std::byte *input = static_cast<const std::byte *>(sender.input) + source.offset * elementSize;
     std::byte *output = static_cast<std::byte *>(own.output) + target.offset * elementSize;
-    if (input != output) // the root of a broadcast has its data in place
+    if (input != output) // the root of a broadcast works in place
       std::memcpy(output, input, static_cast<size_t>(target.count * elementSize));
   }
 }

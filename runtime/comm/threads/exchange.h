@@ -1,7 +1,11 @@
-//===- exchange.h - one collective of all its ranks --------------*- C++ -*-===//
+//===- exchange.h - one collective of its ranks -----------------*- C++ -*-===//
 //
-// Where the ranks of a group meet for one collective. Not locked: the caller
-// holds the lock of the run for everything but movePiece.
+// The meeting point of a group's ranks for one collective. The caller holds the lock of the run for everything except
+// movePiece.
+//
+// Example: an all-reduce of 9 elements by 3 ranks has the pieces 0-2, 3-5 and 6-8. When the third rank has arrived,
+// each waiting rank claims a piece, its own if it is free, and reduces it from the 3 inputs into the 3 outputs. If rank
+// 2 computes on and waits late, ranks 0 and 1 move its piece, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,13 +20,13 @@ namespace meshplan {
 
 class Exchange {
 public:
-  /// `ranks` are the ranks that take part, `indices` their indices in the group.
+  /// `ranks` are the world ranks that take part, `indices` their indices in the group.
   Exchange(std::vector<int64_t> ranks, std::vector<int64_t> indices);
 
   std::span<const int64_t> ranks() const { return memberRanks; }
 
-  /// Takes the part of one member. True when it was the last one to arrive; then the
-  /// parts have been compared, and `error` says whether they fit.
+  /// Adds the part of one member. True if it was the last to arrive; then the parts have been compared, and `error`
+  /// says whether they agree.
   bool arrive(int64_t slot, Collective collective, std::string_view group);
 
   bool ready() const { return arrived == size(); }
@@ -32,12 +36,12 @@ public:
   /// Ranks that have not arrived.
   std::vector<int64_t> missing() const;
 
-  /// A piece that nobody moves yet, `own` first. The caller moves it and reports.
+  /// Claims a piece that nobody has claimed, `own` first. The caller moves it, then calls reportMoved.
   std::optional<int64_t> claimPiece(int64_t own);
   void reportMoved() { ++moved; }
 
-  /// Moves everything that the member in `slot` gets. Pieces are independent:
-  /// different threads may move different pieces at the same time.
+  /// Computes the output of the member in `slot`. Pieces are independent: different threads may move different pieces
+  /// at the same time.
   void movePiece(int64_t slot) const;
 
   int64_t size() const { return static_cast<int64_t>(memberRanks.size()); }

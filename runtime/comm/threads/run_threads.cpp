@@ -11,13 +11,13 @@ namespace meshplan {
 
 namespace {
 
-/// The ranks that have returned; `changed` is notified by each that does.
+/// The ranks that have returned. Each return notifies `changed`.
 struct Returned {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<bool> ranks;
   int64_t count = 0;
-  Status failure; // of the rank that failed first
+  Status failure; // of the first rank that failed
 };
 
 void runThread(ThreadsRun &run, int64_t rank, const RankOptions &options, const RankBody &body, Status &result,
@@ -48,7 +48,7 @@ void waitForRanks(Returned &returned, const RankOptions &options) {
   options.onStuck(failure, stuck);
 }
 
-/// Calls `start` for each rank; fails when the system has no thread for it.
+/// Calls `start` for each rank. Fails if the system cannot create the threads.
 template <typename Start>
 Status startThreads(std::vector<std::thread> &threads, int64_t worldSize, const Start &start) {
   try {
@@ -62,7 +62,7 @@ Status startThreads(std::vector<std::thread> &threads, int64_t worldSize, const 
   return Status();
 }
 
-/// The ranks from `first` on were not started: ends the others, which would wait for them.
+/// The ranks from `first` on could not be started. Ends the others, which would wait for them.
 void giveUp(ThreadsRun &run, size_t first, const Status &failure, std::vector<Status> &results, Returned &returned) {
   {
     std::unique_lock lock(returned.mutex);

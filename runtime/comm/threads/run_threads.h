@@ -1,12 +1,11 @@
 //===- run_threads.h - all ranks in one process ------------------*- C++ -*-===//
 //
-// The `threads` backend: each rank is a thread, and data moves between the
-// buffers of the ranks without copies in between. Needs nothing installed.
+// The `threads` backend: each rank is a thread, and data moves directly between the buffers of the ranks. Needs no
+// installed library.
 //
-// There is no thread for communication. A collective is cut into one piece for
-// each rank; once all ranks have started it, the ranks that wait for it move
-// the pieces, any rank any piece. So a wait needs only that the peers have
-// started, ranks may wait in any order, and no processor spins.
+// There is no progress thread. A collective has one piece per rank. Once all ranks have started it, the ranks that wait
+// for it move the pieces, any rank any piece. So a wait depends only on the peers' starts, ranks may wait in any order,
+// and no processor spins.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +16,8 @@
 
 namespace meshplan {
 
-/// Runs `body` once for each rank and returns what each returned, in rank order.
-/// A failure or an exception of one rank aborts the others; see rootCause.
+/// Runs `body` once per rank and returns their results in rank order. A failure or an exception of one rank aborts the
+/// others; see rootCause.
 std::vector<Status> runThreads(int64_t worldSize, const RankOptions &options, const RankBody &body);
 
 } // namespace meshplan

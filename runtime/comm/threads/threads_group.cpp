@@ -39,6 +39,7 @@ ThreadsPending::~ThreadsPending() {
     return;
   std::unique_lock lock(run.mutex);
   if (!exchange->finished())
+    // The peers would read the buffers of a rank that has ended.
     run.abort(lock, Status(StatusCode::peerLost, what + ": left without waiting for it"));
 }
 
@@ -48,8 +49,9 @@ Status ThreadsPending::wait(std::chrono::milliseconds limit) {
   std::unique_lock lock(run.mutex);
   result = waitForPeers(lock, limit);
   if (result.ok()) {
+    // Threads move pieces in parallel. A rank that waits early helps with the pieces of the others.
     movePieces(lock);
-    // What is left moves in other threads, which need nothing more than time.
+    // The remaining pieces are being moved by other threads, which depend on nothing else: no time-out.
     run.wake[rank()].wait(lock, [&] { return exchange->finished() || !run.cause.ok(); });
     if (!exchange->finished())
       result = failure(lock, abortedFailure(what, exchange->missing(), run.cause));
@@ -63,13 +65,13 @@ std::vector<int64_t> ThreadsPending::missing() {
   return exchange->missing();
 }
 
-/// Returns when all have arrived, agree, and the run goes on.
+/// Returns when all have arrived and agree, and the run has not failed.
 Status ThreadsPending::waitForPeers(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit) {
   bool woken =
       run.wake[rank()].wait_until(lock, Clock::now() + limit, [&] { return exchange->ready() || !run.cause.ok(); });
   if (!woken)
     return failure(lock, timeoutFailure(what, limit, exchange->missing()));
-  if (exchange->finished()) // before the run was aborted
+  if (exchange->finished()) // it was done before the run was aborted
     return Status();
   if (!run.cause.ok())
     return failure(lock, abortedFailure(what, exchange->missing(), run.cause));
@@ -83,6 +85,8 @@ void ThreadsPending::movePieces(std::unique_lock<std::mutex> &lock) {
     std::optional<int64_t> piece = exchange->claimPiece(slot);
     if (!piece)
       return;
+    // The mutex is free while a piece moves. abort waits until no piece is moving, because the buffers may be freed
+    // after it.
     ++run.moving;
     lock.unlock();
     exchange->movePiece(*piece);
@@ -95,7 +99,7 @@ void ThreadsPending::movePieces(std::unique_lock<std::mutex> &lock) {
   }
 }
 
-/// Ends the run, and waits until no peer uses this rank's buffers.
+/// Ends the run. Returns when no peer uses this rank's buffers.
 Status ThreadsPending::failure(std::unique_lock<std::mutex> &lock, Status status) {
   run.abort(lock, status);
   return status;
@@ -106,6 +110,7 @@ Status ThreadsPending::failure(std::unique_lock<std::mutex> &lock, Status status
 Expected<Pending> ThreadsGroup::start(Collective collective) {
   auto [pair, indices, slot] = participantsOf(collective, size(), index());
   std::string what = "rank " + std::to_string(ranks()[index()]) + ": " + describe(collective, name());
+  // All ranks start the collectives of a group in the same order, so the number identifies one without communication.
   int64_t number = started[pair]++;
 
   std::unique_lock lock(run.mutex);
@@ -120,7 +125,9 @@ Expected<Pending> ThreadsGroup::start(Collective collective) {
     entry = std::make_shared<Exchange>(std::move(members), std::move(indices));
   }
   std::shared_ptr<Exchange> exchange = entry;
+  // The last arrival wakes the ranks that wait already; the others find it ready.
   if (exchange->arrive(slot, std::move(collective), name())) {
+    // Only started collectives that miss a rank are listed. The pending objects keep the exchange alive.
     state->open.erase(key);
     run.notify(*exchange);
   }

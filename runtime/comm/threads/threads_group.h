@@ -18,7 +18,7 @@ private:
 
   ThreadsRun &run;
   std::shared_ptr<ThreadsGroupState> state;
-  /// Exchanges that this rank has started with all ranks (-1, -1), or as the pair (from, to).
+  /// Number of exchanges that this rank has started with the whole group (-1, -1) or as the pair (from, to).
   std::map<std::pair<int64_t, int64_t>, int64_t> started;
 };
 

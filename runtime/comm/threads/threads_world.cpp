@@ -16,7 +16,7 @@ void ThreadsRun::abort(std::unique_lock<std::mutex> &lock, Status reason) {
     cause = std::move(reason);
   for (std::condition_variable &rank : wake)
     rank.notify_all();
-  // Nobody claims a piece any more; the ones that are moving may read the caller's buffers.
+  // No new piece is claimed from now on. Pieces in progress may still read the caller's buffers.
   idle.wait(lock, [&] { return moving == 0; });
 }
 

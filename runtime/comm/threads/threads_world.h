@@ -1,7 +1,7 @@
 //===- threads_world.h - ranks of one process --------------------*- C++ -*-===//
 //
-// The state that the ranks of one run share, and each rank's view of it.
-// Private to the backend; users call runThreads.
+// The state that the ranks of one run share, and each rank's view of it. Private to the backend; callers use
+// runThreads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,33 +18,33 @@
 
 namespace meshplan {
 
-/// The exchanges of one group that not all ranks have reached, by (first and
-/// second index of a pair, or -1; number of the exchange).
+/// The exchanges of one group that not all ranks have reached. Key: first and second index of a pair, or -1; number of
+/// the exchange.
 struct ThreadsGroupState {
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::shared_ptr<Exchange>> open;
 };
 
-/// What all ranks of a run share. One lock for everything: it is held for
-/// bookkeeping only, never while data moves.
+/// The state that all ranks of a run share. One lock protects everything; it is held for bookkeeping, never while data
+/// moves.
 struct ThreadsRun {
   ThreadsRun(int64_t size, std::chrono::milliseconds timeout) : size(size), timeout(timeout), wake(size) {}
 
-  /// Wakes the ranks that may wait for the exchange. The lock is held.
+  /// Wakes the ranks that may wait for the exchange. The caller holds the lock.
   void notify(const Exchange &exchange);
 
-  /// See World::abort. The lock is held, and let go while pieces are still moving.
+  /// See World::abort. The caller holds the lock; it is released while pieces are still moving.
   void abort(std::unique_lock<std::mutex> &lock, Status reason);
 
   const int64_t size;
   const std::chrono::milliseconds timeout;
 
   std::mutex mutex;
-  std::vector<std::condition_variable> wake; // one for each rank
-  std::condition_variable idle;              // no piece is moving
-  int64_t moving = 0;                        // pieces that are moving now
+  std::vector<std::condition_variable> wake; // one per rank
+  std::condition_variable idle;              // signals that no piece is moving
+  int64_t moving = 0;                        // number of pieces that are moving
   Status cause;                              // why the run was aborted
 
-  /// By (name, ranks, how many such groups the rank has made before).
+  /// Key: name, ranks, number of equal groups that the rank created before.
   std::map<std::tuple<std::string, std::vector<int64_t>, int64_t>, std::weak_ptr<ThreadsGroupState>> groups;
 };
 

@@ -1,4 +1,4 @@
-//===- distribution.cpp - numbers of a distribution by their place --------===//
+//===- distribution.cpp - random elements by position ---------------------===//
 
 #include "runtime/exec/initial/distribution.h"
 
@@ -11,12 +11,12 @@
 
 using namespace meshplan;
 
-/// Elements that are drawn at a time: their words stay in the first-level cache.
+/// Number of elements drawn at a time, so that their random words stay in the first-level cache.
 static constexpr size_t pieceLength = 1024;
 
 namespace {
 
-/// A quotient of polynomials, coefficients from the constant on.
+/// A quotient of two polynomials; coefficients in ascending order.
 struct Quotient {
   std::array<double, 8> above, below;
 
@@ -33,7 +33,7 @@ private:
 
 } // namespace
 
-/// Within 0.425 of the middle, and of its tails the nearer and the farther part.
+/// Approximations for |probability - 0.5| <= 0.425, and for the near and the far part of the tails.
 static constexpr Quotient middle = {
     {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
      4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3},
@@ -59,10 +59,10 @@ double meshplan::normalQuantile(double probability) {
   return offset < 0 ? -size : size;
 }
 
-/// The part of the normal distribution below `x`, with all digits where it is small.
+/// The normal distribution function, with full relative precision for small results.
 static double normalPart(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
-/// FNV-1a.
+/// FNV-1a hash.
 static uint64_t numberOf(std::string_view name) {
   uint64_t number = 0xcbf29ce484222325;
   for (unsigned char letter : name)
@@ -109,7 +109,7 @@ void ElementDraws::draw(uint64_t first, std::span<double> out) const {
   for (size_t done = 0; done < out.size(); done += pieceLength) {
     std::span<double> piece = out.subspan(done, std::min(pieceLength, out.size() - done));
     randomWords(stream, 2 * (first + done), std::span(words).first(2 * piece.size()));
-    // In the middle of one of 2^52 equal parts: as far from 0 as from 1, and neither of them.
+    // The midpoint of one of 2^52 equal intervals, so neither 0 nor 1, and symmetric about 1/2.
     for (size_t i = 0; i < piece.size(); ++i)
       piece[i] = fromUnit(
           std::ldexp(static_cast<double>(2 * (uint64_t(words[2 * i]) << 20 | words[2 * i + 1] >> 12) + 1), -53));

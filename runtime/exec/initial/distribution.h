@@ -1,6 +1,6 @@
-//===- distribution.h - numbers of a distribution by their place -*- C++ -*-===//
+//===- distribution.h - random elements by position -------------*- C++ -*-===//
 //
-// Pure and thread safe.
+// Random elements of a tensor, each computed from its position. Pure and thread safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,19 +15,21 @@
 
 namespace meshplan {
 
-/// Where the normal distribution of mean 0 and deviation 1 has the part `probability`, above 0 and below 1, below it.
-/// Exact to about 16 digits (Wichura: Algorithm AS 241, 1988).
+/// The quantile function of the standard normal distribution, for a probability strictly between 0 and 1. Exact to
+/// about 16 digits (Wichura: Algorithm AS 241, 1988).
 double normalQuantile(double probability);
 
-/// The elements of one tensor, each of which follows from its number, the seed and the name and from nothing else.
+/// The elements of one tensor. Each depends only on its position, the seed and the name.
 class ElementDraws {
 public:
-  /// `name` is what tells the numbers of one tensor from those of others. Precondition: elements are not given.
+  /// `name` selects the random stream of the tensor. Precondition: the kind is not `given`.
   ElementDraws(const artifact::Init &init, uint64_t seed, std::string_view name);
 
-  /// Fills `out` with the elements first, first + 1, ... of the tensor, counted row-major in the whole. An element
-  /// takes one number of 52 random digits, from words 2n and 2n + 1 of a stream of Philox; a normal one is the quantile
-  /// of it.
+  /// Fills `out` with the elements first, first + 1, ... of the row-major whole tensor. An element uses a number of 52
+  /// random bits, from words 2n and 2n + 1 of a Philox stream; a normal element is the quantile of that number.
+  ///
+  /// Example: element 5 of `w` takes words 10 and 11 of the stream (seed, hash of "w"). A rank that holds elements 4 to
+  /// 7 calls draw(4) and computes exactly these, whatever the sharding.
   void draw(uint64_t first, std::span<double> out) const;
 
 private:
@@ -35,8 +37,8 @@ private:
 
   artifact::InitKind kind;
   double value, low, high, mean, deviation;
-  double below = 0, inside = 0; ///< parts of the normal distribution: below the bounds, and between them
-  bool isMirrored = false;      ///< the bounds are above the mean, where the upper part has more digits
+  double below = 0, inside = 0; ///< probabilities: below the bounds, and between them
+  bool isMirrored = false;      ///< the bounds are above the mean; use the upper tail, which is more precise
   uint64_t seed, name;
 };
 

@@ -1,4 +1,4 @@
-//===- initial_feed.cpp - weights of a training that has none -------------===//
+//===- initial_feed.cpp - initial weights ---------------------------------===//
 
 #include "runtime/exec/initial/initial_feed.h"
 
@@ -10,7 +10,7 @@
 
 using namespace meshplan;
 
-/// Elements that are converted at a time.
+/// Number of elements that are converted at a time.
 static constexpr int64_t drawnLength = 1024;
 
 std::vector<std::string> meshplan::parametersWithoutInit(const artifact::Program &program) {
@@ -21,7 +21,7 @@ std::vector<std::string> meshplan::parametersWithoutInit(const artifact::Program
   return names;
 }
 
-/// "layers.*.norm" for "layers.11.norm": equal layers are one entry.
+/// "layers.*.norm" for "layers.11.norm", so that equal layers share one entry.
 static std::string withoutIndices(std::string_view path) {
   std::string text;
   while (!path.empty()) {
@@ -33,14 +33,14 @@ static std::string withoutIndices(std::string_view path) {
   return text;
 }
 
-/// True for a weight of one dim: it scales what a normalization has made, and begins as ones in torch.nn; a name that
-/// says "norm" is no condition.
+/// True for a weight with one dim. It scales a normalized activation, and torch.nn initializes it with ones. The name
+/// of the module need not contain "norm".
 static bool isScale(const artifact::Program &program, const artifact::Parameter &parameter) {
   return program.values()->Get(parameter.value())->dims()->size() == 1 &&
          parameter.names()->Get(0)->string_view().ends_with(".weight");
 }
 
-/// True if `pattern` names `path`: components are equal, or `*` in the pattern.
+/// True if `pattern` matches `path`: their components are equal, or `*` in the pattern.
 static bool names(std::string_view pattern, std::string_view path) {
   while (!pattern.empty() && !path.empty()) {
     std::string_view wanted = pattern.substr(0, pattern.find('.')), component = path.substr(0, path.find('.'));
@@ -52,14 +52,14 @@ static bool names(std::string_view pattern, std::string_view path) {
   return pattern.empty() && path.empty();
 }
 
-/// A statement for the parameters of a program that can be pasted. Scales of equal layers have one entry, unless that
-/// would name others, too: `net.*.weight` of a Sequential is also the weight of its linear layers. Biases begin as
-/// zeros.
+/// An `init` statement for the program that the user can paste. Scales of equal layers share an entry, unless the
+/// pattern also matches other parameters: `net.*.weight` of a Sequential matches the weights of its linear layers too.
+/// Biases are initialized with zeros.
 static std::string initStatement(const artifact::Program &program) {
   std::vector<std::string> scales, others, entries;
   bool hasBias = false;
   for (const artifact::Parameter *parameter : *program.parameters()) {
-    // No entry of 'init' may name one.
+    // An entry of 'init' must not name a buffer.
     if (parameter->buffer())
       continue;
     std::string name = parameter->names()->Get(0)->str();
@@ -79,7 +79,7 @@ static std::string initStatement(const artifact::Program &program) {
   return text + (hasBias ? "**.bias zeros; " : "") + "rest normal 0.02 }";
 }
 
-/// Buffers are never drawn: they begin as the archive has them.
+/// Buffers are never random; their initial values are in the archive.
 static Status missingInit(const artifact::Program &program, const std::vector<std::string> &missing) {
   bool lacksParameter = std::any_of(program.parameters()->begin(), program.parameters()->end(),
                                     [](const auto *each) { return !each->buffer() && !each->init(); });
@@ -117,6 +117,7 @@ static void convert(std::span<const double> numbers, DType dtype, std::byte *out
     std::memcpy(out, numbers.data(), numbers.size_bytes());
     return;
   }
+  // Via f32 for narrower dtypes too, so that a 16-bit parameter is its f32 master weight, rounded.
   float rounded[drawnLength];
   for (size_t i = 0; i < numbers.size(); ++i)
     rounded[i] = static_cast<float>(numbers[i]);

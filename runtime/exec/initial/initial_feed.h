@@ -1,4 +1,4 @@
-//===- initial_feed.h - weights of a training that has none ------*- C++ -*-===//
+//===- initial_feed.h - initial weights -------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_INITIAL_INITIAL_FEED_H
 #define MESHPLAN_RUNTIME_EXEC_INITIAL_INITIAL_FEED_H
@@ -11,26 +11,24 @@
 
 namespace meshplan {
 
-/// The first names of the parameters and buffers of a program that have no values without weights: with any, a training
-/// needs weights.
+/// First names of the parameters and buffers without initial values. If there are any, training needs weights.
 std::vector<std::string> parametersWithoutInit(const artifact::Program &program);
 
-/// Twin of torch.nn.init under a seed: parameters as the plan's `init` draws them, and buffers as they were exported.
-/// An element that is drawn depends on the seed, the first name of its parameter and its place in the global tensor
-/// only, so that every layout begins with the same weights, and tied parameters are one. Numbers are made in f64,
-/// rounded to f32 and then to the dtype that is asked for, so that a parameter is its master rounded; f64 gets them as
-/// they are made.
+/// Twin of torch.nn.init with a seed: parameters as the plan's `init` says, buffers as exported. A random element
+/// depends only on the seed, the first name of its parameter and its position in the global tensor. So every sharding
+/// begins with the same weights, and tied parameters are equal. Elements are computed in f64, rounded to f32 and then
+/// to the requested dtype, so that a parameter equals its rounded master weight; f64 parameters are not rounded.
 class InitialFeed final : public Feed {
 public:
-  /// `invalid`, with their names, where the program has parameters without `init`. The artifact of the program outlives
-  /// the feed.
+  /// `invalid`, with their names, if the program has parameters without `init`. The artifact of the program must
+  /// outlive the feed.
   static Expected<InitialFeed> create(const artifact::Program &program, uint64_t seed);
 
-  /// `notFound` for what is no parameter of the program.
+  /// `notFound` if it is no parameter of the program.
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;
 
 private:
-  /// The elements of a buffer, those of the whole tensor.
+  /// The elements of a buffer: the whole tensor.
   struct Given {
     DType dtype;
     std::span<const std::byte> bytes;
@@ -41,7 +39,7 @@ private:
   static Status readGiven(const Given &given, const FeedRequest &request, std::span<std::byte> out);
   static Values valuesOf(const artifact::Init &init, uint64_t seed, std::string_view name);
 
-  std::map<std::string, Values, std::less<>> values; // by every name of a parameter
+  std::map<std::string, Values, std::less<>> values; // by each name of a parameter
 };
 
 } // namespace meshplan

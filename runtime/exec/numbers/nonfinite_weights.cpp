@@ -1,4 +1,4 @@
-//===- nonfinite_weights.cpp - weights that are no numbers ----------------===//
+//===- nonfinite_weights.cpp - non-finite weights -------------------------===//
 
 #include "runtime/exec/numbers/nonfinite_weights.h"
 

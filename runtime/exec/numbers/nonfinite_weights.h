@@ -1,4 +1,4 @@
-//===- nonfinite_weights.h - weights that are no numbers ---------*- C++ -*-===//
+//===- nonfinite_weights.h - non-finite weights -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_NUMBERS_NONFINITE_WEIGHTS_H
 #define MESHPLAN_RUNTIME_EXEC_NUMBERS_NONFINITE_WEIGHTS_H
@@ -8,23 +8,24 @@
 
 namespace meshplan {
 
-/// "parameter 'w': 3 of 64 elements are not finite, the first at [3, 2]", of a rank's part of a value, with places of
-/// the whole tensor; empty if all are right. Without `infinities` only NaN counts. `what` is "parameter" or "input".
+/// "parameter 'w': 3 of 64 elements are not finite, the first at [3, 2]": describes a rank's shard of a value, with
+/// positions in the whole tensor. Empty if all are finite. Without `infinities` only NaN counts. `what` is "parameter"
+/// or "input".
 Expected<std::string> nonfiniteText(std::string_view what, std::string_view name, const RankView &view, int value,
                                     const Tensor &tensor, bool infinities = true);
 
-/// A parameter of which a rank's part is not finite.
+/// A parameter of which the rank's shard has non-finite elements.
 struct NonfiniteWeight {
   int value;        ///< index into Program.values
-  int64_t count;    ///< of elements of the rank's part
-  std::string text; ///< of nonfiniteText
+  int64_t count;    ///< number of non-finite elements in the rank's shard
+  std::string text; ///< see nonfiniteText
 };
 
-/// Those that are not finite, of all parts that the rank holds; `tensors` by index into Program.values. Parameters that
+/// The non-finite parameters among those that the rank holds; `tensors` by index into Program.values. Parameters that
 /// are not trained may be infinite, as masks are.
 Expected<std::vector<NonfiniteWeight>> nonfiniteWeights(const RankView &view, std::span<const Tensor> tensors);
 
-/// The texts of the parts that this rank is the first to hold, so that one rank speaks of each.
+/// The texts of the shards that this rank is the first to hold, so that only one rank reports each shard.
 std::vector<std::string> textsOfFirstHolder(const RankView &view, std::span<const NonfiniteWeight> weights);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- settings.cpp - numbers that a run gives its steps ------------------===//
+//===- settings.cpp - numbers that a run sets per step --------------------===//
 
 #include "runtime/exec/numbers/settings.h"
 
@@ -14,7 +14,7 @@ using namespace meshplan;
 static constexpr std::string_view stepName = "step", seedName = "seed", microbatchName = "microbatch",
                                   optimizerStepName = "optimizer.step", lossScaleName = "loss_scale";
 
-/// From 1 at p = 0 down to 0 at p = 1.
+/// Falls from 1 at p = 0 to 0 at p = 1.
 static double descent(artifact::RateKind kind, double p) {
   return kind == artifact::RateKind::cosine ? (1 + std::cos(std::numbers::pi * p)) / 2 : 1 - p;
 }
@@ -31,7 +31,7 @@ double meshplan::rateFactor(const artifact::RateSchedule &schedule, int64_t step
   return schedule.min() + (1 - schedule.min()) * descent(schedule.kind(), p);
 }
 
-/// Whole numbers from `least` below 2^bits.
+/// Checks that a number is whole, at least `least` and below 2^bits.
 static Status checkWhole(std::string_view name, double number, int64_t least, int bits) {
   if (number >= static_cast<double>(least) && number < std::ldexp(1.0, bits) && number == std::floor(number))
     return Status();
@@ -39,7 +39,7 @@ static Status checkWhole(std::string_view name, double number, int64_t least, in
                        least, " to ", (int64_t(1) << bits) - 1);
 }
 
-/// What a plan may state.
+/// Checks what a plan may specify.
 static Status checkRate(std::string_view name, double number) {
   if (name == lossScaleName && !isLossScale(number))
     return Status::error(StatusCode::invalid, "the setting 'loss_scale' is ", number,
@@ -57,7 +57,7 @@ Status Settings::set(std::string_view name, double number) {
     std::string_view known = program.settings()->Get(i)->name()->string_view();
     if (known == microbatchName)
       continue;
-    // A rate that changes with the steps needs their number, too.
+    // A learning rate with a schedule depends on the step, so "step" can be set too.
     bool isStep = known == stepName || known == optimizerStepName;
     countsSteps |= isStep || program.settings()->Get(i)->schedule();
     if (isStep)
@@ -103,7 +103,7 @@ std::optional<double> Settings::find(std::string_view name, int64_t step) const 
 
 Expected<Tensor> Settings::tensorAt(const artifact::Setting &setting, int64_t step, double less) const {
   double number = numberAt(setting, step) - less;
-  // On the host, also of a run on a GPU: kernels take it as an argument, and nothing waits for a copy.
+  // On the host even for a run on a GPU: kernels take the number as an argument, and nothing waits for a copy.
   MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor({}, DType::f64));
   std::memcpy(tensor.data(), &number, sizeof number);
   return tensor;

@@ -1,4 +1,4 @@
-//===- step_guard.cpp - behind steps that were no numbers -----------------===//
+//===- step_guard.cpp - loss scale and skipped steps ----------------------===//
 
 #include "runtime/exec/numbers/step_guard.h"
 
@@ -17,7 +17,7 @@ StepGuard::StepGuard(const artifact::Guard *guard, double scale, const StepCount
   bool isDynamic = guard && guard->interval() > 0;
   if (isDynamic && counters.lossScale > 0)
     this->scale = counters.lossScale;
-  // Another plan may wait for fewer steps.
+  // The previous plan may have had a longer interval.
   if (isDynamic)
     stepsInRow = std::min(stepsInRow, guard->interval() - 1);
 }

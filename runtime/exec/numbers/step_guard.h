@@ -1,8 +1,10 @@
-//===- step_guard.h - behind steps that were no numbers ----------*- C++ -*-===//
+//===- step_guard.h - loss scale and skipped steps --------------*- C++ -*-===//
 //
-// What torch.amp.GradScaler does in `step` and `update`: a step whose gradients
-// have NaN or infinite elements has changed nothing, is not counted by the
-// optimizer, and makes the scale of the loss smaller.
+// What torch.amp.GradScaler does in `step` and `update`. A step with non-finite gradients changes nothing, is not
+// counted by the optimizer, and reduces the loss scale.
+//
+// Example: scale 1024, growth 2, backoff 0.5, interval 3. Steps with 0, 0, 5, 0, 0, 0 non-finite elements have the
+// scales 1024, 1024, 1024, 512, 512, 512, and the next step has 1024 again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,39 +15,39 @@
 
 namespace meshplan {
 
-/// Whether f32, in which gradients are multiplied by a scale and by its inverse, holds both.
+/// True if f32 holds both the scale and its inverse as normal numbers; gradients are multiplied by both.
 bool isLossScale(double number);
 
-/// How far a training has come: what the numbers of the next step follow from.
+/// How far a training has come. The numbers of the next step follow from these.
 struct StepCounters {
-  int64_t steps = 0;      ///< that have run, also those that changed nothing
-  int64_t skipped = 0;    ///< of these, those that changed nothing
-  int64_t stepsInRow = 0; ///< since the scale of the loss has changed, without one that changed nothing
-  double lossScale = 0;   ///< of the next step; 0: the loss is not scaled
+  int64_t steps = 0;      ///< steps that have run, including those that changed nothing
+  int64_t skipped = 0;    ///< the steps among them that changed nothing
+  int64_t stepsInRow = 0; ///< consecutive steps since the loss scale changed or a step changed nothing
+  double lossScale = 0;   ///< loss scale of the next step; 0: the loss is not scaled
 
   bool operator==(const StepCounters &) const = default;
 };
 
-/// The numbers that follow from step to step. All ranks have the same.
+/// The loss scale and the counts of steps. Equal on all ranks.
 class StepGuard {
 public:
-  /// `guard` must outlive this; null: every step counts. `scale` is that of the first step.
+  /// `guard` must outlive this; null: every step counts. `scale` is the scale of the first step.
   StepGuard(const artifact::Guard *guard, double scale) : guard(guard), scale(scale) {}
 
-  /// Goes on where another guard has been. Without a scale that changes, `scale` holds.
+  /// Resumes from the counters of another guard. `scale` is used if the guard's scale is constant.
   StepGuard(const artifact::Guard *guard, double scale, const StepCounters &counters);
 
-  /// Takes how many elements were no numbers in the step that has run. A scale that f32 would not hold is not taken, as
-  /// GradScaler does not grow into infinity.
+  /// Takes the number of non-finite elements of the finished step. The scale stays if f32 cannot hold the new one, as
+  /// GradScaler does not grow to infinity.
   void take(int64_t nonfinite);
 
-  /// The scale of the next step's loss.
+  /// The loss scale of the next step.
   double lossScale() const { return scale; }
 
-  /// Steps that have changed nothing, since the run began.
+  /// Number of steps since the run began that changed nothing.
   int64_t skipped() const { return skippedSteps; }
 
-  /// Steps since the scale has changed, without one that changed nothing.
+  /// Consecutive steps since the scale changed or a step changed nothing.
   int64_t inRow() const { return stepsInRow; }
 
 private:

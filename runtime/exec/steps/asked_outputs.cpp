@@ -1,4 +1,4 @@
-//===- asked_outputs.cpp - a program for some of its outputs --------------===//
+//===- asked_outputs.cpp - steps for some outputs only --------------------===//
 
 #include "runtime/exec/steps/asked_outputs.h"
 
@@ -10,7 +10,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The values that an instruction reads and makes. Those of a collective are its start's.
+/// The values that an instruction reads and makes. Those of a collective belong to its start.
 struct Uses {
   std::vector<int> read, made;
   bool overwrites = false;
@@ -26,6 +26,7 @@ public:
       (isAsked ? isKept : isOther).at(output.value()) = true;
     }
     for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)
+      // Updates are effects of the step, whatever outputs are requested.
       isKept[program.updates()->Get(i)->value()] = true;
     isRead = isKept;
   }
@@ -37,9 +38,9 @@ private:
   void visit(size_t index, NeededSteps &needed);
 
   const artifact::Program &program;
-  std::vector<bool> isKept, isOther, isRead; // by value; `isOther`: an output that nobody asked for
+  std::vector<bool> isKept, isOther, isRead; // by value; `isOther`: an output that was not asked for
   std::map<int64_t, size_t> waits;           // by sequence
-  std::map<int, size_t> lastUses;            // of others, by value
+  std::map<int, size_t> lastUses;            // of outputs that were not asked for, by value
 };
 
 } // namespace
@@ -75,6 +76,7 @@ Uses Needed::usesOf(const artifact::Instruction &instruction) const {
 NeededSteps Needed::find() {
   NeededSteps needed;
   needed.instructions.resize(program.instructions()->size());
+  // Backwards, so that all readers of a value are known before its producer is visited.
   for (size_t index = needed.instructions.size(); index-- > 0;)
     visit(index, needed);
   for (auto [value, index] : lastUses)
@@ -82,19 +84,20 @@ NeededSteps Needed::find() {
   return needed;
 }
 
-/// Those behind it have been visited.
+/// Called in reverse order: all later instructions have been visited.
 void Needed::visit(size_t index, NeededSteps &needed) {
   const artifact::Instruction &instruction = *program.instructions()->Get(index);
   if (instruction.action_as_Free()) {
     needed.instructions[index] = true;
     return;
   }
-  // A wait is needed if its start is, which comes first.
+  // A wait is needed if its start is, and that is visited later.
   if (const artifact::Wait *wait = instruction.action_as_Wait()) {
     waits[wait->sequence()] = index;
     return;
   }
   Uses uses = usesOf(instruction);
+  // An instruction that overwrites a value may change a parameter: an effect that no output shows.
   if (!uses.overwrites && std::ranges::none_of(uses.made, [&](int value) { return isRead[value]; }))
     return;
   needed.instructions[index] = true;
@@ -106,6 +109,7 @@ void Needed::visit(size_t index, NeededSteps &needed) {
   for (const std::vector<int> *values : {&uses.made, &uses.read})
     for (int value : *values) {
       isRead[value] = true;
+      // The compiler keeps all outputs to the end. An unwanted one is freed after its last use, to reduce peak memory.
       if (isOther[value] && !isKept[value])
         lastUses[value] = std::max(lastUses[value], last);
     }

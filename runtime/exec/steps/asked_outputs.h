@@ -1,4 +1,4 @@
-//===- asked_outputs.h - a program for some of its outputs -------*- C++ -*-===//
+//===- asked_outputs.h - steps for some outputs only ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_ASKED_OUTPUTS_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_ASKED_OUTPUTS_H
@@ -15,14 +15,14 @@ namespace meshplan {
 /// Names of outputs.
 using OutputNames = std::set<std::string, std::less<>>;
 
-/// What a rank runs where the caller takes only some outputs. All ranks ask for the same: collectives are left out too.
-/// The compiler plans with it (compiler/scheduling/asked_outputs.h).
+/// The instructions that a rank runs if the caller needs only some outputs. All ranks must ask for the same ones,
+/// because collectives are left out too. The compiler computes the same (compiler/scheduling/asked_outputs.h).
 struct NeededSteps {
-  std::vector<bool> instructions;           ///< by index: what the others need alone is not
-  std::map<size_t, std::vector<int>> freed; ///< by instruction: other outputs of which it is the last use
+  std::vector<bool> instructions;           ///< by index; false: only other outputs need it
+  std::map<size_t, std::vector<int>> freed; ///< by instruction: other outputs whose last use it is
 };
 
-/// Of a verified program. What changes a value in its place is needed, whatever is asked for.
+/// For a verified program. Instructions that overwrite values are always needed.
 NeededSteps stepsFor(const artifact::Program &program, const OutputNames &asked);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- bucket_step.cpp - a collective of several tensors ------------------===//
+//===- bucket_step.cpp - coalesced collectives ----------------------------===//
 
 #include "runtime/exec/steps/bucket_step.h"
 
@@ -13,13 +13,13 @@ using namespace meshplan;
 
 namespace {
 
-/// One of the tensors.
+/// One of the tensors of the bucket.
 struct Member {
   int input, output;
-  int target; ///< in whose place the output is, or -1
+  int target; ///< the value that the output overwrites in place, or -1
   std::vector<int64_t> outputShape;
-  /// The run of each rank of the group, as elements of the tensor that is not cut: the output of a gather, the input of
-  /// a reduce-scatter. Of an all-reduce one run for all.
+  /// The run of each rank of the group, as elements of the tensor that is not cut: the output of a gather, or the input
+  /// of a reduce-scatter. An all-reduce has a single run.
   std::vector<Range> runs;
 };
 
@@ -41,17 +41,17 @@ private:
   struct Flight {
     Tensor outgoing, incoming;
     std::vector<Tensor> targets;
-    bool isInPlace = false; ///< `incoming` is what the targets have
-    Pending pending;        // last: it goes first, while its buffers still exist
+    bool isInPlace = false; ///< `incoming` is the memory of the targets
+    Pending pending;        // last member: destroyed first, while its buffers exist
   };
 
   const artifact::Start &action() const { return *instruction.action_as_Start(); }
   bool gathers() const { return action().kind() == artifact::CollectiveKind::all_gather; }
   bool scatters() const { return action().kind() == artifact::CollectiveKind::reduce_scatter; }
 
-  /// Elements of each rank, of all tensors together.
+  /// The number of elements of each rank, summed over the tensors.
   std::vector<int64_t> countRuns() const;
-  /// Elements that this rank sends, and that it gets.
+  /// The numbers of elements that this rank sends and receives.
   int64_t sentCount() const { return gathers() ? counts[group.index()] : total; }
   int64_t receivedCount() const { return scatters() ? counts[group.index()] : total; }
 
@@ -88,14 +88,17 @@ Status BucketStep::run(std::span<Tensor> values) {
   auto next = takeOff(values);
   if (!next)
     return next.status().withContext(instructionContext(view, name(), instruction));
+  // The tensors are stored before the start, because the backend reads and writes their memory from then on.
   flight = *std::move(next);
   MESHPLAN_ASSIGN_OR_RETURN(flight.pending, start());
   return Status();
 }
 
 Status BucketStep::finish(std::span<Tensor> values) {
+  // The step runs again in the next training step, so it must not keep the buffers.
   Flight landing = std::exchange(flight, Flight());
   MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
+  // Freed before outputs are allocated, to reduce peak memory.
   landing.outgoing = Tensor();
   return land(values, landing).withContext(instructionContext(view, name(), instruction));
 }
@@ -106,7 +109,7 @@ Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values)
   for (const Member &member : members) {
     if (member.target < 0)
       continue;
-    // What arrives would be put into a copy.
+    // Otherwise the received elements would be written to a copy.
     if (!values[member.target].isContiguous())
       return Status::error(StatusCode::internal, "target ", member.target, " is not contiguous");
     next.targets.push_back(values[member.target]);
@@ -116,7 +119,7 @@ Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values)
   return next;
 }
 
-/// What is sent, as one tensor.
+/// The elements to send as one tensor: the input itself, inputs that are adjacent in memory, or a packed copy.
 Expected<Tensor> BucketStep::gatherInputs(std::span<const Tensor> values) {
   std::vector<Tensor> inputs;
   for (const Member &member : members) {
@@ -127,12 +130,15 @@ Expected<Tensor> BucketStep::gatherInputs(std::span<const Tensor> values) {
     return inputs.front();
   Tensor piece;
   if (!scatters()) {
+    // A reduce-scatter interleaves the tensors by rank, so adjacent inputs do not help there.
     MESHPLAN_ASSIGN_OR_RETURN(piece, joined(inputs));
   }
   return piece.defined() ? std::move(piece) : pack(inputs, inputs.front().dtype());
 }
 
 Expected<Tensor> BucketStep::pack(std::span<const Tensor> inputs, DType dtype) {
+  // A reduce-scatter sends to rank r the runs r of all tensors, so these must be contiguous: rank by rank, then tensor
+  // by tensor. Otherwise the tensors follow one another.
   int64_t sent = sentCount(), begin = 0;
   MESHPLAN_ASSIGN_OR_RETURN(Tensor together, allocateTensor({&sent, 1}, dtype));
   for (size_t rank = 0; rank < (scatters() ? counts.size() : 1); ++rank)
@@ -144,9 +150,11 @@ Expected<Tensor> BucketStep::pack(std::span<const Tensor> inputs, DType dtype) {
   return together;
 }
 
-/// The targets where they are what comes in, else a new tensor.
+/// Receives directly into the targets if they are adjacent and in the order of the elements, else into a new tensor.
 Status BucketStep::chooseIncoming(Flight &next, DType dtype) const {
+  // A gather of several tensors interleaves them by rank, so it cannot be received in place.
   if (!next.targets.empty() && (members.size() == 1 || !gathers())) {
+    // Undefined if the targets are not adjacent; then the result is unpacked into them.
     MESHPLAN_ASSIGN_OR_RETURN(next.incoming, joined(next.targets));
   }
   next.isInPlace = next.incoming.defined();
@@ -183,7 +191,7 @@ Status BucketStep::land(std::span<Tensor> values, const Flight &landing) {
   return unpack(values, landing);
 }
 
-/// An output that needs no copy, or in which there is room for one.
+/// The target, a view of the received elements, or a new tensor to copy to.
 Expected<Tensor> BucketStep::outputOf(size_t index, const Flight &landing) const {
   if (!landing.targets.empty())
     return landing.targets[index];
@@ -196,6 +204,7 @@ Status BucketStep::unpack(std::span<Tensor> values, const Flight &landing) {
   for (size_t i = 0; i < members.size(); ++i) {
     MESHPLAN_ASSIGN_OR_RETURN(values[members[i].output], outputOf(i, landing));
   }
+  // The reverse of pack: a gather delivers the runs of all tensors rank by rank.
   int64_t begin = 0;
   for (size_t rank = 0; rank < (gathers() ? counts.size() : 1); ++rank)
     for (const Member &member : members) {
@@ -207,7 +216,7 @@ Status BucketStep::unpack(std::span<Tensor> values, const Flight &landing) {
   return Status();
 }
 
-/// The runs of the ranks follow one another and are all of `whole`.
+/// True if the runs of the ranks are consecutive and cover `whole`.
 bool makeUp(std::span<const Range> runs, Range whole) {
   int64_t end = 0;
   for (Range run : runs) {
@@ -225,12 +234,14 @@ Expected<Member> memberOf(const RankView &view, const artifact::Start &start, in
     member.runs.push_back({0, view.run(input).size});
     return member;
   }
+  // A gather has flat inputs and a reduce-scatter flat outputs; the other side is the tensor of which these are runs.
   bool gathers = start.kind() == artifact::CollectiveKind::all_gather;
   int cut = gathers ? input : output;
   Range whole = view.run(gathers ? output : input);
   for (int64_t rank : group) {
     Range run = view.peer(rank).run(cut);
     member.runs.push_back({run.offset - whole.offset, run.size});
+    // The communicator comes from the artifact. With a wrong one, elements would silently move to a wrong location.
     if (view.peer(rank).ranges(cut) != view.ranges(cut))
       return Status(StatusCode::corrupted, "the ranks of the communicator do not hold runs of the same elements");
   }

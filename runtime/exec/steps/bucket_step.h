@@ -1,10 +1,12 @@
-//===- bucket_step.h - a collective of several tensors -----------*- C++ -*-===//
+//===- bucket_step.h - coalesced collectives --------------------*- C++ -*-===//
 //
-// A gather of flat tensors, a reduce-scatter that makes some, or an all-reduce,
-// of one tensor or of several in one piece. What one rank sends lies tensor
-// after tensor, what ranks send rank after rank. A single tensor is its own
-// buffer; several are packed before and unpacked after, unless they lie in one
-// piece already, and so do the targets that they land in.
+// A coalesced collective: an all-gather of flat tensors, a reduce-scatter into flat tensors, or an all-reduce, of one
+// tensor or of several. The buffer of one rank has its tensors one after the other; the buffers of ranks follow in rank
+// order. A single tensor is its own buffer. Several tensors are packed before and unpacked after, unless they (or the
+// targets that they are received into) are adjacent in memory.
+//
+// Example: all-gather of flat A (3 elements per rank) and B (2 per rank) over 2 ranks. Rank 0 sends A0 B0, rank 1 sends
+// A1 B1. Both receive A0 B0 A1 B1 and unpack it to A = A0 A1 and B = B0 B1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +17,8 @@
 
 namespace meshplan {
 
-/// `instruction` is a Start of which isBucket is true; it and `group` must outlive the step. `corrupted` where the
-/// ranks of the group do not hold the pieces of its tensors.
+/// `instruction` is a Start for which isBucket is true; it and `group` must outlive the step. `corrupted` if the ranks
+/// of the group do not hold the runs of its tensors.
 Expected<std::unique_ptr<StartStep>> prepareBucket(const RankView &view, const artifact::Instruction &instruction,
                                                    Group &group);
 

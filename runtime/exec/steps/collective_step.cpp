@@ -1,4 +1,4 @@
-//===- collective_step.cpp - starting and finishing a collective ----------===//
+//===- collective_step.cpp - collectives along dims -----------------------===//
 
 #include "runtime/exec/steps/collective_step.h"
 
@@ -11,7 +11,7 @@
 
 using namespace meshplan;
 
-/// The largest or least of all, which the group does not find.
+/// True for a max or min that the group does not support and that is therefore computed here.
 static bool isExtreme(const RankView &view, const artifact::Start &action, const Group &group) {
   bool reduces = action.kind() == artifact::CollectiveKind::all_reduce ||
                  action.kind() == artifact::CollectiveKind::reduce_scatter;
@@ -31,13 +31,14 @@ std::string CollectiveStep::name() const {
 
 Reduction CollectiveStep::reduction() const { return reductionOf(action().reduction()); }
 
-/// Every rank gets what is for it from each.
+/// Gives every rank all addends of its output, one after the other.
 Expected<Pending> CollectiveStep::startGather(const Flight &flight) {
   const void *input = flight.outgoing.data();
   void *output = flight.incoming.data();
   DType dtype = flight.outgoing.dtype();
   if (action().kind() == artifact::CollectiveKind::all_reduce)
     return group.startAllGather(input, output, flight.outgoing.elementCount(), dtype, label);
+  // A reduce-scatter becomes an all-to-all: each rank receives every rank's addend of its own piece.
   std::vector<int64_t> counts(group.size(), flight.incoming.elementCount() / group.size());
   return group.startAllToAll(input, pieces.sendCounts, output, counts, dtype, label);
 }
@@ -69,6 +70,7 @@ std::vector<int64_t> CollectiveStep::incomingShape() const {
   if (pieces.unpacks)
     shape = {std::accumulate(pieces.receiveCounts.begin(), pieces.receiveCounts.end(), int64_t(0))};
   if (takesExtreme)
+    // A first dim for the addends of all ranks, which is reduced at the wait.
     shape.insert(shape.begin(), group.size());
   return shape;
 }
@@ -76,6 +78,7 @@ std::vector<int64_t> CollectiveStep::incomingShape() const {
 Expected<CollectiveStep::Flight> CollectiveStep::takeOff(std::span<Tensor> values) {
   Flight next;
   const Tensor &input = values[action().input()];
+  // Backends move contiguous memory only.
   MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, pieces.packs ? pack(pieces.sends, input) : contiguous(input));
   MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor(incomingShape(), input.dtype()));
   return next;
@@ -96,6 +99,7 @@ Expected<Tensor> CollectiveStep::land(Flight &landing) {
     MESHPLAN_ASSIGN_OR_RETURN(landing.incoming,
                               largest ? largestInFirstDim(landing.incoming) : leastInFirstDim(landing.incoming));
   }
+  // The received elements are in the order of the output.
   if (!pieces.unpacks)
     return std::move(landing.incoming);
   landing.outgoing = Tensor();

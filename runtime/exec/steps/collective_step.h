@@ -1,10 +1,10 @@
-//===- collective_step.h - starting and finishing a collective ---*- C++ -*-===//
+//===- collective_step.h - collectives along dims ---------------*- C++ -*-===//
 //
-// Communicators move flat buffers. Where the pieces do not lie one after the
-// other in the tensors (an inner dim, a dim with parts) they are packed before
-// and unpacked after; everywhere else the tensors themselves are the buffers.
+// Starts and finishes a collective along dims. Communicators move flat buffers. If the pieces are not consecutive in
+// the tensors (an inner dim, a dim with parts), they are packed before and unpacked after; otherwise the tensors
+// themselves are the buffers.
 //
-// A max or min that the group does not reduce is gathered and taken here.
+// A max or min that the group does not support is computed here from gathered addends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ public:
 private:
   struct Flight {
     Tensor outgoing, incoming;
-    Pending pending; // last: it goes first, while its buffers still exist
+    Pending pending; // last member: destroyed first, while its buffers exist
   };
 
   Expected<Flight> takeOff(std::span<Tensor> values);
@@ -45,12 +45,12 @@ private:
   Pieces pieces;
   Group &group;
   std::vector<int64_t> outputShape;
-  bool takesExtreme; ///< of what all ranks of the group give
+  bool takesExtreme; ///< computes max or min from gathered addends
   CollectiveLabel label;
   Flight flight;
 };
 
-/// The step of a Start, along dims or of a bucket. Fails when the group cannot do the collective; see piecesOf.
+/// The step of a Start, along dims or coalesced. Fails if the group cannot do the collective; see piecesOf.
 Expected<std::unique_ptr<StartStep>> prepareStart(const RankView &view, const artifact::Instruction &instruction,
                                                   Group &group);
 

@@ -48,6 +48,7 @@ public:
     HostScope host(isOnHost);
     if (Status status = call->run(values); !status.ok())
       return explained(std::move(status), values).withContext(context(values));
+    // The compiler's shapes decide what collectives move; a mismatch must not reach them.
     for (const ExpectedResult &result : results)
       if (!fits(values[result.value], result))
         return mismatch(values[result.value], result).withContext(context(values));
@@ -63,7 +64,7 @@ private:
     return tensor.defined() && tensor.dtype() == result.dtype && std::ranges::equal(tensor.shape(), result.shape);
   }
 
-  /// Of an index, where the input has it.
+  /// An index out of range is reported with its position in the input.
   Status explained(Status status, std::span<const Tensor> values) const {
     const IndexFault *fault = call->indexFault();
     return fault ? Status(status.code(), describeIndexFault(*fault, view, values).text) : status;

@@ -10,9 +10,8 @@
 
 namespace meshplan {
 
-/// A step that calls the operator and checks that its results have the shapes
-/// and element types of the schedule. `instruction` is a Compute; the artifact
-/// must outlive the step.
+/// A step that calls an operator and checks that its results have the shapes and dtypes of the schedule. `instruction`
+/// is a Compute; the artifact must outlive the step.
 Expected<std::unique_ptr<Step>> prepareCompute(const RankView &view, const artifact::Instruction &instruction);
 
 } // namespace meshplan

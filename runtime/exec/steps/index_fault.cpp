@@ -1,4 +1,4 @@
-//===- index_fault.cpp - an index that points outside, in words -----------===//
+//===- index_fault.cpp - messages for indices out of range ----------------===//
 
 #include "runtime/exec/steps/index_fault.h"
 
@@ -11,8 +11,8 @@
 
 using namespace meshplan;
 
-/// Where a rank's part of an input has the number, counted in row-major order: in what was read, or where it has it
-/// but once.
+/// The row-major position of the faulty index in the rank's shard of an input: known if the input itself was read, or
+/// if the index occurs there only once.
 static std::optional<int64_t> placeIn(const IndexFault &fault, int input, std::span<const Tensor> values) {
   if (!values[input].defined())
     return std::nullopt;

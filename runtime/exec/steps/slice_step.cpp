@@ -1,4 +1,4 @@
-//===- slice_step.cpp - keeping the rank's part of a value ----------------===//
+//===- slice_step.cpp - slicing a replicated value ------------------------===//
 
 #include "runtime/exec/steps/slice_step.h"
 
@@ -24,6 +24,7 @@ public:
 
 private:
   Expected<Tensor> part(Tensor tensor) const {
+    // One range per dim is a box, which a view can describe. Parts of a dim need a copy.
     bool isView = std::ranges::all_of(overlap.dims, [](const auto &runs) { return runs.size() == 1; });
     if (!isView) {
       MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, pack({&overlap, 1}, tensor));
@@ -44,7 +45,7 @@ private:
 
 namespace {
 
-/// Copies a run of the elements.
+/// Copies a run of elements.
 class FlatSliceStep final : public Step {
 public:
   FlatSliceStep(int input, int output, Range part) : input(input), output(output), part(part) {}

@@ -1,4 +1,4 @@
-//===- slice_step.h - keeping the rank's part of a value ---------*- C++ -*-===//
+//===- slice_step.h - slicing a replicated value ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_SLICE_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_SLICE_STEP_H
@@ -10,7 +10,7 @@
 
 namespace meshplan {
 
-/// A view where the part is one range in each dim, else a copy. `instruction` is a Slice.
+/// Makes a view if the slice is one range in each dim, else a copy. `instruction` is a Slice.
 Expected<std::unique_ptr<Step>> prepareSlice(const RankView &view, const artifact::Instruction &instruction);
 
 } // namespace meshplan

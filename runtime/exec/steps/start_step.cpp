@@ -1,4 +1,4 @@
-//===- start_step.cpp - a collective that was started ---------------------===//
+//===- start_step.cpp - started collectives -------------------------------===//
 
 #include "runtime/exec/steps/start_step.h"
 
@@ -38,6 +38,7 @@ public:
   explicit WaitStep(StartStep *start) : start(start) {}
 
   Status run(std::span<Tensor> values) override {
+    // The time between start and wait is overlap; only the wait itself is exposed.
     auto begin = Clock::now();
     Status status = start->finish(values);
     waited += Clock::now() - begin;

@@ -1,4 +1,4 @@
-//===- start_step.h - a collective that was started --------------*- C++ -*-===//
+//===- start_step.h - started collectives -----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H
@@ -9,14 +9,14 @@
 
 namespace meshplan {
 
-/// Starts a collective when it runs, and keeps its buffers until it is finished.
+/// Starts a collective when it runs, and keeps its buffers until `finish`.
 class StartStep : public Step {
 public:
-  /// Waits, and stores the outputs.
+  /// Waits for the collective and stores the outputs.
   virtual Status finish(std::span<Tensor> values) = 0;
 };
 
-/// How messages write the kind of a collective: "all-gather".
+/// The name of a collective's kind in messages: "all-gather".
 std::string_view kindName(artifact::CollectiveKind kind);
 
 Reduction reductionOf(artifact::Reduction reduction);

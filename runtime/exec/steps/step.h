@@ -7,27 +7,26 @@
 
 namespace meshplan {
 
-/// An instruction of one rank with everything looked up. Belongs to the thread
-/// of its rank.
+/// A prepared instruction of one rank: operators, arguments and shapes are looked up. Belongs to the thread of its
+/// rank.
 class Step {
 public:
   virtual ~Step() = default;
 
-  /// What runs next belongs to this microbatch, counted from 0.
+  /// The following runs belong to this microbatch, counted from 0.
   virtual Status begin(int64_t /*microbatch*/) { return Status(); }
 
-  /// `values` are the rank's tensors, by index into Program.values. A failure
-  /// names the rank and says where the instruction comes from.
+  /// `values` are the rank's tensors, by index into Program.values. A failure names the rank and the origin of the
+  /// instruction.
   virtual Status run(std::span<Tensor> values) = 0;
 
-  /// Bytes that it has copied to put tensors into one piece before they are moved, and to take them apart behind, since
-  /// it was prepared.
+  /// Bytes copied since preparation to pack tensors before a collective and to unpack them afterwards.
   virtual int64_t packedBytes() const { return 0; }
 
-  /// Seconds that the host has waited for other ranks in it, since it was prepared.
+  /// Seconds since preparation that the host has waited for other ranks in this step.
   virtual double waitedSeconds() const { return 0; }
 
-  /// "aten.mm.default", "wait all-reduce 3": for traces.
+  /// "aten.mm.default", "wait all-reduce 3": the name in traces.
   virtual std::string name() const = 0;
 };
 

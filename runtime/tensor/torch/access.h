@@ -1,4 +1,4 @@
-//===- access.h - from the handle to at::Tensor and back ---------*- C++ -*-===//
+//===- access.h - conversion to at::Tensor ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_ACCESS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_ACCESS_H
@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// A Tensor is an at::Tensor in place: no cost, no second object.
+/// The storage of a Tensor is an at::Tensor; the conversion is free.
 struct TensorAccess {
   static at::Tensor &get(Tensor &tensor) { return *std::launder(reinterpret_cast<at::Tensor *>(tensor.storage)); }
   static const at::Tensor &get(const Tensor &tensor) {
@@ -20,7 +20,7 @@ struct TensorAccess {
 inline at::Tensor &unwrap(Tensor &tensor) { return TensorAccess::get(tensor); }
 inline const at::Tensor &unwrap(const Tensor &tensor) { return TensorAccess::get(tensor); }
 
-/// Precondition: the artifact has a name for the element type (dtypeOf is set).
+/// Precondition: the tensor's dtype has a DType.
 inline Tensor wrap(at::Tensor tensor) {
   Tensor handle;
   unwrap(handle) = std::move(tensor);

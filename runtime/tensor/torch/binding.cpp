@@ -1,4 +1,4 @@
-//===- binding.cpp - named arguments to positions of a schema -------------===//
+//===- binding.cpp - named arguments in schema order ----------------------===//
 
 #include "runtime/tensor/torch/binding.h"
 
@@ -17,7 +17,7 @@ static bool takesTensor(const c10::Argument &parameter) {
   return withoutOptional(*parameter.type()).kind() == TypeKind::TensorType;
 }
 
-/// The type of the elements when the parameter is a list of tensors, else null.
+/// The element type if the parameter is a list of tensors, else null.
 static const c10::Type *tensorListElement(const c10::Argument &parameter) {
   const c10::Type &type = withoutOptional(*parameter.type());
   if (type.kind() != TypeKind::ListType)
@@ -26,13 +26,14 @@ static const c10::Type *tensorListElement(const c10::Argument &parameter) {
   return withoutOptional(element).kind() == TypeKind::TensorType ? &element : nullptr;
 }
 
-/// Adds one argument at the end; false when the parameter cannot take it.
+/// Appends one argument; false if the parameter cannot take it.
 static bool bindOne(BoundArguments &bound, const c10::Argument &parameter, const ArgumentContent &content) {
   size_t position = bound.fixed.size();
   if (auto *argument = std::get_if<ValueArgument>(&content)) {
     if (!takesTensor(parameter))
       return false;
     bound.values.push_back({position, argument->value});
+    // A placeholder; fillStack sets the tensor of each run.
     bound.fixed.emplace_back();
     return true;
   }
@@ -50,7 +51,7 @@ static bool bindOne(BoundArguments &bound, const c10::Argument &parameter, const
   return literal.has_value();
 }
 
-/// Where operators that make a tensor from nothing put it. Schedules do not say.
+/// True for the `device` argument of operators that create a tensor. Schedules do not specify it.
 static bool isDevice(const c10::Argument &parameter) {
   return parameter.name() == "device" && withoutOptional(*parameter.real_type()).kind() == TypeKind::DeviceObjType;
 }
@@ -62,7 +63,7 @@ static std::string parameterNames(const c10::FunctionSchema &schema) {
   return names.empty() ? "it has none" : "its arguments are " + names;
 }
 
-/// Every argument is one of the schema's, and is given once.
+/// Every argument is one of the schema's and is given once.
 static Status checkNames(std::string_view target, const c10::FunctionSchema &schema,
                          std::span<const Argument> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -81,7 +82,7 @@ bool meshplan::isRecurrent(const c10::FunctionSchema &schema) {
   return std::ranges::find(names, schema.name()) != std::end(names);
 }
 
-/// Kernels of a GPU that refuse views which those of the CPU, that the model was exported with, take.
+/// Operators whose GPU kernels refuse views that the CPU kernels, used at export, accept.
 static bool needsRowMajor(const c10::FunctionSchema &schema) {
   return !deviceOfThread().isHost() && (isRecurrent(schema) || schema.name() == "aten::channel_shuffle");
 }
@@ -102,7 +103,7 @@ Expected<BoundArguments> meshplan::bindArguments(std::string_view target, const 
     } else if (parameter.default_value()) {
       bound.fixed.push_back(*parameter.default_value());
     } else if (parameter.type()->kind() == TypeKind::OptionalType) {
-      // Artifacts leave out None, which some schemas want to be said (`Tensor? weight`).
+      // Artifacts leave out None, but some schemas have no default for it (`Tensor? weight`).
       bound.fixed.emplace_back();
     } else {
       return Status::error(StatusCode::invalid, target, ": argument '", parameter.name(), "' is missing");
@@ -115,8 +116,9 @@ static at::Tensor tensorAt(std::span<Tensor> values, int index) {
   return index < 0 ? at::Tensor() : unwrap(values[index]);
 }
 
-/// The tensor, row-major and in a storage of its own. cuDNN takes the storage of a recurrent layer's first weight for
-/// all of them where they follow one another there, and what lies behind for biases that the layer does not have.
+/// The tensor as row-major copy in a storage of its own, if it is not already. cuDNN assumes that the weights of a
+/// recurrent layer are adjacent in the storage of the first one, and that what follows are biases, even if there are
+/// none.
 static at::Tensor alone(const at::Tensor &tensor) {
   at::Tensor dense = tensor.contiguous();
   bool isAlone = dense.storage().nbytes() == dense.nbytes();

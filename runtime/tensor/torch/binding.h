@@ -1,4 +1,4 @@
-//===- binding.h - named arguments to positions of a schema ------*- C++ -*-===//
+//===- binding.h - named arguments in schema order --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_BINDING_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_BINDING_H
@@ -10,9 +10,8 @@
 
 namespace meshplan {
 
-/// The arguments of a call in the order of the schema. A device that is not
-/// named is that of the thread. What depends on the run
-/// is None in `fixed` and listed beside it.
+/// The arguments of a call in schema order. An omitted device is that of the thread. Arguments that depend on the run
+/// are None in `fixed` and listed in `values` and `lists`.
 struct BoundArguments {
   struct ValueSlot {
     size_t position;
@@ -26,18 +25,17 @@ struct BoundArguments {
   torch::jit::Stack fixed;
   std::vector<ValueSlot> values;
   std::vector<ListSlot> lists;
-  bool rowMajor = false; ///< tensors are copied that are not
+  bool rowMajor = false; ///< tensors that are not row-major are copied
 };
 
 /// An LSTM, a GRU or a plain recurrent layer.
 bool isRecurrent(const c10::FunctionSchema &schema);
 
-/// `invalid`, naming `target` and the argument, when one is unknown, given
-/// twice, missing or of the wrong type.
+/// `invalid`, naming `target` and the argument, if one is unknown, given twice, missing or of the wrong type.
 Expected<BoundArguments> bindArguments(std::string_view target, const c10::FunctionSchema &schema,
                                        std::span<const Argument> arguments);
 
-/// Sets `stack` to the arguments, with the tensors that `values` holds now.
+/// Sets `stack` to the arguments, with the current tensors of `values`.
 void fillStack(const BoundArguments &arguments, std::span<Tensor> values, torch::jit::Stack &stack);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- compute_scope.cpp - settings of a thread that computes -------------===//
+//===- compute_scope.cpp - compute settings of a thread -------------------===//
 
 #include "runtime/tensor/compute_scope.h"
 
@@ -31,13 +31,13 @@ struct ComputeScope::Guards {
   at::AutoDispatchBelowADInplaceOrView belowAutograd;
 };
 
-// OpenMP, MKL and oneDNN (which asks OpenMP) all keep the number of threads per calling thread, so that ranks in one
+// OpenMP, MKL and oneDNN (which uses OpenMP's setting) keep the number of threads per calling thread, so ranks in one
 // process do not disturb each other.
 ComputeScope::ComputeScope(int threads, Device device) : guards(std::make_unique<Guards>(threads, device)) {}
 
 ComputeScope::~ComputeScope() = default;
 
-/// Cores that this process may use: launchers bind a process to some.
+/// The number of cores that this process may use; launchers bind processes to cores.
 static int allowedCores(int cores) {
   cpu_set_t allowed;
   return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : cores;

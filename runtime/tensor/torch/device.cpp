@@ -1,8 +1,7 @@
 //===- device.cpp - the device of a thread, for LibTorch ------------------===//
 //
-// LibTorch's CUDA part is opened by name and reached through the interfaces that
-// every device has, so that a program which links the CPU part alone starts fast
-// and runs where there is no CUDA.
+// LibTorch's CUDA part is loaded by name and used through device-independent interfaces. So a program that links only
+// the CPU part starts fast, and runs without CUDA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +31,8 @@ c10::Device meshplan::torchDevice(Device device) {
                          : c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device.index));
 }
 
-/// Operators for CUDA are known to the dispatcher from then on. Convolutions and recurrent layers of f32 are computed
-/// in f32, where LibTorch would round their operands to the 10 digits of TF32, unlike those of other products.
+/// Loading registers the CUDA operators with the dispatcher. Convolutions and recurrent layers of f32 are computed in
+/// f32, like other products; by default LibTorch would round their operands to TF32, with 10 mantissa bits.
 static Status openCudaPart() {
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) {
     at::globalContext().setAllowTF32CuDNN(false);
@@ -78,7 +77,7 @@ Status meshplan::synchronizeCompute() {
 int64_t meshplan::peakDeviceBytes(Device device) {
   if (device.isHost())
     return 0;
-  // Fails when the device has never had a tensor.
+  // Fails if the device has never had a tensor.
   auto peak = guarded([&]() -> Expected<int64_t> {
     auto *allocator = c10::getDeviceAllocator(c10::DeviceType::CUDA);
     auto stats = allocator->getDeviceStats(static_cast<c10::DeviceIndex>(device.index));

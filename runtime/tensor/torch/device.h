@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// Sets what deviceOfThread gives; the one before.
+/// Sets the device of deviceOfThread and returns the previous one.
 Device exchangeDeviceOfThread(Device device);
 
 c10::Device torchDevice(Device device);

@@ -1,4 +1,4 @@
-//===- dtype.cpp - element types of both sides ----------------------------===//
+//===- dtype.cpp - conversion of dtypes -----------------------------------===//
 
 #include "runtime/tensor/torch/dtype.h"
 

@@ -1,4 +1,4 @@
-//===- dtype.h - element types of both sides ---------------------*- C++ -*-===//
+//===- dtype.h - conversion of dtypes ---------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_DTYPE_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_DTYPE_H

@@ -1,4 +1,4 @@
-//===- guard.cpp - exceptions of LibTorch become a Status -----------------===//
+//===- guard.cpp - LibTorch's exceptions as Status ------------------------===//
 
 #include "runtime/tensor/torch/guard.h"
 

@@ -1,6 +1,6 @@
-//===- guard.h - exceptions of LibTorch become a Status ----------*- C++ -*-===//
+//===- guard.h - LibTorch's exceptions as Status ----------------*- C++ -*-===//
 //
-// The only place of the runtime that catches exceptions of the compute library.
+// The only code in the runtime that catches exceptions of the compute library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,10 @@
 
 namespace meshplan {
 
-/// The Status of the exception that is being handled: its message without the
-/// stack trace. Call from a catch block.
+/// The Status of the current exception: its message without the stack trace. Call from a catch block.
 Status currentExceptionStatus();
 
-/// Calls `body`, which returns a Status or an Expected, and returns its result
-/// or the exception that it threw.
+/// Calls `body`, which returns a Status or an Expected. Returns its result, or the exception that it threw as Status.
 template <typename Body> auto guarded(Body &&body) -> decltype(body()) {
   try {
     return std::forward<Body>(body)();

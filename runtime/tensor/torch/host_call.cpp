@@ -1,4 +1,4 @@
-//===- host_call.cpp - operators that a device has no kernel of -----------===//
+//===- host_call.cpp - operators without a GPU kernel ---------------------===//
 
 #include "runtime/tensor/torch/host_call.h"
 
@@ -21,6 +21,7 @@ public:
 
   Status run(std::span<Tensor> values) override {
     Status status = call->run(values);
+    // LibTorch reports a missing kernel as NotImplementedError (guard.cpp).
     if (status.code() != StatusCode::unsupported)
       return status;
     auto onDevice = std::ranges::find_if(operands, [&](int operand) { return !unwrap(values[operand]).is_cpu(); });
@@ -33,7 +34,7 @@ public:
 
 private:
   Status runOnHost(std::span<Tensor> values, c10::Device device, const Status &reason) {
-    // Behind the first sentence LibTorch lists what kernels there are.
+    // After the first sentence, LibTorch lists the available kernels.
     const std::string &text = reason.message();
     if (!std::exchange(isTold, true))
       TORCH_WARN(target, " runs on the host, and the rank waits for it: ", text.substr(0, text.find(". ")));

@@ -1,4 +1,4 @@
-//===- host_call.h - operators that a device has no kernel of ----*- C++ -*-===//
+//===- host_call.h - operators without a GPU kernel -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_HOST_CALL_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_HOST_CALL_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// The call, which runs on the host where LibTorch has no kernel of the device for its tensors: they are copied there,
-/// and its results back. A warning of LibTorch names `target`, once. `call` must change none of its arguments.
+/// Wraps a call so that it runs on the host if LibTorch has no kernel for the device: tensors are copied there, and
+/// results back. LibTorch's warning names `target`, once. `call` must not change its arguments.
 std::unique_ptr<OperatorCall> onHostWithoutKernel(std::unique_ptr<OperatorCall> call, std::string_view target,
                                                   std::span<const Argument> arguments, std::vector<int> outputs);
 

@@ -1,4 +1,4 @@
-//===- index_check.cpp - indices that point outside -----------------------===//
+//===- index_check.cpp - indices out of range -----------------------------===//
 
 #include "runtime/tensor/torch/index_check.h"
 
@@ -11,32 +11,32 @@
 using namespace meshplan;
 
 namespace {
-/// What bounds indices.
+/// What bounds the indices.
 enum class Bound : uint8_t {
   number,   ///< an integer argument
   rows,     ///< the first dim of a tensor
   classes,  ///< its second dim, or the only one
-  dim,      ///< the dim that the argument "dim" names
-  elements, ///< all of its elements
-  each      ///< of a list of indices, the dim that each stands for
+  dim,      ///< the dim given by the argument "dim"
+  elements, ///< the number of its elements
+  each      ///< for a list of indices: the dim of its position
 };
 
-/// Which indices are right beside those from 0 to the bound.
+/// Which indices outside [0, bound) are valid.
 enum class Beside : uint8_t {
   none,
   ignored, ///< the argument "ignore_index"
-  fromEnd  ///< those that count from the end
+  fromEnd  ///< negative ones, which count from the end
 };
 } // namespace
 
-/// An operator without its overload, the arguments that hold indices and what bounds them.
+/// An operator without overload name, its arguments with indices, and the bound.
 struct meshplan::IndexRule {
   std::string_view name, indices, bounds;
   Bound bound;
   Beside beside = Beside::none;
 };
 
-static constexpr int64_t defaultIgnored = -100; // of PyTorch's losses
+static constexpr int64_t defaultIgnored = -100; // the default of PyTorch's losses
 
 static constexpr IndexRule rules[] = {
     {"meshplan.embedding", "indices", "rows", Bound::number},
@@ -85,7 +85,7 @@ static std::vector<int> tensorsOf(const ArgumentContent *content) {
   return list ? list->values : std::vector<int>();
 }
 
-/// False where nothing bounds the indices.
+/// False if nothing bounds the indices.
 bool IndexCheck::bind(std::span<const Argument> arguments) {
   indices = tensorsOf(contentOf(arguments, rule->indices));
   dim = integerOf(contentOf(arguments, "dim"), 0);
@@ -108,11 +108,12 @@ std::optional<IndexCheck> IndexCheck::of(std::string_view target, std::span<cons
 }
 
 bool IndexCheck::comesFirst(std::span<const Tensor> values) const {
+  // On a GPU these kernels end the process with an assertion, after which no message is possible.
   bool isFatal = rule->name.starts_with("aten.") && (rule->bound == Bound::rows || rule->bound == Bound::classes);
   return isFatal && indices.size() == 1 && indices.front() >= 0 && !unwrap(values[indices.front()]).is_cpu();
 }
 
-/// -1 where the operator itself finds the tensor wrong.
+/// The bound of tensor `which`; -1 if its shape is wrong, which the operator itself reports.
 int64_t IndexCheck::sizeFor(size_t which, std::span<const Tensor> values) const {
   if (rule->bound == Bound::number)
     return number;
@@ -140,16 +141,19 @@ std::optional<IndexFault> IndexCheck::find(std::span<const Tensor> values) const
     if (indices[which] < 0)
       continue;
     const at::Tensor &own = unwrap(values[indices[which]]);
-    // Bytes and truth values choose elements, and floats are shares of classes.
+    // Byte and bool tensors are masks, and floats are class probabilities.
     if (!own.defined() || !at::isIntegralType(own.scalar_type(), /*includeBool=*/false) ||
         own.scalar_type() == at::kByte)
       break;
     int64_t size = sizeFor(which, values);
     if (size < 0 || own.numel() == 0)
       continue;
+    // Some operators count negative indices from the end of the dim.
     int64_t begin = rule->beside == Beside::fromEnd ? -size : 0;
+    // On the tensor's device: only one boolean is copied to the host in the common case.
     at::Tensor outside = own.lt(begin).logical_or_(own.ge(size));
     if (ignored)
+      // The ignored class may be any number, usually -100.
       outside.logical_and_(own.ne(*ignored));
     if (!outside.any().item<bool>())
       continue;

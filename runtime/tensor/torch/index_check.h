@@ -1,4 +1,4 @@
-//===- index_check.h - indices that point outside ----------------*- C++ -*-===//
+//===- index_check.h - indices out of range ---------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_INDEX_CHECK_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_INDEX_CHECK_H
@@ -11,17 +11,17 @@ namespace meshplan {
 
 struct IndexRule;
 
-/// What the indices of one call may be. Of a divided table the bound is that of the whole one.
+/// The valid indices of one call. For a sharded table the bound is that of the whole table.
 class IndexCheck {
 public:
-  /// Nothing for an operator that takes no tensors of indices, and where nothing bounds them.
+  /// Nullopt for operators without index tensors, and if nothing bounds the indices.
   static std::optional<IndexCheck> of(std::string_view target, std::span<const Argument> arguments);
 
-  /// True where they have to be right before the call: of tables and classes of losses, which PyTorch's operators on a
-  /// device end the process for. On the host, and in kernels of the runtime, the call fails, and one looks afterwards.
+  /// True if the indices must be checked before the call: PyTorch's lookups and losses on a device end the process at a
+  /// bad index. On the host, and in the runtime's kernels, the call fails, and the indices are examined afterwards.
   bool comesFirst(std::span<const Tensor> values) const;
 
-  /// The first index that points outside; nothing if all are right. Waits for the device.
+  /// The first index out of range; nullopt if all are valid. Waits for the device.
   std::optional<IndexFault> find(std::span<const Tensor> values) const;
 
 private:
@@ -30,9 +30,9 @@ private:
   int64_t sizeFor(size_t which, std::span<const Tensor> values) const;
 
   const IndexRule *rule;
-  std::vector<int> indices; // by position in the list; -1: none
-  int sized = -1;           // the tensor whose extent bounds them
-  int64_t number = -1;      // or the bound itself
+  std::vector<int> indices; // index tensors, by position in the list; -1: none
+  int sized = -1;           // the tensor whose extent is the bound
+  int64_t number = -1;      // the bound, if it is a number
   int64_t dim = 0;
   std::optional<int64_t> ignored;
 };

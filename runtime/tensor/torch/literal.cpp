@@ -1,4 +1,4 @@
-//===- literal.cpp - literal arguments as the dispatcher takes them -------===//
+//===- literal.cpp - literal arguments for the dispatcher -----------------===//
 
 #include "runtime/tensor/torch/literal.h"
 
@@ -52,7 +52,7 @@ static std::optional<IValue> listValue(const ArgumentContent &content, TypeKind 
   return std::nullopt;
 }
 
-/// Position of `name` in `names` as a value of the enumeration, after an optional "torch.".
+/// The enumerator whose name is `name`, after an optional "torch.".
 template <typename Enumeration, size_t count>
 static std::optional<IValue>
 enumerationValue(std::string_view name, const std::array<std::pair<std::string_view, Enumeration>, count> &names) {
@@ -84,7 +84,7 @@ static std::optional<IValue> textValue(const std::string &text, TypeKind kind) {
   case TypeKind::DeviceObjType:
     for (const auto &[name, type] : devices)
       if (name == text)
-        // The device of a model is the one that it was exported on.
+        // The exported device is the one used at export; the model runs on the thread's device.
         return IValue(deviceOfThread().isHost() ? c10::Device(type) : torchDevice(deviceOfThread()));
     return std::nullopt;
   default:
@@ -116,7 +116,7 @@ static std::optional<IValue> numberValue(const ArgumentContent &content, TypeKin
 }
 
 std::optional<IValue> meshplan::literalValue(const ArgumentContent &content, const c10::Argument &parameter) {
-  // The real type tells a dtype from an integer, which the schema's other type does not.
+  // The real type distinguishes a dtype from an integer; the schema's other type does not.
   c10::TypePtr type = parameter.real_type();
   bool isOptional = type->kind() == TypeKind::OptionalType;
   if (isOptional)

@@ -1,4 +1,4 @@
-//===- literal.h - literal arguments as the dispatcher takes them -*- C++ -*-===//
+//===- literal.h - literal arguments for the dispatcher ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_LITERAL_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_LITERAL_H
@@ -10,10 +10,9 @@
 
 namespace meshplan {
 
-/// The content, which holds no value of the program, as a value of the schema
-/// argument's type, or nullopt when it cannot be one. A number where the schema
-/// asks for a tensor becomes a wrapped number, which does not take part in type
-/// promotion; one integer where it asks for a list of fixed length is repeated.
+/// Converts a literal argument to the type of the schema argument; nullopt if impossible. A number becomes, where the
+/// schema has a tensor, a wrapped number, which does not take part in type promotion. An integer is repeated where the
+/// schema has a list of fixed length.
 std::optional<c10::IValue> literalValue(const ArgumentContent &content, const c10::Argument &parameter);
 
 /// "an integer", "a list of tensors": for messages.

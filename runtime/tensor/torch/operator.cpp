@@ -22,8 +22,8 @@
 
 using namespace meshplan;
 
-/// "aten.linear.default" is aten::linear without overload name, "aten.add.Tensor" aten::add.Tensor, and
-/// "meshplan.attention" meshplan::attention.
+/// "aten.linear.default" is aten::linear without overload name, "aten.add.Tensor" is aten::add.Tensor, and
+/// "meshplan.attention" is meshplan::attention.
 static std::optional<c10::OperatorName> operatorNameOf(std::string_view target) {
   size_t first = target.find('.');
   if (first == std::string_view::npos)
@@ -47,11 +47,12 @@ public:
 
   Status run(std::span<Tensor> values) override {
     fault.reset();
+    // A check costs a device synchronization, so it is made beforehand only where a bad index would end the process.
     if (indices && indices->comesFirst(values))
       MESHPLAN_RETURN_IF_ERROR(findFault(values));
     Status status = guarded([&]() -> Status {
       fillStack(arguments, values, stack);
-      // What autograd records is differentiated, and PyTorch 2.11 would lose elements (gradients/convolution.h).
+      // If autograd records this call, its derivative would lose elements in PyTorch 2.11 (gradients/convolution.h).
       bool isWide = isConvolution && !c10::InferenceMode::is_enabled() && losesWeightGradients(stack);
       if (isWide)
         convertFloats(at::kFloat);
@@ -60,10 +61,11 @@ public:
         convertFloats(at::kBFloat16);
       return storeResults(values);
     });
-    // Nothing may stay alive until the next call.
+    // The stack must not keep tensors alive until the next call.
     stack.clear();
     if (status.ok() || !indices)
       return status;
+    // The operator's own message does not name the input, so the index is looked for after the failure.
     Status found = findFault(values);
     return fault ? found : status;
   }
@@ -86,6 +88,7 @@ private:
 
   Status storeResults(std::span<Tensor> values) {
     results.clear();
+    // An operator may return a list, such as split; the schedule numbers its tensors one by one.
     for (c10::IValue &result : stack)
       if (result.isTensorList())
         for (const at::Tensor &tensor : result.toTensorVector())
@@ -94,6 +97,7 @@ private:
         results.push_back(std::move(result));
     MESHPLAN_RETURN_IF_ERROR(checkResults());
     for (size_t i = 0; i < outputs.size(); ++i)
+      // Results that no instruction reads have no value; they are freed here.
       if (outputs[i] >= 0)
         values[outputs[i]] = wrap(std::move(results[i]).toTensor());
     results.clear();
@@ -137,8 +141,7 @@ static bool isLinearAlgebra(std::string_view name) {
          std::ranges::find(names, name) != std::end(names);
 }
 
-/// The CUDA part of LibTorch opens its library of linear algebra at the first call, and fails where two threads come at
-/// once.
+/// LibTorch's CUDA part loads its linear algebra library at the first call, and fails if two threads do so at once.
 static void openLinearAlgebra(std::string_view name) {
   if (deviceOfThread().isHost() || !isLinearAlgebra(name))
     return;
@@ -146,7 +149,7 @@ static void openLinearAlgebra(std::string_view name) {
   std::call_once(once, [] { at::linalg_inv(at::eye(1, at::TensorOptions(torchDevice(deviceOfThread())))); });
 }
 
-/// The gradient of the operator, or the operator itself.
+/// Prepares the gradient of the operator, or the operator itself.
 static Expected<std::unique_ptr<OperatorCall>> prepareFor(const c10::OperatorHandle &handle, bool isGradient,
                                                           std::string_view target, std::span<const Argument> arguments,
                                                           std::vector<int> outputs) {
@@ -161,7 +164,7 @@ Expected<std::unique_ptr<OperatorCall>>
 meshplan::prepareCall(std::string_view target, std::span<const Argument> arguments, std::vector<int> outputs) {
   return guarded([&]() -> Expected<std::unique_ptr<OperatorCall>> {
     registerKernels();
-    // Numbers that the call takes as tensors are its own, and none of the rank's tensors.
+    // Literal numbers that are passed as tensors belong to the call, not to the rank's memory.
     PoolScope unmetered(nullptr);
     constexpr std::string_view gradientOf = "vjp.";
     bool isGradient = target.starts_with(gradientOf);

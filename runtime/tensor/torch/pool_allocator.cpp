@@ -1,7 +1,7 @@
 //===- pool_allocator.cpp - the compute library's host memory -------------===//
 //
-// Each block starts with a header that keeps its pool, so that a block returns
-// to the rank that made it even if another thread frees it.
+// Host memory of the compute library. Each block starts with a header that keeps its pool, so that a block returns to
+// the rank that allocated it even if another thread frees it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,11 @@ namespace {
 
 struct BlockHeader {
   std::shared_ptr<MemoryPool> pool;
-  size_t capacity; // of the block, with this header
-  size_t bytes;    // of the elements
+  size_t capacity; // size of the block, including this header
+  size_t bytes;    // size of the elements
 };
 
-/// Keeps the elements as aligned as c10::alloc_cpu makes them.
+/// Keeps the elements aligned as c10::alloc_cpu does.
 constexpr size_t headerBytes = 64;
 static_assert(sizeof(BlockHeader) <= headerBytes);
 
@@ -44,7 +44,7 @@ class PoolAllocator final : public c10::Allocator {
 public:
   c10::DataPtr allocate(size_t bytes) override {
     void *elements = bytes > 0 ? allocateElements(bytes) : nullptr;
-    // Data and context are the same pointer: the library's raw interface asks for it.
+    // Data and context are the same pointer, as the library's raw interface requires.
     return {elements, elements, &freeBlock, c10::Device(c10::DeviceType::CPU)};
   }
 
@@ -68,6 +68,6 @@ private:
 
 void meshplan::installPoolAllocator() {
   static std::once_flag once;
-  // The library never gives an allocator back, and blocks may be freed at exit: the allocator is not destroyed.
+  // Never destroyed: the library keeps the allocator, and blocks may be freed at exit.
   std::call_once(once, [] { c10::SetCPUAllocator(new PoolAllocator, /*priority=*/1); });
 }

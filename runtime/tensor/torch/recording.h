@@ -10,9 +10,9 @@
 
 namespace meshplan {
 
-/// Undoes a ComputeScope: operators of this thread are recorded. Views too, or changes in place of what an operator is
-/// made of would have no gradient. The backward pass stays on this thread also for devices, for each of which autograd
-/// has one thread that all ranks of the process would share.
+/// Undoes a ComputeScope, so that operators of this thread are recorded. Views are recorded too; otherwise in-place
+/// changes of an operator's operands would have no gradient. The backward pass stays on this thread even for devices,
+/// because autograd has one thread per device, which all ranks of the process would share.
 struct RecordingScope {
   RecordingScope()
       : keys(c10::impl::tls_local_dispatch_key_set().included_,
@@ -24,7 +24,7 @@ struct RecordingScope {
   c10::impl::ForceDispatchKeyGuard keys;
 };
 
-/// A gradient that autograd has made, with elements in memory: that of sgn is a tensor of zeros without any.
+/// A gradient of autograd with elements in memory. The gradient of sgn is a zero tensor without elements.
 inline at::Tensor withElements(at::Tensor gradient) {
   return gradient.defined() && gradient._is_zerotensor() ? at::zeros(gradient.sizes(), gradient.options()) : gradient;
 }

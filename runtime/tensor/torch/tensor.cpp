@@ -56,6 +56,7 @@ Expected<Tensor> meshplan::allocateTensor(std::span<const int64_t> shape, DType 
 
 Expected<Tensor> meshplan::allocateHostTensor(std::span<const int64_t> shape, DType dtype) {
   return guarded([&]() -> Expected<Tensor> {
+    // Copies from pageable memory to a GPU are slow and not asynchronous.
     auto options = at::TensorOptions(scalarTypeOf(dtype)).pinned_memory(!deviceOfThread().isHost());
     return wrap(at::empty(at::IntArrayRef(shape.data(), shape.size()), options));
   });
@@ -96,6 +97,7 @@ Expected<Tensor> meshplan::joined(std::span<const Tensor> tensors) {
     int64_t count = 0;
     for (const Tensor &tensor : tensors) {
       const at::Tensor &next = unwrap(tensor);
+      // Aliasing alone is not enough: the elements must continue exactly where the previous tensor ends.
       bool follows = next.is_contiguous() && next.is_alias_of(first) && next.scalar_type() == first.scalar_type() &&
                      next.storage_offset() == first.storage_offset() + count;
       if (!follows)

@@ -16,14 +16,14 @@ using namespace meshplan;
 
 namespace {
 
-/// A tensor whose gradient is asked for.
+/// A tensor argument whose gradient is requested.
 struct Wanted {
   size_t position;
-  int64_t index = -1; // of a list
+  int64_t index = -1; // index into a list
   bool operator==(const Wanted &) const = default;
 };
 
-/// Whether the operator may write to this argument; schemas of batch norm do not say that it does.
+/// True if the operator may write to this argument. Schemas of batch norm do not declare it.
 bool isWritten(const c10::Argument &parameter) {
   return (parameter.alias_info() && parameter.alias_info()->isWrite()) || parameter.name().starts_with("running_");
 }
@@ -43,6 +43,7 @@ public:
       isWide = isConvolution && losesWeightGradients(stack);
       RecordingScope scope;
       std::vector<at::Tensor> leaves = replaceTensors();
+      // Recomputes the operator, now recorded by autograd: no derivative formula of our own is needed.
       base.callBoxed(&stack);
       MESHPLAN_ASSIGN_OR_RETURN(std::vector<at::Tensor> found, gradientsOf(leaves, values));
       for (size_t i = 0; i < outputs.size(); ++i)
@@ -55,23 +56,23 @@ public:
   }
 
 private:
-  /// The tensor as PyTorch 2.11 differentiates it right. Where images are channels-last and only the gradient of the
-  /// weight of a group norm is asked for, it crashes.
+  /// The tensor in a form that PyTorch 2.11 differentiates correctly. Group norm crashes for channels-last inputs if
+  /// only the weight's gradient is requested.
   at::Tensor sound(const at::Tensor &tensor) const {
     if (isGroupNorm)
       return tensor.contiguous();
     return isWide && tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
   }
 
-  /// The tensor as autograd has not seen it, recorded if its gradient is wanted.
+  /// The tensor without autograd history; a leaf to record if its gradient is requested.
   at::Tensor replaced(const at::Tensor &tensor, Wanted place, std::vector<at::Tensor> &leaves) const;
 
-  /// Puts tensors that autograd has not seen in the place of those on the stack, and returns those to record.
+  /// Replaces the tensors on the stack by ones without autograd history, and returns the leaves.
   std::vector<at::Tensor> replaceTensors();
 
   Expected<std::vector<at::Tensor>> gradientsOf(const std::vector<at::Tensor> &leaves, std::span<Tensor> values);
 
-  /// Lists one by one; what is no tensor is not defined.
+  /// The results, with lists expanded; a result that is no tensor is undefined.
   std::vector<at::Tensor> resultsOnStack() const;
 
   c10::OperatorHandle base;
@@ -86,7 +87,7 @@ private:
 at::Tensor VjpCall::replaced(const at::Tensor &tensor, Wanted place, std::vector<at::Tensor> &leaves) const {
   if (!tensor.defined())
     return tensor;
-  // What was made in inference mode cannot be recorded, and what the operator writes it has written before.
+  // Tensors of inference mode cannot be recorded, and the operator must not write to its arguments again.
   bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[place.position]);
   at::Tensor result = sound(copied ? tensor.clone() : tensor.detach());
   auto found = std::ranges::find(wanted, place);
@@ -127,14 +128,17 @@ Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Ten
                          " gradients");
   for (size_t i = 0; i < results.size(); ++i) {
     const at::Tensor seed = gradients[i] < 0 ? at::Tensor() : unwrap(values[gradients[i]]);
+    // Results without gradient, such as indices, do not contribute.
     if (!seed.defined() || !results[i].defined() || !results[i].requires_grad())
       continue;
     if (seed.sizes() != results[i].sizes())
       return Status::error(StatusCode::invalid, "gradient ", i, " is ", describe(values[gradients[i]]),
                            ", the result is ", describe(wrap(results[i])));
     roots.push_back(results[i]);
+    // Seeds of inference mode cannot be saved for the backward pass, so they are copied.
     seeds.push_back((seed.is_inference() ? seed.clone() : seed).to(results[i].scalar_type()));
   }
+  // The graph holds what it needs; other tensors are freed before the backward pass.
   stack.clear();
   results.clear();
   std::vector<at::Tensor> found(leaves.size());
@@ -143,9 +147,10 @@ Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Ten
                                   /*allow_unused=*/true);
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i].defined())
+      // Unused arguments have no gradient in autograd, but the schedule expects a tensor.
       found[i] = at::zeros_like(leaves[i].detach());
     found[i] = withElements(found[i]);
-    // Each result is a tensor of its own.
+    // Results must not alias each other.
     auto isSame = [&](const at::Tensor &other) { return other.is_alias_of(found[i]); };
     if (std::any_of(found.begin(), found.begin() + i, isSame))
       found[i] = found[i].clone();
@@ -164,7 +169,7 @@ std::vector<at::Tensor> VjpCall::resultsOnStack() const {
   return results;
 }
 
-/// The arguments that are not the operator's own.
+/// The arguments of the vjp that are not the operator's own.
 struct VjpArguments {
   std::vector<int> gradients;
   std::vector<std::string> of;
@@ -177,7 +182,7 @@ template <typename T> static const T *find(std::span<const Argument> arguments, 
   return found == arguments.end() ? nullptr : std::get_if<T>(&found->content);
 }
 
-/// The parts of `text` between separators.
+/// Splits `text` at each separator.
 static std::vector<std::string> split(std::string_view text, std::string_view separator) {
   std::vector<std::string> parts;
   for (size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {
@@ -189,6 +194,7 @@ static std::vector<std::string> split(std::string_view text, std::string_view se
 }
 
 static Expected<VjpArguments> vjpArguments(std::string_view target, std::span<const Argument> arguments) {
+  // `gradients` are those of the results, `of` names the arguments whose gradients are requested.
   auto *gradients = find<ValueListArgument>(arguments, "gradients");
   auto *of = find<std::string>(arguments, "of");
   if (!gradients || !of)
@@ -197,7 +203,7 @@ static Expected<VjpArguments> vjpArguments(std::string_view target, std::span<co
   return VjpArguments{gradients->values, split(*of, ", ")};
 }
 
-/// Where the tensor that is named stands: "input", or "params.1" in a list.
+/// The position of the named tensor: "input", or "params.1" in a list.
 static Expected<Wanted> findWanted(std::string_view target, const c10::FunctionSchema &schema,
                                    const BoundArguments &bound, const std::string &name) {
   size_t point = name.find('.');
@@ -214,7 +220,7 @@ static Expected<Wanted> findWanted(std::string_view target, const c10::FunctionS
                        "' has no tensor whose gradient could be taken");
 }
 
-/// cuDNN keeps what the backward pass needs in training mode alone, which differs from evaluation by its dropout.
+/// cuDNN keeps what the backward pass needs only in training mode, which differs from evaluation by its dropout.
 static void trainRecurrent(const c10::FunctionSchema &schema, BoundArguments &bound) {
   std::optional<int> train = schema.argumentIndexWithName("train"), dropout = schema.argumentIndexWithName("dropout");
   if (deviceOfThread().isHost() || !isRecurrent(schema) || !train || !dropout || bound.fixed[*train].toBool())

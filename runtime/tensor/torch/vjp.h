@@ -9,11 +9,11 @@
 
 namespace meshplan {
 
-/// The call "vjp.<target>" of operator.h; `base` is the operator <target>. It computes that operator again, with
-/// recording for the arguments that `of` names, and then its derivative, all on the calling thread.
+/// Prepares the call "vjp.<target>" of operator.h; `base` is the operator <target>. The call runs that operator again,
+/// recording the arguments that `of` names, and then its derivative, all on the calling thread.
 ///
-/// `invalid`, naming `target`, for arguments that `base` does not take, without gradients or a tensor that `of` names,
-/// or for other than one output for each name. The call fails for gradients that do not fit the results.
+/// `invalid`, naming `target`, for arguments that `base` does not take, for missing gradients or tensors, and unless
+/// there is one output per name. The call fails for gradients that do not match the results.
 Expected<std::unique_ptr<OperatorCall>> prepareVjp(c10::OperatorHandle base, std::string_view target,
                                                    std::span<const Argument> arguments, std::vector<int> outputs);
 

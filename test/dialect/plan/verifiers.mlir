@@ -213,7 +213,7 @@ func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp":(1)4}, {"tp":(2)4}]>
 
 // -----
 
-// A5 holds for two digits that lie side by side.
+// A5 accepts two digits that are adjacent.
 func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp":(1)2}, {"tp":(2)4}]>>)
 
 // -----
@@ -666,7 +666,7 @@ func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}], partial = sum {"c"}>>) {
 
 // -----
 
-// R4 holds where counts agree: 4 shards over "a", and over the two digits of it in the other order.
+// R4 accepts equal counts: 4 shards over "a", and over its two digits in the other order.
 plan.mesh [#base.mesh_axis<"a" = 4>]
 func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
   %0 = plan.permute %x [#plan.axis<"a">]
@@ -941,7 +941,7 @@ func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
 
 // -----
 
-// A slice over time of a batch in runs, one for each microbatch.
+// A slice over time of a batch whose runs are the microbatches.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @run_of_batch(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
   // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{"dp", parts [4, 4]}]>, but its input is #plan.sharding<[{"dp"}]>}}

@@ -110,5 +110,5 @@ func.func private @f(!sched.tensor<[8 over {1:(1)2, 0:(1)2, 1:(1)2}], f32>)
 
 // -----
 
-// A6 holds for two digits that lie side by side, and for the same digit of two axes.
+// A6 accepts two adjacent digits, and the same digit of two axes.
 func.func private @f(!sched.tensor<[8 over {0:(1)2}, 8 over {0:(2)2, 1:(1)2}], f32>)

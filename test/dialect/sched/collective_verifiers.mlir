@@ -200,7 +200,7 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
-  // O3 compares whole tensors: a rank may hold a part of the value.
+  // O3 compares whole tensors: a rank may hold a shard of the value.
   %c = sched.constant "c" dense<1.0> : tensor<12xf32> : <[12 over {0:(1)6}], f32>
 }
 

@@ -181,7 +181,7 @@ sched.program @forward {
 
 // -----
 
-// P5 speaks of the ranks of the program, which may have axes that the mesh lacks.
+// P5 checks the ranks of the program, which may have axes that the mesh lacks.
 sched.mesh [#base.mesh_axis<"tp" = 2>]
 sched.program @forward devices [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 3>] {
   %x = sched.input "x" : <[12 over {1:(1)3}], f32>

@@ -59,7 +59,7 @@ Status run(const Case &each) {
   int64_t ranks = worldSizeOf(meshSizesOf(artifact.schedule(), *program));
   RankOptions options;
   options.timeout = std::chrono::seconds(60);
-  // A thread cannot be ended: what is left of the cases needs another process.
+  // A thread cannot be ended from outside, so the remaining cases need another process.
   options.onStuck = [](const Status &cause, std::span<const int64_t>) {
     std::printf("stuck: %s\n", cause.message().c_str());
     std::fflush(stdout);
@@ -69,7 +69,7 @@ Status run(const Case &each) {
       runThreads(ranks, options, [&](World &hosts) { return runOnDevice(artifact, *program, each, hosts); }));
 }
 
-/// Words are separated by tabs: paths may have spaces.
+/// Words are separated by tabs, because paths may contain spaces.
 Case parse(const std::string &line) {
   Case each;
   std::istringstream words(line);

@@ -75,7 +75,7 @@ private:
 
 } // namespace
 
-/// What read `from` reads `to`, which lives as long.
+/// Readers of `from` read `to` instead, and its lifetime is extended accordingly.
 void Damage::replace(int32_t from, int32_t to) {
   for (auto &instruction : program->instructions) {
     if (artifact::FreeT *free = instruction->action.AsFree()) {

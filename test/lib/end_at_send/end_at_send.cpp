@@ -1,9 +1,8 @@
 //===- end_at_send.cpp - a process that is killed at a chosen send --------===//
 //
-// A library to be loaded before MPI (LD_PRELOAD). It counts the calls of
-// MPI_Isend and sends SIGKILL to its own process at the one of number
-// END_AT_SEND, from 1 on, before anything of it has been sent. With
-// COUNT_SENDS=FILE it writes the number of all calls at the end.
+// A library to be loaded before MPI (LD_PRELOAD). It counts the calls of MPI_Isend and sends SIGKILL to its own process
+// at call number END_AT_SEND, counted from 1, before that call sends anything. With COUNT_SENDS=FILE it writes the
+// total number of calls at the end.
 //
 //===----------------------------------------------------------------------===//
 

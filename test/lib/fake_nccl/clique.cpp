@@ -1,4 +1,4 @@
-//===- clique.cpp - where the ranks of a communicator meet ----------------===//
+//===- clique.cpp - the shared state of a communicator's ranks ------------===//
 
 #include "test/lib/fake_nccl/clique.h"
 
@@ -25,7 +25,7 @@ void copy(void *target, const void *source, size_t bytes) {
     std::memmove(target, source, bytes);
 }
 
-/// What all of a communicator call together.
+/// The calls that all ranks of a communicator have made together.
 class Movement {
 public:
   explicit Movement(std::vector<FakeCall> calls) : calls(std::move(calls)) {}
@@ -109,7 +109,7 @@ bool Clique::isConnected() {
   return static_cast<int>(connected.size()) == size;
 }
 
-/// Who has aborted takes no part in anything any more.
+/// A rank that has aborted takes no part in anything.
 bool Clique::canMove(const Entries &entries) const {
   return std::ranges::none_of(entries, [&](const auto &entry) { return aborted.contains(entry->rank); });
 }

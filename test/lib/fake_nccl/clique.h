@@ -1,4 +1,4 @@
-//===- clique.h - where the ranks of a communicator meet ---------*- C++ -*-===//
+//===- clique.h - the shared state of a communicator's ranks ----*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_LIB_FAKE_NCCL_CLIQUE_H
 #define MESHPLAN_TEST_LIB_FAKE_NCCL_CLIQUE_H
@@ -16,7 +16,7 @@
 
 namespace meshplan {
 
-/// One call of NCCL, with buffers that the host can read.
+/// An NCCL call whose buffers the host can read.
 struct FakeCall {
   enum class Kind { allReduce, allGather, reduceScatter, broadcast, reduce, send, receive };
   Kind kind;
@@ -31,7 +31,7 @@ struct FakeCall {
   bool isPair() const { return kind == Kind::send || kind == Kind::receive; }
 };
 
-/// Of the buffer of `count` elements.
+/// Size of a buffer of `count` elements.
 size_t bytesOf(const FakeCall &call);
 
 /// The state that the ranks of a communicator share. Thread safe.
@@ -41,18 +41,18 @@ public:
 
   const int size;
 
-  /// All have called the function that makes it.
+  /// Returns when all ranks have called the function that creates the communicator.
   void join();
   bool isComplete();
 
-  /// The first collective connects the ranks, which needs all of them.
+  /// The first collective connects the ranks, so it needs all of them.
   void connect(int rank);
   bool isConnected();
 
-  /// A kernel: returns when all calls are done, or the rank has aborted.
+  /// Stands for a kernel: returns when all calls are done or the rank has aborted.
   void run(int rank, const std::vector<FakeCall> &calls);
 
-  /// No buffer of the rank is used when it returns.
+  /// When it returns, no buffer of the rank is used.
   void abort(int rank);
   bool isAborted(int rank);
 

@@ -10,7 +10,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Buffers for registration, and the communicators that know them.
+/// Buffers for registration, and the communicators that they are registered with.
 struct Buffers {
   std::mutex mutex;
   std::map<void *, size_t> sizes;

@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// What a stand-in holds of buffers, of all ranks of the process. Thread safe.
+/// The registered buffers of all ranks of the process. Thread safe.
 struct FakeBuffers {
   int64_t allocated = 0;     ///< and not yet freed
   int64_t registered = 0;    ///< and not yet forgotten
@@ -15,8 +15,8 @@ struct FakeBuffers {
 };
 FakeBuffers fakeBuffers();
 
-/// The functions of NCCL, with memory of `cuda`. A buffer that a communicator knows is still in use and cannot be
-/// freed; only what was allocated here can be registered.
+/// NCCL's functions, with memory of `cuda`. A registered buffer is in use and cannot be freed; only buffers allocated
+/// here can be registered.
 ncclResult_t allocateFakeBuffer(const CudaApi &cuda, void **memory, size_t size);
 ncclResult_t freeFakeBuffer(const CudaApi &cuda, void *memory);
 ncclResult_t registerFakeBuffer(ncclComm_t communicator, void *memory, size_t size, void **handle);

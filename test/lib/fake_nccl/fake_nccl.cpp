@@ -12,7 +12,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Calls are kernels of a stream.
+/// Calls are run as kernels of a stream.
 class FakeCommunicator final : public StandInCommunicator {
 public:
   using StandInCommunicator::StandInCommunicator;
@@ -23,9 +23,9 @@ private:
   void finish() override;
 
   FakeStream *stream = nullptr;
-  std::vector<FakeCall> calls; // what has not been launched
+  std::vector<FakeCall> calls; // calls that have not been launched
   bool connects = false;       // it needs all ranks
-  int polls = 0;               // until it is
+  int polls = 0;               // number of polls until it is connected
   FakeEvent last;
 };
 

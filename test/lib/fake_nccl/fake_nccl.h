@@ -11,7 +11,7 @@
 
 namespace meshplan {
 
-/// A copy may be changed, to make one function fail.
+/// A copy may be modified, to make one function fail.
 NcclApi fakeNccl();
 
 } // namespace meshplan

@@ -13,11 +13,11 @@
 
 namespace meshplan {
 
-/// Runs what it is given, in order, in a thread of its own.
+/// Runs the given work, in order, on a thread of its own.
 class FakeStream {
 public:
   FakeStream();
-  /// Waits for all that it was given.
+  /// Waits until all its work is done.
   ~FakeStream();
 
   void push(std::function<void()> task);
@@ -29,10 +29,10 @@ private:
   std::condition_variable changed;
   std::deque<std::function<void()>> tasks;
   bool ending = false;
-  std::thread worker; // last: it uses the others
+  std::thread worker; // last member: it uses the others
 };
 
-/// The moment when a stream gets to it.
+/// The point at which a stream reaches it.
 class FakeEvent {
 public:
   void record(FakeStream &stream);
@@ -45,7 +45,7 @@ private:
     std::condition_variable changed;
     int64_t recorded = 0, passed = 0;
   };
-  std::shared_ptr<State> state = std::make_shared<State>(); // streams may have it longer than the rank
+  std::shared_ptr<State> state = std::make_shared<State>(); // streams may hold it longer than the rank
 };
 
 } // namespace meshplan

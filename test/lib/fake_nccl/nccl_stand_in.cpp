@@ -1,4 +1,4 @@
-//===- nccl_stand_in.cpp - what stand-ins for NCCL share ------------------===//
+//===- nccl_stand_in.cpp - common parts of stand-ins for NCCL -------------===//
 
 #include "test/lib/fake_nccl/nccl_stand_in.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 StandInCommunicator &of(ncclComm_t handle) { return *reinterpret_cast<StandInCommunicator *>(handle); }
 
-/// Those that are being made, by id.
+/// Communicators that are being created, by id.
 struct Registry {
   std::mutex mutex;
   int64_t ids = 0;
@@ -33,7 +33,7 @@ ncclResult_t makeId(ncclUniqueId *id) {
   return ncclSuccess;
 }
 
-/// Calls between the start and the end of a group, by communicator.
+/// The calls of a group that has not ended, by communicator.
 struct OpenGroup {
   int depth = 0;
   struct Calls {

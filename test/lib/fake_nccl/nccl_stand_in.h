@@ -1,7 +1,7 @@
-//===- nccl_stand_in.h - what stand-ins for NCCL share -----------*- C++ -*-===//
+//===- nccl_stand_in.h - common parts of stand-ins for NCCL -----*- C++ -*-===//
 //
-// Ids, groups of calls, and the order in which a communicator takes them. Ranks
-// are threads of one process. How data is moved is a communicator's own.
+// Ids, groups of calls, and the order in which a communicator executes them. Ranks are threads of one process. Each
+// communicator moves data in its own way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace meshplan {
 
-/// A rank's communicator. Belongs to the rank's thread.
+/// The communicator of one rank. Belongs to the rank's thread.
 class StandInCommunicator {
 public:
   StandInCommunicator(std::shared_ptr<Clique> clique, int rank) : clique(std::move(clique)), rank(rank) {}
@@ -25,21 +25,21 @@ public:
 
   ncclResult_t call(FakeCall next, cudaStream_t stream);
   ncclResult_t poll(ncclResult_t *state);
-  /// It is deleted then.
+  /// The communicator is deleted by this.
   ncclResult_t destroy();
   void abort() { clique->abort(rank); }
-  /// Of the failure that poll has told; lives as long as the communicator.
+  /// The text of the failure that poll has returned. It lives as long as the communicator.
   virtual const char *lastError() const { return ""; }
 
-  /// The end of a group: all calls of this communicator in it.
+  /// The end of a group: launches all calls of this communicator in the group.
   void launch(cudaStream_t stream, std::vector<FakeCall> calls);
 
 protected:
-  /// Takes the calls. What was taken before has been launched.
+  /// Takes the calls. The previous calls have been launched.
   virtual void begin(cudaStream_t stream, std::vector<FakeCall> calls) = 0;
-  /// How far it is: ncclInProgress, ncclSuccess when the calls are launched, or a failure.
+  /// The state: ncclInProgress, ncclSuccess if the calls are launched, or a failure.
   virtual ncclResult_t progress() = 0;
-  /// Returns when all that was launched is done.
+  /// Returns when all launched calls are done.
   virtual void finish() {}
 
   const std::shared_ptr<Clique> clique;
@@ -56,7 +56,7 @@ using MakeCommunicator = std::function<std::unique_ptr<StandInCommunicator>(std:
 ncclResult_t initStandIn(ncclComm_t *handle, int size, const ncclUniqueId &id, const ncclConfig_t &config,
                          const MakeCommunicator &make);
 
-/// All functions but those of CUDA, commInitRankConfig, memAlloc and memFree.
+/// All functions except those of CUDA, commInitRankConfig, memAlloc and memFree.
 NcclApi standInFunctions();
 
 } // namespace meshplan

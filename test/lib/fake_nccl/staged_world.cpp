@@ -49,7 +49,7 @@ int64_t outputCount(const Collective &collective, int64_t index) {
 class DeviceBuffer {
 public:
   DeviceBuffer(Device device, size_t bytes) : device(device), bytes(bytes) {
-    // The byte more makes buffers of no elements different from none.
+    // One byte more, so that empty buffers have distinct addresses.
     require(device.api.cuda.malloc(&address, bytes + 1));
   }
   DeviceBuffer(const DeviceBuffer &) = delete;
@@ -78,7 +78,7 @@ private:
     return cudaStatus(device.api.cuda, device.api.cuda.memcpyAsync(target, source, bytes, kind, device.compute));
   }
 
-  /// The compute stream has done what it was given.
+  /// Waits for the work of the compute stream.
   Status sync() {
     DeviceEvent event(device.api.cuda);
     MESHPLAN_RETURN_IF_ERROR(event.record(device.compute));
@@ -121,7 +121,7 @@ private:
   void *target;
   bool settled = false;
   Status result;
-  Pending pending; // last: it goes first
+  Pending pending; // last member: destroyed first
 };
 
 class StagedGroup final : public Group {
@@ -211,7 +211,7 @@ private:
 
 } // namespace
 
-/// More ranks than GPUs share them, which NCCL itself refuses.
+/// More ranks than GPUs share GPUs, which NCCL itself refuses.
 static int deviceOf(const NcclApi &api, const World &host) {
   return static_cast<int>(host.rank()) % std::max(1, deviceCountOf(api.cuda));
 }

@@ -8,8 +8,8 @@
 
 namespace meshplan {
 
-/// Like runNccl for the device that has the number of the rank; where there are fewer, ranks share them. The body has
-/// buffers in host memory: they are copied to the device at the start of a collective, and back in wait, which also
+/// Like runNccl, for the device with the number of the rank; if there are fewer devices, ranks share them. The body
+/// has host buffers: they are copied to the device at the start of a collective, and back in wait, which also
 /// synchronizes.
 Status runStagedRank(const NcclApi &api, World &host, cudaStream_t compute, const RankBody &body);
 

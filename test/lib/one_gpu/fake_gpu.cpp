@@ -1,7 +1,6 @@
-//===- fake_gpu.cpp - tensors of the host, moved as those of a GPU --------===//
+//===- fake_gpu.cpp - host tensors moved like those of a GPU --------------===//
 //
-// The stand-in has moved the data when a wait returns, so that operators of the
-// host, which know no streams, may read it.
+// The stand-in has moved the data when a wait returns, so that host operators, which do not use streams, may read it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -20,7 +20,7 @@ CudaApi &cuda() {
   return api;
 }
 
-/// How many times the count of a call its buffers have.
+/// The sizes of a call's buffers as multiples of its count.
 struct Extents {
   size_t input, output;
 };
@@ -46,7 +46,7 @@ Extents extentsOf(const FakeCall &call, int rank, size_t size) {
   return {0, 1};
 }
 
-/// The buffers of a call, in memory of the host.
+/// The buffers of a call, in host memory.
 class HostCall {
 public:
   HostCall(const FakeCall &call, int rank, int size) : device(call), onHost(call) {
@@ -74,9 +74,9 @@ private:
   std::vector<std::byte> input, output;
 };
 
-/// A thread of its own moves the data, so that no rank waits for another one in a call, and none has to poll for the
-/// others. Calls are in progress until the results are on the device: the stream is given nothing meanwhile, and
-/// never waits for what a host has yet to do. So ranks may share a stream.
+/// A separate thread moves the data, so that no rank waits for another one inside a call or has to poll for the others.
+/// A call is in progress until its results are on the device. Meanwhile the stream gets no work, so it never waits for
+/// something that a host has yet to do. So ranks may share a stream.
 class CommunicatorThroughHost final : public StandInCommunicator {
 public:
   using StandInCommunicator::StandInCommunicator;
@@ -91,15 +91,15 @@ private:
   Status copyAll(std::vector<HostCall> &calls, Status (HostCall::*copy)(cudaStream_t), cudaStream_t stream);
   Status await(bool endsByAbort);
 
-  DeviceEvent moment{cuda()}; // in the work of the rank's stream
+  DeviceEvent moment{cuda()}; // a point in the work of the rank's stream
   Status failure;
   std::atomic<bool> ended = false;
-  FakeStream mover; // last: it uses the others
+  FakeStream mover; // last member: it uses the others
 };
 
 void CommunicatorThroughHost::begin(cudaStream_t stream, std::vector<FakeCall> calls) {
   ended = false;
-  // On the rank's thread, so that the event is one of the rank's device.
+  // On the rank's thread, so that the event belongs to the rank's device.
   failure = moment.record(stream);
   mover.push([this, stream, calls = std::move(calls)] {
     if (failure.ok())
@@ -114,7 +114,7 @@ ncclResult_t CommunicatorThroughHost::progress() {
   return failure.ok() ? ncclSuccess : ncclUnhandledCudaError;
 }
 
-/// Returns when the stream has got to the moment. Buffers of a copy are in use until then, whatever happens.
+/// Returns when the stream has reached the point. Buffers of a copy are in use until then, in any case.
 Status CommunicatorThroughHost::await(bool endsByAbort) {
   for (Backoff backoff;; backoff.rest()) {
     MESHPLAN_ASSIGN_OR_RETURN(bool passed, moment.hasPassed());

@@ -1,7 +1,7 @@
-//===- nccl_through_host.h - NCCL for ranks that share a GPU -----*- C++ -*-===//
+//===- nccl_through_host.h - NCCL for ranks that share a GPU ----*- C++ -*-===//
 //
-// NCCL refuses two ranks on one GPU. This stand-in moves the data of a real (or
-// fake) CUDA runtime through the memory of the host. See README.md.
+// NCCL rejects two ranks on one GPU. This stand-in moves the data of a real (or fake) CUDA runtime through host memory.
+// See README.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 
 namespace meshplan {
 
-/// Functions of NCCL over those of `cuda`. A process has one such table: the last call says what `cuda` is.
+/// NCCL's functions over those of `cuda`. A process has one such table; the last call sets `cuda`.
 NcclApi ncclThroughHost(const CudaApi &cuda);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- no_one_gpu.cpp - what a build without NCCL's headers says ----------===//
+//===- no_one_gpu.cpp - the error of a build without NCCL -----------------===//
 
 #include "test/lib/one_gpu/one_gpu.h"
 

@@ -9,14 +9,14 @@
 
 namespace meshplan {
 
-/// False of a schedule for GPUs.
+/// False for a schedule for GPUs.
 bool isForHost(const artifact::Schedule &schedule);
 
-/// Of a rank of the schedule: the host, or GPU 0, where all ranks are. `unsupported` where this machine has none.
+/// The device of a rank of the schedule: the host, or GPU 0 for all ranks. `unsupported` if this machine has no GPU.
 Expected<Device> sharedDevice(const artifact::Schedule &schedule, int64_t rank);
 
-/// Runs `body` with a world for tensors on `device`, the calling thread's. On a GPU the data goes through the host's
-/// memory, which a note of `program` on standard error says once. A build without NCCL's headers refuses.
+/// Runs `body` with a world for tensors on `device`, that of the calling thread. On a GPU the data moves through host
+/// memory, which `program` says once on standard error. A build without NCCL's headers refuses.
 Status runOnSharedDevice(const char *program, World &hosts, Device device, const RankBody &body);
 
 } // namespace meshplan

@@ -31,7 +31,7 @@ private:
   StringRef next();
   int64_t nextInteger();
   bool takeWord(StringRef word);
-  /// Numbers up to the next word.
+  /// Reads numbers up to the next word.
   ClassBytes nextBytes();
   unsigned nextIndex(const Names &names);
   template <typename List> void nextIndices(const Names &names, List &list);

@@ -8,13 +8,13 @@
 
 namespace meshplan::scheduling {
 
-/// A problem, and the steps if the text gives any.
+/// A problem, and the steps if the text contains them.
 struct ProblemText {
   Problem problem;
   std::optional<Solution> solution;
 };
 
-/// Reads the form that README.md describes. Names must be declared before they are used. Fails with the line number.
+/// Reads the format that README.md describes. Names must be declared before use. Fails with the line number.
 llvm::Expected<ProblemText> parseProblem(llvm::StringRef text);
 
 } // namespace meshplan::scheduling

@@ -1,11 +1,11 @@
-//===- record_coverage.cpp - which records a plan makes divide ------------===//
+//===- record_coverage.cpp - records whose calls a plan shards ------------===//
 //
 // record-coverage           prints the target of every record
-// record-coverage F.plan    prints what divided values reach which operator
+// record-coverage F.plan    prints how the operands and results of each operator are sharded
 //
-// A line is a target and, behind a tab, what divides one of its operands or results: the statement of the plan as it
-// is written, or one of `uneven`, `parts` and `tied`. Operators are read as they are after propagation, and those that
-// only stand for a rank's form of another one after partition.
+// A line is a target and, after a tab, the cause of a sharding of one of its operands or results: the text of the
+// plan's statement, or one of `uneven`, `parts` and `tied`. Operators are read after propagation; those that are only
+// local forms of others are read after partition.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace {
 
 class RecordCoverage {
 public:
-  /// `kernels`: only operators that stand for a rank's form of another one.
+  /// With `kernels`, only operators that replace another operator on a rank.
   void read(ModuleOp module, bool kernels) {
     mesh = *module.getOps<MeshOp>().begin();
     for (func::FuncOp function : module.getOps<func::FuncOp>()) {
@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  /// A parameter with more than one name is read by more than one module.
+  /// A parameter with several names is read by several modules.
   void findTied(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments())
       if (auto names = argAttr<attr::Names>(function, argument.getArgNumber()); names && names.size() > 1)
@@ -93,7 +93,7 @@ private:
       add(target, "tied");
   }
 
-  /// True if some shards have a unit more than others, of the dim or of a part of it.
+  /// True if some shards of the dim, or of a part of it, have one block more than others.
   bool isUneven(int64_t extent, DimShardingAttr dim) const {
     SmallVector<DimPart> parts(dim.getParts());
     if (parts.empty())

@@ -2,14 +2,13 @@
 //
 // record-programs SAMPLES.mlir OUT.sched [DEVICE]
 //
-// Each function of the samples holds one call. For each sharding that the
-// call's record allows, the artifact gets two programs: `name.k` on the ranks of
-// a 2 x 3 mesh, and `name.k.whole` on one rank. An operand that is to be partial
-// is fed as its addends along a new first dim and summed up by the program.
+// Each function of the samples holds one call. For each sharding that the call's record allows, the artifact gets two
+// programs: `name.k` on the ranks of a 2 x 3 mesh, and `name.k.whole` on one rank. The input of a partial operand has
+// its addends along a new first dim, and the program sums them.
 //
-// Arguments are named `number` or, for one with a sample.range, `number:low:high`, and for one with sample.counted,
-// whose elements are 0, 1, 2, ..., `number:counted`; outputs `number`, with `:unspecified` behind it where the sample
-// says that their values mean nothing.
+// Arguments are named `number` or, with a sample.range, `number:low:high`, and with sample.counted, whose elements are 0,
+// 1, 2, ..., `number:counted`; outputs are named `number`, followed by `:unspecified` if the sample says that their
+// values are arbitrary.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +65,7 @@ private:
     builder.setInsertionPointToEnd(block);
     SmallVector<Attribute> attributes;
     SmallVector<Value> operands;
-    // An argument may be two operands of the call; each operand is fed on its own.
+    // One argument may be several operands of the call; each operand is fed separately.
     for (auto [number, operand] : llvm::enumerate(call.getOperands())) {
       attributes.push_back(describe(sample, operand, number));
       operands.push_back(feed(block, operand.getType(), shardings.operands[number], whole));
@@ -122,7 +121,7 @@ private:
     return llvm::formatv("{0}", cast<FloatAttr>(bound).getValueAsDouble()).str();
   }
 
-  /// Returns the results, reduced where they are partial.
+  /// Returns the results, reduced if they are partial.
   void finish(func::FuncOp sample, func::FuncOp function, CallOp call, ArrayRef<Attribute> attributes) {
     SmallVector<Value> outputs;
     SmallVector<Attribute> names;

@@ -1,12 +1,12 @@
-//===- run_records.cpp - divided calls against whole ones -----------------===//
+//===- run_records.cpp - sharded calls against calls on one rank ----------===//
 //
 // run-records FILE.sched
 //
-// For each pair of programs `p` and `p.whole` (see record_programs.cpp): runs p
-// on simulated ranks and p.whole on one, with the same made-up inputs, and
-// compares every output. A sum of a few dozen terms in float32 may differ by its
-// order: 1e-5 relative to the largest element of the output; 16-bit types round to 8 bits, so 2e-2. The largest
-// rank must hold what was planned. A schedule for cuda runs on one GPU (../one_gpu), where that is not metered.
+// For each pair of programs `p` and `p.whole` (see record_programs.cpp): runs p on simulated ranks and p.whole on one,
+// with the same random inputs, and compares every output. A sum of a few dozen terms in float32 may differ by its
+// order: 1e-5 relative to the largest element of the output; 16-bit types round to 8 bits, so 2e-2. The rank with the
+// largest memory must have held what was planned. A schedule for cuda runs on one GPU (../one_gpu), where memory is not
+// metered.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ using namespace meshplan;
 
 namespace {
 
-/// By the narrowest type that the program computes in: 16-bit addends round before they are widened.
+/// Depends on the narrowest dtype of the program: 16-bit addends are rounded before they are widened.
 double toleranceOf(const artifact::Program &program) {
   for (const artifact::Value *value : *program.values())
     if (isFloat(dtypeOf(value->dtype())) && dtypeSize(dtypeOf(value->dtype())) == 2)
@@ -38,8 +38,8 @@ double toleranceOf(const artifact::Program &program) {
   return 1e-5;
 }
 
-/// Elements that depend on the name and the global place only. Names are `number`, `number:low:high` or, for
-/// the numbers of the elements, `number:counted`; without bounds floats are in [-1, 1) and integers in [0, 8).
+/// Elements depend only on the name and the global position. Names are `number`, `number:low:high` or, for consecutive
+/// numbers, `number:counted`. Without bounds, floats are in [-1, 1) and integers in [0, 8).
 class SampleFeed final : public Feed {
 public:
   Status read(const FeedRequest &request, std::span<std::byte> out) const override {
@@ -97,7 +97,7 @@ private:
   }
 };
 
-/// True on the processor of which costs say what kernels hold.
+/// True on the kind of processor for which the costs describe the memory of kernels.
 bool isPlannedProcessor() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx512bf16") && !__builtin_cpu_supports("amx-tile");
@@ -106,8 +106,8 @@ bool isPlannedProcessor() {
 #endif
 }
 
-/// The largest rank must have held what was planned. Samples are tiny, and kernels have buffers of a page or two that
-/// are not planned to the byte.
+/// The rank with the largest memory must have held what was planned. Samples are tiny, and kernels have buffers of a
+/// page or two that are not planned exactly.
 Status checkMemory(const artifact::Program &program, int64_t held) {
   constexpr int64_t buffers = 2 * 4096;
   constexpr double tolerance = 0.05;
@@ -118,7 +118,7 @@ Status checkMemory(const artifact::Program &program, int64_t held) {
              : Status::error(StatusCode::invalid, "held ", held, " bytes, planned ", program.memory()->peak());
 }
 
-/// The whole outputs of a program, as bytes of a file.
+/// The whole outputs of a program, as the bytes of a file.
 Expected<TensorSource> runProgram(const Artifact &artifact, const artifact::Program &program, const std::string &path) {
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(path, outputSpecs(program)));
   int64_t ranks = worldSizeOf(meshSizesOf(artifact.schedule(), program));
@@ -175,7 +175,7 @@ Expected<std::vector<double>> readOutput(const TensorSource &source, const Tenso
   return values;
 }
 
-/// True if equal up to the order of sums; NaN equals NaN.
+/// True if equal up to the order of sums. NaN equals NaN.
 bool agree(const std::vector<double> &ours, const std::vector<double> &whole, double tolerance) {
   double largest = 0;
   for (double value : whole)

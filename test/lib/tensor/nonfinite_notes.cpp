@@ -1,4 +1,4 @@
-//===- nonfinite_notes.cpp - notes that nobody makes ----------------------===//
+//===- nonfinite_notes.cpp - no notes in the stand-in ---------------------===//
 
 #include "runtime/tensor/nonfinite_notes.h"
 

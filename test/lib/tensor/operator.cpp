@@ -15,7 +15,7 @@ using Operands = std::span<const Tensor>;
 using Function = Expected<Tensor> (*)(Operands);
 
 struct OperatorEntry {
-  std::vector<std::string> names; // of its arguments, all of them tensors
+  std::vector<std::string> names; // names of its arguments, all of them tensors
   Function function;
 };
 
@@ -52,7 +52,7 @@ Expected<Tensor> positivePart(Operands operands) {
   return result;
 }
 
-/// A view.
+/// Returns a view.
 Expected<Tensor> transposed(Operands operands) {
   const PlainTensor &whole = *TensorAccess::pointer(operands[0]);
   return TensorAccess::view(operands[0], whole.offset, {whole.shape[1], whole.shape[0]},

@@ -192,7 +192,7 @@ Status meshplan::fillZeros(const Tensor &tensor) {
   return Status();
 }
 
-/// Of floats. A NaN stays once it is there.
+/// For floats. Once an element is NaN, the result is NaN.
 static Expected<Tensor> extremeInFirstDim(const Tensor &tensor, bool least) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor result, allocateTensor(tensor.shape().subspan(1), tensor.dtype()));
   forEachIndex(tensor.shape(), [&](std::span<const int64_t> index) {
@@ -228,7 +228,7 @@ Expected<std::optional<int64_t>> meshplan::onlyPlaceOf(const Tensor &tensor, int
   int64_t place = 0, count = 0;
   auto size = static_cast<size_t>(dtypeSize(tensor.dtype()));
   forEachIndex(tensor.shape(), [&](auto index) {
-    // Into the upper bytes of a little-endian number, from where the shift brings the sign along.
+    // Into the upper bytes of a little-endian number; the shift then extends the sign.
     int64_t value = 0;
     std::memcpy(reinterpret_cast<std::byte *>(&value) + sizeof value - size, TensorAccess::pointer(tensor)->at(index),
                 size);

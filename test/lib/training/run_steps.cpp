@@ -1,4 +1,4 @@
-//===- run_steps.cpp - training steps one after the other -----------------===//
+//===- run_steps.cpp - consecutive training steps -------------------------===//
 //
 // See README.md.
 //
@@ -45,16 +45,16 @@ struct Files {
   std::unique_ptr<Feed> weights;
   std::vector<std::unique_ptr<Feed>> inputs;
   std::string save, resume; // folders
-  int64_t every = 0;        // steps; 0: behind the last one alone
+  int64_t every = 0;        // steps; 0: only after the last one
 };
 
-/// What a rank has metered, in bytes.
+/// What was measured on a rank, in bytes.
 struct Metered {
   int64_t peak = 0, hostPeak = 0; ///< of its device and of the host
   int64_t kept = 0;               ///< on its device before the first batch: what lasts from step to step
 };
 
-/// What lasts from step to step of all programs that a step runs.
+/// The planned memory of what persists over steps, for all programs of a step.
 int64_t plannedToLast(const artifact::Schedule &schedule, const artifact::Memory &step) {
   int64_t bytes = step.parameters() + step.states() + step.accumulators() + step.constants();
   for (const artifact::Program *program : *schedule.programs())
@@ -63,8 +63,8 @@ int64_t plannedToLast(const artifact::Schedule &schedule, const artifact::Memory
   return bytes;
 }
 
-/// In one write, so that lines of ranks do not mix. The host has numbers where the plan leaves something there. Ranks
-/// that share a GPU share its memory, and nobody meters what one of them has.
+/// One write, so that lines of ranks do not mix. Host numbers are printed if the plan keeps something there. Ranks that
+/// share a GPU share its memory, so the memory of one of them is not measured.
 void printMemory(const RankView &place, const Metered &metered, const ResidentBytes &held, int64_t packed) {
   const artifact::Memory *planned = place.program().memory();
   std::string line = "rank " + std::to_string(place.rank()) + ":";
@@ -85,7 +85,7 @@ void printMemory(const RankView &place, const Metered &metered, const ResidentBy
   std::printf("%s\n", line.c_str());
 }
 
-/// Instead of the weights, what a checkpoint has.
+/// Loads a checkpoint instead of the weights.
 Expected<int64_t> resumeFrom(ProgramRunner &training, const Files &files, World &world) {
   MESHPLAN_ASSIGN_OR_RETURN(LoadedCheckpoint loaded, loadCheckpoint(world, training, files.resume));
   for (const std::string &note : loaded.notes)
@@ -94,7 +94,7 @@ Expected<int64_t> resumeFrom(ProgramRunner &training, const Files &files, World 
   return loaded.state.counters.steps;
 }
 
-/// Saves now and then.
+/// Saves checkpoints at an interval.
 class Saving {
 public:
   static Expected<Saving> open(World &world, const Files &files, int64_t step) {
@@ -106,7 +106,7 @@ public:
     return saving;
   }
 
-  /// Behind each step.
+  /// Called after each step.
   Status poll(ProgramRunner &training, size_t step) {
     if (!writer)
       return Status();
@@ -131,7 +131,7 @@ private:
   std::optional<CheckpointWriter> writer;
 };
 
-/// Of the memory of the host.
+/// Memory pools of the host.
 struct Pools {
   std::shared_ptr<MemoryPool> tensors = std::make_shared<MemoryPool>(), left = std::make_shared<MemoryPool>();
 };

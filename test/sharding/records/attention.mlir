@@ -69,7 +69,7 @@ func.func @wider_mask(%0: tensor<2x6x4x8xbf16>, %1: tensor<2x3x6x8xbf16>, %2: te
   return %r#0, %r#1 : tensor<2x6x4x8xbf16>, tensor<2x6x4xf32>
 }
 
-// Weights are dropped by their number in the whole tensor.
+// Dropout of probabilities depends on their index in the whole tensor.
 func.func @dropout(%0: tensor<2x6x4x8xf32>, %1: tensor<2x6x4x8xf32>, %2: tensor<2x6x4x8xf32>, %3: tensor<f64> {sample.range = [7.0 : f64, 7.0 : f64]}, %4: tensor<f64> {sample.range = [3.0 : f64, 3.0 : f64]}) -> (tensor<2x6x4x8xf32>, tensor<2x6x4xf32>) {
   %r:2 = plan.call "meshplan.attention"(%0, %1, %2, %3, %4) {query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, seed = #base.operand<3>, step = #base.operand<4>, scale = 0.5 : f64, dropout = 0.4 : f64, number = 2 : i64, causal = true}
     : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<f64>, tensor<f64>) -> (tensor<2x6x4x8xf32>, tensor<2x6x4xf32>)

@@ -135,8 +135,8 @@ func.func @conv_transpose3d(%0: tensor<2x6x2x3x4xf32>, %1: tensor<6x4x2x1x1xf32>
   return %r : tensor<2x4x4x3x4xf32>
 }
 
-// Groups with several features on both sides, of which ranks have some: also one of two ranks has more, a part of each
-// group, or the bias of its own.
+// Groups with several features on both sides. A rank gets some of the groups (of three groups, one of two ranks gets
+// two), a part of each group, or its own part of the bias.
 func.func @conv1d_wide_groups(%0: tensor<2x12x8xf32>, %1: tensor<18x4x3xf32>, %2: tensor<18xf32>) -> tensor<2x18x8xf32> {
   %r = plan.call "aten.conv1d.default"(%0, %1, %2) {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>, padding = [1 : i64], groups = 3 : i64}
     : (tensor<2x12x8xf32>, tensor<18x4x3xf32>, tensor<18xf32>) -> tensor<2x18x8xf32>

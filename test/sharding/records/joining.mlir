@@ -75,7 +75,7 @@ func.func @repeat_tiled(%0: tensor<4x6xf32>) -> tensor<4x12xf32> {
   return %r : tensor<4x12xf32>
 }
 
-// What rotary embeddings leave of a head may be nothing.
+// The rest of a head after rotary embeddings may be empty.
 func.func @cat_without_elements(%0: tensor<2x6x4xf32>, %1: tensor<2x6x0xf32>) -> tensor<2x6x4xf32> {
   %r = plan.call "aten.cat.default"(%0, %1) {tensors = [#base.operand<0>, #base.operand<1>], dim = -1 : i64}
     : (tensor<2x6x4xf32>, tensor<2x6x0xf32>) -> tensor<2x6x4xf32>

@@ -1,8 +1,8 @@
 // RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
 //
-// Samples of the records of random numbers by place: one call in a function each. The differential test runs each under
-// every sharding that its record allows: ranks that drew by the places of their own parts would differ from the whole.
-// sample.range = [low, high) bounds the elements of an input; a seed and a step are whole numbers.
+// Samples of the records of counted random numbers: one call in a function each. The differential test runs each with
+// every sharding that its record allows: ranks that drew by the indices of their own shards would differ from one rank.
+// sample.range = [low, high) bounds the elements of an input; a seed and a step are integers.
 
 func.func @dropout(%0: tensor<4x5x6xf32>, %1: tensor<f64> {sample.range = [7.0 : f64, 7.0 : f64]}, %2: tensor<f64> {sample.range = [3.0 : f64, 3.0 : f64]}) -> tensor<4x5x6xf32> {
   %r = plan.call "meshplan.dropout"(%0, %1, %2) {input = #base.operand<0>, seed = #base.operand<1>, step = #base.operand<2>, p = 0.5 : f64, number = 3 : i64}

@@ -63,7 +63,7 @@ func.func @split(%0: tensor<4x12x6xf32>) -> (tensor<4x5x6xf32>, tensor<4x5x6xf32
   return %r#0, %r#1, %r#2 : tensor<4x5x6xf32>, tensor<4x5x6xf32>, tensor<4x2x6xf32>
 }
 
-// A piece without elements is there, and divides nothing.
+// An empty piece exists, and shards nothing.
 func.func @split_empty(%0: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x0xf32>) {
   %r:2 = plan.call "aten.split_with_sizes.default"(%0) {self = #base.operand<0>, split_sizes = [6, 0], dim = -1 : i64}
     : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x0xf32>)

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-add-evaluation | FileCheck %s
 
-// Dropouts hand on what they read, and numbers that only they draw go. Those that the model draws itself stay.
+// In evaluation a dropout returns its input, and random numbers that only dropouts use disappear; the model's own stay.
 plan.loss 0
 // CHECK-LABEL: func.func @forward(
 // CHECK: plan.call "meshplan.dropout"
@@ -25,7 +25,7 @@ func.func @forward(%x: tensor<4x6xf32> {plan.kind = #plan.kind<input>}, %seed: t
 
 // -----
 
-// What a mask is there to be multiplied with is ones, and noise of the model's own is drawn.
+// A mask that the model only multiplies with becomes ones, but noise that the model adds is still drawn.
 plan.loss 1
 // CHECK-LABEL: func.func @eval(
 // CHECK-SAME: plan.names = ["seed"]
@@ -49,7 +49,7 @@ func.func @forward(%x: tensor<4x6xf32>, %seed: tensor<f64> {plan.kind = #plan.ki
 
 // -----
 
-// Attention keeps all of its weights. Operands behind those that go get other numbers.
+// Attention keeps all of its probabilities. The operands after the dropped ones are renumbered.
 plan.loss 0
 // CHECK-LABEL: func.func @eval(
 // CHECK-SAME: %[[Q:arg0]]: tensor<2x4x8x8xf32>, %[[M:arg1]]: tensor<8x8xi1>)
@@ -64,7 +64,7 @@ func.func @forward(%q: tensor<2x4x8x8xf32>, %m: tensor<8x8xi1>, %seed: tensor<f6
 
 // -----
 
-// In microbatches what is not one number is no output, and the loss stays the loss.
+// With microbatches, results that are not scalars are not outputs, and the loss stays the loss.
 plan.loss 1
 plan.microbatches 2
 // CHECK-LABEL: func.func @eval(
@@ -79,7 +79,7 @@ func.func @forward(%x: tensor<4xf32>) -> (tensor<4xf32> {plan.name = "logits"}, 
 
 // -----
 
-// A plan that does not train has none, and keeps no marks either.
+// A plan that does not train has no evaluation, and its program keeps no evaluation marks.
 // CHECK-LABEL: func.func @forward(
 // CHECK-NOT: plan.in_evaluation
 // CHECK-NOT: @eval

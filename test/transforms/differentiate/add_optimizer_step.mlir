@@ -2,13 +2,13 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-add-optimizer-step | FileCheck %s
 // RUN: %meshplan-opt %s --split-input-file --plan-add-optimizer-step=keep-gradients | FileCheck %s --check-prefix=KEPT
 
-// Nothing is changed, and no state is needed.
+// Nothing is trained: no state is needed.
 // KEPT-NOT: plan.optimizer
 // KEPT-NOT: plan.kind = #plan.kind<state>
 // KEPT-NOT: meshplan.adam
 // KEPT: plan.name = "gradients.w"
 
-// States are laid out as their parameter; the new values take the gradients' place.
+// States have the layout of their parameter; the new values replace the gradients as results.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.optimizer adamw groups [{lr = 0.5 : f64, beta1 = 0.9 : f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64}]
   schedule <kind = cosine, steps = 8>
@@ -34,7 +34,7 @@ func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #
 
 // -----
 
-// Groups with numbers of their own; without momentum there is no state.
+// Groups with their own hyperparameters; without momentum there is no state.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.0 : f64, weight_decay = 0.1 : f64},
                              {lr = 0.25 : f64, momentum = 0.9 : f64, dampening = 0.5 : f64, weight_decay = 0.0 : f64, nesterov = 0.0 : f64}]
@@ -55,7 +55,7 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 
 // -----
 
-// One sum of squares for each division of parameters, then one for all.
+// One sum of squares per layout of parameters, then the total.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.optimizer sgd groups [{lr = 0.5 : f64}] clip 2.0
 // CHECK: func.func @step(
@@ -80,7 +80,7 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.k
 
 // -----
 
-// A program without a statement keeps its gradients.
+// A program without an optimizer statement returns its gradients.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // CHECK: func.func @step({{.*}}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64})
 func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]})
@@ -91,8 +91,8 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 
 // -----
 
-// ZeRO-1: the state is flat, the parameter is cut to it, the gradient is reduced to it, and the new parameter is laid
-// out as the old one and written into it. Axes of one rank are none.
+// ZeRO-1: the state is flat. The parameter is sliced to match it, the gradient is reduce-scattered to match it, and the
+// new parameter is gathered and written into the old one. Axes of size 1 do not count.
 plan.mesh [#base.mesh_axis<"one" = 1>, #base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.data optimizer over [#plan.axis<"one">, #plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
@@ -114,8 +114,8 @@ func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0
 
 // -----
 
-// ZeRO-3: the parameter is flat, and all that belongs to it is as it is. Squares of what is divided otherwise are
-// added up apart.
+// ZeRO-3: the parameter is flat, and so is everything that belongs to it. Squares of gradients with different layouts
+// are summed separately.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.optimizer adam groups [{lr = 0.5 : f64}] clip 1.0
@@ -142,8 +142,8 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.dat
 
 // -----
 
-// A master begins as the parameter and is changed in its place; the gradient is converted before it is added up, and
-// states are of the type that the statement says.
+// A master starts as the parameter and is updated in place; the gradient is converted before it is reduced, and states
+// have the type that the statement names.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, state = f16}
 plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
@@ -167,7 +167,7 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind
 
 // -----
 
-// Reduced in 16 bits though the master is wide: addends are rounded, added up, and converted then. With ZeRO-2 the
+// Reduced in 16 bits although the master is wide: addends are rounded, summed, and then converted. With ZeRO-2 the
 // master is flat, too.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
@@ -192,7 +192,7 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, p
 
 // -----
 
-// One rank shares nothing out: the parameter is changed in its place.
+// With one rank nothing is sharded: the parameter is updated in place.
 plan.mesh [#base.mesh_axis<"dp" = 1>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.optimizer sgd groups [{lr = 0.5 : f64}]
@@ -209,7 +209,7 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, pl
 
 // -----
 
-// A program that draws random numbers has a step already, and there is one of a name.
+// A program that draws random numbers already has the setting 'step', which the optimizer then shares.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov = 0.0 : f64}]
 // CHECK: func.func @step(
@@ -225,8 +225,8 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 
 // -----
 
-// Squares of gradients of two types are added up in the wider one. A master narrower than the parameter would lose what
-// the parameter has: there is none.
+// Squares of gradients of two types are summed in the wider one. A master that is narrower than the parameter would
+// lose digits of it: there is none.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32}
 plan.optimizer sgd groups [{lr = 0.5 : f64}] clip 2.0
@@ -250,7 +250,7 @@ func.func @step(%a: tensor<4xf64, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 
 // -----
 
-// A gradient that was widened for a wide parameter is reduced in the narrow type as it was made.
+// A gradient that was widened for a wide parameter is reduced in the narrow type in which it was computed.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {reduce = bf16}
 plan.optimizer sgd groups [{lr = 0.5 : f64}]
@@ -268,7 +268,7 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 
 // -----
 
-// The mean over ranks is made behind the sum: of addends that are as many times as large.
+// The mean over ranks is divided after the sum; the addends are scaled up by the number of ranks.
 plan.mesh [#base.mesh_axis<"dp" = 4>]
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp" {average_after = 4 : i64}
 plan.optimizer sgd groups [{lr = 0.5 : f64}]
@@ -287,7 +287,7 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, pl
 
 // -----
 
-// All that the optimizer keeps for the first parameter lies on the host.
+// The first parameter's whole optimizer state is on the host.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients, offload_optimizer}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}

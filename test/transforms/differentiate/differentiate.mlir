@@ -1,8 +1,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-differentiate | FileCheck %s
 
-// The forward program stays as it is. The step gives the loss and the gradients of what is trained, each laid out as
-// what it belongs to; backward calls are in the modules of those that they differentiate.
+// The forward program is unchanged. The step returns the loss and the gradients of trained parameters, each laid out as
+// its parameter; a backward call is in the module of the call that it differentiates.
 // CHECK-NOT: plan.loss
 // CHECK-LABEL: func.func @forward
 // CHECK: return {{.*}} : tensor<f32>, tensor<4x6xf32>
@@ -37,7 +37,7 @@ func.func @forward(
 
 // -----
 
-// What is frozen has no call, nor has what nothing trained is behind.
+// Frozen parameters have no backward calls, nor has any call that no trained parameter feeds.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.b.weight"})
 // CHECK-COUNT-1: plan.call "meshplan.weight_gradient"
@@ -60,7 +60,7 @@ func.func @forward(
 
 // -----
 
-// A parameter that is read twice, as one that is tied, has one gradient: the sum, reduced once.
+// A parameter that is read twice, for example a tied one, has one gradient: the sum, reduced once.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: , %[[W:[a-z0-9]*]]: tensor<8x8xf32>
 // CHECK: %[[SECOND:.*]] = plan.call "meshplan.weight_gradient"
@@ -84,7 +84,7 @@ func.func @forward(
 
 // -----
 
-// What only moves elements, or is stated, passes the gradient as it is: what lies behind says how it is laid out.
+// Calls that only move elements, and constraints, pass the gradient on unchanged: the value after them sets its layout.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4x6xf32>
 // CHECK: %[[Y:.*]] = plan.call "aten.exp.default"
@@ -105,7 +105,7 @@ func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = tru
 
 // -----
 
-// A value that is read beside a border and behind it, where a sum passes its gradient on as it came.
+// A value that is read both directly and through a constraint, where the sum passes its gradient on unchanged.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32>
 // CHECK: %[[P:.*]] = plan.call "aten.mul.Tensor"
@@ -131,7 +131,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 
 // -----
 
-// Outputs that are one number can be logged; others, and what only they need, are not made.
+// Outputs that are scalars can be logged; others, and what only they need, are not computed.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: -> (tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.loss, plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
 // CHECK-NOT: aten.sin
@@ -152,7 +152,7 @@ func.func @forward(
 
 // -----
 
-// What is not trained, as a parameter that the plan calls unused, has no gradient. What is detached is none of the loss's business.
+// Parameters that are not trained, such as those that the plan calls unused, have no gradient. Detached values add nothing to it.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
 // CHECK-NOT: custom.scan{{.*}} backward
@@ -172,7 +172,7 @@ func.func @forward(
 
 // -----
 
-// Two results of one call, of which the loss reads one.
+// A call with two results, of which the loss reads one.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[P:.*]]:2 = plan.call "aten.chunk.default"
 // CHECK: %[[Z:.*]] = plan.call "aten.zeros_like.default"(%[[P]]#0){{.*}} backward
@@ -187,7 +187,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 
 // -----
 
-// A loss that is stated at a border.
+// A loss with a constraint.
 // CHECK-LABEL: func.func @step(
 // CHECK: plan.call "aten.full.default"() {{.*}} in "head" backward
 plan.mesh [#base.mesh_axis<"tp" = 2>]
@@ -200,8 +200,8 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 
 // -----
 
-// A weight that is stored wide and read narrow: its gradient is widened first, and laid out as the weight in that type,
-// so that addends are added up in the type of the weight. Gradients of narrow activations are laid out as they are.
+// A weight that is stored wide and read narrow: its gradient is widened first, and then laid out as the weight, so that
+// addends are reduced in the type of the weight. Gradients of narrow activations are laid out unwidened.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<4x8xbf16> {{.*}}, %[[W:[a-z0-9]*]]: tensor<6x8xf32>
 // CHECK: %[[GW:.*]] = plan.call "meshplan.weight_gradient"({{.*}} -> tensor<6x8xbf16>

@@ -46,7 +46,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = false
 
 // -----
 
-// A loss that no operator makes.
+// A loss that is an input.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{output 'scale' is an argument that the model returns, and a loss is computed}}
 // expected-note @below {{help: name an output that is one number, or export the model with its loss}}
@@ -70,7 +70,7 @@ func.func @forward(
 
 // -----
 
-// Of many, the first ones are named.
+// Of many candidates, the first are named.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{the loss does not depend on parameter 'a' and 5 more}}
 // expected-note @below {{nor on 'b'}}
@@ -90,7 +90,7 @@ func.func @forward(
 
 // -----
 
-// Very many are not listed.
+// A very long list is not printed.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{the loss does not depend on parameter 'a' and 8 more}}
 // expected-note @below {{nor on 'b'}}
@@ -112,7 +112,7 @@ func.func @forward(
 
 // -----
 
-// The way from the loss to what has no derivative.
+// The path from the loss to the operator without a derivative.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
@@ -136,7 +136,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 
 // -----
 
-// A long way: both ends of it.
+// A long path: both ends of it.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {

@@ -1,8 +1,8 @@
-// Operators that PyTorch does not differentiate are refused where their gradient is wanted.
+// Operators that PyTorch does not differentiate are rejected where their gradient is needed.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-differentiate
 
-// Also where samples are divided and the operator has no record.
+// Also where samples are sharded and the operator has no record.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(
@@ -47,7 +47,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 
 // -----
 
-// Nothing is asked: of what is frozen, of the argument that has a derivative, and of what is detached.
+// No gradient is needed for frozen parameters, for the argument that has a derivative, and for detached values.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(

@@ -1,8 +1,8 @@
-// Gradients on their way to parameters: nothing is laid out, and thereby reduced, before it is there.
+// Gradients of functions of parameters: none is laid out, and thereby reduced, before it is that of the parameter.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-differentiate | FileCheck %s
 
-// Of a function of a parameter the gradient is laid out behind it; that of what depends on the batch is laid out as ever.
+// The gradient of a function of a parameter is laid out after it; one that depends on the batch is laid out as usual.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<8xf32>
 // CHECK: %[[Y:.*]] = plan.call "aten.mul.Tensor"
@@ -26,7 +26,7 @@ func.func @forward(
 
 // -----
 
-// What is rounded to be gathered has the gradient that nobody rounded.
+// A parameter that is rounded before it is gathered has an unrounded gradient.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<6x8xf32>
 // CHECK: %[[GW:.*]] = plan.call "meshplan.weight_gradient"({{.*}} -> tensor<6x8xf32>
@@ -69,7 +69,7 @@ func.func @forward(
 
 // -----
 
-// A parameter that is stored in less than it is read in: its gradient is as it was made, for 'reduce' or a master.
+// A parameter that is stored narrower than it is read: its gradient stays wide, for 'reduce' or a master.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<8xbf16>
 // CHECK-SAME: -> (tensor<f32> {{.*}}, tensor<8xf32> {plan.gradient_of
@@ -87,7 +87,7 @@ func.func @forward(
 
 // -----
 
-// Of an operator without a record nothing is known: its gradient is laid out, and thereby reduced, before its derivative.
+// Nothing is known of an operator without a record: its gradient is laid out, and thereby reduced, before its derivative.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<8x8xf32>
 // CHECK: %[[E:.*]] = plan.call "aten.linalg_matrix_exp.default"(%{{.*}})

@@ -1,8 +1,8 @@
-// What the plan says of parameters that the loss does not reach.
+// The plan's statement 'unused' about parameters that the loss does not reach.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-differentiate | FileCheck %s
 
-// The loss does not reach p, and reaches q through what has no gradient only.
+// The loss does not reach p, and reaches q only through a call that has no gradient.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 // CHECK-LABEL: func.func @step(
@@ -21,7 +21,7 @@ func.func @forward(
 
 // -----
 
-// Of what cannot be differentiated the plan asks nothing. No copy is left behind.
+// A call without a derivative is accepted before a detach. No copy of the function is left over.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 // CHECK-LABEL: func.func @forward(

@@ -1,4 +1,4 @@
-// Parameters that the loss does reach, against the plan. Messages stand at its places, which this file has not.
+// Parameters that the plan calls unused but that the loss reaches. Messages are located in the plan, not in this file.
 // REQUIRES: meshplan-opt
 // RUN: not %meshplan-opt %s --split-input-file --plan-differentiate 2>&1 | FileCheck %s
 
@@ -39,7 +39,7 @@ func.func @forward(
 
 // -----
 
-// Also in front of an operator that has no derivative.
+// Also when the path passes an operator without a derivative.
 // CHECK: b.plan:5:10: error: the loss depends on parameter 'p', and 'unused' says that it does not
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0

@@ -1,9 +1,9 @@
-// Parameters that the loss reaches through what is constant almost everywhere, and through nothing else, have gradients
-// of zeros, as in PyTorch.
+// Parameters that the loss reaches only through calls that are constant almost everywhere have gradients of zeros, as
+// in PyTorch.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-differentiate | FileCheck %s
 
-// Also behind what has a derivative. A quotient that is rounded is constant in both.
+// Also after a call with a derivative. A rounded quotient is constant in both operands.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %[[P:[a-z0-9]*]]: tensor<4xf32>
 // CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<4xf32> {plan.names = ["q"]
@@ -28,7 +28,7 @@ func.func @forward(
 
 // -----
 
-// Nothing is added to another gradient.
+// Zeros are not added to another gradient.
 // CHECK-LABEL: func.func @step(
 // CHECK-NOT: aten.zeros
 // CHECK-NOT: aten.add

@@ -1,5 +1,5 @@
 // REQUIRES: meshplan-opt
-// On a GPU the gradients of attention in 16 bits read what the forward call made.
+// On a GPU the gradients of attention in 16 bits read the saved results of the forward call.
 // RUN: %meshplan-opt %s --split-input-file --plan-keep-attention-results=device=cuda | FileCheck %s
 // RUN: %meshplan-opt %s --split-input-file --plan-keep-attention-results | FileCheck %s --check-prefix=CPU
 
@@ -22,7 +22,7 @@ func.func @causal(%q: tensor<2x4x6x8xbf16>, %k: tensor<2x2x6x8xbf16>, %v: tensor
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Of another scale, in f32, and with heads of a size that the kernels do not take: none has them.
+// With another scale, in f32, or with a head size that the kernels do not support, nothing is saved.
 // CHECK-LABEL: @others
 // CHECK-NOT: logsumexp =
 func.func @others(%q: tensor<2x4x6x8xbf16>, %k: tensor<2x4x6x8xbf16>, %g: tensor<2x4x6x8xbf16>, %wide: tensor<2x4x6x8xf32>, %odd: tensor<2x4x6x6xbf16>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xf32>, tensor<2x4x6x6xbf16>, tensor<2x4x6x8xbf16>, tensor<2x4x6x8xf32>, tensor<2x4x6x6xbf16>) {
@@ -45,7 +45,7 @@ func.func @others(%q: tensor<2x4x6x8xbf16>, %k: tensor<2x4x6x8xbf16>, %g: tensor
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// The same tensors under a mask are another attention.
+// The same tensors with a mask are another attention call.
 // CHECK-LABEL: @masked
 // CHECK-NOT: logsumexp =
 func.func @masked(%q: tensor<2x4x6x8xbf16>, %m: tensor<2x6xi1>) -> (tensor<2x4x6x8xbf16>, tensor<2x4x6x8xbf16>) {

@@ -1,9 +1,9 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-add-optimizer-step | FileCheck %s
 
-// What is no number is noted of the rank's own addend, and counted of the gradient: once for each division of
-// parameters. The optimizer gets the count, and the number of steps that have changed something; the run gets it as an
-// output.
+// Non-finite elements are noted in the rank's own addend and counted in the gradient, once per layout of parameters.
+// The optimizer reads the count and the number of steps that changed something; the count is also an output for the
+// run.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.optimizer adam groups [{lr = 0.5 : f64}] {nonfinite = #plan<nonfinite skip>}
 // CHECK: func.func @step(%[[A:arg0]]: {{.*}}, %[[B:arg1]]:
@@ -31,8 +31,8 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.k
 
 // -----
 
-// The loss is scaled before it is differentiated, in its own type; the norm of all gradients, and so the factor of the
-// optimizer, are those of the loss itself.
+// The loss is scaled in its own type before the backward pass; the norm of all gradients, and so the factor of the
+// optimizer, are those of the unscaled loss.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.precision {loss_scale = #plan.loss_scale<initial = 65536.0 : f64, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000>}
 plan.optimizer sgd groups [{lr = 0.5 : f64}] clip 2.0 {nonfinite = #plan<nonfinite stop>}
@@ -55,7 +55,7 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 
 // -----
 
-// Without a norm the factor undoes the scale; one that is stated does not change. Nobody looks for what is no number.
+// Without a norm the factor undoes the scale; a fixed scale does not change. Nothing counts non-finite elements.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.precision {loss_scale = #plan.loss_scale<initial = 1024.0 : f64>}
 plan.optimizer sgd groups [{lr = 0.5 : f64}]

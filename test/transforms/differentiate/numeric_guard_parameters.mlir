@@ -1,9 +1,9 @@
-// What is looked at for which parameter, and by which numbers steps are counted.
+// Which gradients are checked for which parameters, and which step count the optimizer reads.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-add-optimizer-step | FileCheck %s
 
-// A frozen parameter has no gradient to look at. A tied one is named by its first name; the number of steps is that of
-// those that have changed something, for the momentum, too.
+// A frozen parameter has no gradient to check. A tied one is reported by its first name; the step count is that of the
+// steps that changed something, also for the momentum.
 plan.mesh []
 plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.5 : f64}] {nonfinite = #plan<nonfinite stop>}
 // CHECK: func.func @step(
@@ -26,8 +26,8 @@ func.func @step(%frozen: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.
 
 // -----
 
-// The gradient is looked at as it is added up: behind the conversion to the type in which that is done. With a master it
-// is counted as the optimizer takes it.
+// The addend is checked in the type in which it is reduced: after the conversion to that type. With a master, the
+// gradient that the optimizer reads is counted.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, reduce = bf16}
 plan.optimizer sgd groups [{lr = 0.5 : f64}] {nonfinite = #plan<nonfinite skip>}
@@ -47,7 +47,7 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind
 
 // -----
 
-// A factor of the norm, a count and a scale: each call of the optimizer gets all of them, also of a group with another
+// A factor of the norm, a count and a scale: each call of the optimizer reads all of them, also in a group with another
 // rate.
 plan.mesh []
 plan.precision {loss_scale = #plan.loss_scale<initial = 8.0 : f64, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3>}

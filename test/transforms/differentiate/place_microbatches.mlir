@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-microbatches | FileCheck %s
 
-// Time is the last axis of the mesh, and the batch of each input of the step is divided over it. The forward program
+// Time is the last axis of the mesh, and the batch of each input of the step is sharded over it. The forward program
 // runs the whole batch.
 // CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 plan.mesh [#base.mesh_axis<"dp" = 2>]
@@ -32,8 +32,8 @@ func.func @step(%x: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = 
 
 // -----
 
-// Where a weight is divided over an axis of the batch, microbatches are runs of the batch, so that ranks can gather each.
-// Inputs that are whole are divided alike.
+// Where a weight is sharded over an axis of the batch, microbatches are runs of the batch, so that ranks can gather each.
+// Replicated inputs are split the same way.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.microbatches 3
 // CHECK-LABEL: func.func @step
@@ -53,8 +53,8 @@ func.func @step(%x: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = 
 
 // -----
 
-// With a mean of their own: inputs get the samples of all microbatches, each divided as one is, the backward pass begins
-// with a third, and what the step returns is added up. A gradient is, in front of where it is laid out.
+// With a mean of their own: inputs have the samples of all microbatches, each split as one is; the backward pass starts
+// with 1/3, and the results of the step are accumulated. A gradient is accumulated before it is laid out.
 // CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-NOT: plan.microbatches
@@ -93,7 +93,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>, plan.dims = ["batch",
 
 // -----
 
-// Random numbers of a microbatch follow those of the ones before: 20 for a dropout, 4 x 2 x 3 x 7 for attention.
+// Random numbers of a microbatch follow those of earlier microbatches: 20 for a dropout, 4 x 2 x 3 x 7 for attention.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.microbatches 2 mean
 !x = tensor<4x5xf32, #plan.sharding<[{}, {}]>>

@@ -15,7 +15,7 @@ func.func @step(%x: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = 
 
 // -----
 
-// Ranks share samples over two axes, and another input has fewer of them.
+// Samples are sharded over two axes, and another input has fewer of them.
 plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 3>]
 // expected-error@below {{the batch has 8 samples, and 2 microbatches on 6 groups of ranks need a multiple of 12}}
 // expected-note@below {{help: choose a number that divides the samples of a rank}}

@@ -1,9 +1,9 @@
-// Which inputs of the step are divided over time, and where.
+// Which inputs of the step are split into microbatches, and along which dim.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-microbatches | FileCheck %s
 
-// Each input with a dim `batch`, wherever that is. Inputs without names of dims, and what is no input, are whole in each
-// microbatch. All readers see the microbatch.
+// Each input with a dim `batch`, at any position. Inputs without named dims, and arguments that are not inputs, are
+// whole in each microbatch. All readers read the microbatch.
 // CHECK: plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 2>]
 plan.microbatches 2
@@ -29,7 +29,7 @@ func.func @step(%ids: tensor<6x8xi64, #plan.sharding<[{}, {"pod", "dp"}]>> {plan
 
 // -----
 
-// Without a step there is no time.
+// Without a step there are no microbatches.
 // CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-NOT: plan.microbatches

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-recompute | FileCheck %s
 
-// What only the module reads is made again from its input, once for all backward readers; what leaves it is kept.
+// Results that only the module reads are recomputed from its input, once for all backward readers; outputs are kept.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "mlp" keep []
 // CHECK-NOT: plan.recompute
@@ -32,12 +32,12 @@ func.func @step(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, t
 
 // -----
 
-// A named operator's results are kept, and what is behind it is made from them.
+// The results of a named operator are kept, and later calls are recomputed from them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "mlp" keep ["exp"]
 // CHECK-LABEL: func.func @step(
 func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #base.role<step>} {
-  // What is kept is not made again by plan-repeat-forward either.
+  // plan-repeat-forward does not recompute a kept result either.
   // CHECK: %[[A:.*]] = plan.call "aten.exp.default"(%arg0) {{.*}} {plan.kept}
   %a = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} in "mlp" : (tensor<4xf32>) -> tensor<4xf32>
   %b = plan.call "aten.relu.default"(%a) {self = #base.operand<0>} in "mlp" : (tensor<4xf32>) -> tensor<4xf32>
@@ -53,7 +53,7 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #bas
 
 // -----
 
-// Layouts that are stated between two calls are stated again: what a norm gives, and what a weight wants.
+// Constraints between two calls are repeated, too: that on the result of a norm, and that on the operand of a product.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "mlp" keep []
 // CHECK-LABEL: func.func @step(
@@ -74,7 +74,7 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #bas
 
 // -----
 
-// What draws random numbers has the same number when it is made again.
+// A call that draws random numbers has the same number when it is recomputed.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "mlp" keep []
 // CHECK-LABEL: func.func @step(%arg0: tensor<4xf32>, %arg1: tensor<f64>

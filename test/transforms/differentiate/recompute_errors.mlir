@@ -12,7 +12,7 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #bas
 
 // -----
 
-// What another module has, or the backward pass, does not help.
+// Calls of other modules, or of the backward pass, do not count.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "a" keep ["exp"]
 // expected-error @below {{'keep exp' keeps nothing: 'b' has no operator 'exp'}}

@@ -1,8 +1,8 @@
-// Modules for which nothing is made again.
+// Modules for which nothing is recomputed.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-recompute -o %t 2>&1 | FileCheck %s
 
-// What `a` makes leaves it, and the backward pass reads nothing of `b`; `c` has something.
+// The result of `a` leaves it, and the backward pass reads nothing of `b`; something of `c` is recomputed.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // CHECK: warning: 'recompute' does nothing for 'a': the backward pass reads nothing that is made inside and stays there
 // CHECK: note: help: take it out of the statement
@@ -26,7 +26,7 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #bas
 
 // -----
 
-// Of one statement the modules are counted.
+// For a statement with several modules, the message counts them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // CHECK: warning: 'recompute' does nothing for 'a' and 1 more
 // CHECK: note: help: take them out of the statement

@@ -1,8 +1,8 @@
-// Modules within modules, results that leave a module, and what is no call.
+// Modules within modules, results that leave a module, and operations that are not calls.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-recompute | FileCheck %s
 
-// Of several modules around a call the outermost decides: what the inner one passes to the rest of it is made again, too.
+// Of several modules around a call the outermost counts: results that the inner one passes to it are recomputed, too.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "layer.mlp" keep []
 plan.recompute "layer" keep []
@@ -23,7 +23,7 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #bas
 
 // -----
 
-// The inner module alone: what it passes on is kept, and only that.
+// The inner module alone: its outputs are kept, and nothing else.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "layer.mlp" keep []
 // CHECK-LABEL: func.func @step(
@@ -43,7 +43,7 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #bas
 
 // -----
 
-// A module whose name begins like another's is not inside it. An output of the model leaves every module.
+// A module whose name only starts like another's is not inside it. An output of the model leaves every module.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "layer" keep []
 // CHECK-LABEL: func.func @step(
@@ -60,7 +60,7 @@ func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes 
 
 // -----
 
-// A call of several results is kept if one of them leaves, and made once if none does, whichever is read.
+// A call with several results is kept if one of them leaves; otherwise it is recomputed once for all of its results.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "mlp" keep []
 // CHECK-LABEL: func.func @step(
@@ -87,7 +87,7 @@ func.func @step(%x: tensor<4x4xf32>) -> tensor<4x2xf32> attributes {plan.role = 
 
 // -----
 
-// A stated layout that a reader outside of the module has, too, keeps what is behind it; a match is no reader.
+// A constraint that is also read outside of the module keeps its operand; a match does not count as a reader.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "mlp" keep []
 // CHECK-LABEL: func.func @step(

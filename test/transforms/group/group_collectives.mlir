@@ -1,8 +1,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-group-collectives | FileCheck %s
 
-// ZeRO-3: two units, of two parameters and of one. Each is gathered where its first parameter is needed, once for each
-// pass, and reduced when the last gradient is there.
+// ZeRO-3: two units, of two parameters and of one. Each is gathered where its first parameter is read, once per forward
+// and backward pass, and reduced when its last gradient is computed.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK: plan.data
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
@@ -52,8 +52,8 @@ func.func @units(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, pl
 
 // -----
 
-// Parameters that stay whole: units say nothing, and 64 bytes are two gradients. No overlap of gradients makes what
-// reduces them blocking.
+// Replicated parameters: units do not matter, and 64 bytes are two gradients. Without overlap_gradients, their
+// reductions are blocking.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp"
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -73,7 +73,7 @@ func.func @buckets(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0,
 
 // -----
 
-// No bucket leaves each alone. Types, axes and statements are kept apart; so is what no statement is about.
+// Without 'bucket' each is alone. Types, axes and statements are kept apart, and so are parameters without a statement.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.data replicated over [#plan.axis<"dp">] bucket 4096 prefetch 0 as "data dp" {overlap_gradients}
@@ -105,7 +105,7 @@ func.func @apart(%a: !w {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: 
 
 // -----
 
-// ZeRO-1: new parameters of a unit are gathered in one piece behind the optimizer.
+// ZeRO-1: new parameters of a unit are gathered in one collective after the optimizer.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -126,7 +126,7 @@ func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}
 
 // -----
 
-// Between a parameter and its gather it may be converted: the conversion moves with it.
+// A parameter may be converted before its gather: the conversion moves with it.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -151,8 +151,8 @@ func.func @converted(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0
 
 // -----
 
-// A gather for a call of the forward pass belongs to that pass also where only backward calls read what the call makes:
-// it is no gather of the same unit for the backward pass.
+// A gather for a call of the forward pass belongs to that pass even if only backward calls read the call's result: it
+// is not coalesced with gathers of the same unit for the backward pass.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -179,7 +179,7 @@ func.func @passes(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, p
 
 // -----
 
-// A bucket of no bytes keeps apart what is in one unit: what is gathered, what is reduced and what is new.
+// A bucket of 0 bytes separates the tensors of a unit: gathered parameters, gradients and new parameters.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {overlap_gradients}
 plan.data optimizer over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {overlap_gradients}
@@ -215,7 +215,7 @@ func.func @alone(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, pl
 
 // -----
 
-// A collective whose result two parameters take is one collective: 64 bytes have room for it and the next one.
+// A collective whose result is the gradient of two parameters counts once: 64 bytes have room for it and the next one.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {overlap_gradients}
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -233,8 +233,8 @@ func.func @shared(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0},
 
 // -----
 
-// Hybrid: joining what is scattered moves the reductions of its results behind others of their piece, which they then
-// do not join.
+// Hybrid: coalescing reduce-scatters moves the all-reduces of their results after others of their bucket, which they
+// then cannot join.
 plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data pod, dp" {overlap_gradients}
 !whole = tensor<8xf32, #plan.sharding<[{}]>>

@@ -1,8 +1,8 @@
-// A data statement over axes that move nothing.
+// A data statement over axes on which nothing is communicated.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-group-collectives -o %t 2>&1 | FileCheck %s
 
-// The gradient is added up over dp, and not over tp. Of one rank, and of what is sharded, nothing is said.
+// The gradient is reduced over dp, but not over tp. There is no warning for an axis of size 1, or for sharded states.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"pp" = 1>]
 // CHECK: warning: 'data tp' does nothing: no gradient of its parameters is added up over ranks of these axes
 // CHECK: note: help: name the axes over which samples are divided, or remove the block

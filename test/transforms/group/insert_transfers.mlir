@@ -5,7 +5,7 @@
 !narrow = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xbf16, #plan.sharding<[{}]>>
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// A copy for each pass, where the parameter is first read; pieces of one bucket stay together.
+// One copy per forward and backward pass, where the parameter is first read; tensors of one bucket stay together.
 // CHECK-LABEL: func.func @passes(
 func.func @passes(%a: !narrow {plan.kind = #plan.kind<parameter>, plan.host}, %b: !narrow {plan.kind = #plan.kind<parameter>, plan.host},
                   %c: !narrow {plan.kind = #plan.kind<parameter>}) -> !whole {
@@ -28,7 +28,7 @@ func.func @passes(%a: !narrow {plan.kind = #plan.kind<parameter>, plan.host}, %b
   return %5 : !whole
 }
 
-// A parameter is converted on the device, and read there by all of a pass. What is returned is there, too.
+// A parameter is converted on the device, and read there throughout a pass. Results of the program are there, too.
 // CHECK-LABEL: func.func @converted(
 func.func @converted(%a: !flat {plan.kind = #plan.kind<parameter>, plan.host}) -> (!whole, !flat) {
   // CHECK-NEXT: %[[A:.*]] = plan.call "meshplan.to_device"(%arg0)
@@ -50,8 +50,8 @@ func.func @converted(%a: !flat {plan.kind = #plan.kind<parameter>, plan.host}) -
 !s = tensor<f64, #plan.sharding<[]>>
 !n = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// Gradients go to the host before the next ones are reduced, the last where the optimizer takes it; their sums of
-// squares are taken before. Numbers of the optimizer stay where they are.
+// Gradients move to the host before the next ones are reduced, the last one at the optimizer's call; their sums of
+// squares are computed before. Scalars of the optimizer stay where they are.
 // CHECK-LABEL: func.func @gradients(
 func.func @gradients(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %v: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !p, %h: !p,
                      %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host},
@@ -81,7 +81,7 @@ func.func @gradients(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %v: 
   return %5, %6#0, %6#1, %7#0, %7#1 : !n, !x, !x, !x, !x
 }
 
-// The state is on the host and the parameter is not: a copy is changed there, and assigned back.
+// The state is on the host and the parameter is not: a copy of the parameter is updated there, and assigned back.
 // CHECK-LABEL: func.func @optimizer(
 func.func @optimizer(%w: !x {plan.kind = #plan.kind<parameter>}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %r: !s)
     -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {
@@ -95,7 +95,7 @@ func.func @optimizer(%w: !x {plan.kind = #plan.kind<parameter>}, %g: !x, %m: !x 
   return %0#0, %0#1 : !x, !x
 }
 
-// The other way round: the device changes a copy.
+// The other way round: the device updates a copy.
 // CHECK-LABEL: func.func @parameters(
 func.func @parameters(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64}, %r: !s)
     -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {
@@ -115,7 +115,7 @@ func.func @parameters(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g:
 !w = tensor<8xbf16, #plan.sharding<[{}]>>
 !s = tensor<f64, #plan.sharding<[]>>
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// What the host has made of a master is converted there and copied to where ranks gather it.
+// A parameter that the host derives from a master is converted there and copied to the device, which gathers it.
 // CHECK-LABEL: func.func @master(
 func.func @master(%p: !w {plan.kind = #plan.kind<parameter>}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.copies, plan.host},
                   %k: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %r: !s)
@@ -135,7 +135,7 @@ func.func @master(%p: !w {plan.kind = #plan.kind<parameter>}, %g: !x, %m: !x {pl
   return %3, %0#0, %0#1 : !w, !x, !x
 }
 
-// Without anything on the host nothing is copied.
+// Without host memory nothing is copied.
 // CHECK-LABEL: func.func @device(
 func.func @device(%p: !b {plan.kind = #plan.kind<parameter>}) -> !w {
   // CHECK-NEXT: plan.all_gather %arg0

@@ -1,4 +1,4 @@
-// Where gradients leave the device, and what the optimizer's calls on the host read.
+// Where gradients move to the host, and what the optimizer's calls on the host read.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-insert-transfers | FileCheck %s
 
@@ -9,8 +9,8 @@
 !n = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 
-// Those of a piece leave before the first of the next piece is reduced, though each is waited for alone. The count of
-// elements that are no numbers is taken before, too; what reads several gradients stays where it was.
+// Gradients of a bucket move before the first of the next bucket is reduced, though each has its own wait. Non-finite
+// elements are counted before that, too; calls that read several gradients stay where they were.
 // CHECK-LABEL: func.func @pieces(
 func.func @pieces(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind = #plan.kind<parameter>}, %c: !x {plan.kind = #plan.kind<parameter>},
                   %g: !p, %h: !p, %i: !p, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host},
@@ -45,8 +45,8 @@ func.func @pieces(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind 
   return %5, %6#0, %6#1, %7#0, %7#1, %8#0, %8#1 : !n, !x, !x, !x, !x, !x, !x
 }
 
-// Behind the reduce-scatter over some ranks an all-reduce over the others, and a conversion: still the same gradient. One
-// that no ranks have to add up leaves where it is made.
+// A reduce-scatter over some ranks, an all-reduce over the others, and a conversion: still the same gradient. A gradient
+// that is not reduced moves where it is computed.
 !pods = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @converted(
 func.func @converted(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind = #plan.kind<parameter>}, %g: !pods, %v: !x,
@@ -69,7 +69,7 @@ func.func @converted(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.ki
   return %3#0, %3#1, %4#0, %4#1 : !x, !x, !x, !x
 }
 
-// Adam has two states, and its numbers (rate, step, factor of the norm) are read where they are.
+// Adam has two states, and its scalars (rate, step, factor of the norm) are read where they are.
 // CHECK-LABEL: func.func @adam(
 func.func @adam(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !p, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host},
                 %v: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %r: !s, %f: !s)
@@ -85,7 +85,7 @@ func.func @adam(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !p, %
   return %1#0, %1#1, %1#2 : !x, !x, !x
 }
 
-// An optimizer that keeps nothing changes the parameter where that lies.
+// An optimizer without state updates the parameter in the memory of that parameter.
 // CHECK-LABEL: func.func @keeps_nothing(
 func.func @keeps_nothing(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %v: !x {plan.kind = #plan.kind<parameter>}, %g: !x, %r: !s)
     -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 1 : i64}) {
@@ -104,7 +104,7 @@ func.func @keeps_nothing(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, 
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// A pass over microbatches changes its accumulators on the device, from copies of the parameters.
+// A program for microbatches accumulates on the device, from copies of the parameters.
 // CHECK-LABEL: func.func @accumulate(
 func.func @accumulate(%w: !flat {plan.kind = #plan.kind<parameter>, plan.host}, %sum: !addend {plan.kind = #plan.kind<accumulator>})
     -> (!addend {plan.updates = 1 : i64}) attributes {plan.runs = 3 : i64} {

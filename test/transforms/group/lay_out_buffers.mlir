@@ -1,8 +1,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-group-collectives --plan-lay-out-buffers | FileCheck %s
 
-// ZeRO-3: the parameters of a unit lie in one storage. Those that the backward pass gathers, too, are the first, so that
-// both passes take one run of it, in its order.
+// ZeRO-3: the parameters of a unit share one buffer. Those that the backward pass gathers, too, come first, so that both
+// the forward and the backward pass read one contiguous run of it, in its order.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients, contiguous_parameters, contiguous_gradients, register_buffers}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -60,7 +60,7 @@ func.func @forward(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names =
 
 // -----
 
-// 32 bytes are a piece: runs of the storage, whatever the order in which they are read.
+// 32 bytes are a bucket: runs of the buffer, whatever the order in which they are read.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -79,7 +79,7 @@ func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"]
 
 // -----
 
-// What ranks add up whole: a gradient is copied to its place as soon as it is made, and added up there.
+// Gradients that are reduced whole: each is copied to its location in the buffer once computed, and reduced there.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {overlap_gradients, contiguous_gradients}
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -104,7 +104,7 @@ func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"
 
 // -----
 
-// Microbatches add to the place itself.
+// Microbatches accumulate in that location itself.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {overlap_gradients, contiguous_gradients}
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -124,7 +124,7 @@ func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"
 
 // -----
 
-// Parts are added up within a pod, and then over all: what the reduce-scatter has made is added up where it lies.
+// Shards are reduced within a pod, and then over all: the result of the reduce-scatter is all-reduced in place.
 plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data pod, dp" {contiguous_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -142,7 +142,7 @@ func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"]
 
 // -----
 
-// New parameters are gathered into the old ones, where nothing else becomes of them.
+// New parameters are gathered into the old ones, unless they are used in another way.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -162,7 +162,7 @@ func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = [
 
 // -----
 
-// What is converted before it is gathered has no place.
+// A parameter that is converted before it is gathered cannot be contiguous.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'contiguous parameters' of 'a', which is stored as f32 and gathered as bf16: what is gathered is made anew each time}}
 // expected-note @below {{help: store parameters as they are gathered, with 'precision { storage bf16; master f32 }', or remove 'contiguous parameters'}}
@@ -179,7 +179,7 @@ func.func @converted(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = 
 
 // -----
 
-// What is gathered in more than it is stored in.
+// A parameter that is gathered in a wider type than it is stored in.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'contiguous parameters' of 'a', which is stored as bf16 and gathered as f32: what is gathered is made anew each time}}
 // expected-note @below {{help: remove 'gather f32' from 'precision', or remove 'contiguous parameters'}}

@@ -1,9 +1,9 @@
-// Which storages there are, and what has no place in one.
+// Which buffers exist, and which tensors are in none.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-lay-out-buffers | FileCheck %s
 
-// A storage holds parameters of one unit and one element type; what no unit names is a unit of its own. Only blocks that
-// say so have storages, and each says for itself who is told of them.
+// A buffer holds parameters of one unit and one element type; parameters that no unit names form their own. Only data
+// statements with the option have buffers, and each decides for itself whether NCCL registers them.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp on a" {contiguous_parameters}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp on b"
@@ -51,8 +51,8 @@ func.func @forward(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["
 
 // -----
 
-// Gradients that are reduced alone lie alone, those of one piece together. A parameter with two gradients has two
-// places, and two storages of one name do not become one.
+// Gradients that are reduced alone have a buffer each, those of one bucket share one. A parameter with two gradients
+// has two locations, and two buffers of the same name are not merged.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -79,7 +79,7 @@ func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"
 
 // -----
 
-// An accumulator of the same name is there already: the place has another.
+// There is already an accumulator of the same name: the new one has another name.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -96,7 +96,7 @@ func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"
 
 // -----
 
-// What else reads a new parameter, or converts it, keeps the gather from the old one's place.
+// A new parameter that is read elsewhere, or converted, is not gathered into the old one's location.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>

@@ -6,7 +6,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
-// Each unit is gathered where the one before is first read, and that of the backward pass, too.
+// Each unit is gathered where the unit before it is first read, also in the backward pass.
 // CHECK-LABEL: func.func @one(
 func.func @one(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 1},
                %c: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 2}) {
@@ -40,7 +40,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 2 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
-// Two ahead; pieces of one unit stay together, in their order.
+// Two ahead; gathers of one unit stay together, in their order.
 // CHECK-LABEL: func.func @two(
 func.func @two(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 1},
                %c: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 2}, %d: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 2}) {
@@ -68,7 +68,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
-// Nothing is gathered ahead.
+// Nothing is prefetched.
 // CHECK-LABEL: func.func @none(
 func.func @none(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 1}) {
   // CHECK-NEXT: plan.all_gather %arg0

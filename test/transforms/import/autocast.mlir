@@ -2,8 +2,8 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-autocast | FileCheck %s --check-prefixes=CHECK,CPU
 // RUN: %meshplan-opt %s --split-input-file --plan-autocast=device=cuda | FileCheck %s --check-prefixes=CHECK,CUDA
 
-// Products are in 16 bits, what reads them follows, and a sum with an f32 tensor is f32. Each tensor is converted once:
-// two products read %x. The statement has nothing else to say, and goes.
+// Products run in 16 bits, later calls follow, and a sum with an f32 tensor is f32. Each tensor is converted once: two
+// products read %x. The statement is complete and goes away.
 // CHECK-NOT: plan.precision
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: -> (tensor<2x8xf32>, tensor<2x8xbf16>)
@@ -26,8 +26,8 @@ func.func @forward(%x: tensor<2x8xf32>, %w: tensor<8x8xf32> {plan.kind = #plan.k
 
 // -----
 
-// What moves a tensor is made again behind its conversion: a parameter is converted as it is stored, and views of one
-// tensor share its conversion. What is converted between two modules belongs to the one that holds both.
+// A call that only moves elements is repeated after its conversion: a parameter is converted as it is stored, and views
+// of one tensor share its conversion. A conversion between two modules belongs to the module that contains both.
 // CHECK: plan.precision {master = f32}
 // CHECK-LABEL: func.func @forward
 // CHECK-NEXT: %[[H:.*]] = plan.call "aten.relu.default"(%arg0) {{.*}} in "m.a"
@@ -53,8 +53,8 @@ func.func @forward(%x: tensor<2x2x8xf32>, %w: tensor<8x8xf32> {plan.kind = #plan
 
 // -----
 
-// The lists differ: norms and softmax are in f32 on CUDA. On CPUs a norm's result has the type of its input, and weights
-// in f32 count beside it. Losses are f32 on both, also of logarithms that nothing else reads.
+// The lists differ: norms and softmax run in f32 on CUDA. On CPUs the result of a norm has the type of its input, f32
+// weights included. Losses are f32 on both, also of logarithms that nothing else reads.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[H:.*]] = plan.call "aten.mm.default"{{.*}} -> tensor<4x4xbf16>
 // CPU-NEXT: plan.call "aten.softmax.int"(%[[H]]) {{.*}} -> tensor<4x4xbf16>
@@ -82,8 +82,8 @@ func.func @forward(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>, %scale: tensor<4xf3
 
 // -----
 
-// Kernels of one type get the widest; integers and f64 stay; what the model converts itself stays, and what it has
-// widened is not rounded again.
+// Kernels that need one type get the widest; integers and f64 stay; the model's own conversions stay, and tensors that
+// it has widened are not rounded again.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[H:.*]] = plan.call "aten.mm.default"{{.*}} -> tensor<4x4xf16>
 // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[H]]) {dtype = f32
@@ -120,7 +120,7 @@ func.func @forward(%x: tensor<4x4xf32>) {
 
 // -----
 
-// What is made of integers and buffers alone is computed as it was, and converted where data meets it.
+// Values of integers and buffers alone are computed as before, and converted where data meets them.
 // CHECK-LABEL: func.func @forward
 // CHECK-NEXT: %[[P:.*]] = plan.call "aten.to.dtype"(%arg1) {dtype = f32
 // CHECK-NEXT: %[[A:.*]] = plan.call "aten.matmul.default"(%arg0, %[[P]]) {{.*}} -> tensor<4x4xf32>
@@ -160,7 +160,7 @@ func.func @forward(%x: tensor<4x4xf32>) {
 
 // -----
 
-// A number that bf16 cannot hold becomes the lowest one that it can, where an operator makes elements of it.
+// A scalar that bf16 cannot represent becomes the lowest bf16 value where an operator fills elements with it.
 // CHECK-LABEL: func.func @forward
 // CHECK: plan.call "aten.clamp.default"({{.*}}) {max = 4.000000e+00 : f64, min = -3.3895313892515355E+38 : f64, self = #base.operand<0>} : {{.*}} -> tensor<4x4xbf16>
 // CHECK-NEXT: plan.call "aten.masked_fill.Scalar"({{.*}}) {{.*}}value = 0xFFF0000000000000 : f64{{.*}} -> tensor<4x4xbf16>

@@ -39,7 +39,7 @@ func.func @steps_stay(%x: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
   return %0, %1 : tensor<6xf32>, tensor<6xf32>
 }
 
-// A slice of each dim: neither tiles one.
+// One slice of each dim: neither set tiles its dim.
 // CHECK-LABEL: @other_dims_stay
 // CHECK-NOT: split
 func.func @other_dims_stay(%x: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<4x2xf32>) {
@@ -74,7 +74,7 @@ func.func @slices_of_slices(%x: tensor<12xf32>) -> (tensor<4xf32>, tensor<4xf32>
   return %high, %low, %rest : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// An overlap as long as a gap: the sizes add up, but 4 to 8 is read twice and 8 to 12 not at all.
+// An overlap as long as a gap: the sizes add up, but 4 to 8 is read twice and 8 to 12 never.
 // CHECK-LABEL: @an_overlap_and_a_gap_stay
 // CHECK-NOT: split
 func.func @an_overlap_and_a_gap_stay(%x: tensor<12xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
@@ -84,7 +84,7 @@ func.func @an_overlap_and_a_gap_stay(%x: tensor<12xf32>) -> (tensor<8xf32>, tens
   return %0, %1 : tensor<8xf32>, tensor<4xf32>
 }
 
-// Every second element is as many as the first half.
+// Every second element: the size is that of the first half.
 // CHECK-LABEL: @a_step_beside_a_half_stays
 // CHECK-NOT: split
 func.func @a_step_beside_a_half_stays(%x: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
@@ -93,7 +93,7 @@ func.func @a_step_beside_a_half_stays(%x: tensor<12xf32>) -> (tensor<6xf32>, ten
   return %0, %1 : tensor<6xf32>, tensor<6xf32>
 }
 
-// One slice of all is no split, and neither is one that takes nothing beside it.
+// A single slice of the whole dim is not a split, nor is one of no elements.
 // CHECK-LABEL: @all_and_nothing_stay
 // CHECK-NOT: split
 func.func @all_and_nothing_stay(%x: tensor<12xf32>, %y: tensor<8xf32>) -> (tensor<12xf32>, tensor<8xf32>, tensor<0xf32>) {
@@ -103,7 +103,7 @@ func.func @all_and_nothing_stay(%x: tensor<12xf32>, %y: tensor<8xf32>) -> (tenso
   return %0, %1, %2 : tensor<12xf32>, tensor<8xf32>, tensor<0xf32>
 }
 
-// The first two thirds are not all.
+// The first two thirds are not the whole dim.
 // CHECK-LABEL: @a_rest_stays
 // CHECK-NOT: split
 func.func @a_rest_stays(%x: tensor<12xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
@@ -113,7 +113,7 @@ func.func @a_rest_stays(%x: tensor<12xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// Parts of the same sizes of two tensors are parts of each; a start beyond the front is the front.
+// Slices of the same sizes of two tensors are separate; a start before the first element is the first element.
 // CHECK-LABEL: @two_tensors
 // CHECK: %[[X:.*]]:2 = plan.call "aten.split_with_sizes.default"(%arg0) {{.*}}split_sizes = [1, 2]
 // CHECK: %[[Y:.*]]:2 = plan.call "aten.split_with_sizes.default"(%arg1) {{.*}}split_sizes = [2, 1]

@@ -1,9 +1,9 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-simplify | FileCheck %s
 
-// Operators that are several others.
+// Operators that are decomposed into several others.
 
-// A tensor with too few dims gets them before it is joined.
+// A tensor with too few dims is reshaped before it is joined.
 // CHECK-LABEL: func.func @stack
 // CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #base.operand<0>, shape = [1, 6]} in "m"
 // CHECK-NEXT: plan.call "aten.cat.default"(%arg0, %[[ROW]]) {dim = 0 : i64, {{.*}} in "m" : (tensor<4x6xf32>, tensor<1x6xf32>) -> tensor<5x6xf32>
@@ -20,7 +20,7 @@ func.func @at_least(%x: tensor<4x6xf32>, %y: tensor<6xf32>) -> (tensor<4x6xf32>,
   return %0#0, %0#1 : tensor<4x6xf32>, tensor<1x6xf32>
 }
 
-// The first two of a grid by columns change places.
+// With indexing "xy", the first two dims of a grid are swapped.
 // CHECK-LABEL: func.func @grid
 // CHECK-NEXT: %[[X:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #base.operand<0>, shape = [1, 4]}
 // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%[[X]]) {self = #base.operand<0>, size = [3, 4]}
@@ -39,7 +39,7 @@ func.func @tensordot(%x: tensor<2x3x4xf32>, %y: tensor<3x5x2xf32>) -> tensor<4x5
   return %0 : tensor<4x5xf32>
 }
 
-// A dim of size 1 that stands for all of another is no pair of one letter.
+// A dim of size 1 that broadcasts along another is not a pair of the same letter.
 // CHECK-LABEL: func.func @tensordot_of_one
 // CHECK-NEXT: plan.call "aten.tensordot.default"
 func.func @tensordot_of_one(%x: tensor<2x1xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
@@ -57,7 +57,7 @@ func.func @kron(%x: tensor<2x3xf32>, %y: tensor<4xf32>) -> tensor<2x12xf32> {
   return %0 : tensor<2x12xf32>
 }
 
-// A chain is multiplied where it takes the fewest operations: the small product first.
+// A chain of products is computed in the order with the fewest operations: the small product first.
 // CHECK-LABEL: func.func @chain
 // CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #base.operand<0>, shape = [1, 8]}
 // CHECK-NEXT: %[[FIRST:.*]] = plan.call "aten.mm.default"(%[[ROW]], %arg1) {{.*}} -> tensor<1x2xf32>
@@ -68,7 +68,7 @@ func.func @chain(%x: tensor<8xf32>, %y: tensor<8x2xf32>, %z: tensor<2x9xf32>) ->
   return %0 : tensor<9xf32>
 }
 
-// What is multiplied with 0 is not read: it may be no number.
+// An operand that is multiplied by 0 is not read: it may be NaN.
 // CHECK-LABEL: func.func @alone
 // CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "aten.einsum.default"(%arg1, %arg2) {equation = "bij,bjk->ik",
 // CHECK-NEXT: plan.call "aten.mul.Scalar"(%[[PRODUCT]]) {other = 2 : i64,
@@ -89,7 +89,7 @@ func.func @weight_norm(%v: tensor<4x3x2xbf16>, %g: tensor<4x1x1xbf16>) -> tensor
   return %0 : tensor<4x3x2xbf16>
 }
 
-// Bags of one size are rows of an embedding; those of several sizes stay.
+// Bags of one size are rows of an embedding; bags of several sizes stay.
 // CHECK-LABEL: func.func @bags
 // CHECK: %[[ROWS:.*]] = plan.call "aten.embedding.default"({{.*}} -> tensor<3x2x6xf32>
 // CHECK-NEXT: plan.call "aten.mean.dim"(%[[ROWS]]) {dim = [1], {{.*}} -> tensor<3x6xf32>
@@ -103,7 +103,7 @@ func.func @bags(%w: tensor<12x6xf32>, %i: tensor<6xi64>, %o: tensor<3xi64>) -> (
   return %0#0, %1#0 : tensor<3x6xf32>, tensor<3x6xf32>
 }
 
-// Copies of a dim with several elements stand one behind the other; one of a single element is repeated.
+// Copies of a dim with several elements are concatenated; a single element is expanded.
 // CHECK-LABEL: func.func @repeat
 // CHECK-NEXT: %[[COPIES:.*]] = plan.call "aten.cat.default"(%arg0, %arg0) {dim = 1 : i64, {{.*}} -> tensor<1x12xf32>
 // CHECK-NEXT: %[[ALL:.*]] = plan.call "aten.repeat.default"(%[[COPIES]]) {repeats = [3, 1], self = #base.operand<0>} {{.*}} -> tensor<3x12xf32>
@@ -125,7 +125,7 @@ func.func @many_copies(%x: tensor<4xf32>) -> tensor<68xf32> {
   return %0 : tensor<68xf32>
 }
 
-// A gate is the second half of the features; 16 bits are computed in 32, as by its kernel.
+// The gate is the second half of the features; 16 bits are computed in f32, as by PyTorch's kernel.
 // CHECK-LABEL: func.func @gated
 // CHECK-NEXT: %[[HALVES:.*]]:2 = plan.call "aten.split.Tensor"(%arg0) {dim = 1 : i64, self = #base.operand<0>, split_size = 3 : i64}
 // CHECK-NEXT: %[[GATE:.*]] = plan.call "aten.sigmoid.default"(%[[HALVES]]#1)

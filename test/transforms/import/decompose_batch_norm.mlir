@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-decompose-batch-norm | FileCheck %s
 
-// Statistics of 16-bit numbers are made in f32. Evaluation has the running ones, arguments 1 and 2, in their place.
+// Statistics of 16-bit values are computed in f32. Evaluation reads the running ones instead, arguments 1 and 2.
 // CHECK-LABEL: func.func @forward
 // CHECK-NEXT: %[[X:.*]] = plan.call "aten.to.dtype"(%arg0) {dtype = f32
 // CHECK-NEXT: %[[M:.*]] = plan.call "aten.mean.dim"(%[[X]]) {dim = [0, 2], keepdim = true, {{.*}} in "norm" {plan.in_evaluation = 1 : i64} : (tensor<2x4x8xf32>) -> tensor<1x4x1xf32>
@@ -14,7 +14,7 @@
 // CHECK-NEXT: %[[W:.*]] = plan.call "aten.view.default"(%arg3) {{.*}} -> tensor<1x4x1xf32>
 // CHECK-NEXT: %[[P:.*]] = plan.call "aten.mul.Tensor"(%[[N]], %[[W]])
 // CHECK-NEXT: %[[Y:.*]] = plan.call "aten.to.dtype"(%[[P]]) {dtype = bf16
-// The variance moves without bias: 16 numbers of each channel, 0.25 * 16 / 15.
+// The running variance is unbiased: 16 elements of each channel, 0.25 * 16 / 15.
 // CHECK-NEXT: %[[I:.*]] = plan.call "aten.view.default"(%[[M]])
 // CHECK-NEXT: %[[D:.*]] = plan.call "aten.mul.Scalar"(%[[I]]) {other = 2.500000e-01
 // CHECK-NEXT: %[[O:.*]] = plan.call "aten.mul.Scalar"(%arg1) {other = 7.500000e-01
@@ -46,7 +46,7 @@ func.func @evaluation(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4x
 
 // -----
 
-// A module that is called twice has in evaluation its buffer both times, and so have all who read what it leaves there.
+// In evaluation a module that is called twice reads its buffer both times, and so do all readers of its updates.
 // CHECK-LABEL: func.func @twice
 // CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 1 : i64}
 // CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 2 : i64}
@@ -64,7 +64,7 @@ func.func @twice(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4xf32>)
 
 // -----
 
-// Without running statistics evaluation has those of the batch as well.
+// Without running statistics evaluation also uses those of the batch.
 // CHECK-LABEL: func.func @untracked
 // CHECK-NOT: batch_norm
 // CHECK: plan.call "aten.mean.dim"(%arg0) {dim = [0],

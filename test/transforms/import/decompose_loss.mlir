@@ -1,9 +1,9 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-decompose-loss | FileCheck %s
 
-// Cross entropy as sums that can be divided over the vocabulary.
+// Cross entropy as sums that can be sharded over the vocabulary.
 
-// The mean over the targets that count.
+// The mean over the targets that are not ignored.
 // CHECK-LABEL: func.func @mean
 // CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0) {input = #base.operand<0>} in "loss" : (tensor<6x10xf32>) -> tensor<6xf32>
 // CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]]) {input = #base.operand<0>, max = #base.operand<1>} in "loss"
@@ -21,7 +21,7 @@ func.func @mean(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   return %loss : tensor<f32>
 }
 
-// Their sum, with another number that does not count.
+// Their sum, with another ignore_index.
 // CHECK-LABEL: func.func @sum
 // CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"({{.*}}ignore_index = 0 : i64
 // CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]])
@@ -33,7 +33,7 @@ func.func @sum(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   return %loss : tensor<f32>
 }
 
-// Each by itself.
+// One loss per target.
 // CHECK-LABEL: func.func @none
 // CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"
 // CHECK-NEXT: return %[[LOSSES]]
@@ -44,7 +44,7 @@ func.func @none(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<6xf32> {
   return %loss : tensor<6xf32>
 }
 
-// 16 bits do not hold the number of tokens: total and count are 32-bit, as are sums over a row.
+// f16 and bf16 cannot represent the token count: total and count are f32, and so are sums over a row.
 // CHECK-LABEL: func.func @narrow
 // CHECK: plan.call "meshplan.row_sum_exp"{{.*}}-> tensor<6xf32>
 // CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"{{.*}}-> tensor<6xbf16>
@@ -59,7 +59,7 @@ func.func @narrow(%x: tensor<6x10xbf16>, %t: tensor<6xi64>) -> tensor<bf16> {
   return %loss : tensor<bf16>
 }
 
-// Classes in the middle go last, and there is a loss for each target.
+// Classes in a middle dim move to the end, and there is a loss per target.
 // CHECK-LABEL: func.func @positions
 // CHECK-NEXT: %[[LAST:.*]] = plan.call "aten.permute.default"(%arg0) {dims = [0, 2, 3, 1], {{.*}} : (tensor<2x10x3x4xf32>) -> tensor<2x3x4x10xf32>
 // CHECK-NEXT: %[[ROWS:.*]] = plan.call "aten.reshape.default"(%[[LAST]]) {{.*}} -> tensor<24x10xf32>
@@ -76,7 +76,7 @@ func.func @positions(%x: tensor<2x10x3x4xf32>, %t: tensor<2x3x4xi64>) -> tensor<
   return %loss : tensor<2x3x4xf32>
 }
 
-// A mean over them needs no shape of its own.
+// Their mean needs no reshape.
 // CHECK-LABEL: func.func @mean_of_positions
 // CHECK: plan.call "meshplan.row_max"{{.*}} : (tensor<6x10xf32>)
 // CHECK: %[[MEAN:.*]] = plan.call "aten.div.Tensor"
@@ -87,7 +87,7 @@ func.func @mean_of_positions(%x: tensor<2x10x3xf32>, %t: tensor<2x3xi64>) -> ten
   return %loss : tensor<f32>
 }
 
-// Logarithms of probabilities are picked as they are.
+// Log-probabilities are picked unchanged.
 // CHECK-LABEL: func.func @log_probabilities
 // CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1) {input = #base.operand<0>, target = #base.operand<1>}
 // CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[PICKED]], %arg1) {classes = 10 : i64, ignore_index = 3 : i64, picked = #base.operand<0>, target = #base.operand<1>}
@@ -102,7 +102,7 @@ func.func @log_probabilities(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<
   return %loss : tensor<f32>
 }
 
-// Also those of positions, without reduction.
+// Also with several positions per sample, without reduction.
 // CHECK-LABEL: func.func @log_probabilities_of_positions
 // CHECK-NEXT: %[[LAST:.*]] = plan.call "aten.permute.default"(%arg0)
 // CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"
@@ -115,7 +115,7 @@ func.func @log_probabilities_of_positions(%x: tensor<2x10x3x4xf32>, %t: tensor<2
   return %loss : tensor<2x3x4xf32>
 }
 
-// The form that also gives the weight of all targets, if nobody reads that.
+// The form that also returns the total weight of the targets, if nothing reads that.
 // CHECK-LABEL: func.func @total_weight_unread
 // CHECK: %[[MEAN:.*]] = plan.call "aten.div.Tensor"
 // CHECK-NEXT: return %[[MEAN]]
@@ -135,7 +135,7 @@ func.func @total_weight_read(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<
   return %loss#1 : tensor<f32>
 }
 
-// Weights of classes: each target has one, and the mean divides by their sum.
+// Class weights: each target has one, and the mean divides by their sum.
 // CHECK-LABEL: func.func @weighted
 // CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %arg1) {ignore_index = -100 : i64, target = #base.operand<1>, weight = #base.operand<0>} in "loss" : (tensor<10xf32>, tensor<6xi64>) -> tensor<6xf32>
 // CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0)
@@ -154,7 +154,7 @@ func.func @weighted(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>)
   return %loss : tensor<f32>
 }
 
-// Also of logarithms of probabilities. A sum is divided by nothing.
+// Also of log-probabilities. A sum is not divided.
 // CHECK-LABEL: func.func @weighted_log_probabilities
 // CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %arg1) {ignore_index = 3 : i64
 // CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1)
@@ -188,7 +188,7 @@ func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   return %loss : tensor<f32>
 }
 
-// Both, of 16 bits and of positions: the total of the weights is 32-bit too.
+// Both, in 16 bits and with positions: the sum of the weights is f32, too.
 // CHECK-LABEL: func.func @smoothed_weighted_positions
 // CHECK: %[[TARGETS:.*]] = plan.call "aten.reshape.default"(%arg1) {{.*}} -> tensor<6xi64>
 // CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %[[TARGETS]]) {{.*}} -> tensor<6xbf16>
@@ -206,7 +206,7 @@ func.func @smoothed_weighted_positions(%x: tensor<2x10x3xbf16>, %t: tensor<2x3xi
   return %loss : tensor<bf16>
 }
 
-// Forms that the kernels do not have stay: weights that are not one number of the same type for each class,
+// Forms that the kernels do not support stay: weights that are not one element of the same type per class,
 // CHECK-LABEL: func.func @other_weights
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 // CHECK-NEXT: "aten.nll_loss_nd.default"
@@ -220,7 +220,7 @@ func.func @other_weights(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10x
   return %0, %1 : tensor<f32>, tensor<f32>
 }
 
-// probabilities as target,
+// probabilities as targets,
 // CHECK-LABEL: func.func @probabilities
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 func.func @probabilities(%x: tensor<6x10xf32>, %t: tensor<6x10xf32>) -> tensor<f32> {
@@ -229,7 +229,7 @@ func.func @probabilities(%x: tensor<6x10xf32>, %t: tensor<6x10xf32>) -> tensor<f
   return %loss : tensor<f32>
 }
 
-// integers for logits, or targets that are no numbers of classes,
+// integer logits, or targets that are not class indices,
 // CHECK-LABEL: func.func @other_types
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
@@ -241,7 +241,7 @@ func.func @other_types(%x: tensor<6x10xi64>, %t: tensor<6xi64>, %y: tensor<6x10x
   return %0, %1 : tensor<f32>, tensor<f32>
 }
 
-// targets of other rows.
+// targets with another number of rows.
 // CHECK-LABEL: func.func @other_rows
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 func.func @other_rows(%x: tensor<6x10x4xf32>, %t: tensor<4x6xi64>) -> tensor<f32> {
@@ -250,7 +250,7 @@ func.func @other_rows(%x: tensor<6x10x4xf32>, %t: tensor<4x6xi64>) -> tensor<f32
   return %0 : tensor<f32>
 }
 
-// Of one sample without a dim for samples.
+// A single sample without a dim for samples.
 // CHECK-LABEL: func.func @one_sample
 // CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #base.operand<0>, shape = [1, 10]}
 // CHECK-NEXT: %[[TARGET:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #base.operand<0>, shape = [1]}

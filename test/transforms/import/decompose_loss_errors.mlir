@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-decompose-loss
 
-// Extents of inputs that an exporter took for independent, and that the plan binds.
+// Extents of inputs that an exporter treated as independent, but that the plan makes equal.
 func.func @forward(
     // expected-note @below {{the logits are made of this input}}
     %ids: tensor<3x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["ids"]},

@@ -1,9 +1,9 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-fold-attention | FileCheck %s
 
-// Attention as one op, and heads that are repeated.
+// Attention as one op, and repeated heads.
 
-// Without a mask; the default scale is that of 16 features. The module stays.
+// Without a mask; the default scale is that of 16 features. The module is kept.
 // CHECK-LABEL: func.func @plain
 // CHECK-NEXT: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg1, %arg2)
 // CHECK-SAME: {key = #base.operand<1>, query = #base.operand<0>, scale = 2.500000e-01 : f64, value = #base.operand<2>} in "model.attention"
@@ -19,7 +19,7 @@ func.func @plain(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Options that the model gives, and logsumexp of doubles.
+// Options that the model sets, and logsumexp of doubles.
 // CHECK-LABEL: func.func @options
 // CHECK-NEXT: "meshplan.attention"
 // CHECK-SAME: {causal = true, dropout = 1.000000e-01 : f64,
@@ -36,7 +36,7 @@ func.func @options(
   return %out : tensor<2x4x8x16xf64>
 }
 
-// Three dims are four with one head.
+// Three dims become four with one head.
 // CHECK-LABEL: func.func @three_dims
 // CHECK: %[[Q:.*]] = plan.call "aten.unsqueeze.default"(%arg0) {dim = 1
 // CHECK: %[[K:.*]] = plan.call "aten.unsqueeze.default"(%arg1)
@@ -67,7 +67,7 @@ func.func @two_dims(
   return %out : tensor<8x16xf32>
 }
 
-// One key head for all queries broadcasts.
+// One key head is broadcast to all queries.
 // CHECK-LABEL: func.func @broadcast_heads
 // CHECK: "meshplan.attention"(%arg0, %arg1, %arg2)
 func.func @broadcast_heads(
@@ -80,7 +80,7 @@ func.func @broadcast_heads(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Keys of one batch for queries of two: the kernel does not stretch them.
+// Keys of one sample for queries of two: the kernel does not broadcast them.
 // CHECK-LABEL: func.func @broadcast_batch
 // CHECK-NEXT: "aten.scaled_dot_product_attention.default"
 func.func @broadcast_batch(
@@ -147,7 +147,7 @@ func.func @decomposed(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Repeated while the heads stood behind the sequence: the source is transposed instead.
+// Repeated while the heads came after the sequence: the source is transposed instead.
 // CHECK-LABEL: func.func @heads_last
 // CHECK-NEXT: %[[KEY:.*]] = plan.call "aten.transpose.int"(%arg1) {dim0 = 1 : i64, dim1 = 2 : i64, {{.*}}-> tensor<2x2x8x16xf32>
 // CHECK-NEXT: %[[VALUE:.*]] = plan.call "aten.transpose.int"(%arg2)
@@ -180,7 +180,7 @@ func.func @heads_last(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// One head of keys for all queries.
+// One key head for all queries.
 // CHECK-LABEL: func.func @one_group
 // CHECK: "meshplan.attention"(%arg0, %arg1, %arg2)
 func.func @one_group(
@@ -197,7 +197,7 @@ func.func @one_group(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// The operator groups heads itself, and the model repeats the two that it is given from one.
+// The operator groups heads itself, and the model repeats its two heads from one.
 // CHECK-LABEL: func.func @grouped_by_the_op
 // CHECK: "meshplan.attention"(%arg0, %arg1, %arg2)
 // CHECK-SAME: (tensor<2x4x8x16xf32>, tensor<2x1x8x16xf32>, tensor<2x1x8x16xf32>)
@@ -234,7 +234,7 @@ func.func @tiled(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Only keys are repeated: both stay, as they must have as many heads.
+// Only keys are repeated: both stay, because keys and values need the same number of heads.
 // CHECK-LABEL: func.func @values_not_repeated
 // CHECK: %[[KEY:.*]] = plan.call "aten.repeat_interleave.self_int"
 // CHECK: "meshplan.attention"(%arg0, %[[KEY]], %arg2)

@@ -29,7 +29,7 @@ func.func @minus_infinity(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// The lowest number leaves no share either, as each query sees itself.
+// The lowest finite value also gives a probability of 0, because each query sees itself.
 // CHECK-LABEL: func.func @lowest_number
 // CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2) {causal = true, key =
 func.func @lowest_number(
@@ -50,7 +50,7 @@ func.func @lowest_number(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// The same as older models write it: the upper triangle of a full tensor.
+// As older models write it: the upper triangle of a full tensor.
 // CHECK-LABEL: func.func @lowest_number_filled
 // CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2) {causal = true, key =
 func.func @lowest_number_filled(
@@ -69,7 +69,7 @@ func.func @lowest_number_filled(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// With padding a query may see nothing, and the lowest number spreads its share over all keys: the mask stays.
+// With padding a query may see no key, and the lowest value then spreads its probability over all keys: the mask stays.
 // CHECK-LABEL: func.func @lowest_number_padded
 // CHECK: %[[MASK:.*]] = plan.call "aten.where.Scalar"
 // CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[MASK]]) {key = #base.operand<1>, mask = #base.operand<3>
@@ -95,7 +95,7 @@ func.func @lowest_number_padded(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// A number that scores can outweigh hides nothing.
+// A value that scores can outweigh hides nothing.
 // CHECK-LABEL: func.func @low_number
 // CHECK: %[[MASK:.*]] = plan.call "aten.where.Scalar"
 // CHECK: "meshplan.attention"(%arg0, %arg1, %arg2, %{{.*}}) {key = #base.operand<1>, mask = #base.operand<3>
@@ -156,7 +156,7 @@ func.func @zeros(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Beside slopes times positions the lowest number still hides: the slopes stay, one row for all queries.
+// Beside slopes times positions the lowest value still hides: the slopes stay, one row for all queries.
 // CHECK-LABEL: func.func @alibi
 // CHECK: %[[BIAS:.*]] = plan.call "aten.mul.Tensor"
 // CHECK-NEXT: %[[MASK:.*]] = plan.call "aten.reshape.default"(%[[BIAS]]) {{.*}} -> tensor<1x4x1x8xf32>
@@ -218,7 +218,7 @@ func.func @any_bias(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Nor does what a model has learned come close to the lowest number.
+// A learned bias does not come close to the lowest value either.
 // CHECK-LABEL: func.func @learned_bias
 // CHECK: %[[BIAS:.*]] = plan.call "aten.unsqueeze.default"
 // CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[BIAS]]) {causal = true, {{.*}}mask = #base.operand<3>
@@ -271,7 +271,7 @@ func.func @two_biases(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// A bias that is doubled is another one.
+// A doubled bias is not the same bias.
 // CHECK-LABEL: func.func @doubled_bias
 // CHECK: %[[ALL:.*]] = plan.call "aten.add.Tensor"{{.*}}alpha = 2
 // CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[ALL]]) {key =
@@ -293,7 +293,7 @@ func.func @doubled_bias(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// What hides keys by query stays a mask, and so does the bias: both are one operand, their sum.
+// A mask that hides keys per query stays, and so does the bias: both become one operand, their sum.
 // CHECK-LABEL: func.func @bias_beside_a_mask
 // CHECK: %[[ALL:.*]] = plan.call "aten.add.Tensor"
 // CHECK-NEXT: "meshplan.attention"(%arg2, %arg3, %arg4, %[[ALL]]) {key =
@@ -314,7 +314,7 @@ func.func @bias_beside_a_mask(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Of 8 queries and 4 keys the last queries see no key from their own on: the lowest number spreads their share evenly.
+// With 8 queries and 4 keys, the last queries see no key at all: the lowest value spreads their probability evenly.
 // CHECK-LABEL: func.func @more_queries_than_keys
 // CHECK: %[[MASK:.*]] = plan.call "aten.where.Scalar"
 // CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2, %[[MASK]]) {key = #base.operand<1>, mask = #base.operand<3>

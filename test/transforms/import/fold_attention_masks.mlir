@@ -120,7 +120,7 @@ func.func @padded(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Without causal order, as in BERT; made boolean after it is laid out.
+// Without causal order, as in BERT; converted to boolean after its reshape.
 // CHECK-LABEL: func.func @padding_only
 // CHECK: %[[SEEN:.*]] = plan.call "aten.gt.Scalar"
 // CHECK-NEXT: %[[FLAT:.*]] = plan.call "aten.reshape.default"(%[[SEEN]]) {self = #base.operand<0>, shape = [2, 8]} : (tensor<2x1x1x8xi1>) -> tensor<2x8xi1>
@@ -142,7 +142,7 @@ func.func @padding_only(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// One padding mask for all of the batch is stretched.
+// One padding mask for all samples is broadcast.
 // CHECK-LABEL: func.func @keys_only
 // CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg0) {{.*}}shape = [1, 8]
 // CHECK-NEXT: %[[ALL:.*]] = plan.call "aten.expand.default"(%[[ROW]]) {{.*}}size = [2, 8]
@@ -160,7 +160,7 @@ func.func @keys_only(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Two masks of keys that stand apart are joined.
+// Two separate key masks are joined.
 // CHECK-LABEL: func.func @two_paddings
 // CHECK: %[[BOTH:.*]] = plan.call "aten.logical_and.default"(%{{.*}}, %{{.*}}) {{.*}}-> tensor<2x8xi1>
 // CHECK-NEXT: "meshplan.attention"(%arg2, %arg3, %arg4, %[[BOTH]]) {causal = true,
@@ -185,8 +185,8 @@ func.func @two_paddings(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Without attention_mask Hugging Face models look for packed sequences: where positions do not go up by one, a new one
-// begins. Positions that are an arange have none.
+// Without attention_mask, Hugging Face models look for packed sequences: where positions do not increase by one, a new
+// sequence starts. Positions of an arange have none.
 // CHECK-LABEL: func.func @one_sequence
 // CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2) {causal = true, key =
 func.func @one_sequence(
@@ -235,7 +235,7 @@ func.func @one_sequence(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// Segments that come from an input cannot be proven to be one: the part that says so stays, the causal part folds.
+// Segments that depend on an input may be several: the part of the mask for them stays, the causal part is folded.
 // CHECK-LABEL: func.func @packed_sequences
 // CHECK: %[[SAME:.*]] = plan.call "aten.eq.Tensor"
 // CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[SAME]]) {causal = true, key = #base.operand<1>, mask = #base.operand<3>
@@ -263,7 +263,7 @@ func.func @packed_sequences(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// A disjunction is no property; all of the mask stays.
+// A disjunction is not a property; the whole mask stays.
 // CHECK-LABEL: func.func @union
 // CHECK: %[[MASK:.*]] = plan.call "aten.__or__.Tensor"
 // CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[MASK]]) {key = #base.operand<1>, mask = #base.operand<3>
@@ -285,7 +285,7 @@ func.func @union(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// key < query is not causal order: query 0 sees nothing. The mask gets the dims that it lacks.
+// key < query is not causal order: query 0 sees nothing. The mask is reshaped to four dims.
 // CHECK-LABEL: func.func @strictly_before
 // CHECK: %[[MASK:.*]] = plan.call "aten.lt.Tensor"
 // CHECK: %[[FOUR:.*]] = plan.call "aten.reshape.default"(%[[MASK]]) {{.*}}shape = [1, 1, 8, 8]
@@ -319,7 +319,7 @@ func.func @opaque(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// A mask beside is_causal is an error in PyTorch; the call stays as it is.
+// A mask together with is_causal is an error in PyTorch; the call stays unchanged.
 // CHECK-LABEL: func.func @mask_and_flag
 // CHECK-NEXT: "aten.scaled_dot_product_attention.default"
 func.func @mask_and_flag(

@@ -1,9 +1,9 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-fold-lookups | FileCheck %s
 
-// Lookups of which some index tensors only count.
+// Lookups in which some index tensors only count up.
 
-// The last token of each sample: the batch is counted, the position chosen.
+// The last token of each sample: the index of the batch counts up, the position is chosen.
 // CHECK-LABEL: func.func @token_of_each_sample
 // CHECK: %[[AT:.*]] = plan.call "aten.argmax.default"
 // CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten.reshape.default"(%[[AT]]){{.*}} -> tensor<4x1x1xi64>
@@ -36,7 +36,7 @@ func.func @mask_with_dims(%mask: tensor<2x6xi1>) -> tensor<2x1x1x6xi1> {
   return %out : tensor<2x1x1x6xi1>
 }
 
-// Dims in another order, and one that nothing depends on.
+// Dims in another order, and one without an index.
 // CHECK-LABEL: func.func @other_order
 // CHECK-NEXT: %[[TURNED:.*]] = plan.call "aten.permute.default"(%arg0) {dims = [1, 0, 2],{{.*}} -> tensor<6x2x8xf32>
 // CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten.reshape.default"(%[[TURNED]]){{.*}} -> tensor<6x1x2x8xf32>
@@ -55,7 +55,7 @@ func.func @other_order(%self: tensor<2x6x8xf32>) -> tensor<6x3x2x8xf32> {
   return %out : tensor<6x3x2x8xf32>
 }
 
-// Two positions of each sample, chosen from a dim in the middle; index dims apart stand in front.
+// Two positions of each sample, chosen in a middle dim; dims of separated indices come first.
 // CHECK-LABEL: func.func @several_positions
 // CHECK: %[[INDEX:.*]] = plan.call "aten.permute.default"({{.*}}) {dims = [1, 0],{{.*}} -> tensor<4x2xi64>
 // CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten.reshape.default"(%[[INDEX]]){{.*}} -> tensor<4x1x2xi64>
@@ -73,7 +73,7 @@ func.func @several_positions(%self: tensor<4x8x6xf32>, %scores: tensor<2x4x6xf32
   return %out : tensor<2x4x8xf32>
 }
 
-// Nothing is counted, or two tensors choose: as it was.
+// No index counts up, or two choose: unchanged.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-COUNT-3: "aten.index.Tensor"
 func.func @left_alone(%self: tensor<4x6x8xf32>, %at: tensor<4xi64>, %scores: tensor<4x8xf32>)
@@ -94,7 +94,7 @@ func.func @left_alone(%self: tensor<4x6x8xf32>, %at: tensor<4xi64>, %scores: ten
   return %0, %1, %2 : tensor<4x6x8xf32>, tensor<4xf32>, tensor<3x8xf32>
 }
 
-// Classes that an input chooses, and that may count from the end.
+// Classes that an input chooses, with indices that may be negative.
 // CHECK-LABEL: func.func @classes_of_rows
 // CHECK: %[[IS_BEHIND:.*]] = plan.call "aten.lt.Scalar"(%arg1) {other = 0.000000e+00 : f64, {{.*}} -> tensor<4xi1>
 // CHECK: %[[SHIFT:.*]] = plan.call "aten.mul.Scalar"({{.*}}) {other = 6 : i64, {{.*}} -> tensor<4xi64>
@@ -111,7 +111,7 @@ func.func @classes_of_rows(%rows: tensor<4x6xf32>, %classes: tensor<4xi64>) -> t
   return %out : tensor<4xf32>
 }
 
-// Numbers of rows that the model has as a constant, here of two dims, are counted too.
+// Row indices that are a constant of the model, here of two dims, may count up, too.
 // CHECK-LABEL: func.func @listed_rows
 // CHECK: plan.call "aten.gather.default"(%arg0, %{{.*}}) {dim = 2 : i64, {{.*}} -> tensor<2x3x1xf32>
 // CHECK-NOT: "aten.index.Tensor"
@@ -148,7 +148,7 @@ func.func @from_the_end(%self: tensor<2x6x8xf32>) -> tensor<2x8xf32> {
   return %out : tensor<2x8xf32>
 }
 
-// One head from the end, and two that follow one another.
+// One head counted from the end, and two consecutive ones.
 // CHECK-LABEL: func.func @runs
 // CHECK: %[[KEY:.*]] = plan.call "aten.slice.Tensor"(%arg0) {dim = 2 : i64, end = 9 : i64, self = #base.operand<0>, start = 8 : i64} in "attn" : (tensor<2x6x10x8xf32>) -> tensor<2x6x1x8xf32>
 // CHECK: %[[ROWS:.*]] = plan.call "aten.slice.Tensor"(%arg0) {dim = 1 : i64, end = 5 : i64, self = #base.operand<0>, start = 3 : i64}
@@ -163,7 +163,7 @@ func.func @runs(%x: tensor<2x6x10x8xf32>) -> (tensor<2x6x1x8xf32>, tensor<2x2x10
   return %key, %rows : tensor<2x6x1x8xf32>, tensor<2x2x10x8xf32>
 }
 
-// Other orders, elements that are left out, and two dims of indices are no runs.
+// Other orders, gaps, and two dims of indices are not runs.
 // CHECK-LABEL: func.func @no_runs
 // CHECK-COUNT-3: plan.call "aten.index.Tensor"
 // CHECK-NOT: aten.slice

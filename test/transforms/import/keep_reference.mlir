@@ -2,7 +2,7 @@
 // RUN: %meshplan-opt %s --plan-keep-reference | FileCheck %s
 // RUN: %meshplan-opt %s --plan-keep-reference --plan-simplify | FileCheck %s --check-prefix=BEHIND
 
-// What other passes do to the function does not reach the copy.
+// Later passes change the function, but not the copy.
 // BEHIND: func.func @forward
 // BEHIND-NOT: aten.to.dtype
 // BEHIND: module @reference
@@ -15,7 +15,7 @@ plan.loss 1
 // CHECK: module @reference
 // CHECK-NEXT: func.func @reference(%[[W:.*]]: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true})
 // CHECK-SAME: -> (tensor<32xf32> {plan.name = "y"}, tensor<f32> {plan.loss, plan.name = "loss"}) attributes {plan.role = #base.role<reference>}
-// Dead calls go. A view may not fit what another kernel gives.
+// Dead calls go. A view may not be possible on the result of another kernel.
 // CHECK-NEXT: %[[T:.*]] = plan.call "aten.to.dtype"(%[[W]])
 // CHECK-NEXT: %[[Y:.*]] = plan.call "aten.reshape.default"(%[[T]]) {self = #base.operand<0>, shape = [32]} in "flat"
 // CHECK-NEXT: %[[Z:.*]] = plan.call "aten.reshape.default"(%[[Y]]) {self = #base.operand<0>, shape = [4, 8]}

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-lower-random-ops | FileCheck %s
 
-// Operators are numbered in their order; seed and step are arguments behind all others.
+// Operators are numbered in their order; seed and step are appended to the arguments.
 // CHECK-LABEL: func.func @dropout(
 // CHECK-SAME: %[[X:arg0]]: tensor<4x6xf32>,
 // CHECK-SAME: %[[SEED:arg1]]: tensor<f64> {plan.kind = #plan.kind<setting>, plan.names = ["seed"], plan.value = 0.000000e+00 : f64},
@@ -21,7 +21,7 @@ func.func @dropout(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
 
 // -----
 
-// A mask that is read is that of what is kept: the same words, with all their digits.
+// A mask that is read is that of the kept elements: the same random words, at full precision.
 // CHECK-LABEL: func.func @mask
 // CHECK: %[[U:.*]] = plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = f64, number = 0 : i64, seed = #base.operand<0>, size = [4, 6], step = #base.operand<1>}
 // CHECK: %[[M:.*]] = plan.call "aten.ge.Scalar"(%[[U]]) {other = 2.500000e-01 : f64, self = #base.operand<0>}
@@ -36,7 +36,7 @@ func.func @mask(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi1>) {
 
 // -----
 
-// Dropout of features drops ones of their shape.
+// Feature dropout drops ones of the features' shape.
 // CHECK-LABEL: func.func @features
 // CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"() {dtype = f32, size = [2, 4, 1, 1]}
 // CHECK: %[[KEPT:.*]] = plan.call "meshplan.dropout"(%[[ONES]], %arg1, %arg2)
@@ -49,7 +49,7 @@ func.func @features(%x: tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32> {
 
 // -----
 
-// 1 / sqrt((alpha^2 p + 1) (1 - p)) of what stays; the rest gets the lowest value of a selu, moved.
+// 1 / sqrt((alpha^2 p + 1) (1 - p)) scales the kept elements; the others get the lowest value of a selu, shifted.
 // CHECK-LABEL: func.func @alpha
 // CHECK: %[[U:.*]] = plan.call "meshplan.uniform"
 // CHECK-SAME: dtype = f32{{.*}}size = [2, 4]
@@ -116,7 +116,7 @@ func.func @uniform(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<2x3xf32>) {
 
 // -----
 
-// Numbers are evenly distributed in f64; half of their distance keeps both 0 and 1 out.
+// Values are uniform in f64; an offset of half their spacing excludes both 0 and 1.
 // CHECK-LABEL: func.func @normal
 // CHECK: %[[U:.*]] = plan.call "meshplan.uniform"{{.*}} {dtype = f64, number = 0 : i64
 // CHECK: %[[T:.*]] = plan.call "aten.mul.Scalar"(%[[U]]) {other = 2.000000e+00
@@ -125,7 +125,7 @@ func.func @uniform(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<2x3xf32>) {
 // CHECK: %[[S:.*]] = plan.call "aten.mul.Scalar"(%[[E]]) {other = 2.8284271
 // CHECK: %[[M:.*]] = plan.call "aten.add.Scalar"(%[[S]]) {other = 1.000000e+00
 // CHECK: %[[N:.*]] = plan.call "aten.to.dtype"(%[[M]]) {dtype = bf16
-// Of what a tensor gives there is no gradient.
+// The shape and type come from a tensor, which gets no gradient.
 // CHECK: %[[O:.*]] = plan.call "aten.detach.default"(%arg0)
 // CHECK: plan.call "meshplan.uniform"{{.*}} {dtype = f64, number = 1 : i64
 // CHECK: %[[D:.*]] = plan.call "aten.to.dtype"
@@ -155,7 +155,7 @@ func.func @exponential(%x: tensor<4xf32>, %y: tensor<4xf16>) -> (tensor<4xf32>, 
 
 // -----
 
-// More integers than a word has are left to be refused.
+// Requests for more integers than a word can represent are left for the rejecting pass.
 // CHECK-LABEL: func.func @integers
 // CHECK: %[[U:.*]] = plan.call "meshplan.uniform"{{.*}} {dtype = f64, number = 0 : i64
 // CHECK: %[[S:.*]] = plan.call "aten.mul.Scalar"(%[[U]]) {other = 7.000000e+00
@@ -171,7 +171,7 @@ func.func @integers() -> (tensor<4xi64>, tensor<4xi64>) {
 
 // -----
 
-// Attention is told where its numbers come from; one that drops nothing is not.
+// Attention with dropout gets the source of its random numbers; without dropout it does not.
 // CHECK-LABEL: func.func @attention(
 // CHECK: %[[A:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg0, %arg0, %arg1, %arg2) {dropout = 1.000000e-01 : f64, key = #base.operand<1>, number = 0 : i64, query = #base.operand<0>, scale = 5.000000e-01 : f64, seed = #base.operand<3>, step = #base.operand<4>, value = #base.operand<2>} in "attn"
 // CHECK: plan.call "meshplan.attention"(%[[A]]#0, %[[A]]#0, %[[A]]#0) {key
@@ -187,7 +187,7 @@ func.func @attention(%x: tensor<2x4x8x4xf32>) -> tensor<2x4x8x4xf32> {
 
 // -----
 
-// What has no form stays for the pass that refuses it, and takes no number.
+// An operator that cannot be lowered stays for the pass that rejects it, and gets no number.
 // CHECK-LABEL: func.func @others(
 // CHECK-SAME: %arg0: tensor<4xf32>,
 // CHECK-NEXT: %[[N:.*]] = plan.call "aten.rrelu.default"(%arg0)

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-normalize-loss | FileCheck %s
 
-// The statement goes, and so does the model's own mean. What others read stays.
+// The statement goes, and so does the model's own mean. The other outputs stay.
 // CHECK-LABEL: func.func @forward
 // CHECK-NEXT: %[[ROWS:.*]] = plan.call "aten.view.default"(%arg1)
 // CHECK-NEXT: %[[EACH:.*]] = plan.call "aten.cross_entropy_loss.default"(%arg0, %[[ROWS]]) {reduction = 0 : i64, self = #base.operand<0>, target = #base.operand<1>} in "loss" : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<6xf32>
@@ -24,7 +24,7 @@ func.func @forward(%x: tensor<6x10xf32>, %t: tensor<2x3xi64>)
 
 // -----
 
-// For each sample its own count. Labels that are shifted, as models for text do, stay with their samples.
+// Each sample has its own count. Shifted labels, as models for text have them, stay with their samples.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[EACH:.*]] = plan.call "aten.cross_entropy_loss.default"({{.*}}ignore_index = 7 : i64{{.*}}reduction = 0 : i64{{.*}}-> tensor<6xf32>
 // CHECK-NEXT: %[[OWN:.*]] = plan.call "aten.reshape.default"(%[[EACH]]) {self = #base.operand<0>, shape = [1, 2, 3]}
@@ -54,7 +54,7 @@ func.func @forward(%x: tensor<6x10xf32>,
 
 // -----
 
-// A dim of samples needs no view; a count of one target is a flag.
+// A dim of samples needs no view; the count of one target is 0 or 1.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[EACH:.*]] = plan.call "aten.cross_entropy_loss.default"{{.*}}-> tensor<4xf32>
 // CHECK-NEXT: %[[COUNTED:.*]] = plan.call "aten.ne.Scalar"
@@ -72,7 +72,7 @@ func.func @forward(%x: tensor<4x10xf32>,
 
 // -----
 
-// Positions beside samples; the logarithms are the model's own. 16 bits are added up in 32, and rounded once.
+// Positions beside samples; the model computes the logarithms itself. 16 bits are summed in f32, and rounded once.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[EACH:.*]]:2 = plan.call "aten.nll_loss2d_forward.default"{{.*}}reduction = 0 : i64{{.*}}-> (tensor<2x3x5xbf16>, tensor<bf16>)
 // CHECK-NEXT: %[[TOTALS:.*]] = plan.call "aten.sum.dim_IntList"(%[[EACH]]#0) {dim = [1, 2], dtype = f32, {{.*}}-> tensor<2xf32>
@@ -93,7 +93,7 @@ func.func @forward(%x: tensor<2x10x3x5xbf16>,
 
 // -----
 
-// Conversions, views and sums of losses are the model's way to one number, which the plan replaces; another reader of
+// Conversions, views and sums of losses are the model's path to a scalar, which the plan replaces; another reader of
 // the model's sum keeps it.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[OLD:.*]] = plan.call "aten.cross_entropy_loss.default"
@@ -117,7 +117,7 @@ func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>)
 
 // -----
 
-// Weights of classes and smoothed labels are in the losses; targets count as they do without.
+// Class weights and label smoothing are in the losses; targets are counted as without them.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[EACH:.*]] = plan.call "aten.cross_entropy_loss.default"(%arg0, %arg1, %arg2) {label_smoothing = 1.000000e-01 : f64, reduction = 0 : i64
 // CHECK-NEXT: plan.call "aten.sum.default"(%[[EACH]])
@@ -133,7 +133,7 @@ func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>) 
 
 // -----
 
-// Each probability counts, so that both means are the mean of all.
+// Each probability counts, so both means are the mean of all.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[EACH:.*]] = plan.call "aten.cross_entropy_loss.default"{{.*}}-> tensor<4x3xf32>
 // CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.mean.default"(%[[EACH]]) {self = #base.operand<0>} : (tensor<4x3xf32>) -> tensor<f32>
@@ -166,7 +166,7 @@ func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> (tensor<f32> {pla
 
 // -----
 
-// Targets that are hidden behind a view: samples are still 3 targets each. The view of a mask may be the other operand.
+// Targets with a view: samples still have 3 targets each. The view of a mask may be the other operand.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.normalize_loss 0 per sequence
 // CHECK-LABEL: func.func @forward

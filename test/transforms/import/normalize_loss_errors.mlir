@@ -16,7 +16,7 @@ func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %y: tensor<f32>) -> 
 
 // -----
 
-// A loss of numbers, not of classes.
+// A regression loss.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'per sequence' redefines a loss of classes, and output 'loss' is made by 'aten.mse_loss.default' in the root module}}
 // expected-note @below {{help: return the loss of classes}}
@@ -29,7 +29,7 @@ func.func @forward(%x: tensor<6xf32>, %t: tensor<6xf32>) -> (tensor<f32> {plan.n
 
 // -----
 
-// The weight of all targets is no loss.
+// The total weight of the targets is not a loss.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{output 'loss' is made by 'aten.nll_loss_forward.default' in the root module}}
 // expected-note @below {{help: return the loss of classes}}
@@ -69,7 +69,7 @@ func.func @forward(%x: tensor<4x10xf32>,
 
 // -----
 
-// Targets of no sample.
+// Targets that belong to no sample.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'per sequence' needs the sample of each target of 'aten.cross_entropy_loss.default' in the root module, and they come from no input with a dim 'batch'}}
 // expected-note @below {{help: take targets that are an input}}
@@ -84,7 +84,7 @@ func.func @forward(%x: tensor<4x10xf32> {plan.kind = #plan.kind<input>, plan.nam
 
 // -----
 
-// No input at all has samples.
+// No input has samples.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{and they come from no input with a dim 'batch'}}
 // expected-note @below {{help: take targets that are an input}}

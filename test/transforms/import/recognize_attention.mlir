@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-recognize-attention | FileCheck %s
 
-// Attention that is written out.
+// Attention written as single operators.
 
 // Scaled, capped, masked.
 // CHECK-LABEL: func.func @capped
@@ -34,7 +34,7 @@ func.func @capped(
   return %8 : tensor<2x4x8x6xf32>
 }
 
-// Batch and heads in one dim, a bias that the product adds.
+// Batch and heads in one dim, with a bias that the product adds.
 // CHECK-LABEL: func.func @merged_heads
 // CHECK-NEXT: %[[Q:.*]] = plan.call "aten.transpose.int"(%arg0)
 // CHECK-NEXT: %[[K:.*]] = plan.call "aten.transpose.int"(%arg1)
@@ -82,7 +82,7 @@ func.func @merged_heads(
   return %13 : tensor<2x4x8x16xf32>
 }
 
-// Hidden scores, and probabilities in fewer bits than the scores. The view becomes a reshape when it is that of a rank.
+// Hidden scores, and probabilities in a narrower type than the scores. The view becomes a reshape when it is localized.
 // CHECK-LABEL: func.func @filled
 // CHECK: %[[ZEROS:.*]] = plan.call "aten.zeros.default"() {dtype = f32, size = [8, 8]}
 // CHECK-NEXT: %[[MASK:.*]] = plan.call "aten.masked_fill.Scalar"(%[[ZEROS]], %arg3) {{.*}}value = 0xFFF0000000000000
@@ -112,7 +112,7 @@ func.func @filled(
   return %6 : tensor<64x16xbf16>
 }
 
-// A condition that keeps the scores, on the right side of the sum.
+// A condition that keeps the scores, as the right operand of the sum.
 // CHECK-LABEL: func.func @kept
 // CHECK: %[[HIDDEN:.*]] = plan.call "aten.logical_not.default"(%arg4)
 // CHECK: plan.call "aten.masked_fill.Scalar"(%arg3, %[[HIDDEN]]) {{.*}}value = -3.4028234663852886E+38
@@ -140,7 +140,7 @@ func.func @kept(
   return %4 : tensor<2x4x8x16xf32>
 }
 
-// The probabilities are a result too.
+// The probabilities are a result, too.
 // CHECK-LABEL: func.func @read_elsewhere
 // CHECK-NOT: meshplan.attention
 func.func @read_elsewhere(
@@ -156,7 +156,7 @@ func.func @read_elsewhere(
   return %2, %1 : tensor<2x4x8x16xf32>, tensor<2x4x8x8xf32>
 }
 
-// A score that others can outweigh, in place of the real one: added to that it would be another.
+// A finite value that scores can outweigh replaces the score: as an addend it would give another result.
 // CHECK-LABEL: func.func @filled_with_a_score
 // CHECK-NOT: meshplan.attention
 func.func @filled_with_a_score(
@@ -176,7 +176,7 @@ func.func @filled_with_a_score(
   return %3 : tensor<2x4x8x16xf32>
 }
 
-// An addend that is scaled with the scores.
+// An addend that is scaled together with the scores.
 // CHECK-LABEL: func.func @scaled_bias
 // CHECK-NOT: meshplan.attention
 func.func @scaled_bias(
@@ -197,7 +197,7 @@ func.func @scaled_bias(
   return %4 : tensor<2x4x8x16xf32>
 }
 
-// Probabilities of which some are dropped, in both forms.
+// Probabilities with dropout, in both forms.
 // CHECK-LABEL: func.func @dropped
 // CHECK: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %{{.*}}, %arg2) {dropout = 1.000000e-01 : f64,
 // CHECK: plan.call "meshplan.attention"(%arg0, %{{.*}}, %[[OUT]]#0) {dropout = 5.000000e-01 : f64,
@@ -222,7 +222,7 @@ func.func @dropped(
   return %6 : tensor<2x4x8x16xf32>
 }
 
-// Probabilities that are dropped twice, or whose mask is read, and a softmax over the queries.
+// Two dropouts of the probabilities, a dropout mask that is read, and a softmax over the queries.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: meshplan.attention
 func.func @others(
@@ -252,8 +252,8 @@ func.func @others(
   return %3, %5, %8, %7#1 : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x8xi1>
 }
 
-// Scores that are scaled together with the addend are none of the op's: it scales before it adds. The side of the sum
-// on which they are makes no difference.
+// Scores that are scaled together with the addend are not the op's: it scales before it adds. The order of the operands
+// of the sum does not matter.
 // CHECK-LABEL: func.func @scaled_sum
 // CHECK-NOT: meshplan.attention
 // CHECK: return
@@ -275,9 +275,9 @@ func.func @scaled_sum(
   return %4 : tensor<2x4x8x6xf32>
 }
 
-// Batch and heads in one dim at the softmax too, as nn.MultiheadAttention has them: the views of the values tell them
-// apart. A query or key that is scaled before the product scales the scores. A mean of the probabilities that nothing
-// reads is none.
+// Batch and heads in one dim at the softmax, too, as in nn.MultiheadAttention: the views of the values show which is
+// which. A query or key that is scaled before the product scales the scores. A mean of the probabilities that nothing
+// reads does not count as a reader.
 // CHECK-LABEL: func.func @merged_softmax
 // CHECK: %[[Q:.*]] = plan.call "aten.reshape.default"(%{{.*}}) {{.*}} -> tensor<4x6x7x4xf32>
 // CHECK: %[[K:.*]] = plan.call "aten.reshape.default"(%{{.*}}) {{.*}} -> tensor<4x6x7x4xf32>

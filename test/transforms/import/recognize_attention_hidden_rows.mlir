@@ -1,9 +1,9 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-recognize-attention | FileCheck %s
 
-// Finite numbers in place of scores, which have shares in rows that hold nothing else.
+// Finite values that replace scores: in rows where every score is replaced they still get probability.
 
-// Rows that are all padding have even shares, and no gradient.
+// Rows of padding only have even probabilities, and no gradient.
 // CHECK-LABEL: func.func @padded
 // CHECK: %[[ROWS:.*]] = plan.call "aten.all.dim"(%arg3) {dim = -1 : i64, keepdim = true, self = #base.operand<0>} : (tensor<2x1x8x8xi1>) -> tensor<2x1x8x1xi1>
 // CHECK-NEXT: %[[Q:.*]] = plan.call "aten.masked_fill.Scalar"(%arg0, %[[ROWS]]) {mask = #base.operand<1>, self = #base.operand<0>, value = 0.000000e+00 : f64}
@@ -47,7 +47,7 @@ func.func @hidden_keys(
   return %o : tensor<2x4x8x16xf32>
 }
 
-// What any of the steps hides, with the other number too: a row of both has no score left.
+// Scores that any of the steps hides, also with different values: a row hidden by both has no score left.
 // CHECK-LABEL: func.func @two_fills
 // CHECK: %[[HIDDEN:.*]] = plan.call "aten.logical_or.default"(%arg3, %{{.*}}) {{.*}} -> tensor<2x1x8x8xi1>
 // CHECK: %[[ROWS:.*]] = plan.call "aten.all.dim"(%[[HIDDEN]]) {{.*}} -> tensor<2x1x8x1xi1>
@@ -78,7 +78,7 @@ func.func @two_fills(
   return %o : tensor<2x4x8x16xf32>
 }
 
-// Batch and heads in one dim, which the views of the values take apart.
+// Batch and heads in one dim, which the views of the values split.
 // CHECK-LABEL: func.func @merged
 // CHECK: %[[HIDDEN:.*]] = plan.call "aten.reshape.default"(%arg3) {{.*}} -> tensor<2x4x8x8xi1>
 // CHECK: %[[ROWS:.*]] = plan.call "aten.all.dim"(%[[HIDDEN]]) {{.*}} -> tensor<2x4x8x1xi1>
@@ -128,7 +128,7 @@ func.func @causal(
   return %o : tensor<2x4x8x16xf32>
 }
 
-// Minus infinity never has a share.
+// Minus infinity never has a probability.
 // CHECK-LABEL: func.func @infinite
 // CHECK-NOT: aten.all.dim
 // CHECK: plan.call "meshplan.attention"(%arg0,
@@ -149,7 +149,7 @@ func.func @infinite(
   return %o : tensor<2x4x8x16xf32>
 }
 
-// What a layer computes hides nothing: a bias made by a product.
+// The result of a layer hides nothing: a bias that a product computes.
 // CHECK-LABEL: func.func @beside_a_bias
 // CHECK: plan.call "aten.all.dim"(%arg5)
 // CHECK: plan.call "meshplan.attention"
@@ -176,8 +176,8 @@ func.func @beside_a_bias(
   return %o : tensor<2x4x8x16xf32>
 }
 
-// A mask that is given may hide all scores of a row, which then has even shares with the numbers in place of others: a
-// gradient for the scores alone is more than zeros in the query can say.
+// A mask that is an input may hide all scores of a row, which then has even probabilities from the finite values: the
+// scores would still have a gradient, which zeros in the query cannot express.
 // CHECK-LABEL: func.func @beside_a_mask
 // CHECK-NOT: meshplan.attention
 // CHECK: return
@@ -205,7 +205,7 @@ func.func @beside_a_mask(
   return %o : tensor<2x4x8x16xf32>
 }
 
-// The mask that is added hides what the numbers hide.
+// The mask that is added hides the same scores.
 // CHECK-LABEL: func.func @beside_a_causal_mask
 // CHECK-NOT: aten.all.dim
 // CHECK: plan.call "meshplan.attention"(%arg0,
@@ -236,7 +236,7 @@ func.func @beside_a_causal_mask(
   return %o : tensor<2x4x8x16xf32>
 }
 
-// The mask that is added hides more.
+// The mask that is added hides more scores.
 // CHECK-LABEL: func.func @beside_a_padded_mask
 // CHECK-NOT: meshplan.attention
 // CHECK: return

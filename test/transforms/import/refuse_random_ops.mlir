@@ -3,7 +3,7 @@
 // RUN: %python %root/tools/testing/random_ops.py > %t.mlir
 // RUN: %meshplan-opt %t.mlir --verify-diagnostics=only-expected --plan-refuse-random-ops
 
-// One error for an operator, with the first places where it is.
+// One error per operator, with its first locations.
 func.func @dropout(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{operator 'aten.dropout.default' draws random numbers, which is not implemented yet}}
   // expected-note @below {{in 'layers.0'}}
@@ -24,7 +24,7 @@ func.func @dropout(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What is switched off draws nothing.
+// An operator that is switched off draws nothing.
 func.func @evaluation(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.5 : f64, train = false} in "layers.0"
       : (tensor<4xf32>) -> tensor<4xf32>

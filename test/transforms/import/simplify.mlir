@@ -1,9 +1,9 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-simplify | FileCheck %s
 
-// Calls that do nothing, repeat another one or are not read.
+// Calls that do nothing, repeat another call or are not read.
 
-// Conversions to the type that a tensor has, and names for the same tensor.
+// Conversions to the type that a tensor already has, and aliases.
 // CHECK-LABEL: func.func @conversions
 // CHECK-NEXT: return %arg0 : tensor<4x8xf32>
 func.func @conversions(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -23,7 +23,7 @@ func.func @real_conversion(%x: tensor<4x8xf32>) -> tensor<4x8xbf16> {
   return %0 : tensor<4x8xbf16>
 }
 
-// A copy is memory of its own that a view can read: contiguous, which copies only what it must, and once.
+// A copy is separate memory that a view can read: contiguous, which copies only if needed, and once.
 // CHECK-LABEL: func.func @copies
 // CHECK-NEXT: %[[T:.*]] = plan.call "aten.t.default"(%arg0)
 // CHECK-NEXT: %[[C:.*]] = plan.call "aten.contiguous.default"(%[[T]])
@@ -38,7 +38,7 @@ func.func @copies(%x: tensor<4x8xf32>) -> tensor<32xf32> {
   return %3 : tensor<32xf32>
 }
 
-// Dropout outside of training, or of nothing.
+// Dropout outside of training, or with probability 0.
 // CHECK-LABEL: func.func @idle_dropout
 // CHECK-NEXT: return %arg0 : tensor<4x8xf32>
 func.func @idle_dropout(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -49,7 +49,7 @@ func.func @idle_dropout(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %1 : tensor<4x8xf32>
 }
 
-// Two dropouts draw two sets of numbers; attention with dropout too.
+// Two dropouts draw two sets of random numbers, and so do two attention calls with dropout.
 // CHECK-LABEL: func.func @random
 // CHECK-COUNT-2: "aten.dropout.default"(%arg0)
 // CHECK-COUNT-2: "meshplan.attention"
@@ -75,7 +75,7 @@ func.func @random(
   return %0, %1, %out1#0, %out2#0 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>
 }
 
-// The same call of the same module is made once; of another module it stays, as a plan may lay it out otherwise.
+// The same call of the same module is computed once; in another module it stays: a plan may lay it out differently.
 // CHECK-LABEL: func.func @repeated
 // CHECK-NEXT: %[[A:.*]] = plan.call "aten.relu.default"(%arg0) {self = #base.operand<0>} :
 // CHECK-NEXT: %[[B:.*]] = plan.call "aten.relu.default"(%arg0) {self = #base.operand<0>} in "up"
@@ -87,7 +87,7 @@ func.func @repeated(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, t
   return %0, %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// What nothing reads goes away, also what only that reads.
+// A call that nothing reads goes away, and then the calls that only it reads.
 // CHECK-LABEL: func.func @unread
 // CHECK-NEXT: return
 func.func @unread(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -96,7 +96,7 @@ func.func @unread(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %x : tensor<4x8xf32>
 }
 
-// A detach stays where a trainable parameter is behind it, and goes where none is.
+// A detach stays where a trainable parameter feeds it, and goes where none does.
 // CHECK-LABEL: func.func @detached
 // CHECK-NEXT: %[[Y:.*]] = plan.call "aten.mul.Tensor"(%arg0, %arg1)
 // CHECK-NEXT: %[[D:.*]] = plan.call "aten.detach.default"(%[[Y]])
@@ -118,7 +118,7 @@ func.func @detached(
   return %1, %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// Of a parameter that the plan calls unused it stays too: without it the loss would depend on the parameter.
+// It also stays for a parameter that the plan calls unused: without it the loss would depend on the parameter.
 // CHECK-LABEL: func.func @detached_unused
 // CHECK-NEXT: %[[D:.*]] = plan.call "aten.detach.default"(%arg0)
 // CHECK-NEXT: return %[[D]]
@@ -128,7 +128,7 @@ func.func @detached_unused(
   return %0 : tensor<4xf32>
 }
 
-// An operand of which only shape or dtype is read is dropped, so that its layout never matters.
+// An operand of which only shape or dtype is read is dropped, so that its layout does not matter.
 // CHECK-LABEL: func.func @unread_operands
 // CHECK: plan.call "aten.ones.default"() {dtype = i1, size = [{{.*}}]}
 func.func @unread_operands(%x: tensor<4x6xf32>) -> tensor<4xi1> {
@@ -137,7 +137,7 @@ func.func @unread_operands(%x: tensor<4x6xf32>) -> tensor<4xi1> {
   return %0 : tensor<4xi1>
 }
 
-// Of tensors that are broadcast together each is expanded by itself, if at all.
+// Tensors that are broadcast together are each expanded separately, if at all.
 // CHECK-LABEL: func.func @broadcast
 // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%arg1) {self = #base.operand<0>, size = [4, 6]} : (tensor<6xf32>) -> tensor<4x6xf32>
 // CHECK-NEXT: return %arg0, %[[WIDE]]
@@ -147,7 +147,7 @@ func.func @broadcast(%x: tensor<4x6xf32>, %y: tensor<6xf32>) -> (tensor<4x6xf32>
   return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xf32>
 }
 
-// An operator of several names gets the one with a record; what only gives a shape is not read.
+// An operator with several names gets the one with a record; an operand that only gives a shape is not read.
 // CHECK-LABEL: func.func @other_names
 // CHECK-NEXT: %[[TURNED:.*]] = plan.call "aten.transpose.int"(%arg0) {dim0 = 0 : i64, dim1 = 1 : i64, self = #base.operand<0>}
 // CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%arg1) {self = #base.operand<0>, size = [6, 4]}
@@ -164,7 +164,7 @@ func.func @other_names(%x: tensor<4x6xf32>, %y: tensor<6x1xf32>) -> tensor<6x4xf
   return %3 : tensor<6x4xf32>
 }
 
-// The last states of an lstm are as the first ones, if nothing goes by what the archive says.
+// The last states of an lstm get the shape of the first, if nothing reads them with the wrong shape of the archive.
 // CHECK-LABEL: func.func @states
 // CHECK-NEXT: "aten.lstm.input"{{.*}} -> (tensor<4x5x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>)
 func.func @states(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf32>, %h: tensor<8x2xf32>) -> tensor<4x5x2xf32> {
@@ -176,7 +176,7 @@ func.func @states(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf
   return %0#0 : tensor<4x5x2xf32>
 }
 
-// What another operator makes may lie in any order, and so may an argument: their copies stay, one of two equal ones.
+// The result of another operator may have any memory order, and so may an argument: copies stay, one of two equal ones.
 // CHECK-LABEL: func.func @contiguous
 // CHECK-NEXT: %[[T:.*]] = plan.call "aten.t.default"(%arg0)
 // CHECK-NEXT: %[[C:.*]] = plan.call "aten.contiguous.default"(%[[T]])
@@ -190,7 +190,7 @@ func.func @contiguous(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>,
   return %1, %2, %3 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x8xf32>
 }
 
-// A tensor of which nothing is said may be trained, and is then not to be read past a detach; buffers are not.
+// A tensor without any mark may be trained, so that no detach of it goes; a detach of a buffer does.
 // CHECK-LABEL: func.func @detached_arguments
 // CHECK-NEXT: %[[D:.*]] = plan.call "aten.detach.default"(%arg0)
 // CHECK-NEXT: return %[[D]], %arg1
@@ -200,7 +200,7 @@ func.func @detached_arguments(%x: tensor<4xf32>, %b: tensor<4xf32> {plan.kind = 
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// A number among the tensors that are broadcast is nothing to expand.
+// A scalar tensor among those that are broadcast is not expanded.
 // CHECK-LABEL: func.func @broadcast_number
 // CHECK-NEXT: "aten.broadcast_tensors.default"(%arg0)
 func.func @broadcast_number(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
@@ -209,7 +209,7 @@ func.func @broadcast_number(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6
   return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xf32>
 }
 
-// The last states of an lstm that the archive has right may be read.
+// The last states of an lstm may be read if the archive has the right shape.
 // CHECK-LABEL: func.func @right_states
 // CHECK-NEXT: %[[S:.*]]:3 = plan.call "aten.lstm.input"
 // CHECK-NEXT: return %[[S]]#1

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-simplify
 
-// What reads them has wrong shapes, too.
+// Readers of the states have wrong shapes, too.
 func.func @states_read(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf32>, %h: tensor<8x2xf32>) -> tensor<1x1x4x2xf32> {
   // expected-error @below {{the model reads the last states of 'aten.lstm.input' in 'rnn', which PyTorch has exported with 4 dims and which have 3}}
   // expected-note @below {{help: read the positions of the layer's output: the last one is the last state}}

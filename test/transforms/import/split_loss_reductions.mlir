@@ -12,7 +12,7 @@ func.func @mean(%x: tensor<4x6xf32>, %t: tensor<4x6xf32>) -> tensor<f32> {
   return %loss : tensor<f32>
 }
 
-// A sum; the other arguments stay. 16 bits are rounded to once, behind the sum.
+// A sum; the other arguments stay. The result is rounded to 16 bits once, after the sum.
 // CHECK-LABEL: func.func @sum
 // CHECK-NEXT: %[[LOSSES:.*]] = plan.call "aten.binary_cross_entropy_with_logits.default"(%arg0, %arg1, %arg2)
 // CHECK-SAME: {pos_weight = #base.operand<2>, reduction = 0 : i64, self = #base.operand<0>, target = #base.operand<1>}
@@ -26,7 +26,7 @@ func.func @sum(%x: tensor<4x6xbf16>, %t: tensor<4x6xbf16>, %w: tensor<6xbf16>) -
   return %loss : tensor<bf16>
 }
 
-// Nothing to take out, and operands that would have to be expanded first.
+// No reduction to separate, and operands that would have to be expanded first.
 // CHECK-LABEL: func.func @left
 // CHECK-NEXT: plan.call "aten.l1_loss.default"(%arg0, %arg2) {reduction = 0 : i64
 // CHECK-NEXT: plan.call "aten.mse_loss.default"(%arg0, %arg1) {self = #base.operand<0>, target = #base.operand<1>} : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<f32>

@@ -20,7 +20,7 @@ func.func @heads(%x: tensor<7x4x24xf32>) -> tensor<4x6x7x4xf32> {
   return %4 : tensor<4x6x7x4xf32>
 }
 
-// What is merged at the end stays merged, and what is read on the way stays.
+// Dims that are merged at the end stay merged, and a value that is read on the way stays.
 // CHECK-LABEL: func.func @merged_for_a_reader
 // CHECK-NEXT: %[[MERGED:.*]] = plan.call "aten.view.default"(%arg0)
 // CHECK-NEXT: %[[READ:.*]] = plan.call "aten.neg.default"(%[[MERGED]])
@@ -34,7 +34,7 @@ func.func @merged_for_a_reader(%x: tensor<4x6x7xf32>) -> (tensor<24x7xf32>, tens
   return %1, %2 : tensor<24x7xf32>, tensor<4x6x7xf32>
 }
 
-// A view that cuts across the rows before it is where a chain begins.
+// A view that cuts across earlier rows starts a new chain.
 // CHECK-LABEL: func.func @crooked
 // CHECK-NEXT: plan.call "aten.view.default"(%arg0)
 // CHECK-NEXT: plan.call "aten.transpose.int"
@@ -47,7 +47,7 @@ func.func @crooked(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   return %1 : tensor<4x6xf32>
 }
 
-// Rows of sequence and batch, behind heads in front of the sequence.
+// Rows of sequence and batch, after heads that come before the sequence.
 // CHECK-LABEL: func.func @rows
 // CHECK-NEXT: %[[ORDER:.*]] = plan.call "aten.permute.default"(%arg0) {dims = [2, 0, 1, 3]
 // CHECK-NEXT: %[[ROWS:.*]] = plan.call "aten.reshape.default"(%[[ORDER]]) {self = #base.operand<0>, shape = [7, 4, 24]}
@@ -67,7 +67,7 @@ func.func @rows(%x: tensor<4x6x7x4xf32>, %w: tensor<10x24xf32>, %b: tensor<10xf3
   return %3 : tensor<7x4x10xf32>
 }
 
-// The same of a program in which operators are taken apart; a matrix that is no transpose stays.
+// The same in a decomposed program; a matrix that is not a transpose stays.
 // CHECK-LABEL: func.func @decomposed
 // CHECK: %[[OUT:.*]] = plan.call "aten.linear.default"(%{{.*}}, %arg1, %arg2) {bias = #base.operand<2>, input = #base.operand<0>, weight = #base.operand<1>}
 // CHECK-SAME: (tensor<7x4x24xf32>, tensor<10x24xf32>, tensor<10xf32>) -> tensor<7x4x10xf32>
@@ -89,8 +89,8 @@ func.func @decomposed(%x: tensor<4x7x24xf32>, %w: tensor<10x24xf32>, %b: tensor<
   return %3, %4 : tensor<28x10xf32>, tensor<28x10xf32>
 }
 
-// Rows of samples, positions and heads that are normed by themselves: the operators get the dims. One of the merges cuts
-// features into heads.
+// Rows of samples, positions and heads that are normalized separately: the operators get the dims. One of the merges
+// splits features into heads.
 // CHECK-LABEL: func.func @normed_rows
 // CHECK-NEXT: %[[GATE:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #base.operand<0>, shape = [4, 6, 2, 3]}
 // CHECK-NEXT: %[[SUM:.*]] = plan.call "aten.sum.dim_IntList"(%arg0) {dim = [3], keepdim = true, self = #base.operand<0>}
@@ -118,8 +118,8 @@ func.func @normed_rows(%x: tensor<4x6x2x3xf32>, %g: tensor<4x6x6xf32>, %w: tenso
   return %6 : tensor<4x6x6xf32>
 }
 
-// Attention that is written out over batch and heads in one dim, which a permutation brings to the front; its chances are
-// read, too.
+// Attention written as single operators over batch and heads in one dim, which a permutation moves to the front; its
+// probabilities are read, too.
 // CHECK-LABEL: func.func @written_attention
 // CHECK: %[[SCORES:.*]] = plan.call "aten.matmul.default"(%{{.*}}, %{{.*}}) {other = #base.operand<1>, self = #base.operand<0>}
 // CHECK-SAME: -> tensor<4x2x7x7xf32>
@@ -159,7 +159,7 @@ func.func @sums_of_rows(%x: tensor<4x6x3xf32>) -> (tensor<3xf32>, tensor<4x6x3xf
   return %2, %3 : tensor<3xf32>, tensor<4x6x3xf32>
 }
 
-// Rows of tensors without elements are of no dims.
+// Rows of empty tensors have no dims to restore.
 // CHECK-LABEL: func.func @no_elements
 // CHECK: plan.call "aten.relu.default"(%{{.*}}) {self = #base.operand<0>} : (tensor<4x0xf32>)
 func.func @no_elements(%x: tensor<2x0x3xf32>) -> tensor<2x2x0xf32> {

@@ -1,9 +1,9 @@
-// What decompositions make of dropouts in place, of features and alpha, and stochastic depth: evaluation has none of it.
+// Decompositions of in-place, feature and alpha dropout, and stochastic depth: evaluation has none of them.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-lower-random-ops --plan-add-evaluation 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID < %t
 
-// The factor is first or second, and the product may be wider than what is dropped.
+// The factor is first or second, and the product may have a wider type than its input.
 // CHECK-LABEL: func.func @eval(
 // CHECK-NEXT: %[[Y:.*]] = plan.call "aten.relu.default"(%arg0)
 // CHECK-NEXT: %[[W:.*]] = plan.call "aten.to.dtype"(%[[Y]]) {dtype = f32
@@ -46,7 +46,7 @@ func.func @forward(%x: tensor<4x6xf32> {plan.kind = #plan.kind<input>}) -> tenso
 
 // -----
 
-// A mask that the model also gives is ones. One of another scale is no dropout: it stays, which is said.
+// A mask that the model also returns becomes ones. One without the scale is not a dropout: it stays, with a warning.
 // CHECK-LABEL: func.func @eval(
 // CHECK: %[[O:.*]] = plan.call "aten.ones.default"() {dtype = f32, size = [4]}
 // CHECK: %[[U:.*]] = plan.call "meshplan.uniform"
@@ -71,7 +71,7 @@ func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>}) -> (tensor
 
 // -----
 
-// In evaluation mode PyTorch draws them too.
+// In evaluation mode PyTorch draws them, too.
 module attributes {plan.is_evaluated} {
   plan.loss 0
   func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>}) -> tensor<f32> {

@@ -11,7 +11,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 !gradient = tensor<4x6x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>
 !indices = tensor<4x6xi64, #plan.sharding<[{"dp"}, {}]>>
 
-// The table is not gathered for its shape; what a rank holds of divided rows follows from the result.
+// The table is not gathered for its shape; a rank's number of sharded rows follows from the result.
 // CHECK-LABEL: func.func @tables(
 // CHECK-NOT: plan.reshard
 // CHECK: plan.call "meshplan.embedding_gradient"(%arg2, %arg3) {gradient = #base.operand<0>, indices = #base.operand<1>, padding_idx = 3 : i64, rows = 160 : i64}

@@ -3,7 +3,7 @@
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Literal sizes become those of a rank where the dim is divided.
+// Literal sizes of sharded dims become those of a rank.
 // CHECK-LABEL: func.func @view
 func.func @view(%0: tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>)
     -> tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>> {
@@ -17,7 +17,7 @@ func.func @view(%0: tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>)
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// A divided vocabulary takes another kernel, which knows the first row of the rank.
+// A vocabulary-sharded table uses another kernel, which gets the first row of the rank.
 // CHECK-LABEL: func.func @embedding
 func.func @embedding(%w: tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>)
     -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>> {
@@ -32,7 +32,7 @@ func.func @embedding(%w: tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, %i: ten
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// A product over a divided dim is an addend; a type that says otherwise is caught whoever wrote it.
+// A product over a sharded dim is an addend; a wrong result type is rejected whoever wrote it.
 func.func @forgotten_sum(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
                          %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4x6xf32, #plan.sharding<[{}, {}]>> {
   // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
@@ -83,7 +83,7 @@ func.func @not_linear(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// A whole operand beside an addend would be counted on every rank.
+// A replicated operand beside an addend would be added on every rank.
 func.func @addend_beside_whole(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>,
                                %y: tensor<4xf32, #plan.sharding<[{}]>>)
     -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
@@ -98,7 +98,7 @@ func.func @addend_beside_whole(%x: tensor<4xf32, #plan.sharding<[{}], partial = 
 
 plan.mesh [#base.mesh_axis<"tp" = 12>]
 
-// 12 shards of 3 columns are no heads of 4.
+// 12 shards of 3 columns would cut heads of 4.
 func.func @cut_within_a_head(%x: tensor<6x36xf32, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>> {
   // expected-error @below {{operand 0 is divided where its factors cannot be}}
@@ -148,7 +148,7 @@ func.func @sum_of_maxima(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>)
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// A view keeps how its operand is made of its parts.
+// A view keeps the kind of reduction of its operand.
 func.func @view_of_minima(%x: tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>)
     -> (tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>, tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>) {
   %0 = plan.call "aten.t.default"(%x) {self = #base.operand<0>}
@@ -163,7 +163,7 @@ func.func @view_of_minima(%x: tensor<4x8xf32, #plan.sharding<[{}, {}], partial =
 
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
-// Addends over dp come in, and the contraction makes others over tp: all of both, and nothing else.
+// Addends over dp come in, and the contraction produces addends over tp: the result is partial over exactly both.
 // CHECK-LABEL: func.func @addends_of_two_axes
 func.func @addends_of_two_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>,
                                %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
@@ -191,7 +191,7 @@ func.func @lost_addends(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial
 
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
-// As many axes, but others.
+// The same number of axes, but different ones.
 func.func @other_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
   // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
   %0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
@@ -204,7 +204,7 @@ func.func @other_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: ten
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Addends of nothing: no operand has them and nothing is contracted.
+// Addends from nowhere: no operand is partial and nothing is contracted.
 func.func @addends_of_nothing(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
@@ -216,7 +216,7 @@ func.func @addends_of_nothing(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// The result is read as the operands are; the first that differs is named.
+// The result is checked like the operands; the first tensor that differs is named.
 func.func @result_disagrees(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) {
   // expected-error @below {{result 0 divides factor 0 otherwise than another tensor of the call}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
@@ -275,7 +275,7 @@ func.func @unknown_divided(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// What is contracted whole leaves no addends.
+// A contraction over a whole dim leaves no addends.
 // CHECK-LABEL: func.func @whole_contraction
 func.func @whole_contraction(%x: tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) {
   // CHECK: plan.call "aten.amax.default"
@@ -289,7 +289,7 @@ func.func @whole_contraction(%x: tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) 
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 
-// What knows no places runs on the elements of the rank, whatever their dims; a sum of all is an addend.
+// A position-independent operator runs on the elements of the rank, whatever their dims; a sum of all is an addend.
 // CHECK-LABEL: func.func @flat
 func.func @flat(%x: !flat) {
   // CHECK: plan.call "aten.neg.default"
@@ -341,7 +341,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
 
-// Only a slice keeps a part of a whole tensor.
+// Only a slice takes a part of a whole tensor.
 func.func @made_flat(%x: !whole) {
   // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!whole) -> !flat
@@ -356,7 +356,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis
 !parts = tensor<8xf32, #plan.sharding<[{"dp", "tp"}]>>
 !time = tensor<8xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
 
-// What is no number in an addend is the rank's own, and so is what no other rank has; in a sum it may be any rank's.
+// A non-finite element of an addend, or of a shard, comes from this rank; in a sum it may come from any rank.
 // CHECK-LABEL: func.func @note_nonfinite
 // CHECK: name = "addend", {{.*}}summed = false
 // CHECK: name = "sum", {{.*}}summed = true
@@ -376,7 +376,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 !wide = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 !narrow = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
 
-// Only on the way to a parameter may addends be rounded.
+// Addends may be rounded only on the path to a parameter.
 func.func @rounded(%0: !wide) {
   %1 = plan.call "aten.to.dtype"(%0) {self = #base.operand<0>, dtype = bf16} backward {plan.keeps_addends} : (!wide) -> !narrow
   // expected-error@below {{takes an operand that is partial over "dp", in which it is not linear}}

@@ -31,7 +31,7 @@ func.func @move(%0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)
   return %1 : tensor<4x8xf32, #plan.sharding<[{"dp", "tp"}, {}]>>
 }
 
-// Of a batch in runs, one for each microbatch, each rank has its part of every one.
+// If a batch consists of runs, one per microbatch, each rank has its shard of every run.
 // CHECK-LABEL: func.func @run_of_batch
 func.func @run_of_batch(%0: tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>>)
     -> tensor<12xf32, #plan.sharding<[{"microbatch", "dp"}]>> {
@@ -41,7 +41,7 @@ func.func @run_of_batch(%0: tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4
   return %1 : tensor<12xf32, #plan.sharding<[{"microbatch", "dp"}]>>
 }
 
-// A dim with an axis in the way takes a gather and a slice.
+// A dim with an axis in between needs a gather and a slice.
 // CHECK-LABEL: func.func @reorder
 func.func @reorder(%0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>)
     -> tensor<4x8xf32, #plan.sharding<[{"tp", "dp"}, {}]>> {

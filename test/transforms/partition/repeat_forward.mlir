@@ -8,7 +8,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
 !addends = tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
 
-// What both passes read is gathered for each of them: before the first backward reader, once for all of these.
+// A value that both passes read is gathered for each: before the first backward reader, once for all backward readers.
 // CHECK-LABEL: func.func @again(
 // CHECK-SAME: %[[X:.*]]: tensor
 // CHECK-NEXT: %[[ONE:.*]] = plan.reshard %[[X]] because "colwise tp"
@@ -26,7 +26,7 @@ func.func @again(%x: !divided) {
   return
 }
 
-// What one pass reads is gathered once.
+// A value that only one pass reads is gathered once.
 // CHECK-LABEL: func.func @once(
 // CHECK-COUNT-2: plan.reshard
 // CHECK-NOT: plan.reshard
@@ -40,7 +40,7 @@ func.func @once(%x: !divided) {
   return
 }
 
-// Sums are not made twice, nor what takes no more memory than what it is made of.
+// Sums are not recomputed, nor are results that are no larger than the operands they are computed from.
 // CHECK-LABEL: func.func @cheap(
 // CHECK-COUNT-3: plan.reshard
 // CHECK-NOT: plan.reshard
@@ -58,7 +58,7 @@ func.func @cheap(%a: !addends, %x: !divided, %w: !whole) {
   return
 }
 
-// An output of the step is a reader of the forward pass; what only backward calls and reshards of theirs read is not.
+// An output of the step counts as a forward reader; a value that only backward calls and their reshards read has none.
 // CHECK-LABEL: func.func @readers(
 // CHECK-COUNT-3: plan.reshard
 // CHECK-NOT: plan.reshard
@@ -76,7 +76,7 @@ func.func @readers(%x: !divided) -> !whole {
 !half = tensor<4x8xbf16, #plan.sharding<[{}, {}], flat = {"tp"}>>
 !wholeHalf = tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
 
-// A parameter is gathered for each pass, unless the plan keeps what is gathered, also where it is converted before.
+// A parameter is gathered in each pass, also if it is converted before, unless the plan keeps gathered parameters.
 // CHECK-LABEL: func.func @parameters(
 // CHECK-SAME: %[[GONE:arg0]]: {{.*}}, %[[KEPT:arg1]]: {{.*}}, %[[HALF:arg2]]:
 // CHECK-NEXT: %[[ONE:.*]] = plan.reshard %[[GONE]]
@@ -100,8 +100,8 @@ func.func @parameters(%w: !flat {plan.data = 0 : i64}, %k: !flat {plan.data = 0 
   return
 }
 
-// What is stored in another type is narrowed, gathered and widened again from the parameter: between the passes a rank
-// holds nothing but the parameter.
+// A parameter that is stored in another type is narrowed, gathered and widened again: between the passes a rank holds
+// nothing but its shard of the parameter.
 // CHECK-LABEL: func.func @converted(
 // CHECK-SAME: %[[W:arg0]]: {{.*}}, %[[X:arg1]]:
 // CHECK-NEXT: plan.call "aten._to_copy.default"(%[[W]])
@@ -125,7 +125,7 @@ func.func @converted(%w: !flat, %x: !whole) {
   return
 }
 
-// A call of the forward pass on a gathered activation belongs to it, whoever reads its result.
+// A call of the forward pass on a gathered activation is a forward reader, whoever reads its result.
 // CHECK-LABEL: func.func @activation(
 // CHECK-COUNT-2: plan.reshard
 // CHECK-NOT: plan.reshard
@@ -141,8 +141,8 @@ func.func @activation(%a: !divided, %b: !divided) {
 
 !weight = tensor<8x8xf32, #plan.sharding<[{}, {}]>>
 
-// What is cheap is made again of what the backward pass reads anyway, also in several steps: of a gated MLP it needs gate
-// and up only.
+// A cheap result is recomputed from values that the backward pass reads anyway, also in several steps: of a gated MLP it
+// needs gate and up only.
 // CHECK-LABEL: func.func @gated(
 // CHECK: %[[GATE:.*]] = plan.call "aten.linear.default"
 // CHECK-NEXT: %[[UP:.*]] = plan.call "aten.linear.default"
@@ -168,8 +168,8 @@ func.func @gated(%x: !whole, %w: !weight, %g: !whole) {
   return
 }
 
-// What would hold more than before is not made again: here the sum, whose second addend nothing else reads. Neither is
-// what is read behind the forward pass otherwise, nor what a recompute statement keeps by its name.
+// A result is not recomputed if that would hold more memory: here the sum, whose second addend nothing else reads. Nor
+// is a result that the program also returns, or one that a recompute statement keeps by name.
 // CHECK-LABEL: func.func @held(
 // CHECK-NOT: aten.add.Tensor{{.*}} backward
 // CHECK-NOT: aten.exp.default{{.*}} backward
@@ -187,7 +187,7 @@ func.func @held(%x: !whole, %w: !weight) -> !whole {
   return %2 : !whole
 }
 
-// An operand that the backward pass reads for the last time before is not at hand: it would be held longer.
+// An operand whose last backward reader comes earlier is not available: it would have to be held longer.
 // CHECK-LABEL: func.func @earlier(
 // CHECK-NOT: aten.silu.default{{.*}} backward
 // CHECK: return
@@ -199,8 +199,8 @@ func.func @earlier(%x: !whole, %w: !weight) {
   return
 }
 
-// A norm is made again of its input, and so is a view of it; a view of what is held is not. What the forward pass does
-// not read is made where it is read.
+// A norm and its view are recomputed from the norm's input; a view of a held tensor is not recomputed. A result that
+// the forward pass does not read is computed where it is read.
 // CHECK-LABEL: func.func @moves(
 // CHECK: %[[HIDDEN:.*]] = plan.call "aten.linear.default"
 // CHECK-NEXT: %[[NORMED:.*]] = plan.call "aten.layer_norm.default"(%[[HIDDEN]])
@@ -223,7 +223,7 @@ func.func @moves(%x: !whole, %w: !weight) {
   return
 }
 
-// Nothing is gathered for what is cheap, unless the backward pass gathers it anyway; then it is gathered once.
+// Nothing is gathered for a cheap result, unless the backward pass gathers it anyway; then it is gathered once.
 // CHECK-LABEL: func.func @gathered(
 // CHECK-SAME: %[[X:arg0]]: {{.*}}, %[[A:arg1]]: {{.*}}, %[[B:arg2]]:
 // CHECK: %[[HELD:.*]] = plan.call "aten.mul.Tensor"(%[[X]], %{{.*}})
@@ -247,7 +247,7 @@ func.func @gathered(%x: !whole, %a: !flat, %b: !flat) {
   return
 }
 
-// What only the backward pass reads is gathered there, and does not count as read before.
+// A value that only the backward pass reads is gathered there, and this does not count as an earlier reader.
 // CHECK-LABEL: func.func @sunk(
 // CHECK-NOT: plan.reshard
 // CHECK: plan.call "aten.linear.default"
@@ -266,7 +266,7 @@ func.func @sunk(%x: !divided, %y: !divided) {
   return
 }
 
-// What takes much more than the result is not made on the way to it: integers that a mask is made of. What is rounded is.
+// Recomputation avoids intermediates much larger than the result, as integers of a mask. A rounded result is recomputed.
 // CHECK-LABEL: func.func @way(
 // CHECK-NOT: aten.sub.Tensor{{.*}} backward
 // CHECK: return
@@ -296,8 +296,8 @@ func.func @round(%x: !whole, %w: !weight) {
   return
 }
 
-// A gathered activation is not gathered again for a cheap call on it, nor earlier than the backward pass does; it is to
-// be converted.
+// A gathered activation is not gathered again for a cheap call on it, nor earlier than in the backward pass; a
+// conversion does not change that.
 // CHECK-LABEL: func.func @alone(
 // CHECK-COUNT-1: plan.reshard
 // CHECK-NOT: plan.reshard

@@ -1,8 +1,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-split-microbatches --split-input-file | FileCheck %s
 
-// The number of tokens has to be known before the gradient: a pass of its own, which counts and does nothing else. The
-// loss is needed by nobody, and so is added up in the last pass.
+// The number of tokens must be known before the gradient: a separate program counts them and does nothing else. The
+// loss is needed only at the end, so the last program accumulates it.
 !batch = tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>>
 !part = tensor<12x4xf32, #plan.sharding<[{"dp", "microbatch"}, {}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
@@ -53,7 +53,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 
 // -----
 
-// What is there whole on all ranks is divided over them first.
+// A replicated input is sharded over the ranks first.
 !whole = tensor<12xf32, #plan.sharding<[{}]>>
 !part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
@@ -73,8 +73,8 @@ func.func @step(%x: !whole {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 
 // -----
 
-// An operator that knows samples by their place: those of the ranks before come first, and of a rank those of the
-// microbatches before.
+// An operator that depends on the position of its samples: samples of earlier ranks come first, and on a rank those of
+// earlier microbatches.
 !batch = tensor<12xf32, #plan.sharding<[{"dp"}]>>
 !part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
@@ -96,8 +96,8 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 
 // -----
 
-// Microbatches that are runs of the batch: of what is whole the run is taken first. Samples of the runs before come
-// before those of the ranks before.
+// Microbatches that are runs of the batch: of a replicated input the run is taken first. Samples of earlier runs come
+// before those of earlier ranks.
 !batch = tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>>
 !whole = tensor<12xf32, #plan.sharding<[{}]>>
 !part = tensor<12xf32, #plan.sharding<[{"microbatch", "dp"}]>>
@@ -129,8 +129,8 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %w: !whole {plan.kin
 
 // -----
 
-// Microbatches with a mean of their own: the pass takes the samples of one, whatever mixes them, and adds up what it
-// has. The sum is moved once, at the end of the step.
+// Microbatches with a mean of their own: the program reads the samples of one, even if a call mixes them, and
+// accumulates its results. Their sum is reduced once, at the end of the step.
 !batch = tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>>
 !part = tensor<4xf32, #plan.sharding<[{"dp"}]>>
 !whole = tensor<4xf32, #plan.sharding<[{}]>>

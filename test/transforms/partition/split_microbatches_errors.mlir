@@ -71,7 +71,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 
 // -----
 
-// What is counted is divided by the batch, in time, and within a microbatch again.
+// A dim that is counted is sharded over ranks, split into microbatches, and sharded again within a microbatch.
 !part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch", "tp"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp"}>>
@@ -87,7 +87,7 @@ func.func @step() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base
 
 // -----
 
-// The module of the reader is named, and an output that nothing reads is one.
+// The error names the module of the reader, or says that an output needs the gathered samples.
 !batch = tensor<12xf32, #plan.sharding<[{}]>>
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
@@ -124,7 +124,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 
 // -----
 
-// A dim that is dealt part by part has no run of elements for a microbatch.
+// A dim that is sharded part by part has no single run of elements for a microbatch.
 !batch = tensor<12xf32, #plan.sharding<[{}]>>
 !parts = tensor<12xf32, #plan.sharding<[{"microbatch", parts [6, 6]}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
@@ -141,7 +141,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 
 // -----
 
-// What is added up in each microbatch cannot be put off by ranks: the least of all is none of their sums.
+// Microbatches can only be accumulated as sums: the minimum of all is not the sum of their minima.
 !batch = tensor<12xf32, #plan.sharding<[{}]>>
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
 !least = tensor<f32, #plan.sharding<[], partial = min {"microbatch"}>>

@@ -1,4 +1,4 @@
-// The evaluation of a training in microbatches has passes of its own, in front of it.
+// The evaluation of a training with microbatches has its own preceding programs.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-split-microbatches | FileCheck %s
 

@@ -1,9 +1,9 @@
-// Which passes over the batch there are, what each of them computes, and what the step says of gradients.
+// Which programs run per microbatch, what each computes, and the marks of gradients in the step.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-split-microbatches --split-input-file | FileCheck %s
 
-// A sum that needs a sum that needs a sum: two passes count, one after the other, and the last one adds up. A pass takes
-// what the passes before it have made from its arguments.
+// A sum that needs a sum that needs a sum: two programs count, one after the other, and the last accumulates. A program
+// reads the results of the programs before it from its arguments.
 !batch = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
 !part = tensor<8x4xf32, #plan.sharding<[{"microbatch"}, {}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
@@ -22,7 +22,7 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-NEXT: %[[R:.*]] = plan.call "meshplan.accumulate"(%[[SUM]], %[[S]])
 // CHECK-NEXT: return %[[R]]
 
-// What the first pass made is read, and not made again.
+// The result of the first program is read, and not recomputed.
 // CHECK-LABEL: func.func @count1(
 // CHECK-SAME: %[[X:arg0]]: {{[^%]*}}plan.kind = #plan.kind<input>
 // CHECK-SAME: %[[READY:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
@@ -35,7 +35,7 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-NEXT: %[[R:.*]] = plan.call "meshplan.accumulate"(%[[SUM]], %[[Q]])
 // CHECK-NEXT: return %[[R]] :
 
-// One microbatch is left to the step.
+// The last microbatch is left to the step.
 // CHECK-LABEL: func.func @accumulate(
 // CHECK-SAME: plan.runs = 1
 // CHECK-NOT: square_sum
@@ -44,7 +44,7 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-NOT: meshplan.accumulate
 // CHECK: return
 
-// The step has all arguments that it had, also those that it does not read, and all results.
+// The step keeps all of its arguments, even those that it does not read, and all results.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:arg0]]:
 // CHECK-SAME: %[[UNREAD:arg1]]: {{[^%]*}}plan.names = ["unread"]
@@ -69,7 +69,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %unread: !number {pl
 
 // -----
 
-// Samples in another dim than the first, and as runs of a dim behind a view. As many runs for each rank need no unit.
+// Samples in another dim than the first, and as runs of a merged dim. With equal runs on all ranks no unit is needed.
 !batch = tensor<3x12x2xf32, #plan.sharding<[{}, {"dp"}, {}]>>
 !part = tensor<3x12x2xf32, #plan.sharding<[{}, {"dp", "microbatch"}, {}]>>
 !joined = tensor<3x24xf32, #plan.sharding<[{}, {"dp", "microbatch", unit 2}]>>
@@ -90,9 +90,9 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!ranks {plan.nam
 
 // -----
 
-// The sum of a gradient is marked with what data parallelism says of its parameter: also through what stands between
-// gradient and optimizer, and where a master copy is changed in place of the parameter. One that nothing says
-// anything of is not, and neither is a sum that is no gradient.
+// The accumulator of a gradient has the data statement and FSDP unit of its parameter: also across calls between the
+// gradient and the optimizer, and for a master copy that is updated instead of the parameter. An accumulator for a
+// parameter without a statement, or for another sum, has neither.
 !batch = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
 !part = tensor<8x4xf32, #plan.sharding<[{"microbatch"}, {}]>>
 !addend = tensor<4xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
@@ -104,7 +104,7 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-SAME: {plan.data = 2 : i64, plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum1"]}
 // CHECK-SAME: {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum2"]}
 // CHECK-SAME: {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum3"]}
-// A step may change nothing; a pass always adds.
+// A step may be skipped; a program for microbatches always accumulates.
 // CHECK-NOT: plan.guard
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: plan.guard
@@ -135,7 +135,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %a: !row {plan.kind 
 
 // -----
 
-// Time that no step divides stays, and so does a step without time.
+// A microbatch axis that nothing is sharded over stays, and so does a step without microbatches.
 !x = tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK: plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 plan.mesh [#base.mesh_axis<"microbatch" = 2>]

@@ -5,7 +5,7 @@
 module attributes {plan.wide_activations} {
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// The product writes float32, the sum is rounded once.
+// The product writes float32, and the sum is rounded once.
 // CHECK-LABEL: func.func @linear
 func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>> {
@@ -76,7 +76,7 @@ func.func @residual(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tens
 module attributes {plan.wide_activations} {
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Rows of a divided table, and what is made of each alone, are zero on all ranks but one: nothing is lost in 16 bits.
+// Rows of a sharded table, and results of each row alone, are zero on all ranks but one: 16 bits lose nothing.
 // CHECK-LABEL: func.func @lookup
 // CHECK-NOT: f32
 func.func @lookup(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>,
@@ -98,7 +98,7 @@ func.func @lookup(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tenso
 module attributes {plan.wide_activations} {
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Two such addends together are no longer of one rank.
+// The sum of two such addends is no longer nonzero on one rank only.
 // CHECK-LABEL: func.func @lookups
 func.func @lookups(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>,
                    %j: tensor<4xi64, #plan.sharding<[{}]>>) -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>> {
@@ -125,7 +125,7 @@ func.func @lookups(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tens
 module attributes {plan.wide_activations} {
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
-// Wide until nothing is left to be added; a dtype among the arguments follows, and an operand is converted once.
+// Wide until nothing more is added; a dtype among the arguments is changed, too, and an operand is converted once.
 // CHECK-LABEL: func.func @two_axes
 func.func @two_axes(%x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<bf16, #plan.sharding<[]>> {
   // CHECK: plan.call "aten.sum.default"(%arg0) {dtype = f32, {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp"}>>
@@ -180,7 +180,7 @@ func.func @converted(%x: tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, %
 module attributes {plan.wide_activations} {
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Addends that the plan wants in 16 bits are rounded and added up there, and what makes them stays wide.
+// Addends that the plan wants in 16 bits are rounded and reduced in 16 bits, but the calls before that stay wide.
 // CHECK-LABEL: func.func @rounded
 func.func @rounded(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xbf16, #plan.sharding<[{}]>> {
   // CHECK: %[[WIDE:.*]] = plan.call "aten.sum.dim_IntList"(%arg0) {{.*}} -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
@@ -201,7 +201,7 @@ func.func @rounded(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor
 module attributes {plan.wide_activations} {
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// What was to be converted to float32 is so already.
+// A conversion to float32 is no longer needed.
 // CHECK-LABEL: func.func @converted_to_itself
 func.func @converted_to_itself(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xf32, #plan.sharding<[{}]>> {
   // CHECK: %[[WIDE:.*]] = plan.call "aten.sum.dim_IntList"(%arg0) {{.*}} -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
@@ -221,7 +221,7 @@ func.func @converted_to_itself(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>
 module attributes {plan.wide_activations} {
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 
-// What microbatches have for themselves is added up in float32, whether ranks add to it or not.
+// Accumulation over microbatches is in float32, with or without a reduction over ranks.
 // CHECK-LABEL: func.func @microbatches
 func.func @microbatches(%x: tensor<4xbf16, #plan.sharding<[{"dp"}]>>, %y: tensor<4xbf16, #plan.sharding<[{}]>>)
     -> (tensor<bf16, #plan.sharding<[]>>, tensor<bf16, #plan.sharding<[]>>) {

@@ -2,7 +2,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-widen-addends | FileCheck %s
 // RUN: %meshplan-opt %s --split-input-file --plan-widen-addends --plan-localize-calls -o /dev/null
 
-// A product rounds its own addends, and they are sent so.
+// A product rounds its own addends, and they are sent in that type.
 // CHECK-LABEL: func.func @linear
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>)
@@ -20,7 +20,7 @@ func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor
 
 // -----
 
-// What a rank adds up itself stays wide until it is sent, so that it is rounded once.
+// A sum on the rank itself stays wide until it is sent, so that it is rounded once.
 // CHECK-LABEL: func.func @two_products
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @two_products(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x8xf16, #plan.sharding<[{}, {"tp"}]>>)
@@ -46,7 +46,7 @@ func.func @two_products(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: t
 
 // -----
 
-// The gradient of a parameter is none of them, nor is a sum that is of no products: they are float32 as ever.
+// This does not apply to gradients of parameters, nor to sums that contain no product: they are float32 as usual.
 // CHECK-LABEL: func.func @step
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @step(%g: tensor<4x6xbf16, #plan.sharding<[{"dp"}, {}]>>, %x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {}]>>)
@@ -69,7 +69,7 @@ func.func @step(%g: tensor<4x6xbf16, #plan.sharding<[{"dp"}, {}]>>, %x: tensor<4
 
 // -----
 
-// Of a sum over two axes in two steps only the last one sends rounded addends.
+// If a sum over two axes is reduced in two steps, only the last one sends rounded addends.
 // CHECK-LABEL: func.func @two_steps
 plan.mesh [#base.mesh_axis<"ep" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @two_steps(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"ep", "tp"}]>>, %w: tensor<6x8xbf16, #plan.sharding<[{}, {"ep", "tp"}]>>)

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-place-borders | FileCheck %s
 
-// What is read outside is constrained there, and nowhere inside.
+// A value that is read outside of the module is constrained there, and not inside.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "mlp" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
 // CHECK-LABEL: @output
@@ -19,7 +19,7 @@ func.func @output(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names
 
 // -----
 
-// What becomes the content of a buffer is no output of a module: forward() gives it to nobody.
+// The new content of a buffer is not an output of a module: forward() does not return it.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "norm" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
 // CHECK-LABEL: @update
@@ -37,7 +37,7 @@ func.func @update(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names
 
 // -----
 
-// Inputs count in the order in which the module reads them; every use inside is constrained.
+// Inputs are numbered in the order in which the module reads them; every use inside is constrained.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "mlp" is_input true index 1 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "input 1 split 1 over tp"
 // CHECK-LABEL: @input
@@ -60,7 +60,7 @@ func.func @input(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names 
 
 // -----
 
-// The border has the last word where a style speaks, too.
+// If a style applies as well, the border is constrained last.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.border "norm" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
@@ -92,7 +92,7 @@ func.func @function(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.nam
 
 // -----
 
-// Weights and constants are no inputs of a module, wherever they stand among the operands.
+// Weights and constants are not inputs of a module, wherever they appear among the operands.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "embed" is_input true index 0 #plan.sharding<[{"tp"}]> exact true along [#plan.axis<"tp">] as "input [rows over tp]"
 // CHECK-LABEL: @inputs_behind_weights
@@ -108,7 +108,7 @@ func.func @inputs_behind_weights(
 
 // -----
 
-// An axis of one rank divides nothing.
+// An axis of size 1 shards nothing.
 plan.mesh [#base.mesh_axis<"dp" = 1>, #base.mesh_axis<"tp" = 2>]
 plan.border "" is_input false index 0 #plan.sharding<[{"dp"}, {"tp"}]> exact true along [#plan.axis<"dp">, #plan.axis<"tp">] as "output y"
 // CHECK-LABEL: @axis_of_one
@@ -120,8 +120,8 @@ func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.
 
 // -----
 
-// What the styles of inner modules say of an input makes no other input of it: both readers of x are constrained, and y
-// is the next one. The border is crossed before a style says how the module in it reads. What the module computes itself is none, though a style inside divides it.
+// Constraints from styles of inner modules do not create more inputs: both readers of x are constrained, and y is the next input. The border comes before the
+// constraint of the inner module. A result of the module itself is not an input, even if a style inside constrains it.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "mlp.gate" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
@@ -162,7 +162,7 @@ func.func @inputs_of_styled_modules(
 
 // -----
 
-// What one module of a block hands to the next is no output of the block, however many statements lie between them.
+// A value between two modules of a block is not an output of the block, however many constraints are in between.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "block.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 plan.border "block.down" is_input true index 0 #plan.sharding<[{"tp"}]> exact false along [#plan.axis<"tp">] as "input split 0 over tp"
@@ -185,8 +185,8 @@ func.func @output_behind_borders(
 
 // -----
 
-// Of two borders that a value crosses at once the outer one comes first on the way in and last on the way out, in
-// whatever order they are stated.
+// If a value crosses two borders at once, the outer one comes first on the way in and last on the way out, in any order
+// of the statements.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "a" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "outer input"
 plan.border "a" is_input false index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "outer output"
@@ -206,7 +206,7 @@ func.func @nested(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names
 
 // -----
 
-// A constant is no input, wherever it stands; a dim without a name may have any extent; what runs on one rank has no
+// A constant is not an input, at any position; a dim without a name may have any extent; a program for one rank has no
 // layouts.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "shift" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "input [rows over tp, _]" {names = ["rows", ""], extents = array<i64: 4, 0>}
@@ -223,7 +223,7 @@ func.func @constants_are_no_inputs(%x: tensor<4x8xf32> {plan.kind = #plan.kind<i
 
 // -----
 
-// Columns that are heads further on are dealt by heads: of three the first rank has two.
+// Columns that later become heads are sharded by heads: of three heads the first rank has two.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "q" is_input false index 0 #plan.sharding<[{}, {}, {"tp"}]> exact false along [#plan.axis<"tp">] as "output split 2 over tp"
 // CHECK-LABEL: @heads
@@ -246,7 +246,7 @@ func.func @heads(
 
 // -----
 
-// Outputs count as the function returns them, also one that it returns twice, of which the statement means one.
+// Outputs are numbered as the function returns them, also a value that is returned twice: only output 1 is constrained.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "" is_input false index 1 #plan.sharding<[{}, {"tp"}]> exact true along [#plan.axis<"tp">] as "output b"
 plan.border "" is_input false index 2 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "output c"
@@ -265,7 +265,7 @@ func.func @returned_twice(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, pl
 
 // -----
 
-// A module that is called twice has its borders twice, also where one call reads what the other made.
+// A module that is called twice has its borders twice, also where one call reads the result of the other.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "block" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
 // CHECK-LABEL: @twice
@@ -283,7 +283,7 @@ func.func @twice(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names 
 
 // -----
 
-// What another module's style says of its input is not what comes first: the output is stated for all that read it.
+// The constraint of another module on its input does not come first: the output is constrained for all readers.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "b" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.border "a" is_input false index 0 #plan.sharding<[{}, {}, {}]> exact true along [#plan.axis<"tp">] as "output [_, _, _]"
@@ -304,7 +304,7 @@ func.func @output_read_by_styles(%x: tensor<2x4x8xf32> {plan.kind = #plan.kind<i
 
 // -----
 
-// What a module inside states of its output comes first; a module whose path only begins alike is another one.
+// An inner module's constraint on its output comes first; a module whose path only starts alike is a different one.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "m.1.last" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.style "m.10" sequence [#plan.axis<"tp">] as "sequence of another"

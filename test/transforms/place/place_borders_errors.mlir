@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles --plan-place-borders
 
-// A dim has the extent of its name; one without a name may have any.
+// A named dim must have the extent of its name; one without a name may have any.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 1 of output 0 of 'head' has size 8, and 'batch' is 4}}
 // expected-note @below {{help: '_' leaves a dim unnamed}}
@@ -24,7 +24,7 @@ func.func @root(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names =
 
 // -----
 
-// Updates of buffers are returned behind what the model returns, and are no outputs.
+// Updates of buffers are returned after the results of the model, and are not outputs.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{the root module has 1 output, and 'output 1 replicate' names output 1}}
 // expected-note @below {{help: inputs and outputs count from 0 in the order of the program}}
@@ -38,7 +38,7 @@ func.func @root_with_update(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, 
 
 // -----
 
-// A list of dims is one of all of them; a single dim has to be there.
+// A list of dims must name all of them; a single dim must exist.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{output 0 of 'head' has 3 dims, and the plan lists 2}}
 // expected-note @below {{help: list each dim, with '_' for one without a name}}
@@ -53,7 +53,7 @@ func.func @ranks(%x: tensor<4x8x6xf32> {plan.kind = #plan.kind<input>, plan.name
 
 // -----
 
-// A module that is not there has nothing.
+// A module that does not exist has no inputs or outputs.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'head' has 0 inputs, and 'input replicate' names input 0}}
 // expected-note @below {{help: inputs and outputs count from 0 in the order of the program}}

@@ -6,8 +6,8 @@ plan.data parameters over [#plan.axis<"pod">, #plan.axis<"dp">, #plan.axis<"one"
 plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp"
 plan.data parameters over [#plan.axis<"one">] prefetch 0 as "data one"
 
-// What the style leaves to a rank is cut over the axes of the statement that have more than one rank; gradients and
-// states of a statement that keeps parameters whole are none of this pass. The statements stay.
+// The shard that the style leaves is made flat over the axes of the statement with more than one rank; gradients and
+// states of a statement that replicates parameters are handled elsewhere. The statements stay.
 // CHECK-COUNT-3: plan.data
 // CHECK-LABEL: func.func @forward(
 // CHECK-SAME: %arg0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"pod", "dp"}>> {plan.data = 0 : i64}
@@ -30,7 +30,7 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"dp"}, {}]>> {plan.data
 
 // -----
 
-// States would be divided twice, too.
+// States would be sharded twice, too.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'data dp, tp' divides parameter 'w' over axis 'tp', which its style divides it over already}}
 // expected-note @below {{help: shard over what is left: 'shard ... over dp'}}
@@ -40,7 +40,7 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data
 
 // -----
 
-// What stays whole divides nothing.
+// A statement that replicates parameters shards nothing.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.data replicated over [#plan.axis<"tp">] prefetch 0 as "data tp"
 func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }
@@ -50,7 +50,7 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {offload_parameters, offload_optimizer}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {offload_optimizer}
-// Parameters of the first statement lie on the host.
+// The parameters of the first statement are stored on the host.
 // CHECK-LABEL: func.func @offloaded(
 // CHECK-SAME: %arg0: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.data = 0 : i64, plan.host}
 // CHECK-SAME: %arg1: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.data = 1 : i64}

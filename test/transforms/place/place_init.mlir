@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-init | FileCheck %s
 
-// A linear layer stores output features first, GPT-2's Conv1D input features: 8 in, 24 out. The deviation is
+// A linear layer stores output features first, GPT-2's Conv1D input features: 8 in, 24 out. The standard deviation is
 // gain / sqrt(fan), and a uniform distribution ends at sqrt(3) deviations: sqrt(3 * 2 / 8) = 0.866025, sqrt(2 / 24) =
 // 0.288675, 1 / sqrt(8) = 0.353553, sqrt(3 * 2 / 32) = 0.433013, 2 * sqrt(2 / 32) = 0.5.
 // CHECK-LABEL: func.func @fans
@@ -37,8 +37,8 @@ func.func @fans(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>},
 
 // -----
 
-// A window of 2 x 3 counts for both: 1 / sqrt(4 * 6) = 0.204124, groups or not; transposed ones store input features
-// first. An embedding has xavier's sum: sqrt(2 / 168) = 0.109109.
+// A window of 2 x 3 counts in both fans: 1 / sqrt(4 * 6) = 0.204124, with groups or without; transposed convolutions
+// store input features first. For an embedding xavier adds both dims: sqrt(2 / 168) = 0.109109.
 // CHECK-LABEL: func.func @windows
 // CHECK-SAME: %arg1: tensor<10x4x2x3xf32> {plan.init = #base.init<kind = normal, mean = 0.000000e+00 : f64, std = 0.204124{{[0-9]*}} : f64>
 // CHECK-SAME: %arg2: tensor<4x1x2x3xf32> {plan.init = #base.init<kind = normal, mean = 0.000000e+00 : f64, std = 0.408248{{[0-9]*}} : f64>
@@ -62,7 +62,7 @@ func.func @windows(%x: tensor<2x4x8x9xf32> {plan.kind = #plan.kind<input>},
 // -----
 
 // Factors of a product that is added to a weight: of 64 input features, of 4, and of 64. The groups of a transposed
-// convolution have 96 / 4 channels and 3 places: sqrt(2 / 64), sqrt(2 / 4), sqrt(2 / 72).
+// convolution have 96 / 4 channels and 3 window positions: sqrt(2 / 64), sqrt(2 / 4), sqrt(2 / 72).
 // CHECK-LABEL: func.func @factors
 // CHECK-SAME: %arg1: tensor<96x64xf32> {plan.init = #base.init<kind = normal, mean = 0.000000e+00 : f64, std = 0.176776{{[0-9]*}} : f64>
 // CHECK-SAME: %arg2: tensor<4x64xf32> {plan.init = #base.init<kind = normal, mean = 0.000000e+00 : f64, std = 0.176776{{[0-9]*}} : f64>

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: not %meshplan-opt %s --plan-place-init 2>&1 | FileCheck %s
 
-// One error for an entry, however many parameters it names.
+// One error per entry, however many parameters it names.
 // CHECK: a.plan:4:10: error: parameter 'norm' has no input and output features, from which the width of 'kaiming uniform' would follow
 // CHECK: a.plan:4:10: note: and 1 more
 // CHECK: a.plan:4:10: note: help: give it an entry with a width of its own, as 'normal 0.02'

@@ -7,7 +7,7 @@ plan.precision {storage = f32}
 !flat = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xbf16, #plan.sharding<[{}]>>
 
-// Parameters are stored in the type and converted once, before they are gathered; other arguments and integers are not.
+// Parameters are stored in the type and converted once, before the gather; other arguments and integers are unchanged.
 // CHECK-LABEL: func.func @storage(
 // CHECK-SAME: %[[W:arg0]]: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<parameter>}
 // CHECK-SAME: %[[B:arg1]]: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>}
@@ -26,7 +26,7 @@ func.func @storage(%w: !flat {plan.kind = #plan.kind<parameter>}, %b: !whole {pl
   return
 }
 
-// Nothing is converted before it is read.
+// Without a reader nothing is converted.
 // CHECK-LABEL: func.func @late(
 // CHECK-NEXT: plan.call "aten.neg.default"(%arg1)
 // CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%arg0)
@@ -45,7 +45,7 @@ func.func @late(%w: !flat {plan.kind = #plan.kind<parameter>}, %x: !whole {plan.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.precision {gather = f32, storage = f64}
 
-// What is gathered in another type is whole in that type first; what is not gathered has no such type.
+// A parameter that is gathered in another type is whole in that type first; without a gather, that type is not used.
 // CHECK-LABEL: func.func @gather(
 // CHECK-SAME: %[[W:arg0]]: tensor<8xf64, #plan.sharding<[{"tp"}], flat = {"dp"}>>
 // CHECK-SAME: %[[B:arg1]]: tensor<8xf64, #plan.sharding<[{"tp"}]>>
@@ -66,7 +66,7 @@ func.func @gather(%w: tensor<8xbf16, #plan.sharding<[{"tp"}], flat = {"dp"}>> {p
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, reduce = f32, state = bf16, storage = bf16}
 
-// What a statement says of the optimizer, and the type that parameters have anyway, changes nothing here.
+// The types of the optimizer, and a storage type that equals the parameter's type, change nothing here.
 // CHECK-LABEL: func.func @same(
 // CHECK-SAME: %arg0: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 // CHECK-NOT: plan.call
@@ -78,7 +78,7 @@ func.func @same(%w: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>> {plan.ki
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, storage = bf16}
 
-// What is stored in less than it is read in is gathered as it is stored, and made wide behind.
+// A parameter that is stored narrower than it is read is gathered in its storage type, and widened after.
 // CHECK-LABEL: func.func @narrow(
 // CHECK-SAME: %[[W:arg0]]: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 // CHECK-NEXT: %[[WHOLE:.*]] = plan.constrain %[[W]] <[{}]> along [#plan.axis<"dp">] as "precision" : {{.*}} -> tensor<8xbf16>
@@ -96,7 +96,7 @@ plan.precision {gather = bf16}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp on b"
 
-// One rank that has all of a parameter rounds it as several do. What the plan leaves whole is not gathered.
+// A rank that has the whole parameter rounds it as several ranks do. Replicated parameters are not gathered.
 // CHECK-LABEL: func.func @one_rank(
 // CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "aten._to_copy.default"(%arg0) {dtype = bf16
 // CHECK-NEXT: %[[READ:.*]] = plan.call "aten._to_copy.default"(%[[ROUNDED]]) {dtype = f32
@@ -113,7 +113,7 @@ func.func @one_rank(%w: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = #plan.k
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {gather = bf16, storage = bf16}
 
-// What autocast rounds to the type in which a parameter is gathered, or stored, reads it as it is. Others read it widened.
+// A reader that autocast gives the gather or storage type reads the parameter unconverted. Others read it widened.
 // CHECK-LABEL: func.func @autocast(
 // CHECK-SAME: %[[W:arg0]]: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 // CHECK-SAME: %[[B:arg1]]: tensor<8xbf16, #plan.sharding<[{}]>>

@@ -5,7 +5,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "mlp.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// Weights of linear are [out, in]: colwise divides dim 0, rowwise dim 1. The bias of a rowwise module stays whole.
+// Weights of linear are [out, in]: colwise shards dim 0, rowwise dim 1. The bias of a rowwise module is replicated.
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: %[[X:.*]]: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
 // CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
@@ -38,7 +38,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 plan.style "proj" colwise [#plan.axis<"tp">] as "colwise tp"
 
-// A Conv1D weight is [in, out] and is used by addmm: colwise divides dim 1. sequence states both borders of its module.
+// A Conv1D weight is [in, out] and used by addmm: colwise shards dim 1. sequence constrains both borders of its module.
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-SAME: tensor<8x16xf32, #plan.sharding<[{}, {"tp"}]>>
@@ -62,7 +62,7 @@ func.func @forward(
 
 // -----
 
-// An argument that is returned as it is.
+// An argument that is returned unchanged.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-LABEL: func.func @returned_argument(%arg0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
 // CHECK-SAME: -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
@@ -92,7 +92,7 @@ func.func @lent(
 
 // -----
 
-// A sequence divides what has it: not the positions, which are integers, nor what is one element long there.
+// sequence shards values that have that dim: not the positions, which are integers, nor values of size 1 there.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 
@@ -112,7 +112,7 @@ func.func @sequence(
 
 // -----
 
-// A bias that the program holds is no activation, so its dim is one of output features.
+// A bias that is a constant of the program is not an activation, so its dim is one of output features.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 
@@ -132,7 +132,7 @@ func.func @constant_bias(
 
 // -----
 
-// A single feature stays whole beside others: of an adapter of rank 1 only the features that leave it are divided.
+// A single feature stays whole beside others: of an adapter of rank 1 only its output features are sharded.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "adapter" colwise [#plan.axis<"tp">] as "colwise tp"
 
@@ -168,7 +168,7 @@ func.func @one_part(
 
 // -----
 
-// The parts of a parameter that is placed by itself.
+// The parts of a parameter with a layout of its own.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // CHECK-LABEL: func.func @stated_parts
@@ -185,7 +185,7 @@ func.func @stated_parts(
 
 // -----
 
-// An axis of one rank divides nothing, in a style, an input or a parameter that is placed by itself.
+// An axis of size 1 shards nothing, in a style, an input or a parameter's own layout.
 plan.mesh [#base.mesh_axis<"dp" = 1>, #base.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"dp">, #plan.axis<"tp">] as "colwise dp, tp"
 
@@ -203,7 +203,7 @@ func.func @axis_of_one(
 
 // -----
 
-// A module is all that lies below it; only what crosses its border is constrained.
+// A module includes all modules below it; only values that cross its border are constrained.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 
@@ -225,7 +225,7 @@ func.func @inner_modules(%x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, p
 
 // -----
 
-// The root has operators that lie in no module, whatever their weights are called.
+// The root owns operators that are in no module, whatever their weights are called.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "" colwise [#plan.axis<"tp">] as "colwise tp"
 
@@ -241,7 +241,7 @@ func.func @operators_of_the_root(
 
 // -----
 
-// Without such operators the root has the parameters whose names have no module.
+// Without such operators the root owns the parameters whose names have no module.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "" colwise [#plan.axis<"tp">] as "colwise tp"
 
@@ -261,7 +261,7 @@ func.func @parameters_of_the_root(
 
 // -----
 
-// One feature or token for each rank is enough.
+// One feature or token per rank is enough.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
@@ -280,8 +280,8 @@ func.func @one_for_each_rank(
 
 // -----
 
-// Weights and constants are no inputs, though they are as long as the sequence; a result that is also read inside is
-// constrained for those outside; one that nobody reads says nothing of the sequence.
+// Weights and constants are not inputs, even if they are as long as the sequence; a result that is also read inside is
+// constrained for outside readers; a result without readers does not count as a sequence.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 
@@ -310,7 +310,7 @@ func.func @what_crosses_the_border(
 
 // -----
 
-// Two statements that leave a value whole along other axes are two.
+// Two statements that replicate a value along different axes are two constraints.
 plan.mesh [#base.mesh_axis<"cp" = 1>, #base.mesh_axis<"tp" = 2>]
 plan.style "norm" sequence [#plan.axis<"cp">] as "sequence cp"
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
@@ -336,7 +336,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "a" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
 plan.style "a.out" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// A weight that is split before it is used, and one of a module below, which has a style of its own and no operators.
+// A weight that is split before it is used, and one of a submodule, which has a style of its own and no operators.
 // CHECK-LABEL: func.func @attention
 // CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{"tp", parts [4, 4, 4]}, {}]>>
 // CHECK-SAME: tensor<8x4xf32, #plan.sharding<[{}, {"tp"}]>>
@@ -361,8 +361,8 @@ func.func @attention(
 
 // -----
 
-// A weight that is scaled, and one to which a product of others is added: 'up' leaves their weights to their own
-// statements, and a factor whose product has the output features elsewhere divides what it has itself.
+// A weight that is scaled, and one to which a product of others is added: 'up' leaves those weights to their own
+// statements, and a factor with the output features in another dim of its product shards its own dim.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
@@ -397,7 +397,7 @@ func.func @made_of_weights(
 
 // -----
 
-// A weight that is made outside of the module which multiplies with it.
+// A weight that is computed outside of the module that multiplies by it.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "proj" colwise [#plan.axis<"tp">] as "colwise tp"
 
@@ -419,7 +419,7 @@ plan.style "tables" rowwise [#plan.axis<"tp">] as "rowwise tp"
 plan.style "tables.1" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "tables.2" replicate [] as "replicate"
 
-// A parameter with a style of its own takes none from its module, here of lists of tables that another module reads.
+// A parameter with a style of its own ignores that of its module, here in lists of tables that another module reads.
 // CHECK-LABEL: func.func @tables
 // CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {{{.*}}plan.style = "rowwise tp"}
 // CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{}, {"tp"}]>> {{{.*}}plan.style = "colwise tp"}
@@ -444,8 +444,8 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "embed.weight" rowwise [#plan.axis<"tp">] as "rowwise tp"
 plan.style "head.weight" colwise [#plan.axis<"tp">] as "colwise tp"
 
-// The features of a tied weight are those of the module that has it under the name: the vocabulary of the lookup, and the
-// outputs of the product.
+// The features of a tied weight are those of the module that owns the name: the vocabulary of the lookup, and the output
+// features of the product.
 // CHECK-LABEL: func.func @tied
 // CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>>
 func.func @tied(
@@ -460,8 +460,8 @@ func.func @tied(
 
 // -----
 
-// Groups of a convolution, and a weight that activations scale for each sample. What the groups read is divided by
-// them or not; an activation with features to contract is divided like these.
+// Groups of a convolution, and a weight that activations scale per sample. The input of the groups is sharded by groups
+// or not at all; an activation that shares the contracted features is sharded like them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "groups" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "turned" colwise [#plan.axis<"tp">] as "colwise tp"
@@ -503,7 +503,7 @@ func.func @groups_and_samples(
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "noisy" colwise [#plan.axis<"tp">] as "colwise tp"
 
-// Random numbers are no activations: what they are added to is a weight.
+// Random numbers are not activations: the tensor to which they are added is a weight.
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
 // CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
@@ -530,7 +530,7 @@ func.func @forward(
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "mixed" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// The shares of weights in a sum of several are no features.
+// The coefficients in a weighted sum of several weights are not features.
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK-SAME: tensor<4x16x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>

@@ -85,7 +85,7 @@ func.func @forward(
 
 // -----
 
-// A single output feature is one all the same.
+// A single output feature cannot be sharded either.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 0 of 'score.weight' has size 1, fewer than tp = 2}}
 // expected-note @below {{help: use 'replicate'}}
@@ -114,7 +114,7 @@ func.func @forward(
 
 // -----
 
-// What activations make for each element is added to a weight: it may be one, or a table that they are added to.
+// An activation of the same shape is added to the parameter: that may be a weight, or a table of positions.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'up' cannot be rowwise tp: which dim of 'up.weight' holds input features is not known behind 'aten.add.Tensor'}}
 // expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over tp }'}}
@@ -130,7 +130,7 @@ func.func @forward(
 
 // -----
 
-// The style of the root is for its own operators, not for those of the modules in it.
+// The style of the root is for its own operators, not for those of its submodules.
 plan.mesh [#base.mesh_axis<"tp" = 17>]
 // expected-error @below {{dim 0 of 'weight' has size 16, fewer than tp = 17}}
 // expected-note @below {{help: tp can be at most 16}}
@@ -147,7 +147,7 @@ func.func @forward(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.name
 
 // -----
 
-// Statements that are wrong are told of in one run.
+// All wrong statements are reported in one run.
 plan.mesh [#base.mesh_axis<"tp" = 17>]
 // expected-error @below {{dim 0 of 'up.weight' has size 16, fewer than tp = 17}}
 // expected-note @below {{help: tp can be at most 16}}
@@ -168,7 +168,7 @@ func.func @forward(
 
 // -----
 
-// Parts that do not add up to the dim, of a weight that the model takes apart: its own are named,
+// Parts that do not add up to the dim, of a weight that the model splits: the model's own parts are named,
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not made of 3 equal shares}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 3, k 1, v 1)'}}
@@ -186,7 +186,7 @@ func.func @forward(
 
 // -----
 
-// if there are any.
+// if it has any.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not made of 3 equal shares}}
 // expected-note @below {{help: the sizes in 'parts' add up to a number that divides it}}
@@ -201,7 +201,7 @@ func.func @forward(
 
 // -----
 
-// A part of one channel cannot be given to two ranks.
+// A part of one channel cannot be split over two ranks.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{a part of dim 0 of 'conv.weight' has size 1, fewer than tp = 2}}
 // expected-note @below {{help: use 'replicate'}}
@@ -216,7 +216,7 @@ func.func @forward(
 
 // -----
 
-// The parts of a layout that the plan states do not add up, or are too small.
+// The parts of a layout in the plan do not add up, or are too small.
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 func.func @forward(
     %x: tensor<2x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -266,7 +266,7 @@ func.func @forward(
 
 // -----
 
-// Behind what mixes the dims of a weight nothing says which is which, and its bias alone is not divided.
+// After a call that mixes the dims of a weight, its features are unknown, and its bias alone is not sharded.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'m' cannot be colwise (dp, tp): which dim of 'm.weight' holds output features is not known behind 'aten.linalg_inv.default'}}
 // expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over (dp, tp) }'}}
@@ -284,7 +284,7 @@ func.func @forward(
 
 // -----
 
-// A part of this contraction is no addend of the result.
+// A shard of this contraction does not give an addend of the result: beta scales the bias.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'m' cannot be rowwise tp: 'aten.addmm.default' needs the input features of 'm.weight' whole}}
 // expected-note @below {{help: use 'replicate'}}

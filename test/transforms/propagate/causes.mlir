@@ -7,8 +7,8 @@ plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp" loc("a.plan":6:10
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp" loc("a.plan":7:10)
 plan.style "rest" replicate [] as "replicate" loc("a.plan":8:10)
 
-// The location of each op keeps the statement behind each axis of its results. The addends are the embedding's doing,
-// their division behind the reduction that of the norm, which asks for it.
+// The location of each op names the statement that caused each axis of its results. The embedding causes the addends,
+// and the norm, which needs them sharded after the reduction, causes the sharding.
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: plan.style = "rowwise tp"} loc("a.plan":5:10)
 // CHECK-SAME: tensor<8xf32, #plan.sharding<[{}]>> {{.*}}plan.style = "sequence tp"} loc("a.plan":6:10)

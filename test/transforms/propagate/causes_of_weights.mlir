@@ -1,8 +1,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-place-data --plan-propagate-shardings | FileCheck %s
 
-// The sum over divided features is the doing of the module with the weight, not of the one that divided the activation,
-// also if the weight is transposed first.
+// The module with the weight causes the sum over sharded features, not the module that sharded the activation, even if
+// the weight is transposed first.
 // CHECK: plan.call "aten.mm.default"{{.*}} in "down"
 // CHECK-NEXT: plan.reshard %{{.*}} because "rowwise tp"
 plan.mesh [#base.mesh_axis<"tp" = 2>]
@@ -22,7 +22,7 @@ func.func @forward(
 
 // -----
 
-// So it is where ranks of other samples have parts of the weight, which is gathered first.
+// This also holds if data-parallel ranks have shards of the weight, which is gathered first.
 // CHECK: plan.reshard %{{.*}} because "data dp"
 // CHECK: plan.call "aten.mm.default"{{.*}} in "down"
 // CHECK-NEXT: plan.reshard %{{.*}} because "rowwise tp"
@@ -43,8 +43,8 @@ func.func @forward(
 
 // -----
 
-// What ranks of other samples have changed of a parameter is gathered by the statement that shares it out, and not by the
-// style that divides the parameter.
+// Updates of a parameter by data-parallel ranks are gathered because of the data statement, and not because of the style
+// that shards the parameter.
 // CHECK: plan.call "meshplan.sgd"
 // CHECK-NEXT: plan.reshard %{{.*}} because "data dp" : {{.*}}flat = {{.*}} -> tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]

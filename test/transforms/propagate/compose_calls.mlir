@@ -1,5 +1,5 @@
-// A call that needs all of a dim, and gets it divided, is composed of calls that can be divided over it: no reshard but
-// reductions of a few numbers of each row.
+// A call that needs a whole dim, but gets it sharded, is decomposed into calls that can be sharded along it: the only
+// reshards are reductions of a few values per row.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings 2>&1 | FileCheck %s
 
@@ -21,7 +21,7 @@ func.func @log_softmax(%x: tensor<4x70xf32> {plan.kind = #plan.kind<input>, plan
 
 // -----
 
-// What a call before knows of the same rows is not computed again; 16-bit rows are computed in f32 and rounded once.
+// Values that an earlier call has of these rows are not recomputed; 16-bit rows are computed in f32 and rounded once.
 // CHECK-LABEL: func.func @known(
 // CHECK: plan.call "aten.amax.default"
 // CHECK: plan.call "aten.sum.dim_IntList"
@@ -53,7 +53,7 @@ func.func @topk(%x: tensor<4x200xf32> {plan.kind = #plan.kind<input>, plan.names
 
 // -----
 
-// The shape that a gradient at chosen places has is that of what was read, and so is its layout.
+// A gradient at selected indices has the shape of the tensor that was read, and so also its layout.
 // CHECK-LABEL: func.func @scatter_sum(
 // CHECK: plan.call "meshplan.scatter_sum_part"(%arg0, %arg1, %{{.*}}, %arg2) {dim = 1 : i64, index = #base.operand<1>, like = #base.operand<3>, places = #base.operand<2>, size = [4, 70], source = #base.operand<0>}{{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>
 // CHECK: plan.call "meshplan.scatter_sum"(%arg0, %arg1) {dim = 1 : i64, index = #base.operand<1>, size = [4, 70], source = #base.operand<0>}{{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {}]>>
@@ -69,8 +69,8 @@ func.func @scatter_sum(%g: tensor<4x1xf32> {plan.kind = #plan.kind<input>, plan.
 
 // -----
 
-// A row that is shorter than what ranks would exchange is gathered, and so is one of fewer elements than 64 for each
-// that is selected.
+// A row that is shorter than the values that ranks would exchange is gathered, and so is one with fewer than 64
+// elements per selected element.
 // CHECK-LABEL: func.func @short(
 // CHECK: plan.call "aten.softmax.int"
 // CHECK: plan.call "aten.topk.default"
@@ -84,7 +84,7 @@ func.func @short(%x: tensor<4x4xf32> {plan.kind = #plan.kind<input>, plan.names 
 
 // -----
 
-// A triangle of what a rank has.
+// A triangle of a rank's shard.
 // CHECK-LABEL: func.func @triangle(
 // CHECK: %[[ROWS:.*]] = plan.call "aten.add.Scalar"({{.*}}) {other = -1 : i64, {{.*}} -> tensor<6x1xi64, #plan.sharding<[{"tp"}, {}]>>
 // CHECK: %[[OUTSIDE:.*]] = plan.call "aten.lt.Tensor"(%[[ROWS]], %{{.*}}){{.*}} -> tensor<6x5xi1, #plan.sharding<[{"tp"}, {}]>>
@@ -100,7 +100,7 @@ func.func @triangle(%x: tensor<2x6x5xf32> {plan.kind = #plan.kind<input>, plan.n
 
 // -----
 
-// A group norm of one group has its sums reduced, those of several groups need whole ones.
+// The sums of a group norm with one group are reduced; with several groups each rank needs whole groups.
 // CHECK-LABEL: func.func @group_norm(
 // CHECK: plan.call "aten.sum.dim_IntList"(%arg0) {dim = [1, 2], keepdim = true, {{.*}} partial = sum {"tp"}>>
 // CHECK: plan.call "aten.sum.dim_IntList"({{.*}}) {dim = [1, 2], keepdim = true, {{.*}} partial = sum {"tp"}>>
@@ -130,7 +130,7 @@ func.func @group_norm(
 
 // -----
 
-// Numbers of rows and of classes: each rank looks up the classes that it has, of all rows.
+// Row indices and class indices: each rank looks up its own classes, for all rows.
 // CHECK-LABEL: func.func @rows_and_classes(
 // CHECK: plan.call "meshplan.index_part"(%arg0, %arg1, %{{.*}}, %{{.*}}) {dim = 1 : i64, {{.*}}place = 0 : i64, {{.*}}size = 70 : i64}{{.*}} -> tensor<5xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
 // CHECK: plan.call "meshplan.index_sum_part"(%arg3, %arg1, %{{.*}}, %{{.*}}, %arg0) {dim = 1 : i64, {{.*}}size = [4, 70], {{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>

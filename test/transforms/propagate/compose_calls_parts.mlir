@@ -1,8 +1,8 @@
-// A rank of a dim in parts is told which places are its own.
+// For a dim with parts, a rank gets the list of its own indices.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-propagate-shardings | FileCheck %s
 
-// Elements that are chosen of a dim in parts are addends, which stay such until somebody needs the sum.
+// Elements that are selected from a dim with parts are addends, and remain so until a reader needs the sum.
 // CHECK-LABEL: func.func @gather(
 // CHECK: %[[PLACES:.*]] = plan.call "aten.arange.default"() {dtype = i64, end = 70 : i64}
 // CHECK: %[[OWN:.*]] = plan.reshard %[[PLACES]] {{.*}}-> tensor<70xi64, #plan.sharding<[{"tp", parts [30, 40]}]>>

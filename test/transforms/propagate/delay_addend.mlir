@@ -1,8 +1,8 @@
-// Gradients of one value are added up so that one collective does for all that are partial.
+// Gradients of one value are added in an order that needs only one collective for all partial ones.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings | FileCheck %s
 
-// As of a layer under tp beside an adapter that every rank has whole: p, w and q, of which p and q are partial.
+// As with a layer under tp beside an adapter that is replicated: p, w and q, of which p and q are partial.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[P:.*]] = plan.call "aten.matmul.default"({{.*}} partial = sum {"tp"}
 // CHECK: %[[W:.*]] = plan.call "aten.sin.default"
@@ -28,7 +28,7 @@ func.func @step(
 
 // -----
 
-// Several that are whole in between, the first addend among them: each is added behind.
+// Several replicated values in between, including the first addend: each is added after the reduction.
 // CHECK-LABEL: func.func @step(
 // CHECK: plan.call "aten.add.Tensor"({{.*}} partial = sum {"tp"}>>
 // CHECK: %[[SUM:.*]] = plan.reshard
@@ -53,7 +53,7 @@ func.func @step(
 
 // -----
 
-// A sum that something else reads, too, and a sum of the model stay where they are.
+// A sum with another reader, and a sum of the model itself, stay where they are.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[P:.*]] = plan.reshard
 // CHECK: plan.call "aten.add.Tensor"(%[[P]], {{.*}} backward
@@ -75,7 +75,7 @@ func.func @step(
 
 // -----
 
-// Gradients of two types are added up as they come: another order would round others.
+// Gradients of two types are added in the given order: another order would round differently.
 // CHECK-LABEL: func.func @step(
 // CHECK: plan.call "aten.add.Tensor"({{.*}} : (tensor<4x6xbf16, {{.*}}>, tensor<4x6xbf16, {{.*}}>) -> tensor<4x6xbf16,
 // CHECK: plan.call "aten.add.Tensor"({{.*}} : (tensor<4x6xbf16, {{.*}}>, tensor<4x6xf32, {{.*}}>) -> tensor<4x6xf32,

@@ -1,11 +1,11 @@
-// What the model makes of parameters: which reduction their gradients get, and what is gathered.
+// Functions of parameters: how their gradients are reduced, and which values are gathered.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-propagate-shardings | FileCheck %s
 
 !rows = tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 
-// Addends on their way to parameters stay such, though two calls read them: each parameter has its own sum.
+// Partial sums on the path to parameters stay partial despite two readers: each parameter has its own reduction.
 // CHECK-LABEL: func.func @kept(
 // CHECK: %[[S:.*]] = plan.call "aten.sum.dim_IntList"{{.*}} -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-NEXT: %[[A:.*]] = plan.call "aten.mul.Tensor"(%[[S]], %arg2){{.*}} -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
@@ -23,7 +23,7 @@ func.func @kept(%g: !rows {plan.kind = #plan.kind<input>, plan.names = ["g"]}, %
   return %3, %4 : tensor<8xf32>, tensor<8xf32>
 }
 
-// So do those that are rounded there; elsewhere rounding needs the sum.
+// So do partial sums that are rounded on that path; elsewhere rounding needs the sum.
 // CHECK-LABEL: func.func @rounded(
 // CHECK: %[[W:.*]] = plan.call "aten.sum.dim_IntList"{{.*}} {plan.keeps_addends}
 // CHECK-NEXT: plan.call "aten.to.dtype"(%[[W]]){{.*}} -> tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
@@ -40,7 +40,7 @@ func.func @rounded(%g: !rows {plan.kind = #plan.kind<input>, plan.names = ["g"]}
   return %2, %5 : tensor<8xbf16>, tensor<8xbf16>
 }
 
-// Others that two calls read are added up once, for both.
+// Other partial sums with two readers are reduced once, for both.
 // CHECK-LABEL: func.func @shared(
 // CHECK: %[[S:.*]] = plan.call "aten.sum.dim_IntList"
 // CHECK-NEXT: %[[R:.*]] = plan.reshard %[[S]] {{.*}} -> tensor<8xf32, #plan.sharding<[{}]>>
@@ -61,7 +61,7 @@ func.func @shared(%g: !rows {plan.kind = #plan.kind<input>, plan.names = ["g"]},
 
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 
-// A parameter is gathered before anything is made of it, once for all that reads it.
+// A parameter is gathered before any function of it, once for all readers.
 // CHECK-LABEL: func.func @gathered(
 // CHECK-NEXT: %[[W:.*]] = plan.reshard %arg0 {{.*}} -> tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-NEXT: plan.call "aten.softplus.default"(%[[W]])
@@ -77,7 +77,7 @@ func.func @gathered(%w: !flat {plan.kind = #plan.kind<parameter>, plan.names = [
   return
 }
 
-// What makes it narrower runs before, so that less is moved; so does what the plan converts, and the optimizer.
+// A narrowing conversion runs before the gather, so that less data moves; so do conversions of the plan, and updates.
 // CHECK-LABEL: func.func @stored(
 // CHECK-NEXT: plan.call "aten.to.dtype"(%arg0) {{.*}} -> tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 // CHECK-NEXT: plan.call "aten._to_copy.default"(%arg0) {{.*}} -> tensor<8xf64, #plan.sharding<[{}], flat = {"dp"}>>
@@ -92,7 +92,7 @@ func.func @stored(%w: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["w
 
 // -----
 
-// Of a buffer parameters are gathered as they lie there.
+// Parameters in a contiguous buffer are gathered from it unconverted.
 // CHECK-LABEL: func.func @contiguous(
 // CHECK-NEXT: %[[W:.*]] = plan.reshard %arg0 {{.*}} -> tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-NEXT: plan.call "aten.to.dtype"(%[[W]]) {dtype = bf16

@@ -1,9 +1,9 @@
-// Which reduction a gradient gets, and why: it is laid out as what it belongs to.
+// Which reduction a gradient needs, and why: a gradient gets the layout of its parameter.
 // REQUIRES: meshplan-opt
 // DEFINE: %{passes} = --plan-place-styles --plan-differentiate --plan-propagate-shardings
 // RUN: %meshplan-opt %s --split-input-file %{passes} | FileCheck %s
 
-// Each rank of dp has addends from its samples.
+// Each rank of dp has the addends of its samples.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[G:.*]] = plan.call "meshplan.weight_gradient"{{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}], partial = sum {"dp"}>>
 // CHECK: plan.reshard %[[G]] because "input x" {{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}]>>
@@ -20,7 +20,7 @@ func.func @forward(
 
 // -----
 
-// A bias that is added once, behind the sum of a rowwise module, has its gradient on every rank.
+// A bias that is added once, after the sum of a rowwise module, has its gradient on every rank.
 // CHECK-LABEL: func.func @step(
 // CHECK: plan.call "aten.linear.default"{{.*}} -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
 // CHECK: plan.reshard
@@ -48,7 +48,7 @@ func.func @forward(
 
 // -----
 
-// The weight of a norm of heads is whole, and each rank has the addends of its heads.
+// The weight of a per-head norm is replicated, and each rank has the addends of its heads.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[G:.*]] = plan.call "meshplan.rms_norm_weight_gradient"{{.*}} -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
 // CHECK: plan.reshard %[[G]] because "colwise tp" {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
@@ -70,7 +70,7 @@ func.func @forward(
 
 // -----
 
-// A parameter that all ranks hold, and of whose number each multiplies its own part.
+// A scalar parameter that is replicated, and by which each rank multiplies its own shard.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[G:.*]] = plan.call "aten.sum.dim_IntList"{{.*}} in "scale" backward {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"tp"}>>
 // CHECK: plan.reshard %[[G]] because "colwise tp" {{.*}} -> tensor<f32, #plan.sharding<[]>>
@@ -91,7 +91,7 @@ func.func @forward(
 
 // -----
 
-// A tied table: both gradients are divided as it is, and their sum is reduced over dp once, for what says where it lies.
+// A tied table: both gradients are sharded like it, and their sum is reduced over dp once, because of the table's style.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[H:.*]] = plan.call "meshplan.weight_gradient"{{.*}} in "head" backward {{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}], partial = sum {"dp"}>>
 // CHECK: %[[E:.*]] = plan.call "meshplan.embedding_gradient"{{.*}} in "embed" backward {{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}], partial = sum {"dp"}>>
@@ -118,8 +118,8 @@ func.func @forward(
 
 // -----
 
-// A value of which ranks have addends: each of these counts fully, so that the gradient is whole. It is divided only
-// where its operand is.
+// The gradient of a partial value: each addend counts fully, so the gradient is replicated. It is sharded only where
+// its operand is.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[Y:.*]] = plan.call "aten.linear.default"{{.*}} -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
 // CHECK: plan.call "aten.matmul.default"{{.*}} in "down" backward : (tensor<4x6xf32, #plan.sharding<[{}, {}]>>, {{.*}} -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>

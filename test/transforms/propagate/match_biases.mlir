@@ -1,11 +1,11 @@
-// What a layer with a bias behind its rowwise module communicates in its backward pass, with divided sequences. The
-// gradient of the bias reads the divided gradient of the output, of which the gradient of the input reads the whole.
+// Backward communication of a layer with a bias after its rowwise module, with sequence parallelism. The gradient of
+// the bias reads the sharded gradient of the output, while that of the input reads the gathered one.
 // REQUIRES: meshplan-opt
 // DEFINE: %{passes} = --plan-place-styles --plan-differentiate --plan-propagate-shardings --plan-repeat-forward --plan-lower-reshards
 // RUN: %meshplan-opt %s %{passes} | FileCheck %s --implicit-check-not=plan.all_ --implicit-check-not=plan.reduce_scatter
 
-// The gradient of the weight reads the whole one, too, although its operands are of the same size: with the divided one
-// the other operand would be dealt anew, and the result have addends.
+// The gradient of the weight reads the gathered one, too, although its operands are of the same size: with the sharded
+// one, the other operand would need an all-to-all, and the result would be partial.
 // CHECK-LABEL: func.func @forward(
 // CHECK: plan.all_gather
 // CHECK: plan.reduce_scatter

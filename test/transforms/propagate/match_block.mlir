@@ -1,12 +1,12 @@
-// What a transformer's block communicates in its backward pass: that of Megatron-LM, by the layouts of the forward pass.
+// Backward communication of a transformer block: that of Megatron-LM, given only the layouts of the forward pass.
 // REQUIRES: meshplan-opt
 // DEFINE: %{passes} = --plan-place-styles --plan-differentiate --plan-propagate-shardings --plan-repeat-forward --plan-lower-reshards
 // DEFINE: %{others} = --implicit-check-not="plan.all_" --implicit-check-not=plan.reduce_scatter --implicit-check-not=plan.permute
 // RUN: %meshplan-opt %s %{passes} | FileCheck %s --check-prefix=TP %{others} --implicit-check-not=plan.slice
 // RUN: sed 's,^//SP ,,' %s > %t && %meshplan-opt %t %{passes} | FileCheck %s --check-prefix=SP %{others}
 
-// Tensor parallelism: an all-reduce behind each rowwise module forward, and one behind the colwise ones backward, where
-// the gradients by way of q and k are added first. Gradients of parameters are whole or divided as these, without any.
+// Tensor parallelism: in the forward pass an all-reduce after each rowwise module, in the backward pass one after the
+// colwise modules, where the gradients of q, k and v are summed first. Gradients of parameters need none.
 // TP-LABEL: func.func @forward(
 // TP: plan.all_reduce
 // TP: plan.all_reduce
@@ -23,9 +23,9 @@
 // TP: plan.all_reduce %[[S]] [#plan.axis<"tp">] because "colwise tp"
 // TP: return
 
-// With sequence parallelism, for the MLP and for the attention: an all-gather of the gradient of the output, one more of
-// the input, which the norm makes again and which does not live from the forward pass, and a reduce-scatter of the
-// gradient of the input. Each rank has its positions' addends of the gradient of a norm's weight.
+// With sequence parallelism, for the MLP and for the attention: an all-gather of the output's gradient, an all-gather of
+// the input, which the norm recomputes so that it need not be held since the forward pass, and a reduce-scatter of the
+// input's gradient. Each rank has the addends of its own positions in the gradient of a norm's weight.
 // SP-LABEL: func.func @forward(
 // SP: plan.all_gather
 // SP: plan.reduce_scatter

@@ -1,8 +1,8 @@
-// Gradients in microbatches: reduced over ranks in each, or when all are added up.
+// Gradients with microbatches: reduced over ranks in each microbatch, or after the last one.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings | FileCheck %s
 
-// Where a rank has room for its own part only, ranks add up in each microbatch, and the sum over time comes behind.
+// If a rank has memory for its own shard only, each microbatch reduces over ranks, and is then accumulated.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[G:.*]] = plan.call "meshplan.weight_gradient"({{.*}} partial = sum {"dp", "microbatch"}>>
 // CHECK-NEXT: %[[OWN:.*]] = plan.reshard %[[G]] {{.*}} -> tensor<6x4xf32, #plan.sharding<[{}, {}], partial = sum {"microbatch"}, flat = {"dp"}>>
@@ -22,7 +22,7 @@ func.func @step(%w: tensor<6x4xf32> {plan.kind = #plan.kind<parameter>, plan.nam
 
 // -----
 
-// Else all is added up at once.
+// Otherwise both are reduced together.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[G:.*]] = plan.call "meshplan.weight_gradient"({{.*}} partial = sum {"dp", "microbatch"}>>
 // CHECK-NEXT: %[[SUM:.*]] = plan.reshard %[[G]] {{.*}} -> tensor<6x4xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>

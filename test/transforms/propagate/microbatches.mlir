@@ -1,8 +1,8 @@
-// Addends of microbatches are added up before those of ranks are.
+// Sums over microbatches are completed before sums over ranks.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings | FileCheck %s
 
-// Only one of two has addends of ranks, too. To add these ends its sum over microbatches, and so that of the other.
+// Only one of the two is partial over ranks, too. Its reduction completes both sums over microbatches.
 // CHECK-LABEL: func.func @forward(
 // CHECK: %[[A:.*]] = plan.call "aten.sum.dim_IntList"({{.*}} -> tensor<6xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
 // CHECK: %[[B:.*]] = plan.call "aten.sum.dim_IntList"({{.*}} -> tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp", "microbatch"}>>
@@ -22,7 +22,7 @@ func.func @forward(
 
 // -----
 
-// Two with the same addends are added first.
+// Two values that are partial over the same axes are added first.
 // CHECK-LABEL: func.func @forward(
 // CHECK: %[[S:.*]] = plan.call "aten.add.Tensor"({{.*}} -> tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp", "microbatch"}>>
 // CHECK-COUNT-2: plan.reshard
@@ -39,8 +39,8 @@ func.func @forward(
 
 // -----
 
-// A statement of what divides the samples over ranks says nothing of microbatches: where these are parts of what a rank
-// has they stay so, and where each has samples of all ranks a rank takes its part of each.
+// A constraint along data-parallel axes does not mention microbatches: if they divide a rank's own samples, they remain
+// so; if each has samples of all ranks, a rank takes its shard of each microbatch.
 // CHECK-LABEL: func.func @forward(
 // CHECK-NOT: plan.reshard
 // CHECK: plan.call "aten.sin.default"({{.*}} -> tensor<8x6xf32, #plan.sharding<[{"dp", "microbatch"}, {}]>>

@@ -1,5 +1,5 @@
-// A microbatch is divided as the batch is. What leaves it is a sum over time, which ends before that over ranks; the
-// largest of all ranks is known before.
+// A microbatch is sharded like the batch. A value that leaves it is partial over microbatches, and that sum is
+// completed before the one over ranks; a maximum over ranks is completed before it leaves.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-propagate-shardings | FileCheck %s
 

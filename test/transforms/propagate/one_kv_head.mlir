@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles --plan-propagate-shardings | FileCheck %s
 
-// One KV head: each rank needs it whole, also where rotary embedding takes it apart.
+// One KV head: each rank needs it whole, also where rotary embedding splits it.
 // CHECK: func.func @forward
 // CHECK-SAME: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["q.weight"]
 // CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["k.weight"]
@@ -87,7 +87,7 @@ func.func @forward(
 
 // -----
 
-// A part of a fused weight that is the only key or value head lies on all ranks, and nothing is gathered.
+// A part of a fused weight that is the only key or value head is replicated, and nothing is gathered.
 // CHECK: func.func @forward
 // CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp", parts [8, 4 unit 4 repeat 2, 4 unit 4 repeat 2]}, {}]>>
 // CHECK: plan.call "aten.split_with_sizes.default"{{.*}} -> (tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>, tensor<2x6x4xf32, #plan.sharding<[{}, {}, {}]>>, tensor<2x6x4xf32, #plan.sharding<[{}, {}, {}]>>)
@@ -124,7 +124,7 @@ func.func @forward(
 
 // -----
 
-// With their key and value in one part, of which each rank gets half, no rank holds a head.
+// With key and value in one part, of which each rank gets half, no rank has a whole head.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 2 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as parts of 8, 8}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}

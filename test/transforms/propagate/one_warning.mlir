@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings 2>&1 | FileCheck %s
 
-// Operands that arrive alike and are needed alike are one warning.
+// Operands with the same layout and the same required layout cause one warning.
 // CHECK: warning: nothing in the plan asks for this reshard: 'meshplan.attention' in 'attn' needs [4, 2, 8, 4], and gets [4, 2, 8 over tp, 4]
 // CHECK-NOT: warning:
 
@@ -17,8 +17,8 @@ func.func @forward(
 
 // -----
 
-// A step repeats what the forward program does: in microbatches it is the same reshard. What a plan cannot say is in no
-// help.
+// A step repeats the calls of the forward program: with microbatches it is the same reshard. A help text never asks for
+// a layout that a plan cannot state.
 // CHECK: warning: nothing in the plan asks for this reshard: 'aten.cumprod.default' in 'head' needs [8 over dp, 6], and gets [8 over dp, 6 over tp]
 // CHECK: help: {{.*}} or ask for it with 'body: output [_ over dp, _]'
 // CHECK-NOT: warning:
@@ -37,7 +37,7 @@ func.func @step(%x: tensor<8x6xf32> {plan.kind = #plan.kind<input>, plan.names =
 
 // -----
 
-// The step alone: what is asked for holds in each microbatch.
+// The step alone: the suggested layout holds in each microbatch.
 // CHECK: warning: nothing in the plan asks for this reshard: 'aten.cumprod.default' in 'head' needs [8 over (dp, microbatch), 6]
 // CHECK: help: {{.*}} or ask for it with 'body: output [_ over dp, _]'
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 2>]

@@ -1,10 +1,10 @@
-// What depends on no input is made divided where its only reader wants it divided, and its gradient is divided, too.
+// A value that depends on no input is computed sharded if its only reader needs it sharded, and so is its gradient.
 // REQUIRES: meshplan-opt
 // DEFINE: %{passes} = --plan-place-styles --plan-differentiate --plan-propagate-shardings
 // RUN: %meshplan-opt %s --split-input-file %{passes} | FileCheck %s
 
-// Positions: a rank makes those of its samples. In the step the backward pass reads their numbers, too, and divides
-// them itself; no gradient of activations is gathered.
+// Positions: a rank computes those of its samples. In the step the backward pass reads the indices, too, so they are
+// sliced from whole ones; no gradient of activations is gathered.
 // CHECK-LABEL: func.func @forward(
 // CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"() {size = [4, 8]}{{.*}} -> tensor<4x8xi64, #plan.sharding<[{"dp"}, {}]>>
 // CHECK: %[[PLACES:.*]] = plan.call "aten.cumsum.default"(%[[ONES]]){{.*}} -> tensor<4x8xi64, #plan.sharding<[{"dp"}, {}]>>
@@ -33,7 +33,7 @@ func.func @forward(
 
 // -----
 
-// A value with other readers is made whole, and each reader takes its part; so is what would need a part of a parameter.
+// A value with other readers is computed whole, and each reader slices it; so is one that needs a slice of a parameter.
 // CHECK-LABEL: func.func @forward(
 // CHECK: %[[A:.*]] = plan.call "aten.exp.default"({{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK: plan.reshard %[[A]] {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
@@ -52,7 +52,7 @@ func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names 
 
 // -----
 
-// A part that something else has taken before is taken where it is needed first.
+// A slice that an earlier call also needs is taken before the first reader.
 // CHECK-LABEL: func.func @forward(
 // CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"
 // CHECK-NEXT: %[[PART:.*]] = plan.reshard %[[ONES]]

@@ -5,7 +5,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// Plain tensor parallelism: one reduction, behind the rowwise module; its bias is added once, behind the reduction.
+// Plain tensor parallelism: one reduction, after the rowwise module; its bias is added once, after the reduction.
 // CHECK-LABEL: func.func @mlp
 // CHECK: plan.call "aten.linear.default"{{.*}} -> tensor<4x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
 // CHECK: %[[P:.*]] = plan.call "aten.linear.default"{{.*}} -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
@@ -37,8 +37,8 @@ plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "k" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "o" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// Sequence parallelism: the embedding's addends become a reduce-scatter because a consumer is divided there; q and k
-// share one gather; the residual stream stays divided, so o's addends become a reduce-scatter too.
+// Sequence parallelism: the embedding's addends are reduce-scattered because a consumer is sharded there; q and k share
+// one gather; the residual stream stays sharded, so o's addends are reduce-scattered, too.
 // CHECK-LABEL: func.func @block
 // CHECK: %[[E:.*]] = plan.call "aten.embedding.default"{{.*}}partial = sum {"tp"}
 // CHECK: %[[H:.*]] = plan.reshard %[[E]] because "rowwise tp" {{.*}} -> tensor<2x6x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>
@@ -105,7 +105,7 @@ func.func @parallel(
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Maxima are not scattered: they are made whole, and then divided.
+// Maxima cannot be reduce-scattered: they are all-reduced and then sliced.
 // CHECK-LABEL: func.func @maxima
 // CHECK: %[[P:.*]] = plan.call "aten.amax.default"{{.*}}partial = max {"tp"}
 // CHECK: %[[R:.*]] = plan.reshard %[[P]] {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
@@ -126,7 +126,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// Two consumers of an addend, one of which needs the sum: it is summed once, for both.
+// Two consumers of an addend, one of which needs the sum: it is reduced once, for both.
 // CHECK-LABEL: func.func @shared_addend
 // CHECK: %[[A:.*]] = plan.call "aten.linear.default"
 // CHECK: %[[R:.*]] = plan.reshard %[[A]] because "rowwise tp"
@@ -148,7 +148,7 @@ func.func @shared_addend(
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// A statement about dp leaves the addends of tp what they are, and what they are summed from.
+// A constraint along dp leaves the addends over tp unreduced, and does not change the cause of their reduction.
 // CHECK-LABEL: func.func @statement_about_another_axis
 // CHECK: %[[A:.*]] = plan.call "aten.linear.default"
 // CHECK-NEXT: %[[D:.*]] = plan.reshard %[[A]] because "output 0" {{.*}} -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
@@ -168,7 +168,7 @@ func.func @statement_about_another_axis(
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 4>]
 plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// The neighbour has its rows over tp, but 6 rows are too few for dp and tp together: the addends are summed whole.
+// The other operand has its rows over tp, but 6 rows are too few for dp and tp together: the addends are all-reduced.
 // CHECK-LABEL: func.func @too_few_rows
 // CHECK: %[[A:.*]] = plan.call "aten.linear.default"{{.*}} -> tensor<6x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
 // CHECK: plan.reshard %[[A]] because "rowwise tp" {{.*}} -> tensor<6x8xf32, #plan.sharding<[{"dp"}, {}]>>
@@ -185,7 +185,7 @@ func.func @too_few_rows(
 
 // -----
 
-// What a statement of an input divides is gathered where an operator takes the dim apart: only weights have parts.
+// An input that its statement shards is gathered where an operator splits that dim: only weights have parts.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 
 // CHECK-LABEL: func.func @divided_samples_are_taken_apart
@@ -203,7 +203,7 @@ func.func @divided_samples_are_taken_apart(
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Parts of whole pairs are parts of the pairs.
+// Parts of complete pairs are parts of the dim of pairs.
 // CHECK-LABEL: func.func @pairs_in_parts
 // CHECK-NOT: plan.reshard
 // CHECK: "aten.view.default"{{.*}} -> tensor<3x8x2xf32, #plan.sharding<[{}, {"tp", parts [4, 4]}, {}]>>
@@ -226,7 +226,7 @@ func.func @pairs_in_parts(
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// A flip takes all of what a view counts, and no part of a weight: it gathers.
+// A flip needs the whole dim of a view, and no part of a weight: the dim is gathered.
 // CHECK-LABEL: func.func @flipped_pairs
 // CHECK: %[[V:.*]] = plan.call "aten.view.default"{{.*}} -> tensor<3x8x2xf32, #plan.sharding<[{}, {"tp"}, {}]>>
 // CHECK: %[[W:.*]] = plan.reshard %[[V]] {{.*}} -> tensor<3x8x2xf32, #plan.sharding<[{}, {}, {}]>>
@@ -248,8 +248,8 @@ func.func @flipped_pairs(
 
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
-// A statement about tp leaves the axes of others where they are, and divides within their shards; it says by itself what
-// is not cut. One row for each rank is enough.
+// A constraint along tp leaves the other axes in place, and shards within their shards; it states explicitly which dims
+// stay unsharded. One row per rank is enough.
 // CHECK-LABEL: func.func @statements_beside_others
 // CHECK: plan.reshard %arg0 {{.*}} -> tensor<8x4xf32, #plan.sharding<[{"dp", "tp"}, {}]>>
 // CHECK: plan.reshard %arg0 {{.*}} -> tensor<8x4xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
@@ -273,7 +273,7 @@ func.func @statements_beside_others(
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Sums go at once to where they are wanted, down to one row for each rank.
+// Partial sums are reduced directly to the layout that is needed, down to one row per rank.
 // CHECK-LABEL: func.func @scattered_sums
 // CHECK: %[[P:.*]] = plan.call "aten.sum.dim_IntList"{{.*}}partial = sum {"tp"}
 // CHECK: plan.reshard %[[P]] {{.*}} -> tensor<2xf32, #plan.sharding<[{"tp"}]>>
@@ -292,7 +292,7 @@ func.func @scattered_sums(
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// Another consumer of the whole factor is none of the addend: the product stays one, and is reduced once.
+// Another consumer of the replicated factor does not affect the addend: the product stays partial, and is reduced once.
 // CHECK-LABEL: func.func @shared_factor
 // CHECK: %[[P:.*]] = plan.call "aten.sum.dim_IntList"{{.*}}partial = sum {"tp"}
 // CHECK-NEXT: %[[M:.*]] = plan.call "aten.mul.Tensor"(%[[P]], %arg1){{.*}} -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
@@ -316,7 +316,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "delta" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// Addends that join what is divided by heads are scattered by heads: of three the first rank has two.
+// Addends that are added to a head-sharded value are scattered by heads: of three heads the first rank has two.
 // CHECK-LABEL: func.func @scattered_heads
 // CHECK: %[[Q:.*]] = plan.call "aten.linear.default"{{.*}} -> tensor<1x6x12xf32, #plan.sharding<[{}, {}, {"tp", unit 4}]>>
 // CHECK: %[[P:.*]] = plan.call "aten.linear.default"{{.*}}partial = sum {"tp"}
@@ -345,7 +345,7 @@ func.func @scattered_heads(
 
 // -----
 
-// Rows of two are enough for tp, and too few for dp and tp together: they are cut, so that every rank has one.
+// Rows of two elements are enough for tp, but too few for dp and tp together: they are cut, so that every rank has one.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 
 // CHECK-LABEL: func.func @units_too_few_for_all_axes

@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles --plan-propagate-shardings
 
-// Heads are counted as heads: 36 columns are enough for 12 ranks, the 9 heads of 4 are not.
+// Heads are counted, not columns: 36 columns are enough for 12 ranks, but the 9 heads of 4 are not.
 plan.mesh [#base.mesh_axis<"tp" = 12>]
 // expected-error @below {{dim 1 of size 36 of 'q' is 9 groups of 4, fewer than tp = 12}}
 // expected-note @below {{help: tp can be at most 9 (groups, not columns)}}
@@ -50,7 +50,7 @@ func.func @forward(
 
 // -----
 
-// Softmax needs its dim whole, and nothing in the plan says that the logits are to be gathered.
+// Softmax needs its dim whole, and nothing in the plan asks for a gather of the logits.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
 // expected-note @below {{help: give the modules that share these values styles that fit together}}
@@ -66,7 +66,7 @@ func.func @forward(
 
 // -----
 
-// The module that divides them is the only one that reads them.
+// The only module that reads them also shards them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'q' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
 // expected-note @below {{help: 'q' alone makes and reads these values: 'replicate' leaves them whole}}
@@ -82,7 +82,7 @@ func.func @forward(
 
 // -----
 
-// An input that one module reads: no other has a say.
+// An input that a single module reads: no other module matters.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @forward(
     // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
@@ -94,7 +94,7 @@ func.func @forward(
 
 // -----
 
-// Groups that are summed before attention comes are not its heads.
+// Groups that are mixed before attention are not its heads.
 plan.mesh [#base.mesh_axis<"tp" = 8>]
 // expected-error @below {{dim 1 of size 16 of 'up' is 4 groups of 4, fewer than tp = 8}}
 // expected-note @below {{help: tp can be at most 4 (groups, not columns)}}
@@ -119,7 +119,7 @@ func.func @forward(
 
 // -----
 
-// What the model takes apart is divided part by part only if the plan says so.
+// A weight that the model splits is sharded part by part only if the plan says so.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as one}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
@@ -137,7 +137,7 @@ func.func @forward(
 
 // -----
 
-// Parts that are not those of the model are the fault where heads would be whole without them.
+// Parts that are not those of the model are the cause if heads would be whole without them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 1 of size 36 of 'qkv' is 4 groups of 9, and is divided over tp in parts of 12, 12, 12, which do not follow them}}
 // expected-note @below {{help: leave out 'parts': the model takes this weight apart by groups}}
@@ -154,7 +154,7 @@ func.func @forward(
 
 // -----
 
-// Heads behind a split: without parts the split would be refused, so that those of the model are named.
+// Heads after a split: without parts the split would be rejected, so the model's parts are named.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 1 of size 24 of 'attn' is 4 groups of 6, and is divided over tp in parts of 8, 8, 8, which do not follow them}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 3, k 1, v 1)'}}
@@ -174,7 +174,7 @@ func.func @forward(
 
 // -----
 
-// A part that is taken apart again has parts of the weight.
+// A part that is split again has parts of the weight.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 1 of 'qkv' is parts of 8, 8 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as one}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
@@ -195,7 +195,7 @@ func.func @forward(
 
 // -----
 
-// Parts that are right, of heads that do not divide.
+// Correct parts, but of heads that are not divisible.
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 // expected-error @below {{dim 1 of size 18 of 'qkv' is 3 x 2 groups of 3, fewer than tp = 4}}
 // expected-note @below {{help: tp can be at most 2 (groups, not columns)}}
@@ -212,7 +212,7 @@ func.func @forward(
 
 // -----
 
-// Other parts than those of the model.
+// Parts that differ from those of the model.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as parts of 6, 6, 4}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
@@ -230,7 +230,7 @@ func.func @forward(
 
 // -----
 
-// A placement that the plan states for a parameter is not blamed on the style of its module. It takes parts, too.
+// A layout that the plan states for a parameter is not blamed on its module's style. It may have parts, too.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "kv" replicate [] as "replicate"
 func.func @forward(
@@ -248,7 +248,7 @@ func.func @forward(
 
 // -----
 
-// Losses in forms that the importer does not take apart; others it does.
+// Losses in forms that the importer does not decompose; others it does.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-warning @below {{this form of operator 'aten.cross_entropy_loss.default' in 'loss' has no record and runs on whole values: its operand 0 is gathered from [6, 4 over tp]; 96 bytes on each rank}}
 // expected-note @below {{help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'q: output [_, _]'}}
@@ -267,7 +267,7 @@ func.func @forward(
 
 // -----
 
-// The same axis, but other elements on each rank: of the parts of the fused weight, and of the whole.
+// The same axis, but other elements on each rank: of the parts of the fused weight, and of the whole dim.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts (8, 4)" {parts = array<i64: 8, 4>}
 func.func @forward(
@@ -299,7 +299,7 @@ func.func @step(
 
 // -----
 
-// Parts that a view counts, of a weight that is divided as one: the parts of the model are named.
+// Parts that result from a view, of a weight that is sharded as one: the parts of the model are named.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 1 of 'attn' counts 3 parts, which 'aten.unbind.int' in 'attn' takes one by one, and they are divided over tp as one}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts 3'}}
@@ -318,7 +318,7 @@ func.func @forward(
 
 // -----
 
-// Parts of two elements have nothing for four ranks.
+// Parts of two elements are too small for four ranks.
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 // expected-error @below {{dim 1 of 'pairs' counts 8 parts, which 'aten.select.int' in 'pairs' takes one by one, and they are divided over tp as one}}
 // expected-note @below {{help: tp can be at most 2, the size of the smallest part}}
@@ -337,7 +337,7 @@ func.func @forward(
 
 // -----
 
-// One of two weights has parts: the same axis on both sides, and other elements on a rank.
+// One of two weights has parts: the same axis for both, but other elements on a rank.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{divided by 'colwise tp parts 2'}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts 2" {parts = array<i64: 1, 1>}
@@ -357,7 +357,7 @@ func.func @forward(
 
 // -----
 
-// Nobody asked for the layout over `a`, in which heads would be cut: it follows from a consumer, and is gathered.
+// No statement asked for the layout over `a`, which would cut heads: it comes from a consumer, and is gathered.
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 // expected-warning @below {{'aten.view.default' in 'attn' needs [4, 24 over b], and gets [4, 24 over (b, a)]}}
 // expected-note @below {{help: give the modules that share these values styles that fit together, or ask for it with 'v: output [_, _ over b]'}}
@@ -381,7 +381,7 @@ func.func @forward(
 
 // -----
 
-// A weight that holds three projections is told its parts, also where there are more ranks than projections.
+// The error for a weight of three projections suggests its parts, also with more ranks than projections.
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 // expected-error @below {{dim 2 of size 24 of 'qkv' is 3 parts of 8, and is divided over tp as one}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts 3'}}

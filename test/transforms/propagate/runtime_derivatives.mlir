@@ -2,7 +2,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WARNING < %t
 
-// Each rank finds the gradients of its own samples: those of weights are addends.
+// Each rank computes the gradients of its own samples: those of weights are addends.
 // CHECK-LABEL: func.func @samples
 // CHECK-NOT: plan.reshard
 // CHECK: plan.call "vjp.aten.gru.input"
@@ -28,7 +28,7 @@ func.func @samples(
 
 // -----
 
-// Samples of the index are addends of the table's gradient.
+// Sharded indices give addends of the table's gradient.
 // CHECK-LABEL: func.func @chosen
 // CHECK-NOT: plan.reshard
 // CHECK: plan.call "meshplan.scatter_sum"
@@ -50,7 +50,7 @@ func.func @chosen(
 
 // -----
 
-// Frequencies are those of all indices: the batch is gathered, and is said to be.
+// Frequencies depend on all indices: the batch is gathered, with a warning.
 // WARNING-NOT: warning:
 // WARNING: warning: nothing in the plan asks for this reshard: 'meshplan.embedding_gradient' in 'embed' needs [6, 4], and gets [6 over dp, 4]
 // WARNING: help: every rank computes this derivative for the whole

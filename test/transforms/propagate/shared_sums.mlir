@@ -2,14 +2,14 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-differentiate --plan-propagate-shardings | FileCheck %s
 
-// Four ranks share two key heads. A call behind adds up what the ranks have of each, with what it is divided by then.
+// Four ranks share two key heads. A later call sums the ranks' gradients per head, along the axes that shard them then.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[G:.*]]:3 = plan.call "meshplan.attention_backward"{{.*}} {{.*}}per_head = true{{.*}} -> ({{.*}}, tensor<2x4x6x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>, tensor<2x4x6x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>)
 // CHECK-NEXT: %[[K:.*]] = plan.call "meshplan.sum_shared_heads"(%[[G]]#1) {groups = 2 : i64, heads_per_group = 2 : i64, {{.*}} in "attn" backward {{.*}} -> tensor<2x2x6x4xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>
 // CHECK-NEXT: %[[V:.*]] = plan.call "meshplan.sum_shared_heads"(%[[G]]#2){{.*}} partial = sum {"tp"}>>
 // CHECK-NEXT: %[[S:.*]] = plan.call "aten.add.Tensor"(%[[K]], %[[V]])
 // CHECK: %[[DK:.*]] = plan.reshard %{{.*}} because "colwise tp" : tensor<2x6x8xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>> -> tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp", unit 4, repeat 2}]>>
-// The sum over the features of k takes each of them from one rank; the gradient of the weight is made on all that hold it.
+// The sum over k's features reads each of them from one rank; all ranks that hold a weight compute its gradient.
 // CHECK: %[[OWN:.*]] = plan.reshard %[[DK]] {{.*}} -> tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp", unit 4}]>>
 // CHECK: plan.call "aten.matmul.default"(%[[OWN]], {{.*}} in "k" backward {{.*}} -> tensor<2x6x8xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
 // CHECK: plan.call "meshplan.weight_gradient"(%[[DK]], {{.*}} in "k" backward {{.*}} -> tensor<8x8xf32, #plan.sharding<[{"tp", unit 4, repeat 2}, {}]>>
@@ -46,7 +46,7 @@ func.func @forward(
 
 // -----
 
-// Where each rank has key heads of its own, nothing is given apart.
+// Where each rank has its own key heads, the gradients are not kept per query head.
 // CHECK-LABEL: func.func @step(
 // CHECK: plan.call "meshplan.attention_backward"
 // CHECK-SAME: -> ({{.*}}, tensor<2x2x6x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>, tensor<2x2x6x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>)
@@ -83,7 +83,7 @@ func.func @forward(
 
 // -----
 
-// The only key head is on every rank. Each has the addends of its own query heads, which no layout of one head tells.
+// The only key head is on every rank. Each has addends of its own query heads, which no layout of one head expresses.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[G:.*]]:3 = plan.call "meshplan.attention_backward"{{.*}} {{.*}}per_head = true{{.*}} -> ({{.*}}, tensor<2x4x6x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>, tensor<2x4x6x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>)
 // CHECK-NEXT: plan.call "meshplan.sum_shared_heads"(%[[G]]#1) {groups = 1 : i64, heads_per_group = 4 : i64, {{.*}} -> tensor<2x1x6x4xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>

@@ -1,12 +1,12 @@
-// Operators without a record read whole values: what is divided is gathered, with a warning, and addends are added up.
+// Operators without a record read whole values: sharded ones are gathered, with a warning, and addends are reduced.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID < %t
 // RUN: not %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings=strict=true 2> %t.strict
 // RUN: FileCheck %s --check-prefix=STRICT < %t.strict
 
-// What it makes is whole, and a rank takes its part where one is wanted. The derivative that the runtime finds says
-// nothing that the operator has not said.
+// Their results are whole, and a rank slices them where needed. The derivative from the runtime causes no further
+// warning.
 // CHECK-LABEL: func.func @gathered
 // CHECK: %[[WHOLE:.*]] = plan.reshard %arg0 {{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}]>>
 // CHECK: plan.call "custom.scan.default"(%[[WHOLE]], %arg1) {{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}]>>
@@ -26,7 +26,7 @@ func.func @gathered(
 
 // -----
 
-// An archive is decomposed once.
+// A decomposed archive cannot be decomposed again.
 // SAID: help: write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
 // SAID: help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_]'
 module attributes {plan.is_decomposed} {

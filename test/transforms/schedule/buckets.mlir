@@ -1,11 +1,11 @@
 // RUN: meshplan-opt %s --split-input-file --schedule | FileCheck %s
 
-// What is of one bucket and stands together is one collective, packed and unpacked: 32 bytes of runs go out of 64 that
-// come in, which lie beside the two whole tensors until these are put together.
+// Consecutive collectives of one bucket become one, packed and unpacked: 32 bytes of runs are sent and 64 bytes come
+// in, which exist beside the two whole tensors until these are unpacked.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
-// Runs of 16 bytes and an input of 32 are there all the time.
+// Runs of 16 bytes and an input of 32 exist throughout.
 // CHECK: sched.program @gathers memory <parameters = 32, constants = 0, inputs = 32, peak = 192, least = 192>
 // CHECK-NEXT: %[[A:.*]] = sched.parameter ["a"] : <[8], f32, flat = {0:(1)2}>
 // CHECK-NEXT: %[[B:.*]] = sched.parameter ["b"] : <[8], f32, flat = {0:(1)2}>
@@ -26,7 +26,7 @@ func.func @gathers(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["
 
 // -----
 
-// One flat tensor is its own buffer: 16 bytes go out, and the whole one is where they come in.
+// One flat tensor is its own buffer: 16 bytes are sent, and the incoming bytes are the whole tensor.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -38,8 +38,8 @@ func.func @alone(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"
 
 // -----
 
-// What is blocking is waited for where it starts; other buckets, and those of other axes, are apart. A slice that makes
-// a tensor flat is a copy.
+// A blocking collective is waited for right after its start; other buckets, and those of other axes, are separate. A
+// slice that makes a tensor flat is a copy.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
@@ -68,7 +68,7 @@ func.func @blocking(%a: !dp {plan.kind = #plan.kind<input>, plan.names = ["a"]},
 
 // -----
 
-// A reduce-scatter of two: 64 bytes of addends are packed, runs of 32 come in, and two of 16 are made of them.
+// A reduce-scatter of two: 64 bytes of addends are packed, 32 bytes of runs come in, and are unpacked into two of 16.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
@@ -83,7 +83,7 @@ func.func @scatters(%a: !addend {plan.kind = #plan.kind<input>, plan.names = ["a
 
 // -----
 
-// What lies in one storage is sent as it is: only what comes in, 64 bytes, lies beside the two whole tensors.
+// Tensors of one contiguous buffer are sent unpacked: only the 64 incoming bytes exist beside the two whole tensors.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -104,7 +104,7 @@ func.func @stored(%b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b
 
 // -----
 
-// Two sums in place take nothing beside their 64 bytes; what they are of goes when it is copied there.
+// Two sums in place need nothing beside their 64 bytes; each source is freed once it is copied there.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
@@ -133,8 +133,8 @@ func.func @sums(%x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]},
 
 // -----
 
-// A reduce-scatter packs what it sends, 64 bytes, and lands in place; a gather of new parameters lands in pieces of 64,
-// and puts them where the old ones are.
+// A reduce-scatter packs the 64 bytes that it sends, and receives in place; a gather of new parameters receives into a
+// buffer of 64 bytes, and unpacks it into the old parameters.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>

@@ -24,7 +24,7 @@ func.func @forward(
     %inner: tensor<8x8xf32, #inner> {plan.kind = #plan.kind<input>, plan.names = ["inner"]})
     -> (tensor<8x8xf32, #none>, tensor<8x8xf32, #cols>, tensor<8x8xf32, #rows>, tensor<8x8xf32, #other>,
         tensor<8x8xf32, #none>, tensor<8x8xf32, #inner>) {
-  // What inputs feed starts at its own place; results that only the caller needs are waited for at the end.
+  // A collective on inputs starts at its own position; results that only the caller needs are waited for at the end.
   // CHECK: %[[T0:.*]] = sched.start all_gather %{{.*}} dim 0 over @tp on @communication sequence 0 :
   %0 = plan.all_gather %rows [#plan.axis<"tp">] dim 0 : tensor<8x8xf32, #rows> -> tensor<8x8xf32, #none>
   // CHECK-NEXT: %[[T1:.*]] = sched.start all_to_all %{{.*}} from 0 dim 1 over @tp on @communication sequence 1 :

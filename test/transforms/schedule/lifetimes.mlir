@@ -1,6 +1,6 @@
 // RUN: meshplan-opt %s --schedule -split-input-file | FileCheck %s
 
-// Two collectives in flight beside a computation that does not need them.
+// Two collectives in flight during a computation that does not need them.
 
 #none = #plan.sharding<[{}]>
 #partial = #plan.sharding<[{}], partial = sum {"tp"}>
@@ -29,8 +29,8 @@ func.func @overlap(%x: tensor<4xf32, #partial> {plan.kind = #plan.kind<input>, p
 
 // -----
 
-// A view keeps storage alive, so it counts once: 400 bytes for the input, 400 for relu and its view, 400 for exp.
-// Results that nobody uses are freed at once; an input may be an output.
+// A view keeps memory alive, but it counts once: 400 bytes for the input, 400 for relu and its view, 400 for exp.
+// Unused results are freed at once; an input may be an output.
 
 #none = #plan.sharding<[{}]>
 
@@ -60,7 +60,7 @@ func.func @views(%x: tensor<100xf32, #none> {plan.kind = #plan.kind<input>, plan
 
 // -----
 
-// A gather along dim 1 puts its pieces together in a staging copy: 320 bytes of input, 640 of result, 640 of staging.
+// A gather along dim 1 assembles its pieces from a staging buffer: 320 bytes of input, 640 of result, 640 of staging.
 // Along dim 0 the pieces are the result: 320 and 640.
 
 #none = #plan.sharding<[{}, {}]>
@@ -85,7 +85,7 @@ func.func @direct(%r: tensor<8x20xf32, #rows> {plan.kind = #plan.kind<input>, pl
 
 // -----
 
-// An exchange of rows for columns sends pieces that lie in a row and puts those that arrive together: 320 bytes of
+// An all-to-all from rows to columns sends pieces that are contiguous and assembles those that arrive: 320 bytes of
 // input, 320 of result, 320 of staging.
 
 #rows = #plan.sharding<[{"tp"}, {}]>
@@ -102,7 +102,7 @@ func.func @arriving_pieces(%c: tensor<8x20xf32, #cols> {plan.kind = #plan.kind<i
 
 // -----
 
-// A slice is a view: exp is held until what reads its half is done. 128 bytes each of the input and of exp, 64 of relu.
+// A slice is a view: exp is held until the reader of its half is done. Input and exp have 128 bytes each, relu 64.
 
 #none = #plan.sharding<[{}, {}]>
 #rows = #plan.sharding<[{"tp"}, {}]>
@@ -120,7 +120,7 @@ func.func @sliced(%x: tensor<8x4xf32, #none> {plan.kind = #plan.kind<input>, pla
 
 // -----
 
-// Of a dim with parts a rank holds several ranges, which a slice puts together anew: 48 bytes of input, 24 of its half.
+// If a dim has parts, a rank holds several ranges, which a slice copies together: 48 bytes of input, 24 of its half.
 
 #parts = #plan.sharding<[{"tp", parts [8, 4]}]>
 
@@ -135,8 +135,8 @@ func.func @sliced_parts(%x: tensor<12xf32, #plan.sharding<[{}]>> {plan.kind = #p
 
 // -----
 
-// What an operator needs beside its tensors counts while it runs: matmul expands one matrix for each of 4 products.
-// 4x6x2x12 and 6x12x4 floats of input, 4x6x2x4 of result, 4x6x12x4 of workspace.
+// Workspace of an operator counts while it runs: matmul expands one matrix for each of 4 products. 4x6x2x12 and 6x12x4
+// floats of input, 4x6x2x4 of result, 4x6x12x4 of workspace.
 
 #three = #plan.sharding<[{}, {}, {}]>
 #four = #plan.sharding<[{}, {}, {}, {}]>

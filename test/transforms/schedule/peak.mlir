@@ -1,6 +1,6 @@
 // RUN: meshplan-opt %s --schedule -split-input-file | FileCheck %s
 
-// What is held when most is, and where: parameters by name, results by the operator that made them; equal layers together.
+// What is held at the peak, and where: parameters by name, results by their operator and module; equal layers together.
 
 #none = #plan.sharding<[{}]>
 
@@ -27,7 +27,7 @@ func.func @forward(%x: tensor<100xf32, #none> {plan.kind = #plan.kind<input>, pl
 
 // -----
 
-// Microbatches hold most: what the step keeps meanwhile is there, too. Between steps an evaluation makes its loss alone.
+// The peak is in the microbatches: tensors that the step keeps count there. A later evaluation computes only its loss.
 
 #none = #plan.sharding<[{}]>
 #one = #plan.sharding<[]>
@@ -58,8 +58,8 @@ func.func @eval(%w: tensor<100xf32, #none> {plan.kind = #plan.kind<parameter>, p
 
 // -----
 
-// A collective is called by what it moves, and belongs to its module: here 32 elements of the weight, the addends that are
-// reduced and their sum, and half of the input.
+// A collective is named by the value that it moves, and belongs to its module: here 32 elements of the weight, the addends
+// that are reduced and their sum, and half of the input.
 
 // CHECK: peak = 448,
 // CHECK-SAME: peak <"all_reduce of aten.mm.default" in "down" :

@@ -1,7 +1,7 @@
 // RUN: meshplan-opt %s --schedule -split-input-file | FileCheck %s
 
-// Planned memory follows how tensors lie in memory. A view of what was permuted is a copy: the input, its exponential,
-// which is held until the copy is there, and the copy, 768 bytes each.
+// Planned memory depends on the strides of tensors. A view of a permuted tensor is a copy: the input, its exponential,
+// which is held until the copy is done, and the copy, 768 bytes each.
 
 #none = #plan.sharding<[{}, {}]>
 #three = #plan.sharding<[{}, {}, {}]>
@@ -21,7 +21,7 @@ func.func @copied(%x: tensor<4x6x8xf32, #three> {plan.kind = #plan.kind<input>, 
 
 // -----
 
-// An elementwise operator keeps the order of dims, so turning its result back gives rows that follow one another.
+// An elementwise operator keeps the order of dims, so transposing its result back gives contiguous rows.
 
 #none = #plan.sharding<[{}, {}]>
 #three = #plan.sharding<[{}, {}, {}]>
@@ -43,8 +43,8 @@ func.func @viewed(%x: tensor<4x6x8xf32, #three> {plan.kind = #plan.kind<input>, 
 
 // -----
 
-// What a collective sends is row-major: of a turned tensor a copy. Its result is row-major whatever its input was.
-// 128 bytes of input, as many of the copy, 256 of the result.
+// A collective sends row-major data: of a transposed tensor, a copy. Its result is row-major whatever its input was:
+// input 128 bytes, copy 128, result 256.
 
 #half = #plan.sharding<[{"tp"}, {}]>
 #turned = #plan.sharding<[{}, {"tp"}]>
@@ -79,8 +79,8 @@ func.func @written(%x: tensor<6x8xf32, #none> {plan.kind = #plan.kind<input>, pl
 
 // -----
 
-// All outputs are written one after the other: the largest copy counts, whichever comes last. 192 bytes of input, 192
-// of the copy of the first output; the second is the input itself.
+// Outputs are written one after the other: the largest copy counts, whichever comes last. 192 bytes of input, 192 of
+// the copy of the first output; the second is the input itself.
 
 #none = #plan.sharding<[{}, {}]>
 
@@ -96,8 +96,8 @@ func.func @written_first(%x: tensor<6x8xf32, #none> {plan.kind = #plan.kind<inpu
 
 // -----
 
-// An exchange that sends column by column copies its pieces together, whatever its input's order of dims: 320 bytes of
-// input, of which the turned tensor is a view, 320 of pieces and 320 of the result.
+// An all-to-all that sends column by column copies its pieces together, in any order of the input's dims: 320 bytes of
+// input, of which the transposed tensor is a view, 320 of pieces and 320 of the result.
 
 #rows = #plan.sharding<[{"tp"}, {}]>
 #cols = #plan.sharding<[{}, {"tp"}]>
@@ -114,7 +114,7 @@ func.func @exchanged(%x: tensor<8x20xf32, #cols> {plan.kind = #plan.kind<input>,
 
 // -----
 
-// Rank 0 turns 5 x 2 elements and lays them out in a row, which is a copy; the last rank has 5 x 1, which is none. It
+// Rank 0 transposes 5 x 2 elements and flattens them, which is a copy; the last rank has 5 x 1, which needs none. It
 // counts as one on both: 40 and 20 bytes of input, as many of the copy.
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
@@ -132,8 +132,8 @@ func.func @copied_on_one_rank(%x: tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>> 
 
 // -----
 
-// A flat part is a run of the row-major elements: of a turned tensor it is taken from a copy. 256 bytes of input, 256 of
-// the copy, 128 of the part, and as many of its exponential when the copy is gone.
+// A flat shard is a run of the row-major elements: of a transposed tensor it is taken from a copy. Input and copy have
+// 256 bytes each, the shard 128, and so has its exponential when the copy is gone.
 
 #none = #plan.sharding<[{}, {}]>
 #flat = #plan.sharding<[{}, {}], flat = {"dp"}>

@@ -3,8 +3,8 @@
 
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 
-// On the rank with the most work 2 x 1024 x 2048 x 1024 operations at 989 TFLOP/s (4.3 us), and three quarters of twice
-// 4 MiB at 450 GB/s (14.0 us) behind 15 us; a view takes no time.
+// The rank with the most work has 2 x 1024 x 2048 x 1024 operations at 989 TFLOP/s (4.3 us), and three quarters of
+// twice 4 MiB at 450 GB/s (14.0 us) plus 15 us of latency; a view takes no time.
 // CHECK: sched.program @narrow {{.*}} time <compute = 4343, communication = 28981>
 func.func @narrow(%x: tensor<1024x4096xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<4096x2048xbf16, #plan.sharding<[{"tp"}, {}]>>)
     -> (tensor<2097152xbf16, #plan.sharding<[{}]>> {plan.name = "y"}) {
@@ -22,8 +22,8 @@ func.func @narrow(%x: tensor<1024x4096xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: 
 
 plan.mesh [#base.mesh_axis<"dp" = 4>, #base.mesh_axis<"tp" = 3>]
 
-// Ranks of one group of dp lie in two nodes: 1 MiB, of which a rank gets three quarters over the network (15.7 us). Of an
-// uneven dim the larger part counts.
+// A group of dp spans two nodes: 1 MiB, of which a rank gets three quarters over the network (15.7 us). Of an uneven dim
+// the larger shard counts.
 // CHECK: sched.program @network {{.*}} time <compute = 4000, communication = 30729>
 func.func @network(%x: tensor<262144xf32, #plan.sharding<[{"dp"}]>>, %y: tensor<7xf32, #plan.sharding<[{"tp"}]>>)
     -> (tensor<262144xf32, #plan.sharding<[{}]>> {plan.name = "x"}, tensor<7xf32, #plan.sharding<[{"tp"}]>> {plan.name = "y"}) {

@@ -1,4 +1,4 @@
-//===- adopt_test.h - texts of others and what is said of them --*- C++ -*-===//
+//===- adopt_test.h - files of other frameworks -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_ADOPT_ADOPT_TEST_H
 #define MESHPLAN_TEST_UNIT_ADOPT_ADOPT_TEST_H
@@ -16,7 +16,7 @@ protected:
     diagnostics = Diagnostics(sources);
     return sources.add(name, text);
   }
-  /// "2:3: error: message", with its helps behind it.
+  /// "2:3: error: message", followed by its helps.
   std::vector<std::string> said() const {
     std::vector<std::string> texts;
     for (const Diagnostic &report : diagnostics.all()) {
@@ -41,7 +41,7 @@ protected:
   Diagnostics diagnostics{sources};
 };
 
-/// Two layers below "model", with attention, sinks, a router and fused experts, and a head beside them.
+/// Two layers in "model", with attention, sinks, a router and fused experts, and a head beside them.
 inline ModelOutline mixture() {
   ModelOutline model;
   auto add = [&](const std::string &module, const std::string &leaf, std::vector<int64_t> shape) {

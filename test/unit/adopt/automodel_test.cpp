@@ -15,7 +15,7 @@ protected:
   std::optional<AdoptedPlan> adopt(const std::string &text) {
     return adoptAutomodel(source(text, "dir/r.yaml"), model, "tp", diagnostics);
   }
-  /// The options of a data block, with what is shared out in front, of a section `distributed`.
+  /// The options of the data block of a section `distributed`, preceded by the sharded kinds of tensors.
   std::vector<std::string> data(const std::string &options) {
     std::optional<AdoptedPlan> plan = adopt("distributed:\n" + options);
     if (!plan)

@@ -108,7 +108,7 @@ TEST_F(HuggingFace, ExpertsAreLeftOutByName) {
   ASSERT_THAT(plan->whole, SizeIs(4));
   EXPECT_EQ(plan->whole[0].reason,
             "'ep_router' tells each rank the tokens of its experts, for which there is no style yet");
-  // What tensor parallelism says of them holds.
+  // The statements of tensor parallelism apply.
   EXPECT_THAT(clauses(R"({"tp_plan": {"model.layers.*.mlp.experts.down_proj": "rowwise"},
                           "ep_plan": {"model.layers.*.mlp.experts.down_proj": "grouped_gemm"}})"),
               ElementsAre("mlp.experts: parameter { down_proj: split 2 over tp }"));

@@ -17,7 +17,7 @@ constexpr const char *otherRanks =
 class Megatron : public test::AdoptTest {
 protected:
   std::optional<AdoptedPlan> adopt(const std::string &flags) { return adoptMegatron(source(flags), diagnostics); }
-  /// The options of a data block, with what is shared out in front.
+  /// The options of a data block, preceded by the sharded kinds of tensors.
   std::vector<std::string> data(const std::string &flags) {
     std::optional<AdoptedPlan> plan = adopt(flags);
     if (!plan)

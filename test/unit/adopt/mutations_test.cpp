@@ -1,4 +1,4 @@
-//===- mutations_test.cpp - damaged texts of others -----------------------===//
+//===- mutations_test.cpp - damaged files of other frameworks -------------===//
 
 #include "compiler/adopt/automodel.h"
 #include "compiler/adopt/huggingface.h"
@@ -49,7 +49,7 @@ constexpr const char *flags = "--tensor-model-parallel-size 2 --sequence-paralle
                               "--weight-decay-incr-style cosine --end-weight-decay 0.1 --lr-warmup-samples 80 "
                               "--global-batch-size 8";
 
-/// The text with a few bytes deleted, doubled, exchanged or replaced.
+/// The text with a few bytes deleted, duplicated, swapped or replaced.
 std::string damaged(std::string text, std::mt19937 &random) {
   auto below = [&](size_t bound) { return random() % bound; };
   constexpr llvm::StringRef signs = "{}[]():,*&|>-?#\"'\\\n\t %!@`=~<0aE.\x80\xc3";
@@ -74,7 +74,7 @@ std::string damaged(std::string text, std::mt19937 &random) {
 
 class Mutations : public test::AdoptTest {
 protected:
-  /// What is refused has a reason, and what has a reason is refused.
+  /// A rejected text has a reason, and a text with a reason is rejected.
   template <typename Adopt> void run(const char *text, Adopt adopt) {
     constexpr int cases = 3000;
     std::mt19937 random(1);

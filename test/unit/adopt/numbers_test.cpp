@@ -1,4 +1,4 @@
-//===- numbers_test.cpp - numbers and schedules of others -----------------===//
+//===- numbers_test.cpp - numbers and schedules of other frameworks -------===//
 
 #include "compiler/adopt/number_text.h"
 #include "compiler/adopt/schedule_text.h"

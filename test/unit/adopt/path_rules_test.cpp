@@ -1,4 +1,4 @@
-//===- path_rules_test.cpp - names of modules as others write them --------===//
+//===- path_rules_test.cpp - module paths of other frameworks -------------===//
 
 #include "compiler/adopt/path_rules.h"
 #include "test/unit/adopt/adopt_test.h"

@@ -1,7 +1,7 @@
-//===- exported_models_test.cpp - archives that PyTorch wrote ----*- C++ -*-===//
+//===- exported_models_test.cpp - archives that PyTorch wrote ---*- C++ -*-===//
 //
-// test/archive/Inputs holds small random models exported from transformers,
-// without weights. What is expected follows from their configurations.
+// test/archive/Inputs holds small random models exported from transformers, without weights. The expected values follow
+// from their configurations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ const Node *reader(const ExportedProgram &program, ValueId value) {
   return nullptr;
 }
 
-/// What exported_program.h promises.
+/// The guarantees of exported_program.h.
 void expectPromises(const ExportedProgram &program) {
   std::vector<bool> defined(program.values.size(), false);
   for (const auto &parameter : program.parameters)
@@ -145,7 +145,7 @@ TEST(ExportedModels, Gpt2ReadsItsTiedWeightTwice) {
     if (llvm::is_contained(program.operands(node), head))
       users.push_back(program.modulePath(node).str());
   EXPECT_THAT(users, ElementsAre("transformer.wte", "lm_head"));
-  // In evaluation mode nothing is left of the four dropouts.
+  // In evaluation mode none of the four dropouts is left.
   EXPECT_EQ(count(program, "aten.dropout.default"), 0u);
   EXPECT_EQ(count(program, "aten.addmm.default"), 4u);
 }

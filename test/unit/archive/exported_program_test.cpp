@@ -1,4 +1,4 @@
-//===- exported_program_test.cpp - look-ups in an exported model -*- C++ -*-===//
+//===- exported_program_test.cpp - lookups in an exported model -*- C++ -*-===//
 
 #include "compiler/archive/exported_program.h"
 
@@ -11,7 +11,7 @@ using ::testing::IsEmpty;
 
 namespace {
 
-/// As in torch/_export/serde/schema.py and torch.dtype: number, name, itemsize.
+/// As in torch/_export/serde/schema.py and torch.dtype: code, name, itemsize.
 struct TypeCase {
   int64_t number;
   const char *name;

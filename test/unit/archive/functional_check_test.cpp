@@ -1,4 +1,4 @@
-//===- functional_check_test.cpp - in-place graphs are refused ---*- C++ -*-===//
+//===- functional_check_test.cpp - in-place graphs are rejected -*- C++ -*-===//
 
 #include "compiler/archive/functional_check.h"
 #include "test/unit/archive/test_model.h"
@@ -50,7 +50,7 @@ TEST(FunctionalCheck, RefusesTablesThatAnEmbeddingScales) {
                           "x.norm(dim=-1, keepdim=True)).clamp(max=1)', or scale the table between steps"));
 }
 
-/// What lies at a place of the traced tensor's memory lies elsewhere in that of a rank.
+/// A position in the memory of the traced tensor is another one in the memory of a rank.
 TEST(FunctionalCheck, RefusesPlacesInMemory) {
   TestModel model = linearModel();
   model.graph.node("torch.ops.aten.as_strided.default", {tensor("self", "x")}, "strided", {2, 2});

@@ -1,4 +1,4 @@
-//===- graph_reader_test.cpp - JSON graph to values and nodes ----*- C++ -*-===//
+//===- graph_reader_test.cpp - JSON graph to values and nodes ---*- C++ -*-===//
 
 #include "test/unit/archive/test_model.h"
 
@@ -157,7 +157,7 @@ TEST(GraphReader, RefusesRegionsThatDoNotFit) {
                                         "needs a flag and a graph"));
 }
 
-/// The region of regionModel under torch.autocast of this device.
+/// The region of regionModel under torch.autocast for this device.
 TestModel autocastModel(const std::string &device, bool enabled) {
   TestModel model = regionModel();
   Json &node = model.graph.json["nodes"][0];
@@ -191,7 +191,7 @@ TEST(GraphReader, RefusesRegionsUnderAutocast) {
 
 TEST(GraphReader, RefusesOtherRegionsWithTheWayOut) {
   TestModel model = regionModel();
-  // Nothing is said of what reads its results.
+  // No message about the readers of its results.
   model.graph.json["nodes"][0]["target"] = "torch.ops.higher_order.cond";
   EXPECT_THAT(errorsOf(model),
               ElementsAre("'models/model.json' at graph_module.graph.nodes[0]: higher-order operator "
@@ -252,7 +252,7 @@ TEST(GraphReader, KeepsTheExtentsOfTheExample) {
   TestModel model = dynamicModel();
   EXPECT_TRUE(readProgram(model).examples.empty());
   Json &dims = model.graph.json["tensor_values"]["view"]["sizes"];
-  dims[0]["as_expr"]["hint"] = {{"as_int", 8}}; // of 2 * s0
+  dims[0]["as_expr"]["hint"] = {{"as_int", 8}}; // the hint of 2 * s0
   EXPECT_TRUE(readProgram(model).examples.empty());
   model.graph.json["tensor_values"]["arange"]["sizes"][0]["as_expr"]["hint"] = {{"as_int", 4}};
   EXPECT_EQ(readProgram(model).examples.lookup("s0"), 4);
@@ -265,7 +265,7 @@ TEST(GraphReader, RefusesShapesThatDependOnData) {
                                            "whose result shape follows from the shapes of the inputs"));
 }
 
-/// x times a float of this text.
+/// x times a float, given as text.
 TestModel scaledModel(const std::string &text) {
   TestModel model = dynamicModel();
   model.graph.json["sym_float_values"] = {{"f", {{"as_expr", {{"expr_str", text}}}}}};
@@ -366,7 +366,7 @@ TEST(GraphReader, StopsGradientsByTheOriginOfNodes) {
   EXPECT_TRUE(readProgram(model).nodes[0].noGrad);
 }
 
-/// Traces of a node in `proj`, whose own two forwards they have.
+/// Stack traces of a node in `proj`, which name the forwards of its two calls.
 TEST(GraphReader, FindsFunctionsWhoseBackwardIsLost) {
   auto placesOf = [](const std::string &applied, const std::string &inner) {
     TestModel model = linearModel();

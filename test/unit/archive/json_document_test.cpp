@@ -1,4 +1,4 @@
-//===- json_document_test.cpp - outside data is checked, and said where ---===//
+//===- json_document_test.cpp - checked reading, with locations -----------===//
 
 #include "compiler/archive/json_document.h"
 

@@ -29,7 +29,7 @@ protected:
       unlink(path.c_str());
   }
 
-  /// The elements that are loaded, or what is wrong, with the archive's path as FILE.
+  /// The loaded elements, or the error, with the archive's path as FILE.
   std::vector<uint8_t> load(const Payload &payload) {
     fault.clear();
     int64_t growth = 0;
@@ -112,7 +112,7 @@ TEST_F(Payloads, WhatHasNoBytesIsNamed) {
 }
 
 TEST_F(Payloads, AScalarOfOneByte) {
-  store(1); // as of a flag
+  store(1); // the storage of a bool
   EXPECT_THAT(load(bytes({}, {})), ElementsAre(0));
   EXPECT_THAT(load(bytes({1, 1}, {7, 9})), ElementsAre(0)) << "strides of single elements say nothing";
   load(bytes({}, {}, 1));

@@ -1,4 +1,4 @@
-//===- read_archive_test.cpp - the file and its format -----------*- C++ -*-===//
+//===- read_archive_test.cpp - the file and its format ----------*- C++ -*-===//
 
 #include "test/unit/archive/test_model.h"
 
@@ -183,7 +183,7 @@ TEST(BufferValues, AreReadOnDemand) {
   EXPECT_THAT(floatsOf(*program.buffers[0].data), ElementsAre(1, 2, 3));
 }
 
-/// Weights of a file stand in for it.
+/// Weights from a file replace it.
 TEST(BufferValues, MayBeMissing) {
   const std::pair<const char *, std::function<void(TestModel &)>> changes[] = {
       {"empty", [](TestModel &model) { model.payloads["data/weights/buffer_1"] = ""; }},

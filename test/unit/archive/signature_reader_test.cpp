@@ -1,4 +1,4 @@
-//===- signature_reader_test.cpp - inputs, outputs, constants ----*- C++ -*-===//
+//===- signature_reader_test.cpp - inputs, outputs, constants ---*- C++ -*-===//
 
 #include "test/unit/archive/test_model.h"
 
@@ -109,7 +109,7 @@ TEST(Signature, RefusesConstantsThatDoNotFitTheirStorage) {
                                "elements written out\nhelp: keep the tensor in its own size, and expand it in "
                                "forward";
   EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table'" + tooLarge));
-  // Several share the limit.
+  // Several payloads share the limit.
   model = linearModel();
   constexpr int64_t limit = int64_t(1) << 28, first = int64_t(1) << 24; // elements
   for (auto [name, extent] : {std::pair("first", first), std::pair("second", limit - first + 3)}) {
@@ -179,7 +179,7 @@ TEST(Signature, EveryKindOfPlainInputIsLeftOut) {
     model.inputSpecs.push_back({{"user_input", {{"arg", {{kind, value}}}}}});
     model.graph.json["inputs"].push_back({{kind, value}});
   }
-  // A tensor behind them without a specification is missed all the same.
+  // A later tensor without a specification is reported all the same.
   ExportedProgram program = readProgram(model);
   EXPECT_EQ(program.inputs.size(), 1u);
   model.graph.input("mask", {2});

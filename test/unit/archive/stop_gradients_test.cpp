@@ -1,4 +1,4 @@
-//===- stop_gradients_test.cpp - regions without gradients -------*- C++ -*-===//
+//===- stop_gradients_test.cpp - regions without gradients ------*- C++ -*-===//
 
 #include "test/unit/archive/test_model.h"
 
@@ -24,7 +24,7 @@ void addRegion(TestGraph &graph, const TestGraph &inner, bool enabled, const std
   graph.node("torch.ops.higher_order.wrap_with_set_grad_enabled", arguments, result, dims);
 }
 
-/// `target(operand)` of each node, operands by the node that makes them.
+/// `target(operand)` of each node; an operand is named by the node that produces it.
 std::vector<std::string> callsOf(const ExportedProgram &program) {
   std::vector<std::string> calls;
   for (const Node &node : program.nodes) {
@@ -62,8 +62,8 @@ TEST(StopGradients, WhatOthersReadOfARegionIsStoppedOnce) {
   EXPECT_EQ(program.outputs[2].value, program.nodes[2].results[0]);
 }
 
-/// The calls of a model whose region gives back what `target` makes of `neg(w)`, or of the region's own `exp` of it,
-/// and adds `relu` of that.
+/// The calls of a model whose region returns the result of `target` on `neg(w)`, or on the region's own `exp` of it,
+/// followed by a `relu` of it.
 std::vector<std::string> callsAround(const std::string &target, const std::vector<Json> &others, bool ofOwn = false) {
   TestModel model;
   model.parameter("w", {2});
@@ -157,7 +157,7 @@ TEST(StopGradients, AnAliasInARegionIsAStop) {
   EXPECT_EQ(program.outputs[1].value, program.nodes[1].results[0]);
 }
 
-/// What an alias in a region without gradients becomes; `outer` makes its operand "x" in the model around it.
+/// What an alias in a region without gradients becomes; `outer` adds its operand "x" to the model around it.
 std::string withoutGradient(const std::function<void(TestModel &)> &outer, ScalarType type = ScalarType::Float32,
                             const std::string &operand = "x") {
   TestModel model;

@@ -1,4 +1,4 @@
-//===- symbolic_int_test.cpp - integers that depend on input dims *- C++ -*-===//
+//===- symbolic_int_test.cpp - integers computed from input dims *- C++ -*-===//
 
 #include "compiler/archive/symbolic_int.h"
 
@@ -63,7 +63,7 @@ TEST(SymbolicInt, TheTextIsPythonOfTheSameValue) {
   const std::pair<std::string, const char *> cases[] = {
       {"Add(" + s0 + ", Mul(Integer(-1), " + s1 + "))", "s0 - 1*s1"},
       {"Add(" + s0 + ", Add(Integer(-1), " + s1 + "))", "s0 - 1 + s1"},
-      {"Add(" + s0 + ", FloorDiv(Integer(-7), " + s1 + "))", "s0 + -7//s1"}, // s0 - 7//s1 is another number
+      {"Add(" + s0 + ", FloorDiv(Integer(-7), " + s1 + "))", "s0 + -7//s1"}, // s0 - 7//s1 differs
       {"Add(" + s0 + ", Mod(Integer(-7), " + s1 + "))", "s0 + -7 % s1"},
       {"Add(" + s0 + ", Max(Integer(-7), " + s1 + "))", "s0 + max(-7, s1)"},
       {"Mul(" + s0 + ", Integer(-2))", "s0*-2"},
@@ -83,7 +83,7 @@ TEST(SymbolicInt, TheTextIsPythonOfTheSameValue) {
 }
 
 TEST(SymbolicInt, DivisionIsFloorDivisionForAllSigns) {
-  // As Python: 7 // 2, -7 // 2, 7 // -2, -7 // -2, and the same of %.
+  // As in Python: 7 // 2, -7 // 2, 7 // -2, -7 // -2, and the same for %.
   const int64_t cases[][4] = {{7, 2, 3, 1}, {-7, 2, -4, 1}, {7, -2, -4, -1}, {-7, -2, 3, -1},
                               {6, 2, 3, 0}, {-6, 2, -3, 0}, {6, -2, -3, 0},  {0, -5, 0, 0}};
   for (auto [left, right, quotient, remainder] : cases) {
@@ -126,7 +126,7 @@ TEST(SymbolicInt, CollectsSymbols) {
 TEST(SymbolicInt, RefusesWhatItCannotRead) {
   EXPECT_EQ(parseIntError("Rational(1, 2)"), "symbolic function 'Rational' is not supported");
   EXPECT_EQ(parseIntError("Integer(two)"), "malformed integer 'two)'");
-  // Nothing is passed over: another number would be meant.
+  // Nothing is skipped: the number would be another one.
   EXPECT_EQ(parseIntError("Integer(2 + 3)"), "malformed integer '2 + 3)'");
   EXPECT_EQ(parseIntError("Integer(2, 3)"), "malformed integer '2, 3)'");
   EXPECT_EQ(parseIntError("Integer(12abc)"), "malformed integer '12abc)'");

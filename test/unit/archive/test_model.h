@@ -1,7 +1,7 @@
-//===- test_model.h - hand-made archives -------------------------*- C++ -*-===//
+//===- test_model.h - hand-made archives ------------------------*- C++ -*-===//
 //
-// Builds the JSON of a small exported model piece by piece, and zips it. The
-// JSON is open to change, so that a test can break one thing.
+// Builds the JSON of a small exported model step by step, and zips it. Tests can change the JSON, so that each breaks
+// one thing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ Json tensorMeta(const Dims &dims, ScalarType type = ScalarType::Float32);
 /// One argument of a node, such as argument("dim", {{"as_int", 0}}).
 Json argument(const std::string &name, const Json &value);
 Json tensor(const std::string &name, const std::string &valueName);
-/// A tree of one value, as a specification of inputs or outputs has it.
+/// A tree of a single value, as in a specification of inputs or outputs.
 inline Json leaf() { return {{"type", nullptr}, {"context", nullptr}, {"children_spec", Json::array()}}; }
 /// `Symbol('s0', positive=True, integer=True)`
 std::string symbol(const std::string &name);
@@ -78,12 +78,12 @@ struct TestModel {
 
 /// x [2, 3] times weight [4, 3] of module `proj`; result `linear` [2, 4].
 TestModel linearModel();
-/// A model that applies a region without gradients to x, or one that turns them on, and adds x to what it returns.
+/// A model that applies a region without gradients, or one that turns them on, to x, and adds x to the region's result.
 TestModel regionModel(bool enabled = false);
 
 /// Writes a zip into the test's temporary folder and returns its path.
 std::string writeZip(const Members &members, bool deflated = false);
-/// Writes the model as an archive to `path`, whose folder is made.
+/// Writes the model as an archive to `path`, and creates the folder.
 void saveModel(const std::string &path, const TestModel &model);
 std::string writeFile(const std::string &bytes);
 std::string readFile(const std::string &path);

@@ -1,4 +1,4 @@
-//===- zip_archive_test.cpp - members of a zip file --------------*- C++ -*-===//
+//===- zip_archive_test.cpp - members of a zip file -------------*- C++ -*-===//
 
 #include "compiler/archive/zip_archive.h"
 #include "test/unit/archive/test_model.h"
@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 namespace {
 
-/// A file that is gone at the end of the test.
+/// A file that is removed at the end of the test.
 class ZipArchiveTest : public ::testing::Test {
 protected:
   ~ZipArchiveTest() override {
@@ -29,7 +29,7 @@ protected:
     paths.push_back(path);
     return ZipArchive::open(path, errors);
   }
-  /// What is wrong, with the path written as FILE, and what helps.
+  /// The error, with the path written as FILE, and its helps.
   std::vector<std::string> said() const {
     std::vector<std::string> result;
     for (const Diagnostic &error : errors) {
@@ -119,7 +119,7 @@ TEST_F(ZipArchiveTest, AChangedByteOfAMemberIsDamage) {
 }
 
 TEST_F(ZipArchiveTest, ASizeThatCannotBeTakesNoMemory) {
-  // In the central directory, whose entries begin with these four bytes, the sizes stand 20 and 24 bytes in.
+  // In the central directory, whose entries start with these four bytes, the sizes are at offsets 20 and 24.
   const std::string member(2000, 'a');
   struct {
     size_t offset;
@@ -141,7 +141,7 @@ TEST_F(ZipArchiveTest, ASizeThatCannotBeTakesNoMemory) {
 }
 
 TEST_F(ZipArchiveTest, AMemberThatFillsTheMemoryIsRefusedByItsSize) {
-  // A second member makes the file large enough for sizes that can be: 4 MiB that unpack to 4 GB.
+  // A second member makes the file large enough for plausible sizes: 4 MiB that unpack to 4 GB.
   std::mt19937 random(1);
   std::string noise(5 << 20, '\0');
   for (char &byte : noise)

@@ -1,4 +1,4 @@
-//===- build_schedule.h - a small valid artifact -----------------*- C++ -*-===//
+//===- build_schedule.h - a small valid artifact ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_ARTIFACT_BUILD_SCHEDULE_H
 #define MESHPLAN_TEST_UNIT_ARTIFACT_BUILD_SCHEDULE_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// Values of the program that buildSchedule makes, in its order.
+/// Values of the program of buildSchedule, in its order.
 enum TestValue { weight, table, input, product, sum, part, whole, testValueCount };
 
 /// Instructions of that program.
@@ -20,7 +20,7 @@ artifact::ScheduleT buildSchedule();
 /// The file's bytes, aligned as a mapped file is.
 std::vector<uint64_t> pack(const artifact::ScheduleT &schedule, size_t &size);
 
-/// Writes the checksum of what stands before it into the last bytes.
+/// Writes the checksum of all preceding bytes into the last bytes.
 void seal(std::span<std::byte> file);
 
 /// Message of verifySchedule; empty when it is valid.

@@ -72,8 +72,8 @@ TEST(LoadSchedule, AnOldFormatIsNotCalledDamaged) {
             "format 1, this program reads format 4; help: compile the plan again");
 }
 
-/// The valid file, in which the vector at `field` of a table lies behind the content, where its elements are 4 bytes
-/// off.
+/// The valid file, in which the vector at `field` of a table is located after the content, where its elements are
+/// misaligned by 4 bytes.
 template <typename Element>
 std::string misplacedError(const flatbuffers::Vector<Element> &(*vectorOf)(const artifact::Schedule &),
                            const flatbuffers::Table &(*tableOf)(const artifact::Schedule &),
@@ -153,7 +153,7 @@ TEST_F(CorruptSchedule, AFlippedBitAnywhereIsNoticed) {
 }
 
 TEST_F(CorruptSchedule, TruncatedAnywhere) {
-  // A copy of exactly that size, so that a sanitizer sees every read behind the end.
+  // A copy of exactly that size, so that a sanitizer sees every read past the end.
   for (size_t length = 0; length < size; length += length < 64 ? 1 : 64) {
     std::vector<uint64_t> storage(length / 8 + 1);
     std::byte *begin = reinterpret_cast<std::byte *>(storage.data());
@@ -166,14 +166,14 @@ TEST_F(CorruptSchedule, TruncatedAnywhere) {
   }
 }
 
-/// Reads everything that a run would, so that a sanitizer sees what verification let through.
+/// Reads everything that a run would read, so that a sanitizer sees what verification accepted.
 int64_t readAll(const artifact::Schedule &schedule) {
   std::unique_ptr<artifact::ScheduleT> copy(schedule.UnPack());
   size_t packedSize;
   return static_cast<int64_t>(pack(*copy, packedSize).size());
 }
 
-/// The checksum says nothing of who wrote the file.
+/// The checksum does not tell who wrote the file.
 TEST_F(CorruptSchedule, FlippedBytesUnderAChecksumAreRefusedOrStillValid) {
   std::mt19937 generator(1);
   int refused = 0;

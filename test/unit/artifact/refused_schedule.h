@@ -1,4 +1,4 @@
-//===- refused_schedule.h - a valid schedule, wrong in one thing -*- C++ -*-===//
+//===- refused_schedule.h - a valid schedule with one error -----*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_ARTIFACT_REFUSED_SCHEDULE_H
 #define MESHPLAN_TEST_UNIT_ARTIFACT_REFUSED_SCHEDULE_H
@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// One change to what buildSchedule makes, and what is said of it.
+/// One change to the schedule of buildSchedule, and the expected message.
 struct WrongSchedule {
   const char *name;
   void (*change)(artifact::ScheduleT &);

@@ -20,7 +20,7 @@ TEST(Sharding, LocalShapesAndRanges) {
   std::vector<int64_t> mesh = meshSizesOf(**schedule, program);
   EXPECT_THAT(mesh, ElementsAre(2, 3));
   EXPECT_EQ(worldSizeOf(mesh), 6);
-  // 12 columns of two parts, 8 and 4, in units of 2, over tp = 3: the first rank holds 4 and 2.
+  // 12 columns of two parts, 8 and 4, in blocks of 2, over tp = 3: the first rank holds 4 and 2.
   const artifact::Value &value = *program.values()->Get(part);
   EXPECT_THAT(globalShapeOf(value), ElementsAre(8, 12));
   EXPECT_THAT(localShapeOf(value, mesh, std::vector<int64_t>{1, 0}), ElementsAre(4, 6));
@@ -30,7 +30,7 @@ TEST(Sharding, LocalShapesAndRanges) {
   EXPECT_EQ(dtypeOf(value.dtype()), DType::f32);
 }
 
-/// A verified schedule and what it lies in.
+/// A verified schedule and its memory.
 class LoadedSchedule {
 public:
   explicit LoadedSchedule(const artifact::ScheduleT &schedule) : words(pack(schedule, size)) {

@@ -1,4 +1,4 @@
-//===- verify_collective_test.cpp - what collectives and slices may change ===//
+//===- verify_collective_test.cpp - changes of layouts --------------------===//
 
 #include "runtime/artifact/meaning.h"
 #include "test/unit/artifact/refused_schedule.h"
@@ -98,7 +98,7 @@ const WrongSchedule collectiveCases[] = {
      "5]: the output is partial over other axes than what is left of the input's"},
     {"SliceLosesPartial",
      [](ScheduleT &s) {
-       // The slice takes what the sum was to be made of.
+       // The slice reads the addend instead of the sum.
        forwardOf(s).instructions[slicePart]->action.AsSlice()->input = product;
        forwardOf(s).instructions.erase(forwardOf(s).instructions.begin() + startSum,
                                        forwardOf(s).instructions.begin() + slicePart);
@@ -121,7 +121,7 @@ TEST(VerifyStart, AllToAllMovesTheSplit) {
   EXPECT_EQ(verificationError(schedule), "");
 }
 
-/// A table of the artifact in memory of its own.
+/// A table of the artifact in its own memory.
 template <typename Table> class Packed {
 public:
   explicit Packed(const typename Table::NativeTableType &native) { builder.Finish(Table::Pack(builder, &native)); }
@@ -133,7 +133,7 @@ private:
 
 using Shards = std::array<int64_t, 2>;
 
-/// A 12 x 12 tensor with each dim in so many shards.
+/// A 12 x 12 tensor whose dims have these numbers of shards.
 artifact::ValueT valueIn(const Shards &shards, artifact::Reduction partial = artifact::Reduction::none,
                          std::vector<artifact::AxisRef> partialAxes = {}) {
   artifact::ValueT value;
@@ -147,7 +147,7 @@ artifact::ValueT valueIn(const Shards &shards, artifact::Reduction partial = art
   return value;
 }
 
-/// Pairs of layouts before and after, of all with 1, 2, 3, 4, 6 or 12 shards in each dim, that are accepted.
+/// The accepted pairs of layouts before and after, among all with 1, 2, 3, 4, 6 or 12 shards in each dim.
 std::vector<std::pair<Shards, Shards>> accepted(const artifact::StartT &start, int64_t groupSize) {
   std::vector<std::pair<Shards, Shards>> pairs;
   const int64_t counts[] = {1, 2, 3, 4, 6, 12};

@@ -9,10 +9,10 @@ namespace {
 using artifact::CollectiveKind;
 using artifact::ScheduleT;
 
-/// Values that addFlat adds behind those of buildSchedule.
+/// Values that addFlat appends to those of buildSchedule.
 enum FlatValue { cut = testValueCount, otherCut, gathered, otherGathered, addend, otherAddend, total, otherTotal };
 
-/// Instructions that it adds.
+/// Instructions that it appends.
 enum FlatInstruction {
   sliceCut = freePart + 1,
   sliceOther,
@@ -49,7 +49,7 @@ artifact::SliceT slice(int input, int output) {
   return slice;
 }
 
-/// `whole`, cut twice over tp, the pieces gathered in one piece, and addends over tp scattered to such pieces.
+/// `whole`, sliced twice over tp; the slices gathered in one collective; and addends over tp scattered to such slices.
 ScheduleT buildFlat() {
   ScheduleT s = buildSchedule();
   const artifact::AxisRef tp(1, 1, 3);
@@ -88,7 +88,7 @@ artifact::SliceT &sliceAt(ScheduleT &s, int instruction) {
 TEST(VerifyFlat, AcceptsWhatFits) {
   EXPECT_EQ(verificationError(buildFlat()), "");
   ScheduleT schedule = buildFlat();
-  forwardOf(schedule).outputs[0]->value = total; // what is flat may be given
+  forwardOf(schedule).outputs[0]->value = total; // an output may be flat
   EXPECT_EQ(verificationError(schedule), "");
 }
 
@@ -153,7 +153,7 @@ const WrongSchedule flatCases[] = {
      "instructions[13]: tensors of several dtypes in one collective"},
     {"BucketAlongADim",
      [](ScheduleT &s) {
-       // Two gathers along dim 1, in one.
+       // Two gathers along dim 1, coalesced.
        for (int value : {static_cast<int>(cut), static_cast<int>(otherCut)}) {
          valueAt(s, value).flat_axes.clear();
          valueAt(s, value).dims[1]->axes = {artifact::AxisRef(1, 1, 3)};
@@ -186,7 +186,7 @@ const WrongSchedule flatCases[] = {
 
 INSTANTIATE_TEST_SUITE_P(Flat, VerifyFlatCase, testing::ValuesIn(flatCases), nameOfCase);
 
-/// Accumulators as large as what the scatter makes, in one buffer, and the scatter into them.
+/// Accumulators with the sizes of the scatter's results, in one buffer, and the scatter into them.
 ScheduleT buildTargets() {
   ScheduleT s = buildFlat();
   artifact::ProgramT &program = forwardOf(s);
@@ -306,7 +306,7 @@ const WrongSchedule targetCases[] = {
 
 INSTANTIATE_TEST_SUITE_P(Targets, VerifyTargetsCase, testing::ValuesIn(targetCases), nameOfCase);
 
-/// A state that begins as the parameter of value `weight`.
+/// A state that starts as the parameter of value `weight`.
 ScheduleT buildCopy(std::string parameter, int64_t rows) {
   ScheduleT s = buildSchedule();
   auto state = std::make_unique<artifact::StateT>();
@@ -338,7 +338,7 @@ TEST(LocalShape, OfAFlatValueIsARun) {
   ASSERT_TRUE(schedule.ok());
   const artifact::Value &value = *(*schedule)->programs()->Get(0)->values()->Get(cut);
   const int64_t mesh[] = {2, 3};
-  // 8 x 12 elements, of which the dims leave 48 to a rank.
+  // 8 x 12 elements; the sharded dims leave 48 to a rank.
   for (int64_t rank = 0; rank < 6; ++rank) {
     std::vector<int64_t> coordinate = coordinateOfRank(rank, mesh);
     EXPECT_EQ(localShapeOf(value, mesh, coordinate), std::vector<int64_t>{16});

@@ -95,7 +95,7 @@ const WrongSchedule lifetimeCases[] = {
     {"FreeArriving", [](ScheduleT &s) { instructionAt(s, waitGather).action.Set(freeOf({whole})); },
      "6]: values[0]: value 6 is used before the wait of its collective"},
     {"SequenceNegative", [](ScheduleT &s) { startOf(s, startSum).sequence = -1; }, "1]: sequence -1 after -1"},
-    {"ReadByTwo", // the first wait ends one of the two collectives that read `part`
+    {"ReadByTwo", // the first wait completes one of the two collectives that read `part`
      [](ScheduleT &s) {
        auto copy = std::make_unique<artifact::ValueT>(valueOf(s, whole));
        forwardOf(s).values.push_back(std::move(copy));
@@ -191,7 +191,7 @@ TEST(InstructionOrder, TheInputOfACollectiveMayBeReadInFlight) {
 }
 
 TEST(InstructionOrder, WaitsInAnyOrder) {
-  // A second all-reduce starts before the first has arrived, and arrives first.
+  // A second all-reduce starts before the first is done, and its wait comes first.
   ScheduleT schedule = buildSchedule();
   auto &instructions = forwardOf(schedule).instructions;
   forwardOf(schedule).values.push_back(std::make_unique<artifact::ValueT>(valueOf(schedule, sum)));
@@ -209,7 +209,7 @@ TEST(InstructionOrder, WaitsInAnyOrder) {
 TEST(InstructionOrder, ArgumentsThatSayNothingOfValues) {
   ScheduleT schedule = buildSchedule();
   argOf(schedule, 1).values = {-1, -1};                   // a list of None
-  argOf(schedule, 3).ints = {IntExpr(5, -1, 99, 1, 1)};   // only the constant counts
+  argOf(schedule, 3).ints = {IntExpr(5, -1, 99, 1, 1)};   // only the constant is used
   argOf(schedule, 4).ints = {IntExpr(0, part, 1, 0, 1)};  // the extent of a dim with parts
   argOf(schedule, 5).kind = artifact::ArgKind::real_list; // of any length
   argOf(schedule, 6).kind = artifact::ArgKind::bool_list;

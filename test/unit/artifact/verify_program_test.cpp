@@ -147,7 +147,7 @@ TEST(VerifyProgramOf, DevicesOfItsOwnReplaceTheMesh) {
   EXPECT_EQ(verificationError(schedule), "programs[1]: values[0]: dims[1]: axes[0]: axis 1 of a mesh with 1 axes");
 }
 
-/// A state, a setting and an update of the parameter by the sum, whose layout is that of value `sum`.
+/// A state, a setting and an update of the parameter by the sum, with the layout of value `sum`.
 void addTraining(ScheduleT &s) {
   artifact::ProgramT &program = forwardOf(s);
   auto add = [&](const artifact::ValueT &like) {
@@ -177,7 +177,7 @@ TEST(VerifyTraining, AcceptsWhatFits) {
   EXPECT_EQ(verificationError(schedule), "");
 }
 
-/// The message behind the name of the program, after a change of what addTraining adds.
+/// The message after the program's name, for a change to what addTraining adds.
 std::string trainingError(const std::function<void(artifact::ProgramT &)> &change) {
   ScheduleT schedule = buildSchedule();
   addTraining(schedule);
@@ -224,7 +224,7 @@ TEST(VerifyTraining, Updates) {
             "programs[0]: memory: a size is negative");
 }
 
-/// The message behind the name of the program, after a change of it where an instruction makes the gradient of the
+/// The message after the program's name, for a change to it in which an instruction produces the gradient of the
 /// parameter: value 9.
 std::string gradientError(const std::function<void(artifact::ProgramT &)> &change) {
   ScheduleT schedule = buildSchedule();

@@ -152,7 +152,7 @@ TEST(VerifyMeaning, TheLargestMesh) {
   EXPECT_EQ(verificationError(schedule), "mesh: axes[1]: the mesh has more than 2147483647 ranks");
 }
 
-/// Message about a value whose second dim is divided by these digits of an axis of size 12.
+/// The message for a value whose second dim is sharded by these digits of an axis of size 12.
 std::string errorOfDigits(std::vector<artifact::AxisRef> digits) {
   ScheduleT schedule = buildSchedule();
   schedule.mesh[1]->size = 12;

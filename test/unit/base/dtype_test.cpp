@@ -75,7 +75,7 @@ TEST(Halves, NarrowingRoundsToNearestEven) {
       double high = valueOf(uint16_t(bits + 1), format.exponentBits, format.mantissaBits);
       double middle = (low + high) / 2, step = (high - low) / 1e6;
       auto even = uint16_t(bits % 2 == 0 ? bits : bits + 1);
-      // Through double as well: rounding to f32 first would lose on which side of the middle it was.
+      // Also through double: rounding to f32 first would lose on which side of the midpoint the value was.
       ASSERT_EQ(convertDouble<uint16_t>(middle, format.dtype), even);
       ASSERT_EQ(convertDouble<uint16_t>(std::nextafter(middle, high), format.dtype), bits + 1);
       ASSERT_EQ(convertDouble<uint16_t>(std::nextafter(middle, low), format.dtype), bits);
@@ -100,7 +100,7 @@ TEST(ConvertFloats, BetweenAllPairsAndUnaligned) {
   std::vector<double> values = {0, 1, -2.5, 96, 0.0078125};
   for (DType from : floats)
     for (DType to : floats) {
-      // One byte in front makes both buffers unaligned.
+      // One leading byte makes both buffers unaligned.
       std::vector<std::byte> source(1 + 8 * values.size()), target(1 + 8 * values.size()), back(8 * values.size());
       auto count = static_cast<int64_t>(values.size());
       convertFloats(reinterpret_cast<const std::byte *>(values.data()), DType::f64, source.data() + 1, from, count);

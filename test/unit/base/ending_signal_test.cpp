@@ -29,7 +29,7 @@ TEST(EndingSignal, TheFirstOneMayBeAWish) {
               if (stopRequest())
                 return 1;
               ::kill(::getpid(), SIGTERM);
-              // Whoever looks first, the wish is known to all.
+              // Whichever rank looks first, all see the request.
               if (!takeEndingSignal(0).ok() || !stopRequest() || std::string(stopRequest()) != "SIGTERM")
                 return 2;
               ::kill(::getpid(), SIGTERM);

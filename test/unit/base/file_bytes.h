@@ -1,4 +1,4 @@
-//===- file_bytes.h - contents of files as text ------------------*- C++ -*-===//
+//===- file_bytes.h - contents of files as text -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_BASE_FILE_BYTES_H
 #define MESHPLAN_TEST_UNIT_BASE_FILE_BYTES_H
@@ -10,10 +10,10 @@
 
 namespace meshplan {
 
-/// Of a text that lives on.
+/// The bytes of a text that outlives them.
 inline std::span<const std::byte> bytesOf(const std::string &text) { return std::as_bytes(std::span(text)); }
 
-/// What is in a file; nothing if it cannot be read.
+/// The content of a file; empty if it cannot be read.
 inline std::string contentOf(const std::string &path) {
   Expected<MappedFile> file = MappedFile::open(path);
   if (!file)

@@ -64,7 +64,7 @@ TEST(ReadAhead, LeavesTheBytesAsTheyAre) {
   ASSERT_TRUE(file.ok());
   willRead(file->bytes().subspan(100));
   EXPECT_TRUE(std::ranges::equal(file->bytes(), bytesOf(text)));
-  willRead(bytesOf(text)); // bytes of no file
+  willRead(bytesOf(text)); // memory that is not a mapped file
   EXPECT_THAT(text, testing::Each('m'));
 }
 
@@ -142,7 +142,7 @@ TEST(AtomicFile, AnAttachedProcessTidiesUpForOneThatWasKilled) {
   std::string path = directory / "a";
   if (fork() == 0) {
     auto file = AtomicFile::create(path);
-    _exit(file.ok() ? 0 : 1); // as a signal would end it: no destructor runs
+    _exit(file.ok() ? 0 : 1); // as if ended by a signal: no destructor runs
   }
   int status = 0;
   ASSERT_NE(wait(&status), -1);
@@ -169,7 +169,7 @@ TEST(AtomicFile, ItsNamesAreKnownBeforeThereIsAFile) {
     Expected<AtomicFile> file = AtomicFile::create(*names);
     ASSERT_TRUE(file.ok()) << file.status().message();
     EXPECT_EQ(file->temporaryPath(), names->temporary);
-    // A name is of one file only.
+    // A name is used for one file only.
     EXPECT_EQ(AtomicFile::create(*names).status().message(), "cannot write '" + names->path + "': File exists");
   }
   EXPECT_THAT(directory.names(), testing::UnorderedElementsAre("link", "target"));
@@ -210,7 +210,7 @@ TEST(ForeignFile, IsRemovedByWhoIsLeft) {
   EXPECT_THAT(directory.names(), testing::ElementsAre("kept"));
 }
 
-/// In a process of its own: makes files as `work` says until a signal ends it. Returns the signal.
+/// In a separate process: creates files as `work` says until a signal ends it. Returns the signal.
 int endedBy(int signal, const std::function<void()> &work) {
   int ready[2];
   EXPECT_EQ(::pipe(ready), 0);
@@ -248,7 +248,7 @@ TEST(AtomicFile, ASignalLeavesNothingBehind) {
   }
 }
 
-/// The signal comes at any step of making, writing and renaming.
+/// The signal comes at any step of creating, writing and renaming.
 TEST(AtomicFile, ASignalAtAnyTimeLeavesNothingBehind) {
   TemporaryDirectory directory;
   std::string path = directory / "a";

@@ -24,7 +24,7 @@ std::vector<uint8_t> randomBytes(size_t count, unsigned seed) {
 TEST(Hash, DependsOnTheBytesOnly) {
   std::vector<uint8_t> bytes = randomBytes(1001, 1);
   for (size_t shift = 1; shift < 9; ++shift) {
-    std::vector<uint8_t> moved(bytes.size() + shift, 0xaa); // other alignment, other neighbours
+    std::vector<uint8_t> moved(bytes.size() + shift, 0xaa); // another alignment and other neighbours
     std::memcpy(moved.data() + shift, bytes.data(), bytes.size());
     EXPECT_EQ(hashOf(std::span(moved).subspan(shift)), hashOf(bytes));
   }
@@ -67,7 +67,7 @@ TEST(Hash, ShortTextsDoNotCollide) {
 }
 
 TEST(Hash, HalfOfTheBitsChange) {
-  // In each half of the hash: the first 8 digits alone are shown to the user.
+  // In each half of the hash: users see only the first 8 digits.
   std::vector<uint8_t> bytes = randomBytes(40, 4);
   Hash before = hashOf(bytes);
   for (size_t half : {0, 1}) {

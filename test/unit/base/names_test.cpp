@@ -49,7 +49,7 @@ TEST(Names, HalfOfTheLettersMayDiffer) {
       {"abcd", "axyz", false},                             // three
       {"abc", "axy", false},                               // two of three
       {"ab", "abcd", true},                                // two letters more
-      {"ab", "abcde", false},  {"abcdef", "bcdefa", true}, // taken away at one end and added at the other
+      {"ab", "abcde", false},  {"abcdef", "bcdefa", true}, // removed at one end and added at the other
       {"a", "b", false},       {"same", "same", true},     {"", "", true}, {"", "a", false},
   };
   for (auto [name, candidate, isNear] : cases) {

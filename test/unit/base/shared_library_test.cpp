@@ -30,7 +30,7 @@ TEST(SharedLibrary, KeepsTheFirstFailure) {
 TEST(SharedLibrary, HasNothingWithoutItsFile) {
   SharedLibrary library("libnot-there.so.1");
   void *(*function)(size_t) = nullptr;
-  library.take(function, "malloc"); // which other libraries have
+  library.take(function, "malloc"); // a function of other libraries
   EXPECT_EQ(function, nullptr);
   EXPECT_EQ(library.failure(), "libnot-there.so.1: cannot open shared object file: No such file or directory");
 }

@@ -1,4 +1,4 @@
-//===- temporary_files_test.cpp - what a signal leaves behind -------------===//
+//===- temporary_files_test.cpp - temporary files after a signal ----------===//
 
 #include "runtime/base/temporary_files.h"
 
@@ -18,10 +18,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A child process in a folder of its own.
+/// A child process in its own folder.
 class TemporaryFiles : public testing::Test {
 protected:
-  /// How it ended: a signal, or 0 when it came to the end of `body`.
+  /// How it ended: a signal, or 0 if it reached the end of `body`.
   int endOf(const std::function<void()> &body) {
     pid_t child = ::fork();
     if (child == 0) {
@@ -102,7 +102,7 @@ TEST_F(TemporaryFiles, MoreThanCanBeListed) {
     std::vector<ListedFile> all;
     for (int i = 0; i < 70; ++i)
       all.emplace_back(make("many" + std::to_string(i)));
-    // The first one is finished: its place is free again.
+    // The first one is finished: its slot is free again.
     all.front() = ListedFile();
     ListedFile last(make("last"));
     ::raise(SIGTERM);

@@ -65,7 +65,7 @@ TEST(AdapterNamesTest, OtherModelsKeepTheirNames) {
       << "the name is taken";
 }
 
-/// A model of an adapter and of what it adapts, frozen, of seven elements each.
+/// A model with an adapter and the frozen weight that it adapts, of seven elements each.
 class AdapterFeedTest : public testing::Test {
 protected:
   AdapterFeedTest() : artifact(scheduleOf({.name = adapter, .hasFrozen = true, .baseName = base})) {

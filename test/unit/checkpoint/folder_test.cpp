@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// What a rank makes of a checkpoint, before it is complete.
+/// The files of a rank's checkpoint before it is complete.
 void makeIncomplete(const std::string &folder, int64_t step, const std::string &record = "{}") {
   std::filesystem::create_directory(incompletePath(folder, step));
   writeText(incompletePath(folder, step) + "/checkpoint.json", record);

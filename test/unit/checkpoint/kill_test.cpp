@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t extent = 20001; // some pages of each file
 
-/// Goes on from the last checkpoint, if there is one, saves behind each step, and tells each that is complete.
+/// Resumes from the last checkpoint, if any, saves after each step, and reports each checkpoint that is complete.
 void trainForEver(const Artifact &artifact, const std::string &folder, int out) {
   Status status = onRanks(artifact, [&](World &world, ProgramRunner &runner) -> Status {
     CheckpointOptions options{folder, 2, 0};
@@ -38,7 +38,7 @@ void trainForEver(const Artifact &artifact, const std::string &folder, int out) 
   ::_exit(1);
 }
 
-/// Kills a training this long after its first checkpoint, and gives the last step that it said to be complete.
+/// Kills a training this long after its first checkpoint, and returns the last step that it reported as complete.
 int64_t runAndKill(const Artifact &artifact, const std::string &folder, std::chrono::microseconds life) {
   int pipe[2];
   EXPECT_EQ(::pipe(pipe), 0);
@@ -59,7 +59,7 @@ int64_t runAndKill(const Artifact &artifact, const std::string &folder, std::chr
   return last;
 }
 
-/// All of it is of one step.
+/// All values are of one step.
 void checkWhole(const std::string &path, int64_t step) {
   auto source = CheckpointSource::open(path);
   ASSERT_TRUE(source.ok()) << source.status().message();
@@ -71,7 +71,7 @@ void checkWhole(const std::string &path, int64_t step) {
   EXPECT_EQ(momentum, std::vector<double>(extent, expected.momentum)) << path;
 }
 
-/// Forked before any thread is started: the parent runs no training itself.
+/// Forks before any thread starts: the parent itself runs no training.
 TEST(Kill, LosesNoCompleteCheckpoint) {
   TemporaryDirectory folder;
   Artifact artifact = scheduleOf({.extent = extent});
@@ -89,7 +89,7 @@ TEST(Kill, LosesNoCompleteCheckpoint) {
       checkWhole(each.path, each.step);
     before = saved->back().step;
   }
-  // Nothing that was left behind stays.
+  // No incomplete checkpoint remains.
   auto opened = CheckpointFolder::open(folder.path(), 2);
   ASSERT_TRUE(opened.ok()) << opened.status().message();
   for (const std::string &name : folder.names())

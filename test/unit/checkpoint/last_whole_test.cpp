@@ -1,4 +1,4 @@
-//===- last_whole_test.cpp - which checkpoint is not damaged --------------===//
+//===- last_whole_test.cpp - the last intact checkpoint -------------------===//
 
 #include "runtime/checkpoint/integrity/last_whole.h"
 
@@ -22,7 +22,7 @@ std::string textOf(const std::string &path) {
   return content.str();
 }
 
-/// Changes a bit of a file; negative places count from its end.
+/// Flips a bit of a file; negative offsets count from its end.
 void flip(const std::string &path, int64_t place) {
   std::string text = textOf(path);
   text[place < 0 ? text.size() + place : place] ^= 4;
@@ -31,7 +31,7 @@ void flip(const std::string &path, int64_t place) {
 
 class LastWholeTest : public testing::Test {
 protected:
-  /// Checkpoints of steps 1 to 3, of a tensor of some blocks.
+  /// Checkpoints of steps 1 to 3, of a tensor of several blocks.
   LastWholeTest() {
     Artifact artifact = scheduleOf({.extent = extent});
     Status status = onRanks(artifact, [&](World &world, ProgramRunner &runner) -> Status {
@@ -47,7 +47,7 @@ protected:
     EXPECT_TRUE(status.ok()) << status.message();
   }
 
-  /// Of going on under a plan of so many ranks, each of which reads another part.
+  /// The status of resuming under a plan of so many ranks, each of which reads another part.
   Status load(const std::string &path, int64_t ranks) {
     Artifact artifact = scheduleOf({.ranks = ranks, .extent = extent});
     return onRanks(artifact,
@@ -113,7 +113,7 @@ TEST_F(LastWholeTest, SaysWhatIsDamaged) {
                 checksumText(crc32Of(std::as_bytes(std::span(damaged)).last(last.size()))) +
                 ", written were bytes with " + checksumText(crc32Of(last)));
   writeText(path, text);
-  // A letter of the key "format", which no reader of tensors looks at.
+  // A letter of the key "format", which no reader of tensors reads.
   size_t place = text.find("pt\"");
   ASSERT_NE(place, std::string::npos);
   flip(path, static_cast<int64_t>(place));

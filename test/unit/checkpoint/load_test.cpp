@@ -1,4 +1,4 @@
-//===- load_test.cpp - checkpoints that a training cannot go on from ------===//
+//===- load_test.cpp - checkpoints that a training cannot resume ----------===//
 
 #include "runtime/checkpoint/load.h"
 #include "runtime/checkpoint/source.h"
@@ -20,7 +20,7 @@ protected:
     ASSERT_TRUE(status.ok()) << status.message();
   }
 
-  /// Of the rank that says most.
+  /// The error of the rank with the longest message.
   std::string errorUnder(const SmallPlan &plan, const std::string &weights = "") {
     Artifact artifact = scheduleOf(plan);
     return onRanks(artifact,
@@ -106,7 +106,7 @@ TEST_F(LoadTest, WhatWasNotTrainedBegins) {
   EXPECT_THAT(elementsOf(more + "/optimizer.safetensors", "base.momentum_buffer"), testing::Each(1.0));
   EXPECT_THAT(elementsOf(more + "/model.safetensors", "base"), testing::Each(behindStep(1).parameter));
   EXPECT_THAT(elementsOf(more + "/model.safetensors", "w"), testing::Each(behindStep(3).parameter));
-  // It goes on counting from there.
+  // It continues the count from there.
   status = goOn(more, {});
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(elementsOf(folder / "more/step-000004/model.safetensors", "base"),

@@ -9,7 +9,7 @@
 
 using namespace meshplan;
 
-/// Three steps, of which each is saved.
+/// Three steps, each of which is saved.
 static Status save(World &world, ProgramRunner &runner, const std::string &folder) {
   MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(OnesFeed()));
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointWriter writer, CheckpointWriter::open(world, {.folder = folder, .keep = 2}));
@@ -32,7 +32,7 @@ int main() {
   auto process = MpiProcess::start();
   if (!process)
     return 1;
-  // All processes were started by one, whose number tells the folders of several runs apart.
+  // All processes have the same parent, whose id distinguishes the folders of several runs.
   auto folder = std::filesystem::temp_directory_path() / ("meshplan-checkpoint-" + std::to_string(::getppid()));
   Artifact artifact = scheduleOf({.ranks = 3});
   auto run = [&](const TrainingBody &body) {

@@ -33,7 +33,7 @@ TEST(CheckpointRecord, SaysWhatTheProgramHolds) {
   EXPECT_EQ(exampleOf({.optimizer = "plain"}).optimizer, "sgd");
 }
 
-/// Checkpoints of earlier versions call a tied parameter by another of its names.
+/// Checkpoints of earlier versions name a tied parameter by another of its names.
 TEST(CheckpointRecord, FindsWhatIsKeptOfATiedParameterUnderEachName) {
   CheckpointRecord record;
   record.parameters = {{.names = {"head.weight", "embed.weight"}}, {.names = {"norm.weight"}}};
@@ -47,7 +47,7 @@ TEST(CheckpointRecord, FindsWhatIsKeptOfATiedParameterUnderEachName) {
   EXPECT_EQ(record.findState("other.exp_avg"), nullptr);
 }
 
-/// What is larger than tables and masks is a weight by another name.
+/// Buffers larger than tables and masks count as weights.
 TEST(CheckpointRecord, SavesBuffersThatAreNoWeights) {
   TrainingState state{.weights = "w.safetensors"};
   EXPECT_TRUE(exampleOf({.hasFrozen = true, .isBuffer = true}, state).savesAll());

@@ -1,4 +1,4 @@
-//===- resume_test.cpp - what a runner gives for checkpoints --------------===//
+//===- resume_test.cpp - what a runner saves in checkpoints ---------------===//
 
 #include "test/unit/checkpoint/small_training.h"
 
@@ -8,7 +8,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The first element of what a rank holds.
+/// The first element of a rank's shard.
 double firstOf(const ProgramRunner &runner, std::string_view name) {
   auto part = runner.executor().current(name);
   EXPECT_TRUE(part.ok());
@@ -58,7 +58,7 @@ TEST(ProgramRunner, GoesOnFromCounters) {
     MESHPLAN_RETURN_IF_ERROR(runner.resume(counters));
     EXPECT_EQ(runner.executor().numbers().find("step", runner.executor().steps()), 6);
     MESHPLAN_RETURN_IF_ERROR(runner.run());
-    // The plan scales no loss, and judges no step.
+    // The plan has no loss scale and no guard.
     EXPECT_EQ(runner.counters(), (StepCounters{.steps = 6, .skipped = 2, .stepsInRow = 1, .lossScale = 0}));
     return Status();
   });

@@ -1,4 +1,4 @@
-//===- small_training.cpp - a training by hand ----------------------------===//
+//===- small_training.cpp - a small training ------------------------------===//
 
 #include "test/unit/checkpoint/small_training.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double rate = 0.25, momentum = 0.5;
 
-/// Adds one trained parameter after the other.
+/// Adds trained parameters one after the other.
 class Builder {
 public:
   explicit Builder(const SmallPlan &plan) : plan(plan) {

@@ -1,7 +1,7 @@
-//===- small_training.h - a training by hand ---------------------*- C++ -*-===//
+//===- small_training.h - a small training ----------------------*- C++ -*-===//
 //
-// One parameter, divided over the ranks, whose gradient is 1 in each step, under SGD with momentum: every element of it
-// is the same number, which follows from the step.
+// One parameter, sharded over the ranks, with a gradient of 1 in each step, under SGD with momentum: all of its
+// elements are equal, and their value follows from the step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,13 +33,13 @@ struct SmallPlan {
 /// A schedule of the plan.
 Artifact scheduleOf(const SmallPlan &plan);
 
-/// What w and its momentum are behind a step.
+/// The values of w and its momentum after a step.
 struct Expectation {
   double parameter = 1, momentum = 0;
 };
 Expectation behindStep(int64_t step);
 
-/// Gives every parameter ones, and every input too.
+/// Sets every parameter and every input to ones.
 class OnesFeed final : public Feed {
 public:
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;
@@ -50,13 +50,13 @@ using TrainingBody = std::function<Status(World &, ProgramRunner &)>;
 Status onRank(const Artifact &artifact, World &world, const TrainingBody &body);
 Status onRanks(const Artifact &artifact, const TrainingBody &body);
 
-/// Begins a training, makes so many steps, and saves behind the last one with this state.
+/// Starts a training, runs this many steps, and saves after the last one with this state.
 Status trainAndSave(const SmallPlan &plan, const std::string &folder, int64_t steps, TrainingState state = {});
 
 /// The elements of a tensor of a safetensors file, as doubles.
 std::vector<double> elementsOf(const std::string &path, const std::string &name);
 
-/// Writes "base", and nothing else, as weights: zeros but for the first element.
+/// Writes only "base" as weights: zeros except for the first element.
 void writeWeights(const std::string &path, int64_t extent, float first);
 
 void writeText(const std::string &path, const std::string &text);

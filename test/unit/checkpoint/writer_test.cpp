@@ -14,8 +14,8 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-/// Loads the last checkpoint of a folder under a plan, makes steps behind it, and gives all elements that the ranks
-/// then hold of w and its momentum.
+/// Loads the last checkpoint of a folder under a plan, runs steps after it, and returns all elements of w and its
+/// momentum from the ranks.
 struct Resumed {
   LoadedCheckpoint loaded;
   std::vector<double> parameter, momentum, base;
@@ -89,7 +89,7 @@ TEST(CheckpointWriter, StepsGoOnMeanwhile) {
     for (int64_t step = 0; step < 12; ++step) {
       MESHPLAN_RETURN_IF_ERROR(runner.run());
       MESHPLAN_RETURN_IF_ERROR(writer.poll());
-      // Each waits for the one before.
+      // Each waits for the previous one.
       if (step % 2 == 1)
         MESHPLAN_RETURN_IF_ERROR(writer.start(runner, {}));
     }
@@ -121,7 +121,7 @@ TEST(CheckpointWriter, SaysWhyItCannotWriteAndKeepsWhatIsThere) {
       return writer.finish();
     };
     MESHPLAN_RETURN_IF_ERROR(save());
-    // Of the process, and so of both ranks.
+    // The limit is that of the process, and so applies to both ranks.
     MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("world"));
     std::optional<SmallFiles> full;
     if (world.rank() == 0)
@@ -132,7 +132,7 @@ TEST(CheckpointWriter, SaysWhyItCannotWriteAndKeepsWhatIsThere) {
     full.reset();
     MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
     EXPECT_EQ(writer.lastStep(), 1);
-    return save(); // there is room again
+    return save(); // there is space again
   });
   ASSERT_TRUE(status.ok()) << status.message();
   std::string file = folder / ".step-000002.incomplete/model.safetensors";
@@ -147,7 +147,7 @@ TEST(CheckpointWriter, SaysWhyItCannotWriteAndKeepsWhatIsThere) {
 TEST(CheckpointWriter, OneRankThatFailsIsNamedByTheOthers) {
   TemporaryDirectory folder;
   std::vector<Status> failures(2);
-  // Rank 0 alone writes the record, and cannot read the weights that it is about.
+  // Only rank 0 writes the record, and it cannot read the weights that the record refers to.
   Artifact frozen = scheduleOf({.hasFrozen = true});
   Status status = onRanks(frozen, [&](World &world, ProgramRunner &runner) -> Status {
     MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(OnesFeed()));
@@ -190,11 +190,11 @@ TEST(CheckpointWriter, MastersLoseNothing) {
   EXPECT_THAT(resume(masters, folder.path(), 2).parameter,
               Each(toFloat(toBFloat16(static_cast<float>(behindStep(11).parameter)))));
 
-  // A plan that trains in f32 takes the master weights, which are exact.
+  // A plan that trains in f32 loads the master weights, which are exact.
   Resumed wide = resume({.ranks = 1, .dtype = DType::f32}, folder.path());
   EXPECT_THAT(wide.parameter, Each(exact));
   EXPECT_THAT(wide.loaded.notes, ElementsAre());
-  // One of bf16 alone cannot.
+  // A plan with bf16 only cannot.
   Resumed narrow = resume({.dtype = DType::bf16}, folder.path());
   EXPECT_THAT(narrow.parameter, Each(rounded));
   EXPECT_THAT(
@@ -226,7 +226,7 @@ TEST(CheckpointWriter, WhatIsNotTrainedStaysInTheWeights) {
   Resumed resumed = resume(plan, folder / "run");
   EXPECT_THAT(resumed.base, ElementsAre(3, 0, 0, 0, 0, 0, 0));
   EXPECT_EQ(resumed.loaded.state.weights, state.weights);
-  // The same weights elsewhere.
+  // The same weights in another location.
   std::filesystem::rename(folder / "base.safetensors", folder / "moved.safetensors");
   EXPECT_THAT(resume(plan, folder / "run", 1, folder / "moved.safetensors").parameter, Each(behindStep(2).parameter));
 }
@@ -238,7 +238,7 @@ TEST(CheckpointWriter, WhatWasTrainedBeforeIsSavedAgain) {
   ASSERT_TRUE(trainAndSave(plan, folder / "run", 1, {.weights = folder / "base.safetensors"}).ok());
   std::vector<double> trained = elementsOf(folder / "run/step-000001/model.safetensors", "base");
   ASSERT_THAT(trained, Each(behindStep(1).parameter));
-  // It is frozen then, and each of two runs goes on from the checkpoint of the one before.
+  // The base is frozen then, and each of two runs resumes from the previous one's checkpoint.
   plan.isBaseTrained = false;
   Artifact artifact = scheduleOf(plan);
   for (std::string step : {"000001", "000002"}) {

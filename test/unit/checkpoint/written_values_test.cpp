@@ -1,4 +1,4 @@
-//===- written_values_test.cpp - which of the copies goes to disk ---------===//
+//===- written_values_test.cpp - which replica goes to disk ---------------===//
 
 #include "runtime/checkpoint/written_values.h"
 
@@ -15,7 +15,7 @@ using testing::Le;
 
 namespace {
 
-/// Elements that each rank writes, if every part of every value is written by one of its holders.
+/// The number of elements that each rank writes, if every shard of every value is written by one of its holders.
 std::vector<int64_t> writtenElements(const LoadedSchedule &loaded, std::span<const int> values) {
   std::vector<int64_t> elements(loaded.worldSize());
   std::map<std::pair<int, std::string>, int> writers;

@@ -1,4 +1,4 @@
-//===- agreement_test.cpp - what the ranks must have in common ------------===//
+//===- agreement_test.cpp - collectives on which ranks must agree ---------===//
 
 #include "runtime/comm/agreement.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using Kind = CollectiveKind;
 
-/// Message about what the ranks 10, 11, ... of the world started on 'tp'; empty when they agree.
+/// The message about the collectives that the ranks 10, 11, ... started on 'tp'; empty if they agree.
 std::string disagreement(const std::vector<Collective> &started) {
   std::vector<Participant> participants;
   for (size_t i = 0; i < started.size(); ++i)
@@ -19,7 +19,7 @@ std::string disagreement(const std::vector<Collective> &started) {
   return status.message();
 }
 
-/// Message when the last of three ranks differs from the others in one thing.
+/// The message if the last of three ranks differs from the others in one field.
 std::string differing(const Collective &collective, const std::function<void(Collective &)> &change) {
   EXPECT_EQ(disagreement({collective, collective, collective}), "");
   Collective other = collective;

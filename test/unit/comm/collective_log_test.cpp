@@ -18,7 +18,7 @@ TEST(CollectiveLog, KeepsTheLastOnes) {
   int64_t second = log.start("second", 2);
   log.beginStep(5);
   int64_t third = log.start("third", 3);
-  log.end(0, StatusCode::ok); // not kept any more
+  log.end(0, StatusCode::ok); // no longer in the log
   log.end(third, StatusCode::timeout);
   auto entries = log.entries();
   ASSERT_EQ(entries.size(), 2u);

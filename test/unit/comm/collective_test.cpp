@@ -1,4 +1,4 @@
-//===- collective_test.cpp - what one rank can check, and its pieces ------===//
+//===- collective_test.cpp - checks of one rank, and pieces ---------------===//
 
 #include "runtime/comm/collective.h"
 
@@ -35,7 +35,7 @@ TEST(Describe, SaysWhatIsKnown) {
 
 int buffer;
 
-/// A right collective of rank 1 of three.
+/// A valid collective of rank 1 of three.
 Collective rightOne(CollectiveKind kind) {
   Collective collective{.kind = kind, .dtype = DType::f32, .input = &buffer, .output = &buffer, .count = 4};
   collective.sendCounts = {1, 2, 0};
@@ -134,7 +134,7 @@ TEST(ParticipantsOf, AllOfTheGroupOrThePair) {
   }
 }
 
-/// The pieces lie one after the other and have these sizes.
+/// The pieces are contiguous and have these sizes.
 void expectPieces(const std::vector<Piece> &pieces, const std::vector<int64_t> &sizes) {
   int64_t offset = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {

@@ -1,4 +1,4 @@
-//===- communicator_test.cpp - what the start functions ask a backend for -===//
+//===- communicator_test.cpp - collectives that a backend gets ------------===//
 
 #include "test/unit/comm/recording_world.h"
 
@@ -14,7 +14,7 @@ using Kind = CollectiveKind;
 /// Index 1 of the ranks 4, 7, 9.
 class Start : public testing::Test {
 protected:
-  /// What the backend was asked for last, which must have been started.
+  /// The last collective that the backend got, which must have started.
   const Collective &last(const Expected<Pending> &pending, Kind kind) {
     EXPECT_TRUE(pending.ok()) << pending.status().message();
     EXPECT_EQ(group.started.back().kind, kind);

@@ -1,4 +1,4 @@
-//===- failures_test.cpp - what is said of ranks that are lost ------------===//
+//===- failures_test.cpp - messages about lost ranks ----------------------===//
 
 #include "runtime/comm/failures.h"
 
@@ -50,7 +50,7 @@ TEST(AbortedFailure, EndsWithItsCause) {
 }
 
 TEST(AbortedFailure, KeepsWhetherAPeerWasLost) {
-  // The first failure is looked for among those that are neither; see rootCause.
+  // The root cause is the first failure with another code; see rootCause.
   EXPECT_EQ(abortedFailure(what, {}, Status(StatusCode::peerLost, "rank 2 failed")).code(), StatusCode::peerLost);
   for (StatusCode code : {StatusCode::invalid, StatusCode::timeout, StatusCode::aborted, StatusCode::internal})
     EXPECT_EQ(abortedFailure(what, {}, Status(code, "x")).code(), StatusCode::aborted);

@@ -9,7 +9,7 @@
 namespace meshplan {
 namespace {
 
-/// What each rank gets when rank i gives texts[i].
+/// The result of each rank if rank i contributes texts[i].
 std::vector<std::vector<std::string>> gathered(const std::vector<std::string> &texts) {
   std::vector<std::vector<std::string>> results(texts.size());
   std::vector<Status> statuses = runThreads(static_cast<int64_t>(texts.size()), {}, [&](World &world) -> Status {

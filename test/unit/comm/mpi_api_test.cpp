@@ -1,4 +1,4 @@
-//===- mpi_api_test.cpp - the library of MPI, there or not ----------------===//
+//===- mpi_api_test.cpp - the MPI library, present or missing -------------===//
 
 #include "runtime/comm/mpi/api.h"
 

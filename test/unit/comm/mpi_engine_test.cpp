@@ -1,4 +1,4 @@
-//===- mpi_engine_test.cpp - the thread of communication of one process ---===//
+//===- mpi_engine_test.cpp - the progress thread of one process -----------===//
 
 #include "runtime/comm/mpi/engine.h"
 
@@ -10,10 +10,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// So long waits what fails otherwise.
+/// The time limit of waits that should succeed.
 constexpr milliseconds longest = std::chrono::seconds(30);
 
-/// One rank in a world of its own.
+/// One rank in its own world.
 class EngineTest : public testing::Test {
 protected:
   EngineTest() {
@@ -36,7 +36,7 @@ protected:
     return end;
   }
 
-  /// A sum of `input` over the ranks, which goes to `output`.
+  /// A sum of `input` over the ranks, written to `output`.
   StartedCollective sum(std::vector<int64_t> ranks, int64_t number = 0) {
     StartedCollective started{.group = "g", .ranks = std::move(ranks)};
     started.collective = {.kind = CollectiveKind::allReduce,
@@ -104,7 +104,7 @@ TEST_F(EngineTest, AReasonFromOutsideEndsTheRun) {
 }
 
 TEST_F(EngineTest, WhoCannotBeToldEndsTheCollectiveAtOnce) {
-  // Rank 1 is not in this world, so MPI refuses what is for it.
+  // Rank 1 is not in this world, so MPI rejects messages to it.
   Status cause;
   bool aborted = false;
   Status end = run(

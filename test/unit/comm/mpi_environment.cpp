@@ -1,4 +1,4 @@
-//===- mpi_environment.cpp - MPI for as long as the tests of one program run -===//
+//===- mpi_environment.cpp - MPI while the tests of a program run ---------===//
 
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-//===- mpi_message_test.cpp - messages survive their bytes ----------------===//
+//===- mpi_message_test.cpp - messages to bytes and back ------------------===//
 
 #include "runtime/comm/mpi/message.h"
 

@@ -39,7 +39,7 @@ protected:
     });
   }
 
-  /// Polls until it is so; fails when that takes very long.
+  /// Polls until the condition holds; fails after a very long time.
   template <typename Condition> void pollUntil(const Condition &condition) {
     auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!condition()) {
@@ -50,7 +50,7 @@ protected:
   void pollUntilIdle() {
     pollUntil([&] { return transport->idle(); });
   }
-  /// Long enough for what should not happen.
+  /// Polls long enough for an event that should not happen.
   void pollOften() {
     for (int i = 0; i < 2000; ++i)
       ASSERT_TRUE(poll().ok());
@@ -74,7 +74,7 @@ protected:
 
   MPI_Comm communicator = MPI_COMM_NULL;
   std::optional<Transport> transport;
-  Status handled; // what the handler of messages says
+  Status handled; // the status of the message handler
   std::vector<std::string> messages;
   std::map<int64_t, std::vector<std::string>> received; // by tag
 };
@@ -163,7 +163,7 @@ TEST_F(TransportTest, AFailureOfAHandlerEndsThePoll) {
 // Streams
 //===----------------------------------------------------------------------===//
 
-/// Bytes on their way from `source` to `target`.
+/// Bytes in transit from `source` to `target`.
 class StreamsTest : public TransportTest {
 protected:
   void prepare(int64_t total, int64_t available) {
@@ -242,7 +242,7 @@ TEST_F(StreamsTest, ChunksThatAreNotDoneWithHoldBackOthers) {
 }
 
 TEST_F(StreamsTest, WhatIsNotAllowedYetIsNotSent) {
-  // As the result of a reduction, which is made chunk by chunk.
+  // As for the result of a reduction, which is computed chunk by chunk.
   prepare(2 * chunkBytes + 5, 0);
   pumpBoth();
   EXPECT_EQ(moves, 0);

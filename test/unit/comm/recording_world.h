@@ -1,4 +1,4 @@
-//===- recording_world.h - a world that only takes notes ---------*- C++ -*-===//
+//===- recording_world.h - a world that records collectives -----*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_COMM_RECORDING_WORLD_H
 #define MESHPLAN_TEST_UNIT_COMM_RECORDING_WORLD_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// Keeps what was started on it and moves nothing; every wait returns `waitStatus`.
+/// Records the collectives that start on it and moves nothing; every wait returns `waitStatus`.
 class RecordingGroup final : public Group {
 public:
   RecordingGroup(std::string name, std::vector<int64_t> ranks, int64_t index)

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 constexpr Reduction allReductions[] = {Reduction::sum, Reduction::max, Reduction::min};
 
-// Around the number of elements that are reduced at a time, and several times it.
+// Around the number of elements that are reduced at a time, and around multiples of it.
 constexpr int64_t counts[] = {0, 1, 7, 2047, 2048, 2049, 5000};
 
 template <typename T> std::vector<T> reduced(const std::vector<std::vector<T>> &inputs, DType dtype, Reduction how) {
@@ -40,7 +40,7 @@ template <typename T> struct Integer {
 
 template <typename T> class ReduceIntegers : public testing::Test {
 protected:
-  /// Of the whole range of the type, its ends often among them.
+  /// Values from the whole range of the type, with its limits often among them.
   std::vector<T> draw(int64_t count) {
     std::vector<T> values;
     for (int64_t i = 0; i < count; ++i) {
@@ -53,7 +53,7 @@ protected:
     return values;
   }
 
-  /// Exact, and then the low bits of it.
+  /// Computed exactly, then reduced to the low bits.
   static T expected(const std::vector<std::vector<T>> &inputs, size_t i, Reduction how) {
     __int128 result = inputs[0][i];
     for (size_t rank = 1; rank < inputs.size(); ++rank) {
@@ -99,7 +99,7 @@ TEST(ReduceBool, IsOrAndAnd) {
 }
 
 TEST(ReduceFloats, SumsAddInTheOrderOfTheRanks) {
-  // 1 is lost beside 1e8 in f32, and beside 1e17 in f64.
+  // 1 is lost when added to 1e8 in f32, or to 1e17 in f64.
   EXPECT_THAT(reduced<float>({{1e8f}, {1}, {-1e8f}}, DType::f32, Reduction::sum), ElementsAre(0));
   EXPECT_THAT(reduced<float>({{1e8f}, {-1e8f}, {1}}, DType::f32, Reduction::sum), ElementsAre(1));
   EXPECT_THAT(reduced<double>({{1e17}, {1}, {-1e17}}, DType::f64, Reduction::sum), ElementsAre(0));
@@ -152,7 +152,7 @@ TEST(ReduceHalves, AddInFloatAndRoundOnce) {
   // Rounded after each addition, the ones would be lost: f16 has 11 bits, bf16 has 8.
   EXPECT_THAT(reducedHalves<Float16>({{2048}, {1}, {1}}, DType::f16, Reduction::sum), ElementsAre(2050));
   EXPECT_THAT(reducedHalves<BFloat16>({{256}, {1}, {1}}, DType::bf16, Reduction::sum), ElementsAre(258));
-  // What lies between is larger than any f16.
+  // The intermediate sum exceeds the largest f16.
   EXPECT_THAT(reducedHalves<Float16>({{60000}, {60000}, {-60000}}, DType::f16, Reduction::sum), ElementsAre(60000));
   EXPECT_THAT(reducedHalves<Float16>({{60000}, {60000}}, DType::f16, Reduction::sum),
               ElementsAre(std::numeric_limits<float>::infinity()));

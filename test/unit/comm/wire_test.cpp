@@ -1,4 +1,4 @@
-//===- wire_test.cpp - what ranks tell each other, as bytes ---------------===//
+//===- wire_test.cpp - messages between ranks, as bytes -------------------===//
 
 #include "runtime/comm/wire.h"
 
@@ -99,7 +99,7 @@ TEST(Wire, BehindMissingBytesNothingIsRead) {
 }
 
 TEST(Wire, LengthsThatTheBytesCannotHave) {
-  // A length of 64 bits stands before 16 bytes: two counts, or a text of 16.
+  // A 64-bit length, followed by 16 bytes: two counts, or a text of 16.
   struct {
     int64_t length;
     bool areCounts, isText;
@@ -111,7 +111,7 @@ TEST(Wire, LengthsThatTheBytesCannotHave) {
                {17, false, false},
                {INT64_MAX, false, false},
                {INT64_MIN, false, false},
-               // Times eight bytes it is 16 again, in 64 bits.
+               // Eight bytes times this length is 16 again, modulo 2^64.
                {(int64_t(1) << 61) + 2, false, false}};
   for (auto [length, areCounts, isText] : cases) {
     WireWriter writer;

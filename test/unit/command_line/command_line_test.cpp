@@ -41,7 +41,7 @@ protected:
     return outcome;
   }
 
-  /// What is printed after "error: " and "help: " for wrong usage, of `where`.
+  /// The expected text after "error: " and "help: " for wrong usage of `where`.
   void expectWrong(std::vector<const char *> words, const std::string &where, const std::string &message,
                    const std::string &help) {
     Outcome outcome = parse(std::move(words));
@@ -50,13 +50,13 @@ protected:
     EXPECT_EQ(outcome.output, "");
   }
 
-  /// Wrong usage of "fire" that only its help can explain.
+  /// Wrong usage of "fire" for which only its help text helps.
   void expectWrongFire(std::vector<const char *> words, const std::string &message) {
     words.insert(words.begin(), "fire");
     expectWrong(std::move(words), "kiln fire", message, "see 'kiln fire --help'");
   }
 
-  /// Candidates that begin with the same two letters or, of an option, the same letter.
+  /// Candidates with the same first two letters or, for options, the same first letter.
   static std::vector<std::string> nearest(const std::string &name, const std::vector<std::string> &candidates) {
     std::vector<std::string> found;
     size_t length = name.starts_with("--") ? 3 : 2;
@@ -117,7 +117,7 @@ TEST_F(CommandLine, OptionsThatAreUnknown) {
   expectWrong({"fire", "vase", "--glace=ash", "--hours=1"}, "kiln fire", "unknown option '--glace'",
               "did you mean '--glaze'?");
   expectWrongFire({"vase", "--hours=1", "-x"}, "unknown option '-x'");
-  // Where a required one is missing, it is what was mistyped.
+  // If a required option is missing, it was probably mistyped.
   expectWrong({"fire", "vase", "--hurs", "1"}, "kiln fire", "unknown option '--hurs'", "did you mean '--help'?");
   expectWrong({"cool", "--json"}, "kiln cool", "unknown option '--json'", "see 'kiln cool --help'");
 }
@@ -138,7 +138,7 @@ TEST_F(CommandLine, ValuesThatAreWrong) {
   EXPECT_EQ(parse({"fire", "vase", "--hours=1", "--hours=2"}).status, 2) << "an option given twice";
 }
 
-/// The message of a validator about a value; empty when it is right.
+/// The message of a validator about a value; empty if it is valid.
 std::string judged(const CLI::Validator &validator, std::string value) { return validator(value); }
 
 TEST(Validators, PositiveNumber) {

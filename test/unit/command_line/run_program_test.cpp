@@ -1,4 +1,4 @@
-//===- run_program_test.cpp - notices output that did not arrive ----------===//
+//===- run_program_test.cpp - output that could not be written ------------===//
 
 #include "test/unit/temporary_directory.h"
 #include "tools/command_line/command_line.h"
@@ -16,13 +16,13 @@ namespace {
 
 std::error_code fails(std::errc code) { return std::make_error_code(code); }
 
-/// Standard output from now on is a file that is open for reading only.
+/// Redirects standard output to a file that is open for reading only.
 void loseOutput(const std::string &path) {
   ::close(::open(path.c_str(), O_CREAT | O_WRONLY, 0600));
   ::dup2(::open(path.c_str(), O_RDONLY), STDOUT_FILENO);
 }
 
-/// Each test ends a process of its own.
+/// Each test runs in its own process, which it ends.
 class RunProgram : public testing::Test {
 protected:
   RunProgram() { GTEST_FLAG_SET(death_test_style, "fast"); }

@@ -52,7 +52,7 @@ TEST(Archive, RanksMayReadADeflatedWeightAtTheSameTime) {
     EXPECT_EQ(result, results[0]);
 }
 
-/// A stored weight is read where it lies; one of its readers compares all of it with the checksum of its entry.
+/// A stored weight is read in place; one of its readers checks it as a whole against the checksum of its entry.
 TEST(Archive, AChangedByteOfAStoredWeightIsDamage) {
   TemporaryDirectory directory;
   std::string path = directory / "w.pt2", text = textOf(fixture("model.pt2"));
@@ -89,7 +89,7 @@ TEST(Archive, TruncatedAnywhereIsRefused) {
   }
 }
 
-/// The fixture with `from` in its (stored) weights table replaced by a text of the same length.
+/// The error for the fixture with `from` in its (stored) weights table replaced by a text of the same length.
 std::string errorWith(const std::string &from, const std::string &to) {
   TemporaryDirectory directory;
   std::string text = textOf(fixture("model.pt2"));
@@ -99,7 +99,7 @@ std::string errorWith(const std::string &from, const std::string &to) {
   EXPECT_NE(place, std::string::npos) << from;
   EXPECT_EQ(from.size(), to.size());
   text.replace(place, from.size(), to);
-  // The checksum of the table is in the directory, and is looked for by value.
+  // The checksum of the table is in the directory, where the test searches for its value.
   std::string path = directory / "w.pt2";
   writeText(path, text);
   std::string message = openError(path);
@@ -140,7 +140,7 @@ std::string tableOf(const std::vector<Weight> &weights) {
   return R"({"config": {)" + text + "}}";
 }
 
-/// An archive that is written by hand: any table, and payloads of bytes 0, 1, 2, ...
+/// An archive written by hand: any table, and payloads of bytes 0, 1, 2, ...
 class WrittenArchive : public testing::Test {
 protected:
   const std::string &write(const std::string &table, int64_t payloadSize = 6) {
@@ -232,11 +232,11 @@ TEST_F(WrittenArchive, WhatReachesOutOfThePayload) {
   EXPECT_EQ(error(Weight{.strides = "4, 1"}), message("[2, 3]", "u8", 6));
   EXPECT_EQ(error(Weight{.dtype = 3, .sizes = "3", .strides = "1"}, 5), message("[3]", "i16", 5));
   EXPECT_EQ(error(Weight{.sizes = "", .strides = "", .offset = "6"}), message("[]", "u8", 6));
-  // Numbers that wrap around must not seem small.
+  // Overflowing numbers must not appear small.
   EXPECT_EQ(error(Weight{.strides = "9223372036854775807, 1"}), message("[2, 3]", "u8", 6));
   EXPECT_EQ(error(Weight{.sizes = "3, 3", .strides = "9223372036854775807, 1"}), message("[3, 3]", "u8", 6));
   EXPECT_EQ(error(Weight{.offset = "9223372036854775806"}), message("[2, 3]", "u8", 6));
-  // Also where there are no elements.
+  // Also without elements.
   EXPECT_EQ(error(Weight{.sizes = "0, 3", .offset = "7"}), message("[0, 3]", "u8", 6));
   EXPECT_EQ(error(Weight{.dtype = 5, .sizes = "0", .strides = "1", .offset = "9223372036854775806"}),
             message("[0]", "i64", 6));
@@ -313,7 +313,7 @@ TEST_F(WrittenArchive, APackedWeightThatCannotBeUnpacked) {
             path + ": tensor 'w': damaged or truncated zip file: an entry cannot be unpacked");
 }
 
-// Sizes are looked at before anything is unpacked: these entries hold six bytes.
+// Sizes are checked before anything is unpacked: these entries hold six bytes.
 TEST_F(WrittenArchive, EntriesThatUnpackToGigabytes) {
   constexpr uint64_t gigabyte = uint64_t(1) << 30;
   const std::string folder = "model/data/weights/", table = folder + "model_weights_config.json";
@@ -331,7 +331,7 @@ TEST_F(WrittenArchive, EntriesThatUnpackToGigabytes) {
   };
   for (const std::string &entry : {folder + "weight_0", std::string("model/byteorder"), table})
     EXPECT_EQ(messageOf(entry, gigabyte + 1, {}), expected(entry, 1073741825, 1073741824));
-  // A view of one element far behind: four times what it reaches.
+  // A view of one element at a large offset: the limit is four times the bytes that it reaches.
   EXPECT_EQ(messageOf(folder + "weight_0", 5 * gigabyte, {.sizes = "1, 1", .offset = "1073741824"}),
             expected(folder + "weight_0", 5368709120, 4294967300));
 }

@@ -68,7 +68,7 @@ TEST(BlockChecksums, RunsMayComeInAnyOrder) {
   EXPECT_EQ(sums.sums().size(), 3u);
 }
 
-/// A file of one tensor of 60 x 10 floats, which two writers have written by columns, and its checksums.
+/// A file with one tensor of 60 x 10 floats, written by two writers by columns, and its checksums.
 class CheckedFile : public testing::Test {
 protected:
   CheckedFile() {
@@ -92,7 +92,7 @@ protected:
       checksums.values.push_back(checksumOfSum(values[block], block < 2 ? 1000 : 400));
   }
 
-  /// How many of the readers of these parts say that the file is damaged, and what they say.
+  /// The number of readers of these parts that report damage, and their message.
   int complaints(const std::vector<SliceRanges> &parts, std::string &message, int64_t readers = 1) {
     auto source = TensorSource::open(path);
     EXPECT_TRUE(source.ok() && source->setChecksums("w", checksums).ok());

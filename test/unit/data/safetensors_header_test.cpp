@@ -1,4 +1,4 @@
-//===- safetensors_header_test.cpp - what a header must be ----------------===//
+//===- safetensors_header_test.cpp - requirements on a header -------------===//
 
 #include "runtime/data/safetensors_header.h"
 
@@ -15,7 +15,7 @@ Expected<std::vector<StoredTensor>> parse(const std::string &text) {
   return readSafetensors("w", std::as_bytes(std::span(text)));
 }
 
-/// Message about a file with this header and 8 bytes of data; empty when it is right.
+/// The message about a file with this header and 8 bytes of data; empty if it is valid.
 std::string errorOf(const std::string &header, size_t dataSize = 8) {
   Status status = parse(safetensorsText(header, dataSize)).status();
   EXPECT_TRUE(status.ok() || status.message().starts_with("w: ")) << status.message();
@@ -81,7 +81,7 @@ TEST(SafetensorsHeader, EveryDType) {
 TEST(SafetensorsHeader, EmptyTensorsAndMetadata) {
   EXPECT_EQ(errorOf("{}", 0), "");
   EXPECT_EQ(errorOf(R"({"__metadata__": {"format": "pt", "shape": "none"}})", 0), "");
-  // Tensors without elements lie between, before or behind the others.
+  // Empty tensors between, before or after the others.
   EXPECT_EQ(errorOf("{" + entry("a", "F32", "[2]", "[0, 8]") + "," + entry("b", "F32", "[0, 7]", "[0, 0]") + "," +
                     entry("c", "I64", "[3, 0]", "[8, 8]") + "}"),
             "");

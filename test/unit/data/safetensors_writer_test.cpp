@@ -15,7 +15,7 @@ const std::vector<TensorSpec> specs = {{"bytes", DType::u8, {5}},
                                        {"scalar", DType::f64, {}},
                                        {"nothing", DType::i64, {0, 4}}};
 
-/// The part of the matrix 0, 1, 2, ... that lies in the ranges.
+/// The part of the matrix 0, 1, 2, ... in the ranges.
 std::vector<float> matrixPart(const Range &rows, const Range &columns) {
   std::vector<float> part;
   for (int64_t row = rows.offset; row < rows.offset + rows.size; ++row)
@@ -24,7 +24,7 @@ std::vector<float> matrixPart(const Range &rows, const Range &columns) {
   return part;
 }
 
-/// Four threads write a matrix on a 2 x 2 mesh; the first also writes what is not split.
+/// Four threads write a matrix on a 2 x 2 mesh; the first also writes replicated tensors.
 void writeAll(const SafetensorsWriter &writer) {
   std::vector<std::thread> ranks;
   for (int64_t rank = 0; rank < 4; ++rank)

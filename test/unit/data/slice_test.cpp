@@ -25,7 +25,7 @@ std::vector<CopiedRun> runsOf(const SliceRanges &ranges, const std::vector<int64
   return runsOf(ranges, shape, contiguousStrides(shape));
 }
 
-/// Places in the row-major tensor of `shape` of the elements of a slice, in the order of the local tensor.
+/// Row-major indices of a slice's elements in a tensor of `shape`, in the order of the local tensor.
 std::vector<int64_t> placesOf(const SliceRanges &ranges, const std::vector<int64_t> &shape) {
   std::vector<int64_t> places = {0};
   for (size_t dim = 0; dim < shape.size(); ++dim) {
@@ -53,7 +53,7 @@ TEST(SlicesOfRun, AreTheElementsOfTheRunInOrder) {
                         {{2, 3, 4}, {{{0, 2}}, {{0, 3}}, {{0, 4}}}},
                         {{3, 4, 5}, {{{1, 2}}, {{0, 2}, {3, 1}}, {{0, 2}, {3, 2}}}},
                         {{2, 1, 3, 2}, {{{0, 2}}, {{0, 1}}, {{1, 2}}, {{0, 2}}}},
-                        {{3, 4}, {{{0, 0}}, {{0, 4}}}}, // a rank that the dims leave nothing
+                        {{3, 4}, {{{0, 0}}, {{0, 4}}}}, // an empty shard
                         {{3, 4}, {{{0, 3}}, {{2, 0}}}}};
   for (const Case &each : cases) {
     std::vector<int64_t> places = placesOf(each.ranges, each.shape);
@@ -78,7 +78,7 @@ TEST(SlicesOfRun, WholeRowsAreOneSlice) {
   SliceRanges whole = wholeTensor(std::vector<int64_t>{6, 5});
   EXPECT_THAT(slicesOfRun(whole, {0, 30}), ElementsAre(whole));
   EXPECT_THAT(slicesOfRun(whole, {10, 15}), ElementsAre(SliceRanges{{{2, 3}}, {{0, 5}}}));
-  // The rest of a row, whole rows, the beginning of one.
+  // The rest of a row, whole rows, the start of one.
   EXPECT_THAT(slicesOfRun(whole, {3, 14}), ElementsAre(SliceRanges{{{0, 1}}, {{3, 2}}}, SliceRanges{{{1, 2}}, {{0, 5}}},
                                                        SliceRanges{{{3, 1}}, {{0, 2}}}));
   EXPECT_THAT(slicesOfRun(whole, {6, 3}), ElementsAre(SliceRanges{{{1, 1}}, {{1, 3}}}));
@@ -106,7 +106,7 @@ TEST(ForEachRun, ScalarsAndEmptyDims) {
   EXPECT_THAT(runsOf({}, {}), ElementsAre(CopiedRun{0, 0, 1}));
   EXPECT_THAT(runsOf({{{0, 0}}, {{0, 3}}}, {0, 3}), testing::IsEmpty());
   EXPECT_THAT(runsOf({{{0, 2}}, {{4, 0}}}, {2, 4}), testing::IsEmpty());
-  // It takes no time for each of the rows that have no elements.
+  // It must not take time for each of the empty rows.
   constexpr int64_t rows = int64_t(1) << 60;
   EXPECT_THAT(runsOf({{{0, rows}}, {{2, 0}}}, {rows, 4}), testing::IsEmpty());
   EXPECT_THAT(runsOf({{{0, rows}}, {{0, 0}}}, {rows, 0}, {7, 1}), testing::IsEmpty());
@@ -115,7 +115,7 @@ TEST(ForEachRun, ScalarsAndEmptyDims) {
 TEST(ForEachRun, StridesOfATransposedTensor) {
   EXPECT_THAT(runsOf({{{0, 2}}, {{1, 2}}}, {2, 3}, {1, 2}),
               ElementsAre(CopiedRun{2, 0, 1}, CopiedRun{4, 1, 1}, CopiedRun{3, 2, 1}, CopiedRun{5, 3, 1}));
-  // Rows that lie apart, each in one run.
+  // Rows with gaps between them, each in one run.
   EXPECT_THAT(runsOf(wholeTensor(std::vector<int64_t>{2, 3}), {2, 3}, {10, 1}),
               ElementsAre(CopiedRun{0, 0, 3}, CopiedRun{10, 3, 3}));
 }
@@ -160,7 +160,7 @@ TEST(ForEachRun, RangesThatTouchAreRunsOfTheirOwn) {
 
 TEST(ForEachRun, DimsOfOneMeltWhateverTheirStride) {
   EXPECT_THAT(runsOf(wholeTensor(std::vector<int64_t>{3, 1, 4}), {3, 1, 4}), ElementsAre(CopiedRun{0, 0, 12}));
-  // A stride that says nothing may be any; then the runs are shorter, and the elements the same.
+  // The stride of a dim of size 1 is arbitrary; the runs may be shorter, but the elements are the same.
   EXPECT_THAT(runsOf(wholeTensor(std::vector<int64_t>{2, 1, 4}), {2, 1, 4}, {4, 99, 1}),
               ElementsAre(CopiedRun{0, 0, 4}, CopiedRun{4, 4, 4}));
 }

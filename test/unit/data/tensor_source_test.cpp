@@ -39,7 +39,7 @@ TEST_F(TensorSourceTest, FindsTensorsAndReadsSlices) {
 }
 
 TEST_F(TensorSourceTest, AnnouncesAnySlice) {
-  // Right or wrong: it is `read` that says so.
+  // Valid or not: `read` reports it.
   Expected<TensorSource> source = TensorSource::open(write(safetensorsText(goodHeader, 8)));
   ASSERT_TRUE(source.ok()) << source.status().message();
   for (const SliceRanges &ranges : {SliceRanges{{{0, 2}}, {{1, 2}}}, {{{0, 2}}}, {{{0, 3}}, {{0, 3}}}, {{}, {}}})

@@ -56,7 +56,7 @@ TEST(ZipFile, AnImpossibleSizeIsNotAllocated) {
   EXPECT_EQ(unpack(entry).status().message(), "damaged or truncated zip file: an entry cannot be unpacked");
 }
 
-/// A zip file in which bytes of the directory or of the end record are to be replaced.
+/// A zip file in which bytes of the directory or of the end record will be replaced.
 class ZipDamage : public testing::Test {
 protected:
   ZipDamage() {
@@ -64,11 +64,11 @@ protected:
     zip.add("m/b", "second");
   }
 
-  /// Where the record of the first entry begins, and the end record.
+  /// The offset of the first entry's record, and of the end record.
   size_t entry() const { return zip.files.size(); }
   size_t end(const std::string &text) const { return text.size() - std::string("comment").size() - 22; }
 
-  /// What is wrong after these bytes of a text are replaced by a number.
+  /// The error after bytes of a text are replaced by a number.
   static std::string faultAt(std::string text, size_t offset, uint64_t number, size_t bytes) {
     std::string replacement;
     append(replacement, number, bytes);
@@ -89,7 +89,7 @@ TEST_F(ZipDamage, TheEndRecordIsFoundByItsComment) {
   EXPECT_EQ(fault(text + "x"), "no directory") << "the comment ends before the file";
   EXPECT_EQ(fault(text.substr(0, text.size() - 1)), "no directory");
   EXPECT_EQ(faultAt(text, end(text), 0x06054b51, 4), "no directory");
-  // An archive in the comment of this one has an end record of its own.
+  // The comment of this archive contains an archive with its own end record.
   std::string inner = ZipText().text(), comment;
   append(comment, inner.size(), 2);
   std::string outer = text.substr(0, end(text) + 20) + comment + inner;
@@ -144,7 +144,7 @@ TEST_F(ZipDamage, DataLiesBehindItsHeader) {
   EXPECT_EQ(faultAt(text, entry() + 42, text.size() - 29, 4), "an entry has no header");
   EXPECT_EQ(faultAt(text, 26, 0xffff, 2), "an entry reaches outside of the file") << "a name of that length";
   EXPECT_EQ(faultAt(text, 28, 0xffff, 2), "an entry reaches outside of the file");
-  // The header's own sizes do not count: writers that stream know them afterwards.
+  // The header's own sizes do not matter: streaming writers only know them afterwards.
   EXPECT_EQ(faultAt(text, 18, 0, 8), "");
 }
 
@@ -158,7 +158,7 @@ std::string withExtra(const std::string &extra) {
   zip.directory += extra;
   std::string wide;
   append(wide, 0xffffffff, 4);
-  zip.directory.replace(24, 4, wide); // the size; what is packed stands as it is
+  zip.directory.replace(24, 4, wide); // the size; the packed size is unchanged
   return zip.text();
 }
 
@@ -223,13 +223,13 @@ TEST(ZipFile, BeginsWithAnEntry) {
 }
 
 TEST(ZipFile, DamagedBytesNeverCrash) {
-  // Whatever the bytes say: refused, or entries that lie inside of the file.
+  // For any bytes: an error, or entries that are inside of the file.
   std::mt19937 generator(1);
   for (const char *name : {"model.pt2", "deflated.pt2"}) {
     const std::string original = textOf(fixture(name));
     for (int i = 0; i < 2000; ++i) {
       std::string text = original;
-      // Most of the format is in the directory at the end.
+      // Most of the format is in the directory at the end of the file.
       size_t reach = i % 2 == 0 ? text.size() : std::min<size_t>(text.size(), 1500);
       text[text.size() - 1 - generator() % reach] = static_cast<char>(generator());
       Expected<std::vector<ZipEntry>> entries = read(text);

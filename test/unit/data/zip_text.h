@@ -1,4 +1,4 @@
-//===- zip_text.h - a zip file written out by hand ---------------*- C++ -*-===//
+//===- zip_text.h - a zip file written by hand ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_DATA_ZIP_TEXT_H
 #define MESHPLAN_TEST_UNIT_DATA_ZIP_TEXT_H
@@ -8,18 +8,18 @@
 
 namespace meshplan {
 
-/// The lowest bytes of a number, the least first.
+/// The lowest bytes of a number, in little-endian order.
 inline void append(std::string &text, uint64_t number, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i, number >>= 8)
     text += static_cast<char>(number);
 }
 
-/// A zip file with stored entries, written out by hand.
+/// A zip file with stored entries, written by hand.
 struct ZipText {
   std::string files, directory;
   uint64_t count = 0;
 
-  /// `unpacked`: the size that the directory states, if it is not that of the content; in 64 bits.
+  /// `unpacked`: the size in the directory, if it is not that of the content; `wide`: 64-bit sizes.
   void add(const std::string &name, const std::string &content, uint16_t method = 0, bool wide = false,
            uint64_t unpacked = 0) {
     wide |= unpacked != 0;

@@ -1,4 +1,4 @@
-//===- blend_test.cpp - which of several data sets gives the next sample --===//
+//===- blend_test.cpp - which data set gives the next sample --------------===//
 
 #include "runtime/dataset/blend.h"
 
@@ -26,7 +26,7 @@ std::vector<size_t> partsOf(const Blend &blend, int64_t count) {
   return parts;
 }
 
-/// The largest difference between the samples of a part and its share, over all prefixes up to `count`.
+/// The largest difference between a part's number of samples and its share, over all prefixes up to `count`.
 double worstDifference(const std::vector<int64_t> &weights, int64_t count) {
   Blend blend = blendOf(weights);
   Blend::Walk walk(blend);
@@ -42,7 +42,7 @@ double worstDifference(const std::vector<int64_t> &weights, int64_t count) {
 }
 
 TEST(Blend, WorkedOutByHand) {
-  // Shares after n samples of 0.7 n and 0.3 n, and at most 1/2 beside them: each step has one choice, the middle aside.
+  // The shares after n samples are 0.7 n and 0.3 n, met within 1/2: each step has one choice, except two in the middle.
   EXPECT_THAT(partsOf(blendOf({7, 3}), 10), ElementsAre(0, 1, 0, 0, testing::_, testing::_, 0, 0, 1, 0));
   EXPECT_THAT(partsOf(blendOf({1, 1}), 6), ElementsAre(0, 1, 0, 1, 0, 1));
   EXPECT_THAT(partsOf(blendOf({5}), 3), ElementsAre(0, 0, 0));

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Samples of one number, from `begin` on; notes what is announced.
+/// Samples of one number each, from `begin` on; records announced ranges.
 class Numbers final : public SampleSource {
 public:
   Numbers(int64_t count, int64_t begin, std::vector<int64_t> *announced = nullptr)

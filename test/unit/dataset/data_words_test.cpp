@@ -1,4 +1,4 @@
-//===- data_words_test.cpp - what --data says -----------------------------===//
+//===- data_words_test.cpp - values of --data -----------------------------===//
 
 #include "runtime/dataset/data_words.h"
 

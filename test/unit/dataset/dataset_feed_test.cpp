@@ -148,7 +148,7 @@ TEST_F(DatasetFeedTest, ABatchOfAllSamples) {
   EXPECT_NE(epochs[1], epochs[2]);
 }
 
-/// The whole input, put together from what the ranks of a mesh read, each in a thread of its own and at its own speed.
+/// The whole input, assembled from the reads of a mesh's ranks, each in its own thread and at its own speed.
 class RanksOfAMesh {
 public:
   RanksOfAMesh(const ScheduleBuilder &builder, int value) : loaded(builder), value(value) {}
@@ -185,7 +185,7 @@ private:
     return part;
   }
 
-  /// Where two ranks have the same place, they must have the same token there.
+  /// Two ranks with the same position must have the same token there.
   void place(int64_t rank, const std::vector<int64_t> &part, std::vector<int64_t> &whole) const {
     for (size_t i = 0; i < part.size(); ++i) {
       std::vector<int64_t> position = loaded.view(rank).globalPosition(value, i);

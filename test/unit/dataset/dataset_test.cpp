@@ -16,7 +16,7 @@ class DatasetTest : public testing::Test {
 protected:
   using Words = std::vector<std::string>;
 
-  /// Rows of two tokens, which begin with `begin`, `begin` + 2, ...
+  /// Rows of two tokens, starting with `begin`, `begin` + 2, ...
   std::string write(const std::string &name, int64_t samples, int64_t begin = 0) {
     writeSafetensors(folder / name, {tokenRows("input_ids", samples, 2, begin)});
     return folder / name;

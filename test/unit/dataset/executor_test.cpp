@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t sampleBatch = 4, sampleLength = 6, sampleCount = 9, steps = 5;
 
-/// A program whose outputs are its inputs, for which the batch is divided over dp and the labels over tp, too.
+/// A program that returns its inputs; the batch is sharded over dp, and the labels over tp, too.
 class DatasetExecutor : public testing::Test {
 protected:
   DatasetExecutor() {
@@ -27,7 +27,7 @@ protected:
     writeText(folder / "d.bin", bytesOf(counting<uint16_t>(sampleCount * sampleLength + 1)));
   }
 
-  /// What a rank holds of an input of one step.
+  /// A rank's shard of an input in one step.
   struct Part {
     int64_t step, rank;
     int value;

@@ -1,4 +1,4 @@
-//===- helpers.h - data sets for the tests of dataset ------------*- C++ -*-===//
+//===- helpers.h - data sets for the tests of dataset -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_DATASET_HELPERS_H
 #define MESHPLAN_TEST_UNIT_DATASET_HELPERS_H
@@ -48,13 +48,13 @@ inline void writeSafetensors(const std::string &path, const std::vector<TensorTe
   writeText(path, bytesOf<uint64_t>({header.size()}) + header + data);
 }
 
-/// `samples` rows of `length` tokens; row r has begin + r * length, and so on.
+/// `samples` rows of `length` tokens; row r starts with begin + r * length.
 inline TensorText tokenRows(const std::string &name, int64_t samples, int64_t length, int64_t begin = 0) {
   return {name, "I64", "[" + std::to_string(samples) + ", " + std::to_string(length) + "]",
           bytesOf(counting<int64_t>(samples * length, begin))};
 }
 
-/// A slice of one sample; empty, with a test failure, when it cannot be read.
+/// A slice of one sample; empty, with a test failure, if it cannot be read.
 template <typename T>
 std::vector<T> readSlice(const SampleSource &source, int64_t sample, size_t field, const SliceRanges &ranges) {
   std::vector<T> values(elementCount(sliceShape(ranges)));

@@ -1,4 +1,4 @@
-//===- inputs_test.cpp - what a program wants of a data set ---------------===//
+//===- inputs_test.cpp - inputs that a program takes from a data set ------===//
 
 #include "runtime/dataset/inputs.h"
 

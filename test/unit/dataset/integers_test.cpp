@@ -18,7 +18,7 @@ std::vector<To> converted(const std::vector<From> &values, IntegerType from, DTy
 }
 
 TEST(Integers, HoldWhatHasEveryValue) {
-  // Rows: what is stored; columns: u8, i8, i16, i32, i64.
+  // Rows: the stored type; columns: u8, i8, i16, i32, i64.
   constexpr bool expected[6][5] = {{1, 0, 1, 1, 1}, {0, 1, 1, 1, 1}, {0, 0, 0, 1, 1},
                                    {0, 0, 1, 1, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 0, 1}};
   constexpr DType types[] = {DType::u8, DType::i8, DType::i16, DType::i32, DType::i64};

@@ -1,4 +1,4 @@
-//===- megatron_bytes.h - the bytes of an index ------------------*- C++ -*-===//
+//===- megatron_bytes.h - the bytes of an index -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_DATASET_MEGATRON_BYTES_H
 #define MESHPLAN_TEST_UNIT_DATASET_MEGATRON_BYTES_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// What PREFIX.idx holds, field by field, as _IndexWriter of Megatron-Core writes it.
+/// The content of PREFIX.idx, field by field, as _IndexWriter of Megatron-Core writes it.
 struct MegatronBytes {
   std::string magic = std::string("MMIDIDX\0\0", 9);
   uint64_t version = 1;

@@ -8,7 +8,7 @@ namespace meshplan {
 namespace {
 
 Expected<MegatronIndex> read(const std::string &text) {
-  // A block of exactly that size, so that a sanitizer sees every read behind the end.
+  // A block of exactly that size, so that a sanitizer sees every read past the end.
   std::vector<std::byte> bytes(text.size());
   std::memcpy(bytes.data(), text.data(), text.size());
   return readMegatronIndex("p.idx", bytes);

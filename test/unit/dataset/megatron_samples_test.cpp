@@ -8,7 +8,7 @@
 namespace meshplan {
 namespace {
 
-/// Of make_megatron_dataset.py.
+/// The files of make_megatron_dataset.py.
 class MegatronSamples : public testing::TestWithParam<const char *> {
 protected:
   static std::string fixture(const std::string &name) { return std::string(FIXTURES) + "/" + name; }

@@ -44,7 +44,7 @@ TEST(Permutation, SizesAboveThirtyTwoBits) {
       ASSERT_TRUE(seen.insert(index).second) << size << " " << i;
       high += index >= size / 2;
     }
-    // 5000 fair coins: 2500 with a deviation of 35.
+    // 5000 fair coins: 2500 with a standard deviation of 35.
     EXPECT_NEAR(high, 2500, 5 * 35) << size;
   }
 }
@@ -60,8 +60,8 @@ TEST(Permutation, EveryPartOfTheKeyChangesTheOrder) {
 }
 
 TEST(Permutation, EveryIndexIsEquallyOftenInEveryPlace) {
-  // Each of the size x size cells has `epochs / size` on average. Of the chi-square sum, with (size - 1)^2 degrees of
-  // freedom, the mean is that number and the deviation the root of twice that.
+  // Each of the size x size cells has `epochs / size` on average. The chi-square sum has (size - 1)^2 degrees of
+  // freedom: its mean is that number and its standard deviation the root of twice that.
   for (int64_t size : {2, 3, 5, 7, 10, 16, 17, 31}) {
     constexpr int64_t epochs = 5000;
     std::vector<int64_t> counts(size * size);
@@ -85,7 +85,7 @@ TEST(Permutation, SmallSizesHaveAllOrders) {
 }
 
 TEST(Permutation, NeighboursAreStrangers) {
-  // The correlation of n independent pairs deviates by 1 / sqrt(n) from 0.
+  // The correlation of n independent pairs has a standard deviation of 1 / sqrt(n) around 0.
   constexpr int64_t size = 20'011;
   for (uint64_t epoch = 0; epoch < 4; ++epoch) {
     std::vector<int64_t> order = orderOf(size, {3, 0, epoch}), later = orderOf(size, {3, 0, epoch + 1});
@@ -102,7 +102,7 @@ TEST(Permutation, NeighboursAreStrangers) {
 }
 
 TEST(Permutation, PlacesInPartsAreSpreadAlike) {
-  // The first tenth of the order, in ten parts of the data: 1000 each with a deviation of 30.
+  // The first tenth of the order, in ten parts of the data: 1000 each with a standard deviation of 30.
   Permutation permutation(100'000, {4, 0, 0});
   std::array<int64_t, 10> parts = {};
   for (int64_t i = 0; i < 10'000; ++i)

@@ -90,7 +90,7 @@ TEST_F(TokenSamples, OfMegatronOverTheBordersOfDocuments) {
 }
 
 TEST_F(TokenSamples, OffsetsAboveFourGibibytes) {
-  // A file with a hole, which takes no room on the disk.
+  // A sparse file, which occupies no disk space.
   constexpr int64_t tokens = (int64_t(3) << 30) + 5;
   writeText(bin, "");
   std::filesystem::resize_file(bin, 2 * tokens);

@@ -1,4 +1,4 @@
-//===- arithmetic_test.cpp - what derivatives compute with ----------------===//
+//===- arithmetic_test.cpp - arithmetic of derivatives --------------------===//
 
 #include "compiler/derivatives/arithmetic.h"
 #include "derive.h"
@@ -7,12 +7,12 @@ using namespace meshplan;
 
 namespace {
 
-/// Values a and b of some types, and what is made of them, as the gradient of a.
+/// Values a and b of given types; the function's result is given as the gradient of a.
 class ArithmeticTest : public DeriveTest {
 protected:
   using Make = llvm::function_ref<mlir::Value(const Arithmetic &, mlir::Value, mlir::Value)>;
 
-  /// The calls; what a gets is of the type of the result.
+  /// The calls of the function; the gradient of a has the type of the result.
   std::string make(llvm::StringRef types, llvm::StringRef result, Make function) {
     auto derivation = begin("aten.add.Tensor", "self = $0, other = $1", (types + " -> " + result).str());
     Arithmetic math(*derivation);

@@ -9,7 +9,7 @@ namespace {
 
 class DerivationTest : public DeriveTest {
 protected:
-  /// What an operand of `type` gets of a gradient of `gradient`.
+  /// The gradient that an operand of `type` gets from one of type `gradient`.
   std::string given(llvm::StringRef type, llvm::StringRef gradient) {
     auto derivation = begin("aten.add.Tensor", "self = $0", (type + " -> " + gradient).str());
     derivation->give("self", derivation->gradient());

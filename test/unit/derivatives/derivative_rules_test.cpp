@@ -8,8 +8,8 @@ using namespace meshplan;
 
 namespace {
 
-/// Kernels that nothing differentiates: gradients themselves, and forms of operators that calls take only when they are
-/// divided, behind `differentiate`. Whoever adds a kernel writes its derivative, or says here why it needs none.
+/// Kernels without a derivative: gradients, and local forms of sharded operators, which calls get only after
+/// `differentiate`. Whoever adds a kernel writes its derivative, or states here why it needs none.
 const llvm::StringSet<> withoutDerivative = {
     // gradients
     "meshplan.attention_backward",
@@ -56,10 +56,10 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.sgd_momentum",
     "meshplan.square_sum",
     "meshplan.take_microbatch",
-    // copies of what a step keeps on the host
+    // copies of tensors that a step keeps on the host
     "meshplan.to_device",
     "meshplan.to_host",
-    // weights of classes, which are not trained
+    // class weights, which are not trained
     "meshplan.class_weight",
 };
 
@@ -84,7 +84,7 @@ TEST(DerivativeRules, AnOperatorWithoutARuleIsLeftToTheRuntime) {
   EXPECT_NE(derivativeOf("aten.mul.Tensor"), differentiateAtRunTime);
 }
 
-/// Rounding and comparing of floats gives nothing, and is not asked of the runtime.
+/// Rounding and comparing floats has no gradient, and the runtime is not asked for one.
 TEST(DerivativeRules, OperatorsWithoutGradientHaveARuleThatGivesNothing) {
   for (llvm::StringRef target : {"aten.floor.default", "aten.detach.default", "aten.argmax.default"})
     EXPECT_TRUE(hasDerivative(target)) << target.str();

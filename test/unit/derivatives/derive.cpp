@@ -69,7 +69,7 @@ std::unique_ptr<Derivation> DeriveTest::begin(StringRef target, StringRef args, 
   return std::make_unique<Derivation>(call(0), gradients, wants, OpBuilder(call(0)->getBlock()->getTerminator()));
 }
 
-/// The calls that a value is made of, in the order of the program.
+/// The calls from which a value is computed, in the order of the program.
 static void gather(Value value, llvm::SetVector<Operation *> &calls) {
   Operation *op = value.getDefiningOp();
   auto call = dyn_cast_or_null<plan::CallOp>(op);
@@ -108,7 +108,7 @@ std::string DeriveTest::textOf(Attribute argument, plan::CallOp call) const {
   return StringRef(print(argument)).split(" : i64").first.str();
 }
 
-/// A call that does not fit its record would run replicated, or not at all.
+/// A call that does not match its record would run replicated, or not at all.
 void DeriveTest::checkCall(plan::CallOp call) {
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);

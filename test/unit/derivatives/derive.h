@@ -12,26 +12,26 @@ namespace meshplan {
 ///
 ///   derive("aten.mul.Tensor", "self = $0, other = $1", "4x6xf32, 6xf32 -> 4x6xf32")
 ///
-/// gives the backward calls that the gradients need, one a line, and what each operand gets. Operands are a, b, ..,
+/// returns the backward calls of the gradients, one per line, and the gradient of each operand. Operands are a, b, ..,
 /// results r (or r0, r1, ..), their gradients g (or g0, ..), calls %0, ..:
 ///
 ///   %0 = aten.mul.Tensor(other b, self g): 4x6xf32
 ///   a: %0
 ///
-/// Results whose type ends with `!` have no gradient. Every call that a rule makes must have a record whose rule fits
-/// it, and every gradient its operand's type.
+/// Results whose type ends with `!` have no gradient. Every call of a rule must match its record, and every gradient
+/// must have its operand's type.
 class DeriveTest : public PlanText {
 protected:
-  /// All operands that are floats want a gradient.
+  /// All floating-point operands need a gradient.
   std::string derive(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types);
-  /// These operands do.
+  /// Only these operands do.
   std::string deriveOnly(llvm::ArrayRef<unsigned> wanted, llvm::StringRef target, llvm::StringRef args,
                          llvm::StringRef types);
 
-  /// A derivation of a call that is read as above, in the module `owner`.
+  /// A derivation of a call in the module `owner`, with the same arguments as above.
   std::unique_ptr<Derivation> begin(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types,
                                     std::optional<llvm::ArrayRef<unsigned>> wanted = std::nullopt);
-  /// What was given, as text.
+  /// The given gradients, as text.
   std::string describe(const Derivation &derivation);
 
 private:

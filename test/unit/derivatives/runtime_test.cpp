@@ -1,4 +1,4 @@
-//===- runtime_test.cpp - derivatives that the runtime finds --------------===//
+//===- runtime_test.cpp - derivatives that the runtime computes -----------===//
 
 #include "derive.h"
 
@@ -16,7 +16,7 @@ TEST_F(RuntimeDerivatives, OperandsWithOtherFactorsHaveCallsOfTheirOwn) {
             "%0 = vjp.aten.atan2.default(gradients [g], of 'other', other b, self a): 4xf32\nb: %0");
 }
 
-/// The operator is computed again for each call, and a recurrent layer has many weights.
+/// Each call recomputes the operator, and a recurrent layer has many weights.
 TEST_F(RuntimeDerivatives, OperandsWithTheSameFactorsShareACall) {
   EXPECT_EQ(derive("aten.atan2.default", "self = $0, other = $1", "4xf32, 4xf32 -> 4xf32"),
             "%0, %1 = vjp.aten.atan2.default(gradients [g], of 'other, self', other b, self a): 4xf32, 4xf32\n"
@@ -30,7 +30,7 @@ TEST_F(RuntimeDerivatives, OperandsWithTheSameFactorsShareACall) {
             "b: %0\na: %1\nc: %2\nd: %3");
 }
 
-/// Of a bias divided features of the input would give each rank all.
+/// With sharded features of the input, each rank would have the whole gradient of a bias.
 TEST_F(RuntimeDerivatives, WhatIsAddedHasACallOfItsOwn) {
   EXPECT_EQ(
       deriveOnly({1, 2}, "aten.bilinear.default", "input1 = $0, input2 = $0, weight = $1, bias = $2",
@@ -40,7 +40,7 @@ TEST_F(RuntimeDerivatives, WhatIsAddedHasACallOfItsOwn) {
       "c: %0\nb: %1");
 }
 
-/// So the call knows the shapes of all results; a view of one zero takes no memory.
+/// So the call knows the shapes of all results; a view of a single zero takes no memory.
 TEST_F(RuntimeDerivatives, ResultsWithoutGradientHaveZeros) {
   EXPECT_EQ(deriveOnly({2}, "aten.lstm.input", "input = $0, hx = [$1, $2], has_biases = false, num_layers = 1",
                        "4x2xf32, 1x3xf32, 1x3xf32 -> 4x3xf32, 1x3xf32!"),
@@ -56,7 +56,7 @@ TEST_F(RuntimeDerivatives, ResultsWithoutGradientHaveZeros) {
             "2x4x6x6xf32\na: %2");
 }
 
-/// As argument and as item of a list: the gradient is that of both.
+/// As an argument and as an item of a list: the gradient is the sum for both.
 TEST_F(RuntimeDerivatives, AnOperandUnderTwoNamesGetsBoth) {
   EXPECT_EQ(derive("aten.atan2.default", "self = $0, other = $0", "4xf32 -> 4xf32"),
             "%0, %1 = vjp.aten.atan2.default(gradients [g], of 'other, self', other a, self a): 4xf32, 4xf32\n"

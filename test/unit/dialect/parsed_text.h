@@ -13,7 +13,7 @@
 
 namespace meshplan {
 
-/// A fixture with a context of one dialect that collects what is wrong with the texts it reads.
+/// A fixture with a context of one dialect that collects the errors in the texts it reads.
 template <typename DialectT> class ParsedText : public testing::Test {
 protected:
   ParsedText() : handler(&context, [this](mlir::Diagnostic &diagnostic) { messages.push_back(diagnostic.str()); }) {
@@ -24,14 +24,14 @@ protected:
   template <typename T> T attribute(llvm::StringRef text) { return expect<T>(parseAttribute(text, &context), text); }
   template <typename T> T type(llvm::StringRef text) { return expect<T>(parseType(text, &context), text); }
 
-  /// Each text is that of the attribute or type beside it, both ways.
+  /// Each text parses to the attribute or type beside it, and prints back.
   template <typename T> void expectTexts(llvm::ArrayRef<std::pair<const char *, T>> cases) {
     for (auto [text, meant] : cases) {
       EXPECT_EQ(parsed<T>(text), meant) << text << ": " << takeMessages();
       EXPECT_EQ(print(meant), text);
     }
   }
-  /// Each text is no attribute or type, for the reason beside it: one line for each message.
+  /// Each text is rejected with the message beside it: one line per message.
   template <typename T> void expectFaults(llvm::ArrayRef<std::pair<const char *, const char *>> cases) {
     for (auto [text, fault] : cases) {
       EXPECT_FALSE(parsed<T>(text)) << text;

@@ -14,7 +14,7 @@ class PlanText : public ParsedText<plan::PlanDialect> {
 protected:
   void readModule(llvm::StringRef text) { owner = module(text); }
 
-  /// Reads a mesh of the axes dp and tp, and what stands behind it.
+  /// Reads a mesh of the axes dp and tp, followed by the text.
   void readOnMesh(int64_t dp, int64_t tp, llvm::StringRef text = "") {
     readModule(("plan.mesh [#base.mesh_axis<\"dp\" = " + llvm::Twine(dp) +
                 ">, #base.mesh_axis<\"tp\" = " + llvm::Twine(tp) + ">]\n" + text)
@@ -24,7 +24,7 @@ protected:
   plan::MeshOp mesh() { return plan::getMesh(*owner); }
   mlir::func::FuncOp function() { return *owner->getOps<mlir::func::FuncOp>().begin(); }
   mlir::Value argument(unsigned index) { return function().getArgument(index); }
-  /// The op at a place of the function's body.
+  /// The op at an index of the function's body.
   mlir::Operation *op(unsigned index) { return &*std::next(function().getBody().front().begin(), index); }
   plan::CallOp call(unsigned index) { return mlir::cast<plan::CallOp>(op(index)); }
 

@@ -9,7 +9,7 @@ using Role = WeightUse::Role;
 
 namespace {
 
-/// An embedding, two heads of 4 columns that a reshape takes apart, and a projection back.
+/// An embedding, two heads of 4 columns from a reshape, and a projection back.
 class BuildGraphTest : public testing::Test {
 protected:
   BuildGraphTest() {
@@ -153,12 +153,12 @@ func.func @forward(%x: tensor<12xf32> {plan.kind = #plan.kind<input>, plan.names
   FeatureGraph own = buildFeatureGraph(reshape.function(), {});
   ASSERT_EQ(own.links.size(), 2u);
   EXPECT_EQ(own.links[0].kind, DimLink::Kind::together);
-  EXPECT_EQ(own.links[1].kind, DimLink::Kind::made); // columns of a dim whose rows are divided
+  EXPECT_EQ(own.links[1].kind, DimLink::Kind::made); // columns of a matrix whose rows are sharded
   EXPECT_FALSE(DimClasses(own)[own.outputDims[1]].wholeAt);
 }
 
 //===----------------------------------------------------------------------===//
-// What a call divides together
+// Dims that a call shards together
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -215,7 +215,7 @@ TEST(BuildGraph, SumsAndWhatNeedsAll) {
   EXPECT_FALSE(softmax[0].wholeAt);
 }
 
-// Two query heads, a key head and a value head of 4 in one weight: all ranks hold what is the only one.
+// Two query heads, a key head and a value head of 4 in one weight: the single heads are replicated.
 TEST(BuildGraph, TheOnlyKeyHeadLeavesTheQueriesBesideItDivided) {
   PlanModule module(R"(
 func.func @forward(%x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},

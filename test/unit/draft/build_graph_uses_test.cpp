@@ -1,4 +1,4 @@
-//===- build_graph_uses_test.cpp - what weights are used for --------------===//
+//===- build_graph_uses_test.cpp - uses of weights ------------------------===//
 
 #include "compiler/draft/build_graph.h"
 #include "test/unit/report/explain/plan_module.h"
@@ -21,7 +21,7 @@ std::vector<std::string> usesOf(const FeatureGraph &graph) {
   return texts;
 }
 
-/// x [6, 8] meets a weight [12, 8], which `attn.q` reads.
+/// A product of x [6, 8] and a weight [12, 8], in `attn.q`.
 constexpr const char *oneLinear = R"(
 func.func @forward(%w: tensor<12x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
                    %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<6x12xf32> {
@@ -31,7 +31,7 @@ func.func @forward(%w: tensor<12x8xf32> {plan.kind = #plan.kind<parameter>, plan
 }
 )";
 
-/// Its graph where the weight has these names and readers.
+/// Its graph if the weight has these names and readers.
 FeatureGraph graphOfLinear(const std::vector<std::string> &modules, const std::vector<size_t> &names,
                            std::vector<size_t> readers) {
   PlanModule module(oneLinear);
@@ -68,7 +68,7 @@ func.func @forward(
   model.modules = {{"", ""}, {"head", ""}, {"embed", ""}};
   model.parameters = {{{{2, "weight"}, {1, "weight"}}, {1, 2}, {32, 8}}};
   FeatureGraph graph = buildFeatureGraph(module.function(), model);
-  // The table looks up its rows and makes columns; the head contracts columns and makes rows. In program order.
+  // The table looks up its rows and produces columns; the head contracts columns and produces rows. In program order.
   EXPECT_THAT(usesOf(graph), ElementsAre("embed embedding 1 0", "head linear 0 1"));
   EXPECT_EQ(graph.weights[0].parameter, graph.weights[1].parameter);
   EXPECT_EQ(graph.weights[0].dims, graph.weights[1].dims);
@@ -87,9 +87,9 @@ TEST(BuildGraph, AModuleThatOnlyHoldsATiedWeightHasNoUse) {
 
 TEST(BuildGraph, AModuleAroundTheHolderIsNotTheOneThatIsMeant) {
   EXPECT_THAT(usesOf(graphOfLinear({"", "attn", "attn.q"}, {2}, {0, 1, 2})), ElementsAre("attn.q linear 0 1"));
-  // "att" is no module around "attn.q", and it does not read the weight.
+  // "att" is not a module around "attn.q", and it does not read the weight.
   EXPECT_THAT(usesOf(graphOfLinear({"", "att", "attn.q"}, {2}, {1})), ElementsAre("attn.q linear 0 1"));
-  // The calls of `attn.q` are also calls of `attn`, which here holds the weight itself.
+  // The calls of `attn.q` are also calls of `attn`, which owns the weight here.
   EXPECT_THAT(usesOf(graphOfLinear({"", "attn", "attn.q"}, {1}, {1})), ElementsAre("attn linear 0 1"));
 }
 
@@ -134,7 +134,7 @@ func.func @forward(%g: tensor<8xf32> {plan.kind = #plan.kind<parameter>, plan.na
 }
 
 TEST(BuildGraph, IndicesThatComeFromAnInput) {
-  // The input directly, what is computed from it, and a buffer.
+  // The input itself, a value computed from it, and a buffer.
   const std::pair<const char *, bool> cases[] = {{"%ids", true}, {"%next", true}, {"%own", false}, {"%ownNext", false}};
   for (auto [indices, looksUpInput] : cases) {
     PlanModule module(std::string(R"(

@@ -94,7 +94,7 @@ TEST(ChooseStyles, WhatALookUpOfOwnIndicesAddsToHeadsIsDividedWithThem) {
 }
 
 TEST(ChooseStyles, OfAResidualStreamThePairsInsideItsBranchesAreDivided) {
-  GraphOf builder; // without norms that need the stream whole
+  GraphOf builder; // without norms that need the whole stream
   size_t x = builder.linear("stem", builder.input());
   for (std::string layer : {"0.", "1."})
     x = builder.together(x, builder.linear(layer + "down", builder.linear(layer + "up", x)));
@@ -106,7 +106,7 @@ TEST(ChooseStyles, OfAResidualStreamThePairsInsideItsBranchesAreDivided) {
 }
 
 TEST(ChooseStyles, HeadsThatANormSumsOverAreDivided) {
-  GraphOf builder; // the mean is an addend on each rank
+  GraphOf builder; // the mean gives an addend on each rank
   size_t heads = builder.linear("q", builder.norm("ln", builder.input()));
   builder.reduce(heads);
   builder.norm("ln2", builder.linear("o", heads));
@@ -153,7 +153,7 @@ TEST(ChooseStyles, WhatIsNeededWithAllPositionsReadsAll) {
   builder.keeps(positions);
   builder.whole("meshplan.attention", "attention", keys);
   builder.needs(positions);
-  // Features that are needed whole at each position alone.
+  // Features that are needed whole, separately at each position.
   size_t chances = builder.linear("router", x);
   builder.keeps(positions);
   builder.whole("aten.topk.default", "topk", chances);

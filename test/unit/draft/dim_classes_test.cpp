@@ -1,4 +1,4 @@
-//===- dim_classes_test.cpp - dims that are divided together --------------===//
+//===- dim_classes_test.cpp - dims that are sharded together --------------===//
 
 #include "compiler/draft/dim_classes.h"
 #include "test/unit/draft/graph_of.h"

@@ -1,4 +1,4 @@
-//===- dim_parts_test.cpp - dims that are several parts side by side ------===//
+//===- dim_parts_test.cpp - dims of several parts -------------------------===//
 
 #include "compiler/draft/dim_parts.h"
 #include "test/unit/draft/graph_of.h"
@@ -16,7 +16,7 @@ TEST(PartsOfDims, ReachTheWeight) {
   builder.linear("proj", heads);
   std::vector<std::vector<int64_t>> parts = partsOfDims(builder.graph);
   EXPECT_THAT(parts[fused], ElementsAre(16, 8, 8));
-  EXPECT_THAT(parts[heads], IsEmpty()); // of another extent
+  EXPECT_THAT(parts[heads], IsEmpty()); // another extent
   EXPECT_THAT(parts[*builder.graph.weights[0].inputDim], IsEmpty());
 }
 
@@ -29,7 +29,7 @@ TEST(PartsOfDims, AllThatIsSaidHolds) {
 }
 
 TEST(PartsOfDims, OfParts) {
-  GraphOf builder; // a state space layer: a gate, then what a convolution mixes and the model takes apart again
+  GraphOf builder; // a state space layer: a gate, then features that a convolution mixes and the model splits again
   size_t fused = builder.linear("in", builder.input(), 44);
   size_t gate = builder.parts("aten.split_with_sizes.default", "", fused, {16, 24, 4}), mixed = gate + 1;
   size_t convolved = builder.together(builder.newDim(24), mixed);

@@ -1,4 +1,4 @@
-//===- draft_corrections_test.cpp - what is taken back of a draft ---------===//
+//===- draft_corrections_test.cpp - statements removed from a draft -------===//
 
 #include "compiler/draft/draft_corrections.h"
 #include "gmock/gmock.h"
@@ -31,7 +31,7 @@ protected:
     draft.styles.push_back({path, "STYLE"});
   }
 
-  /// What the compiler said, by line.
+  /// The compiler's messages, by line.
   Next said(Severity severity, const std::vector<std::pair<int32_t, std::string>> &reports) {
     Sources sources;
     Diagnostics diagnostics(sources);
@@ -110,11 +110,11 @@ TEST_F(DraftCorrectionsTest, AWarningThatGoesWithItsStylesTakesThemBack) {
 
 TEST_F(DraftCorrectionsTest, StylesStandAgainWhereAWarningStays) {
   EXPECT_EQ(said(Severity::Warning, {{5, "gathers"}}), Next::compile);
-  // It moved to another line of fewer entries, and is still there.
+  // It moved to another line of fewer entries, and still exists.
   EXPECT_EQ(said(Severity::Warning, {{3, "gathers"}}), Next::compile);
   EXPECT_THAT(styled(), ElementsAre("up", "down", "norm"));
   EXPECT_THAT(draft.undivided, IsEmpty());
-  // The pair was tried for this warning; it ends.
+  // The pair was tried because of this warning, which goes away.
   EXPECT_EQ(said(Severity::Warning, {{5, "gathers"}}), Next::take);
 }
 

@@ -37,7 +37,7 @@ TEST(DraftInputs, SymbolsGetTheExtentOfTheExample) {
   llvm::StringMap<int64_t> examples;
   examples["s1"] = 4;
   examples["s2"] = 10;
-  // The batch is a multiple of the shards; other dims are as they were.
+  // The batch is a multiple of the shards; other dims are unchanged.
   EXPECT_THAT(draftInputs({{"ids", {{0, "s1"}, {0, "s2"}}}, {"mask", {{0, "s1"}, {1, ""}, {0, "s2"}}}}, examples,
                           {"dp", 3}, true)
                   .statements,
@@ -45,7 +45,7 @@ TEST(DraftInputs, SymbolsGetTheExtentOfTheExample) {
 }
 
 TEST(DraftInputs, SymbolsWithTheSameExampleBelongTogether) {
-  // Exporters give labels symbols of their own.
+  // Exporters use other symbols for labels.
   llvm::StringMap<int64_t> examples;
   examples["s1"] = examples["s97"] = 4;
   examples["s2"] = examples["s38"] = 10;
@@ -102,7 +102,7 @@ TEST(DraftInputs, WithoutInputsOrDimsNothingIsStated) {
 }
 
 TEST(DraftInputs, TheSequenceIsThatOfTheFirstTokens) {
-  // Of other extents than the first one is `_`; with three dims none is a sequence.
+  // A dim whose extent differs from the first is `_`; with three dims none is a sequence.
   EXPECT_THAT(draftInputs({{"ids", {{4, ""}, {16, ""}}},
                            {"mask", {{4, ""}, {16, ""}, {16, ""}}},
                            {"target", {{4, ""}, {12, ""}}},
@@ -121,7 +121,7 @@ TEST(DraftInputs, OnlyTheBatchIsRoundedUp) {
               ElementsAre("input x: [batch = 8 over (dp, fsdp), odd = 7]"));
   EXPECT_THAT(draftInputs({{"x", {{0, "b"}, {0, "odd"}}}}, examples, {}, false).statements,
               ElementsAre("input x: [batch = 5, odd = 7]"));
-  // Without examples both are 16, the batch so many times three that it is no less.
+  // Without examples both are 16; the batch is the next multiple of three.
   EXPECT_THAT(draftInputs({{"x", {{0, "b"}, {0, "odd"}}}}, {}, {"dp", 3}, false).lets,
               ElementsAre("let batch_size = 18  // 'b' in the model, which has no example of it",
                           "let odd_size = 16  // 'odd' in the model, which has no example of it"));

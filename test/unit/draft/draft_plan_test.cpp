@@ -39,7 +39,7 @@ TestModel mlp(const std::string &inner = "aten.relu.default", int64_t rows = 4) 
 class DraftPlan : public testing::Test {
 protected:
   void save(const std::string &name, const TestModel &model) { archive::testing::saveModel(directory / name, model); }
-  /// The draft of m.pt2 on a mesh like "dp=2,tp=3", for a plan beside it.
+  /// The draft for m.pt2 on a mesh such as "dp=2,tp=3", for a plan in the same folder.
   std::optional<DraftedPlan> draft(llvm::StringRef mesh, const std::string &modelFile = "m.pt2",
                                    const std::string &planFile = "m.plan") {
     diagnostics = Diagnostics(sources);
@@ -102,7 +102,7 @@ TEST_F(DraftPlan, ABatchThatIsTooSmallStaysWhole) {
 }
 
 TEST_F(DraftPlan, StylesThatTheCompilerRefusesAreTakenBackInPairs) {
-  // 6 features of `down` are enough for no more than 6 ranks; its 12 inputs, and the features of `up`, for 12.
+  // 6 features of `down` are enough for at most 6 ranks; its 12 inputs, and the features of `up`, for 12.
   save("m.pt2", mlp());
   EXPECT_EQ(draft("tp=12").value_or(DraftedPlan()).divided, 2u) << diagnostics.text();
   std::optional<DraftedPlan> none = draft("tp=13");

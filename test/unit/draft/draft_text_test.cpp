@@ -55,7 +55,7 @@ TEST_F(DraftTextTest, AParameterHasAnEntryOfItsOwn) {
   std::string text = writeDraft(draft).text;
   EXPECT_NE(text.find("  h.* {\n    experts.{gate, up}: colwise tp\n"), std::string::npos) << text;
   EXPECT_NE(text.find("    experts.down: rowwise tp\n  }\n}"), std::string::npos) << "nothing is left: " << text;
-  // The weight of one layer stays whole.
+  // The weight of one layer is replicated.
   draft.styles.pop_back();
   draft.undivided = {{"h.1.experts.down", "it is odd"}};
   text = writeDraft(draft).text;
@@ -131,7 +131,7 @@ TEST_F(DraftTextTest, WithoutARest) {
 }
 
 TEST_F(DraftTextTest, OneNameOfATiedParameterIsEnough) {
-  model.parameters.back().names.push_back({0, "weight"}); // 'norm' shares its parameter with 'embed'
+  model.parameters.back().names.push_back({0, "weight"}); // 'norm' is tied to 'embed'
   EXPECT_EQ(writeDraft(draft).text.find("rest"), std::string::npos);
 }
 
@@ -191,7 +191,7 @@ plan tiny {
 }
 
 TEST_F(DraftTextTest, AnEntryDoesNotCoverAContainerOfAnotherLayer) {
-  // What is a weight of the second layer is a module of adapters in the first one.
+  // The path of a weight in the second layer is a module with adapters in the first one.
   model.modules = {{"", ""}, {"h.0.up", ""}, {"h.0.up.a", ""}, {"h.0.up.base", ""}, {"h.1.up", ""}};
   model.parameters = {{{{2, "weight"}}}, {{{3, "weight"}}}, {{{4, "weight"}}}};
   draft.modules = {"h.0.up.a", "h.0.up.base", "h.1.up"};

@@ -1,4 +1,4 @@
-//===- drafted_mesh_test.cpp - the mesh of a plan of others ---------------===//
+//===- drafted_mesh_test.cpp - the mesh of another framework's plan -------===//
 
 #include "compiler/draft/drafted_mesh.h"
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@ namespace {
 
 class DraftedMesh : public testing::Test {
 protected:
-  /// The mesh as text: "dp=2,tp=2"; what is said where there is none.
+  /// The mesh as text: "dp=2,tp=2"; the message if there is none.
   std::string mesh(const AdoptedMesh &adopted, llvm::StringRef stated = "", std::optional<int64_t> ranks = {}) {
     Diagnostics diagnostics(sources);
     std::vector<DraftAxis> axes = stated.empty() ? std::vector<DraftAxis>() : llvm::cantFail(parseDraftMesh(stated));

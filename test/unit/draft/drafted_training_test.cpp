@@ -1,4 +1,4 @@
-//===- drafted_training_test.cpp - what a draft says of training ----------===//
+//===- drafted_training_test.cpp - training statements of a draft ---------===//
 
 #include "compiler/draft/training/drafted_training.h"
 #include <gmock/gmock.h>

@@ -7,12 +7,12 @@
 
 namespace meshplan {
 
-/// Builds a graph of operators on features: each tensor is the number of its feature dim.
+/// Builds a graph of operators on features: a tensor is represented by its feature dim.
 class GraphOf {
 public:
   size_t input() { return newDim(); }
 
-  /// A dim of its own.
+  /// A new dim.
   size_t newDim(int64_t extent = 12) {
     graph.extents.push_back(extent);
     return graph.extents.size() - 1;
@@ -25,10 +25,10 @@ public:
     return out;
   }
 
-  /// x @ w whose results are features that are there already.
+  /// x @ w whose results are existing features.
   void linearTo(const std::string &module, size_t x, size_t out) { addWeight(module, WeightUse::Role::linear, x, out); }
 
-  /// A convolution in groups: makes features of its own of each group.
+  /// A grouped convolution: each group produces its own features.
   size_t grouped(const std::string &module, size_t x) {
     call("aten.conv1d.default", module);
     size_t weight = newDim(), out = newDim();
@@ -49,14 +49,14 @@ public:
     return out;
   }
 
-  /// Queries, keys and values are divided by heads, together.
+  /// Queries, keys and values are sharded together by heads.
   size_t attention(size_t query, size_t key, size_t value) {
     call("meshplan.attention", "");
     link(DimLink::Kind::together, {query, key, value});
     return query;
   }
 
-  /// A vector of the module that an operator reads: its dim.
+  /// A vector of the module that an operator reads: returns its dim.
   size_t vector(const std::string &module, const std::string &name, int64_t extent) {
     call("aten.add.Tensor", module);
     size_t dim = newDim(extent);
@@ -72,7 +72,7 @@ public:
     return x;
   }
 
-  /// A norm with a weight: needs x whole and makes other features.
+  /// A norm with a weight: needs the whole of x and produces other features.
   size_t norm(const std::string &module, size_t x) {
     call("aten.layer_norm.default", module);
     link(DimLink::Kind::whole, {x});
@@ -84,7 +84,7 @@ public:
     return out;
   }
 
-  /// Takes x apart into equal parts, which are divided together.
+  /// Splits x into equal parts, which are sharded together.
   size_t parts(const std::string &target, const std::string &module, size_t x, std::vector<int64_t> sizes) {
     call(target, module);
     size_t first = graph.extents.size();
@@ -97,7 +97,7 @@ public:
     return first;
   }
 
-  /// An operator that needs x whole and whose result has other features.
+  /// An operator that needs the whole of x and whose result has other features.
   size_t whole(const std::string &target, const std::string &module, size_t x) {
     call(target, module);
     link(DimLink::Kind::whole, {x});
@@ -111,7 +111,7 @@ public:
     link(DimLink::Kind::reduced, {x});
   }
 
-  /// The last operator divides this dim, too, or needs it whole.
+  /// The last operator shards this dim, too, or needs it whole.
   void keeps(size_t dim) { link(DimLink::Kind::together, {dim}); }
   void needs(size_t dim) { link(DimLink::Kind::whole, {dim}); }
 

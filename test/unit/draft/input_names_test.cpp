@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// Inputs x [8, 4, features] and y [8, 4]; the first dim of x is needed whole by an attention.
+/// Inputs x [8, 4, features] and y [8, 4]; attention needs the first dim of x whole.
 struct Attends {
   GraphOf of;
   size_t positions = of.newDim(8), samples = of.newDim(4), features = of.newDim(16);
@@ -34,7 +34,7 @@ TEST(InputNames, PositionsAreNeededWhole) {
   Attends model;
   model.whole("meshplan.attention", model.positions);
   EXPECT_THAT(positionsFirst(model.graph()), ElementsAre(ElementsAre("seq", "batch", "_"), ElementsAre("_", "_")));
-  // What is divided together has one name.
+  // Dims that are sharded together have one name.
   model.of.together(model.positions, model.otherPositions);
   EXPECT_THAT(positionsFirst(model.graph()),
               ElementsAre(ElementsAre("seq", "batch", "_"), ElementsAre("seq", "batch")));

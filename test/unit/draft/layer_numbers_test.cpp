@@ -54,7 +54,7 @@ TEST(LayerNumbers, AnOuterStarMayNeedAnInnerList) {
 }
 
 TEST(LayerNumbers, NumbersAreTexts) {
-  // A list would name "1", and "01" is another module.
+  // A list would print "1", and "01" is a different module.
   LayerNumbers layers({"h.01.up", "h.02.up", "h.3.down"});
   EXPECT_EQ(layers.patternOf({"h.01.up"}), std::nullopt);
   EXPECT_EQ(layers.patternOf({"h.3.down"}), "h.3.down");

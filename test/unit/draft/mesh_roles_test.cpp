@@ -1,4 +1,4 @@
-//===- mesh_roles_test.cpp - what the axes of a drafted mesh are for ------===//
+//===- mesh_roles_test.cpp - roles of the axes of a drafted mesh ----------===//
 
 #include "compiler/draft/mesh_roles.h"
 #include "gtest/gtest.h"

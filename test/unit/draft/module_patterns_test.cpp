@@ -10,7 +10,7 @@
 using namespace meshplan;
 using testing::ElementsAre;
 
-/// "PATTERN: LABEL", the block in front with a slash.
+/// "PATTERN: LABEL", preceded by the block and a slash.
 static std::vector<std::string> textsOf(const std::vector<LabelledModule> &modules,
                                         std::vector<std::string> others = {}) {
   for (const LabelledModule &module : modules)
@@ -61,7 +61,7 @@ TEST(PatternsOf, WhatNoListMatchesIsTakenApartByItsLastNumber) {
 }
 
 TEST(PatternsOf, WhatIsTakenApartIsTakenApartAgainByTheNumberBefore) {
-  // Of c.0 all but (1, 0): of b.0 only a.0, of b.1 both.
+  // Of c.0 all except (1, 0): of b.0 only a.0, of b.1 both.
   std::vector<LabelledModule> modules;
   for (const char *path :
        {"a.0.b.0.c.0", "a.0.b.1.c.0", "a.1.b.1.c.0", "a.0.b.0.c.1", "a.0.b.1.c.1", "a.1.b.0.c.1", "a.1.b.1.c.1"})
@@ -70,7 +70,7 @@ TEST(PatternsOf, WhatIsTakenApartIsTakenApartAgainByTheNumberBefore) {
               ElementsAre("a.0.b.0/c.0: col", "a.*/b.1.c.0: col", "a.*.b.*/c.1: col"));
 }
 
-/// True if the component of a pattern is `name`: as it stands, as a star, or as one of a list.
+/// True if the component of a pattern matches `name`: literally, as a star, or as one of a list.
 static bool matchesComponent(llvm::StringRef pattern, llvm::StringRef name) {
   size_t open = pattern.find('{');
   if (open == llvm::StringRef::npos)
@@ -89,7 +89,7 @@ static bool matchesComponent(llvm::StringRef pattern, llvm::StringRef name) {
 
 static bool matchesPath(llvm::StringRef pattern, llvm::StringRef path) {
   while (true) {
-    size_t end = 0; // of the component: dots in braces are of ranges
+    size_t end = 0; // of the component: dots in braces belong to ranges
     for (int depth = 0; end < pattern.size() && (pattern[end] != '.' || depth > 0); ++end)
       depth += (pattern[end] == '{') - (pattern[end] == '}');
     auto [name, rest] = path.split('.');
@@ -105,7 +105,7 @@ static bool matchesPath(llvm::StringRef pattern, llvm::StringRef path) {
 TEST(PatternsOf, MatchTheirModulesAndNoOthers) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
-    // Some of a.I.{up_proj, down_proj, mlp.J, mlp.last.K} with I, J, K below 4; of these some with a label.
+    // Some of a.I.{up_proj, down_proj, mlp.J, mlp.last.K} with I, J, K below 4; some of these have a label.
     std::vector<std::string> all;
     std::vector<LabelledModule> modules;
     auto add = [&](const std::string &path) {
@@ -210,5 +210,5 @@ TEST(Alternatives, ShareWhatIsBehindOrBeforeAnUnderscore) {
   EXPECT_EQ(alternatives({"to_q", "to_kv"}), "to_{q, kv}");
   EXPECT_EQ(alternatives({"x_a_up", "x_a_down", "x_b"}), "x_{a_up, a_down, b}") << "the longest start of all three";
   EXPECT_EQ(alternatives({"q_", "q_a"}), "{q_, q_a}") << "nothing would be left of one";
-  EXPECT_EQ(alternatives({"a_b", "_b"}), "{a_b, _b}"); // nothing would be left of one
+  EXPECT_EQ(alternatives({"a_b", "_b"}), "{a_b, _b}"); // one would become empty
 }

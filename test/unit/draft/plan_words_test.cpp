@@ -1,4 +1,4 @@
-//===- plan_words_test.cpp - names as the language writes them ------------===//
+//===- plan_words_test.cpp - names as plans write them --------------------===//
 
 #include "compiler/draft/plan_words.h"
 #include "gtest/gtest.h"

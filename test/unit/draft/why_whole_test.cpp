@@ -1,4 +1,4 @@
-//===- why_whole_test.cpp - why a weight cannot be divided ----------------===//
+//===- why_whole_test.cpp - why a weight cannot be sharded ----------------===//
 
 #include "compiler/draft/why_whole.h"
 #include "test/unit/draft/graph_of.h"

@@ -9,7 +9,7 @@ using testing::ElementsAre;
 
 namespace {
 
-/// x [4, 7 over tp] on three ranks, and what an operator on it is given.
+/// x [4, 7 over tp] on three ranks, and the arguments of an operator on it.
 class ArgumentsTest : public testing::Test {
 protected:
   ArgumentsTest() : x(builder.input("x", {{4}, {7, {"tp"}}})) {}
@@ -21,7 +21,7 @@ protected:
     return arg;
   }
 
-  /// The content on a rank.
+  /// The content of an argument on a rank.
   ArgumentContent on(int64_t rank, artifact::ArgT arg, int64_t microbatch = 0) const {
     ScheduleBuilder copy({{"tp", 3}});
     copy.input("x", {{4}, {7, {"tp"}}});
@@ -66,7 +66,7 @@ TEST_F(ArgumentsTest, IntegersOfTheRank) {
 TEST_F(ArgumentsTest, IntegersOfTheMicrobatch) {
   artifact::ArgT one = integerArg("it", {100, x, 1, 2, 0});
   one.microbatch_scales = {10};
-  // Of seven columns rank 1 has two, from the third on.
+  // Of seven columns, rank 1 has two, starting with the third.
   EXPECT_EQ(std::get<int64_t>(on(1, one)), 106);
   EXPECT_EQ(std::get<int64_t>(on(1, one, 1)), 126);
   EXPECT_EQ(std::get<int64_t>(on(0, one, 2)), 160) << "rank 0 has three";

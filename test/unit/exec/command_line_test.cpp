@@ -49,7 +49,7 @@ protected:
     return call("forward test.sched --weights w.safetensors --inputs x.safetensors --outputs y.safetensors " + more);
   }
 
-  /// Everything as it was: no output, nothing temporary.
+  /// The state before the run: no output, no temporary files.
   void expectNothingLeft(std::vector<std::string> more = {}) const {
     more.insert(more.end(), {"test.sched", "w.safetensors", "x.safetensors"});
     EXPECT_THAT(folder.names(), testing::UnorderedElementsAreArray(more));
@@ -145,7 +145,7 @@ TEST_F(CommandLineTest, OtherDevice) {
 }
 
 TEST_F(CommandLineTest, NoGpu) {
-  ::setenv("CUDA_VISIBLE_DEVICES", "", 1); // also where there is one
+  ::setenv("CUDA_VISIBLE_DEVICES", "", 1); // hides a GPU, if there is one
   EXPECT_EQ(forward("--backend nccl").text,
             "meshplan-run: error: --backend nccl moves tensors of GPUs, and the schedule is for cpu; help: leave out "
             "--backend, or compile with --device cuda\n");

@@ -113,7 +113,7 @@ protected:
     builder.write(folder / "test.sched");
   }
 
-  /// Rank 1 does `instead` when it should run.
+  /// Rank 1 calls `instead` instead of running the program.
   std::vector<Status> run(const std::function<Status()> &instead) {
     auto artifact = loadSchedule(folder / "test.sched");
     EXPECT_TRUE(artifact.ok());

@@ -11,7 +11,7 @@ using namespace meshplan;
 
 namespace {
 
-/// y = x w + x, of which w is freed after its use.
+/// y = x w + x; w is freed after its use.
 class ExecutorTest : public testing::Test {
 protected:
   ExecutorTest() {
@@ -88,7 +88,7 @@ TEST_F(ExecutorTest, CountsBytes) {
       MESHPLAN_RETURN_IF_ERROR(executor.run());
     return Status();
   });
-  // The weight and x stay; x w and y live at the same time once.
+  // The weight and x are held throughout; x w and y once exist at the same time.
   EXPECT_EQ(pool->peak(), weight + 3 * activation);
   EXPECT_EQ(pool->current(), 0);
 }

@@ -1,4 +1,4 @@
-//===- guarded_step_test.cpp - steps whose gradients are no numbers -------===//
+//===- guarded_step_test.cpp - steps with non-finite gradients ------------===//
 //
 // w -= 0.5 x / loss_scale on two ranks, each with half of x, which is the gradient of w.
 //
@@ -60,7 +60,7 @@ protected:
     return setting.value = builder.value({});
   }
 
-  /// Runs `body` on both ranks, which begin with ones, and gives what each says.
+  /// Runs `body` on both ranks, which start with ones, and returns the status of each.
   std::vector<Status> run(const std::function<Status(World &, ProgramRunner &)> &body) {
     builder.write(folder / "a.sched");
     auto artifact = loadSchedule(folder / "a.sched");
@@ -79,7 +79,7 @@ protected:
     return runner.run();
   }
 
-  /// The first element that the rank has.
+  /// The first element of the rank's shard.
   static double first(ProgramRunner &runner, const char *name) {
     auto own = runner.executor().current(name);
     EXPECT_TRUE(own.ok());
@@ -95,7 +95,7 @@ protected:
   at::Tensor ones = at::ones({4}, at::kDouble);
   const std::string text = "parameter 'w': 1 of 2 elements is not finite, the first at [3]";
   at::Tensor good = at::full({4}, 16.0, at::kDouble);
-  /// The second rank has two that are no numbers.
+  /// The second rank has two non-finite elements.
   at::Tensor bad = at::tensor({1.0, 1.0, std::numeric_limits<double>::infinity(), NAN}, at::kDouble);
   ScheduleBuilder builder{{{"dp", 2}}};
   TemporaryDirectory folder;
@@ -171,7 +171,7 @@ TEST_F(GuardedStepTest, ARunThatStopsHasEverythingAsItWas) {
   EXPECT_THAT(rootCause(statuses).message(), HasSubstr("rank 1"));
 }
 
-/// Rank 1 has it, and rank 0 is told.
+/// Rank 1 has the non-finite weight, and rank 0 is informed.
 TEST_F(GuardedStepTest, WeightsThatAreNoNumbers) {
   ones[3] = NAN;
   auto step = [this](World &world, ProgramRunner &runner) {

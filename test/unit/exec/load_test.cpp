@@ -9,7 +9,7 @@ using namespace meshplan;
 
 namespace {
 
-/// A part of a tensor of two dims: two ranges of the first and one of the second.
+/// A part of a tensor of two dims: two ranges in the first and one in the second.
 FeedRequest request() { return {{"w"}, {100, 8}, {{{90, 7}, {3, 10}}, {{2, 5}}}, DType::f32}; }
 
 std::vector<float> elements(const Tensor &tensor) {
@@ -23,7 +23,7 @@ Tensor mustLoad(const FeedRequest &request) {
   return *tensor;
 }
 
-/// Keeps the names of what is announced.
+/// Records the names of announced tensors.
 class ListeningFeed final : public Feed {
 public:
   Status read(const FeedRequest &, std::span<std::byte>) const override { return Status(); }
@@ -74,7 +74,7 @@ TEST(Load, PiecesOfAnySizeGiveTheWhole) {
   }
 }
 
-/// Runs of the elements of a tensor: of whole rows, which is one slice, and of parts of them.
+/// Runs of a tensor's elements: whole rows, which are one slice, and parts of rows.
 TEST(Load, RunsAreTensorsOfOneDim) {
   std::vector<float> whole = elements(mustLoad(request()));
   for (Range run : {Range{10, 25}, Range{0, 85}, Range{3, 40}, Range{6, 2}, Range{7, 0}}) {
@@ -88,7 +88,7 @@ TEST(Load, RunsAreTensorsOfOneDim) {
   }
 }
 
-/// What the ranks have of a flat parameter, one after the other, is all of it.
+/// The ranks' shards of a flat parameter, concatenated, are the whole parameter.
 TEST(Load, ValuesOfRanks) {
   ScheduleBuilder builder({{"dp", 3}});
   int w = builder.flat(builder.parameter({"w", "tied"}, {{5}, {4}}, DType::f32), {"dp"});

@@ -1,4 +1,4 @@
-//===- loaded_schedule.h - a built schedule as the ranks see it --*- C++ -*-===//
+//===- loaded_schedule.h - a schedule and its ranks' views ------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_EXEC_LOADED_SCHEDULE_H
 #define MESHPLAN_TEST_UNIT_EXEC_LOADED_SCHEDULE_H
@@ -34,8 +34,8 @@ private:
   int64_t size;
 };
 
-/// Places, in the row-major tensor of `shape`, of the elements of the global tensor that lie in `ranges`, in the order
-/// of the local tensor: one element at a time.
+/// Row-major indices, in the tensor of `shape`, of the elements inside `ranges`, in the order of the local tensor: one
+/// element at a time.
 inline std::vector<int64_t> elementsIn(const SliceRanges &ranges, const std::vector<int64_t> &shape) {
   std::vector<int64_t> elements = {0};
   for (size_t dim = 0; dim < shape.size(); ++dim) {

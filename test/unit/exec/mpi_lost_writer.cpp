@@ -1,7 +1,6 @@
 //===- mpi_lost_writer.cpp - the process that owns the outputs is killed --===//
 //
-// Rank 0 makes the file of the outputs and is killed; the others give up,
-// remove it, and say so.
+// Rank 0 creates the output file and is killed; the others give up, remove it, and report that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +26,7 @@ int main() {
   auto process = MpiProcess::start();
   if (!process)
     return 1;
-  // All processes were started by one, whose number tells the folders of several runs apart.
+  // All processes have the same parent, whose id distinguishes the folders of several runs.
   auto folder = std::filesystem::temp_directory_path() / ("meshplan-lost-writer-" + std::to_string(::getppid()));
   std::filesystem::create_directories(folder);
   Status status = (*process)->run({.timeout = std::chrono::seconds(2)},

@@ -6,7 +6,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Where the one instruction of a schedule comes from, after `change`.
+/// The origin of a schedule's only instruction, after `change`.
 std::string originAfter(const std::function<void(artifact::ScheduleT &)> &change) {
   ScheduleBuilder builder({{"tp", 1}});
   int x = builder.input("x", {{2}}), y = builder.value({{2}});

@@ -12,13 +12,13 @@ namespace {
 
 class OutputsTest : public testing::Test {
 protected:
-  /// The rank's part of a whole tensor.
+  /// The rank's shard of a whole tensor.
   static at::Tensor partOf(const RankView &view, int value, const at::Tensor &whole) {
     std::vector<int64_t> elements = elementsIn(view.ranges(value), whole.sizes().vec());
     return whole.flatten().index_select(0, at::tensor(elements, at::kLong)).reshape(view.shape(value));
   }
 
-  /// Rank after rank writes its parts; what is in the file then.
+  /// One rank after the other writes its shards; returns the content of the file.
   Tensors write(const LoadedSchedule &loaded, const std::function<std::vector<Tensor>(const RankView &)> &valuesOf) {
     auto writer = SafetensorsWriter::create(folder / "y.safetensors", outputSpecs(loaded.program()));
     EXPECT_TRUE(writer.ok()) << writer.status().message();
@@ -74,7 +74,7 @@ TEST_F(OutputsTest, PartsMakeTheWhole) {
   Tensors written = write(loaded, [&](const RankView &view) {
     std::vector<Tensor> parts;
     for (int value : values)
-      // Not every part is row-major.
+      // Some shards are not row-major.
       parts.push_back(
           wrap(view.rank() % 2 == 0 ? partOf(view, value, whole) : partOf(view, value, whole).t().contiguous().t()));
     return parts;
@@ -89,7 +89,7 @@ TEST_F(OutputsTest, OfReplicasTheFirstSpeaks) {
   builder.output("y", x);
   LoadedSchedule loaded(builder);
   at::Tensor whole = at::randn({6}, at::kDouble);
-  // Ranks 3 to 5 hold replicas; if they wrote, it would be seen.
+  // Ranks 3 to 5 hold replicas with other values, so the test notices if they write.
   Tensors written = write(loaded, [&](const RankView &view) {
     at::Tensor part = partOf(view, x, whole);
     return std::vector<Tensor>{wrap(view.rank() < 3 ? part : at::full_like(part, -7))};

@@ -21,7 +21,7 @@ TEST(OverlapTest, NothingInCommon) {
 TEST(OverlapTest, ScalarsHaveOneElement) { EXPECT_EQ(overlapOf({}, {}).elementCount(), 1); }
 
 TEST(OverlapTest, PartsStayApart) {
-  // A weight of parts 4 and 2: this shard holds 2..3 and 5; the whole lies at 2, 3 and 5.
+  // A weight of parts 4 and 2: this shard holds 2..3 and 5, so the overlap with the whole is at 2, 3 and 5.
   Overlap overlap = overlapOf({{{2, 2}, {5, 1}}}, {{{0, 6}}});
   EXPECT_THAT(overlap.dims[0], ElementsAre(CommonRun{0, 2, 2}, CommonRun{2, 5, 1}));
   EXPECT_THAT(overlap.fromPiece().dims[0], ElementsAre(CommonRun{0, 2, 2}, CommonRun{2, 5, 1}));

@@ -16,7 +16,7 @@ class Exchange {
 public:
   Exchange(const ScheduleBuilder &builder, int input, int output) : loaded(builder), input(input), output(output) {}
 
-  /// Of every rank, or the first refusal.
+  /// On every rank, or the first error.
   Status prepare() {
     for (int64_t rank = 0; rank < loaded.worldSize(); ++rank) {
       group.push_back(view(rank).group(*loaded.schedule().communicators()->Get(start().communicator())));
@@ -46,7 +46,7 @@ private:
   int input, output;
 };
 
-/// Places of a local tensor that an overlap names, in order, on one of its sides.
+/// Local indices of an overlap's elements, in order, on one of its sides.
 std::vector<int64_t> placesOf(const Overlap &overlap, int64_t CommonRun::*side, const std::vector<int64_t> &shape) {
   SliceRanges ranges;
   for (const std::vector<CommonRun> &runs : overlap.dims) {
@@ -57,7 +57,7 @@ std::vector<int64_t> placesOf(const Overlap &overlap, int64_t CommonRun::*side, 
   return elementsIn(ranges, shape);
 }
 
-/// The places of all pieces, one after the other, are 0, 1, 2, ...
+/// Whether the indices of all pieces, concatenated, are 0, 1, 2, ...
 bool areInOrder(const std::vector<std::vector<int64_t>> &pieces) {
   int64_t next = 0;
   for (const std::vector<int64_t> &piece : pieces)
@@ -67,8 +67,8 @@ bool areInOrder(const std::vector<std::vector<int64_t>> &pieces) {
   return true;
 }
 
-/// Moves the numbers of the elements by what the pieces say, element by element, and looks whether each rank has what
-/// it should. Every rank adds an addend of its own where `reduces`.
+/// Moves the elements' indices according to the pieces, element by element, and checks the result of each rank. With
+/// `reduces`, every rank contributes its own addend.
 void expectMovesRight(Exchange &exchange, int input, int output, bool reduces) {
   auto worldSize = static_cast<int64_t>(exchange.pieces.size());
   for (int64_t rank = 0; rank < worldSize; ++rank) {
@@ -100,7 +100,7 @@ void expectMovesRight(Exchange &exchange, int input, int output, bool reduces) {
   }
 }
 
-/// Pieces that do not follow one another are packed.
+/// Pieces that are not contiguous are packed.
 void expectPacksWhereNeeded(const Exchange &exchange, int input) {
   for (size_t rank = 0; rank < exchange.pieces.size(); ++rank) {
     std::vector<std::vector<int64_t>> places;
@@ -110,7 +110,7 @@ void expectPacksWhereNeeded(const Exchange &exchange, int input) {
   }
 }
 
-/// Extents and units of a dim that is divided, and of one that may be.
+/// Extents and blocks of a sharded dim, and of one that may be sharded.
 const std::vector<TestDim> divided = {
     {12}, {7}, {5}, {1}, {0}, {20, {}, 4}, {15, {}, 1, {9, 3, 3}}, {16, {}, 2, {8, 4, 4}}};
 
@@ -119,7 +119,7 @@ TestDim over(TestDim dim, std::vector<std::string> axes) {
   return dim;
 }
 
-/// Calls `body` with the dims of a matrix: the divided dim first or last.
+/// Calls `body` with the dims of a matrix: the sharded dim first or last.
 template <typename Body> void forEachMatrix(const Body &body) {
   for (const TestDim &dim : divided)
     for (int64_t other : {1, 4, 5})
@@ -129,7 +129,7 @@ template <typename Body> void forEachMatrix(const Body &body) {
         });
 }
 
-/// What an operator makes as addends; a program gets none.
+/// Addends that an operator computes; an input of a program cannot be partial.
 int addends(ScheduleBuilder &builder, std::vector<TestDim> dims, std::vector<std::string> axes) {
   int value = builder.value(std::move(dims), DType::f64, std::move(axes));
   builder.compute("operator", {}, {value});
@@ -234,7 +234,7 @@ TEST(PiecesTest, APermutePairsHoldersWithTakers) {
 }
 
 TEST(PiecesTest, APermuteOfReplicasTakesEachHolderOnce) {
-  // x lies on dp, y on tp: ranks 0 0 1 1 hold parts 0 0 1 1 before and 0 1 0 1 after.
+  // x is sharded over dp, y over tp: ranks hold parts 0 0 1 1 before and 0 1 0 1 after.
   ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
   int x = builder.input("x", {{6, {"dp"}}}), y = builder.value({{6, {"tp"}}});
   builder.collective(Kind::permute, {"dp", "tp"}, x, y);
@@ -251,7 +251,7 @@ TEST(PiecesTest, APermuteOfReplicasTakesEachHolderOnce) {
 
 namespace {
 
-/// Refusal of a collective over dp on a 2 x 2 mesh.
+/// The error of a collective over dp on a 2 x 2 mesh.
 std::string conversionRefusal(Kind kind, std::vector<TestDim> before, std::vector<TestDim> after, int dim = -1,
                               int fromDim = -1, std::vector<std::string> partial = {}) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});

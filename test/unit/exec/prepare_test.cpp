@@ -108,7 +108,7 @@ TEST(PrepareTest, ContextOfAnInstruction) {
             "rank 0: aten.mm.default (test.plan:4:3, module lm_head)");
 }
 
-/// Two outputs make the loss, or are gathered for themselves.
+/// Two outputs are inputs of the loss, or are only gathered as outputs.
 TEST(PrepareTest, OutputsThatNobodyAskedForAreNotMade) {
   ScheduleBuilder builder({{"tp", 1}});
   int x = builder.input("x", {{4}}), logits = builder.value({{4}}), part = builder.value({{4, {"tp"}}}),

@@ -1,8 +1,8 @@
-//===- program_runner_test.cpp - a step and what runs before it -----------===//
+//===- program_runner_test.cpp - a step and its preceding programs --------===//
 //
 // loss = sum(x w) / sum(x) on two ranks, each with half of the rows of x, in four microbatches: the gradient of w is
-// the sum of the rows over the sum of all. What is divided by is counted in all microbatches first; then three of them
-// add to the gradient, and the step adds the last one, reduces and changes w by SGD.
+// the sum of the rows divided by the sum of all. The divisor is accumulated over all microbatches first; then three of
+// them add to the gradient, and the step adds the last one, reduces and updates w by SGD.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,14 +47,14 @@ public:
     return setting.value = builder.value({});
   }
 
-  /// Addends of ranks, zeros at the beginning of a step.
+  /// Addends of ranks, zero at the start of a step.
   int accumulator(const std::string &name, std::vector<TestDim> dims) {
     auto &accumulator = *builder.program().accumulators.emplace_back(std::make_unique<artifact::AccumulatorT>());
     accumulator.name = name;
     return accumulator.value = builder.value(std::move(dims), DType::f64, {"dp"});
   }
 
-  /// Calls what changes `target` in place; the result is the target's next value.
+  /// A call that changes `target` in place; the result is the target's next value.
   int change(const std::string &call, int target, std::vector<artifact::ArgT> arguments) {
     artifact::ProgramT &program = builder.program();
     int changed = static_cast<int>(program.values.size());
@@ -108,7 +108,7 @@ std::unique_ptr<artifact::ProgramT> addingPass() {
   return pass.take();
 }
 
-/// The sum of x w in the microbatches before the last one, and the program that runs the last one and adds up.
+/// The sum of x w in the microbatches before the last one, and the program that runs the last one and adds its sum.
 std::unique_ptr<artifact::ProgramT> evaluation(const std::string &name, int64_t runs) {
   Pass pass(name, runs, runs > 0 ? "eval" : "");
   int w = pass.builder.parameter({"w"}, {{3}}), sums = pass.builder.value({{2, {"dp"}}}),
@@ -146,7 +146,7 @@ protected:
     artifact.emplace(*std::move(loaded));
   }
 
-  /// Runs `body` on both ranks behind loading; w of each rank, which has all of it, must be the same in the end.
+  /// Runs `body` on both ranks after loading; w is replicated and must be the same on both ranks in the end.
   at::Tensor train(const std::function<Status(ProgramRunner &)> &body) {
     std::vector<at::Tensor> held(2);
     auto statuses = runThreads(2, {}, [&](World &world) -> Status {
@@ -225,7 +225,7 @@ TEST_F(ProgramRunnerTest, AStepHoldsNothingOfTheOneBefore) {
   }
 }
 
-/// Of two programs that share parameters, the one that rests holds its accumulators alone.
+/// Of two programs that share parameters, an idle one holds only its accumulators.
 TEST_F(ProgramRunnerTest, AtRestNothingIsLeft) {
   installPoolAllocator();
   auto statuses = runThreads(2, {}, [&](World &world) -> Status {
@@ -275,7 +275,7 @@ TEST_F(ProgramRunnerTest, AnObserverSeesTheSumOfAll) {
   });
 }
 
-/// Between steps, with the parameters as they are and samples of its own, which the step does not see.
+/// Between steps, with the current parameters and its own samples, which the step does not read.
 TEST_F(ProgramRunnerTest, AnEvaluationSharesParameters) {
   at::Tensor other = x.flip(0) * 3;
   at::Tensor trained = train([&](ProgramRunner &runner) -> Status {

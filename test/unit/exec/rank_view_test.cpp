@@ -43,7 +43,7 @@ TEST(RankViewTest, PlacesAmongTheHoldersOfAPart) {
   builder.program().values[values[6]]->dims[0]->axes = {{1, 4, 2}, {1, 1, 2}, {0, 1, 2}};
   LoadedSchedule loaded(builder);
   for (int value : values) {
-    // Ranks with the same part: the ranks before this one among them are its place.
+    // The number of earlier ranks with the same part is the rank's index among them.
     std::map<std::string, int64_t> seen;
     for (int64_t rank = 0; rank < loaded.worldSize(); ++rank) {
       std::string part = testing::PrintToString(loaded.view(rank).slices(value));
@@ -118,7 +118,7 @@ TEST(RankViewTest, IntegersThatDependOnTheRank) {
   EXPECT_EQ(onRank(5, {0, value, 0, 1, 0}), 3);
   EXPECT_EQ(onRank(5, {100, value, 0, -2, 10}), 100 - 2 * 3 + 10 * 2);
   EXPECT_EQ(onRank(0, {1, value, 0, 0, 0}), 1);
-  // Of units of 2, the first of three ranks holds 4 of 8 and 2 of 4, the second 2 and 2, the third 2 and none.
+  // With blocks of 2, the first of three ranks holds 4 of 8 and 2 of 4, the second 2 and 2, the third 2 and none.
   EXPECT_EQ(onRank(0, {0, parts, 0, 0, 1}), 6);
   EXPECT_EQ(onRank(1, {0, parts, 0, 0, 1}), 4);
   EXPECT_EQ(onRank(2, {0, parts, 0, 0, 1}), 2);

@@ -1,4 +1,4 @@
-//===- run_schedule.cpp - running schedules made by hand ------------------===//
+//===- run_schedule.cpp - running small schedules -------------------------===//
 
 #include "test/unit/exec/run_schedule.h"
 

@@ -1,6 +1,6 @@
-//===- run_schedule.h - running schedules made by hand -----------*- C++ -*-===//
+//===- run_schedule.h - running small schedules -----------------*- C++ -*-===//
 //
-// Runs a schedule on all ranks as threads, and gives back whole tensors.
+// Runs a schedule on all ranks as threads, and returns whole tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ namespace meshplan {
 
 using Tensors = std::map<std::string, at::Tensor, std::less<>>;
 
-/// Adds a constant of the tensor's elements.
+/// Adds a constant with the tensor's elements.
 int addConstant(ScheduleBuilder &builder, std::string name, std::vector<TestDim> dims, const at::Tensor &whole);
 
 /// Feeds whole tensors from memory.
@@ -31,11 +31,11 @@ private:
   Tensors tensors;
 };
 
-/// Runs the program once on all ranks; parameters and inputs are found in `tensors`.
+/// Runs the program once on all ranks; parameters and inputs come from `tensors`.
 Expected<Tensors> runSchedule(const ScheduleBuilder &builder, const Tensors &tensors,
                               std::chrono::milliseconds timeout = std::chrono::seconds(20));
 
-/// The same for a program that must run.
+/// The same for a program that must succeed.
 Tensors mustRun(const ScheduleBuilder &builder, const Tensors &tensors);
 
 /// All tensors of a safetensors file, and a file of tensors.

@@ -1,4 +1,4 @@
-//===- run_test_ranks.h - the ranks that tests of exec run on ----*- C++ -*-===//
+//===- run_test_ranks.h - ranks for tests of exec ---------------*- C++ -*-===//
 //
 // Some tests are compiled twice, with the ranks as threads and with a device
 // each.

@@ -1,7 +1,6 @@
-//===- schedule_builder.h - small schedules made by hand ---------*- C++ -*-===//
+//===- schedule_builder.h - small schedules ---------------------*- C++ -*-===//
 //
-// Builds a schedule without the compiler. Needs no LibTorch; run_schedule.h runs
-// what is built here.
+// Builds a schedule without the compiler. Needs no LibTorch; run_schedule.h runs it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +17,7 @@ namespace meshplan {
 
 using Kind = artifact::CollectiveKind;
 
-/// A dim and the mesh axes, by name, that divide it.
+/// A dim and the names of the mesh axes over which it is sharded.
 struct TestDim {
   int64_t extent;
   std::vector<std::string> axes = {};
@@ -33,22 +32,22 @@ public:
   int value(std::vector<TestDim> dims, DType dtype = DType::f64, std::vector<std::string> partial = {},
             artifact::Reduction reduction = artifact::Reduction::sum);
   int input(std::string name, std::vector<TestDim> dims, DType dtype = DType::f64);
-  /// Cuts what the dims leave to a rank once more, over these axes.
+  /// Makes a shard flat over these axes, too.
   int flat(int value, std::vector<std::string> axes);
   int parameter(std::vector<std::string> names, std::vector<TestDim> dims, DType dtype = DType::f64);
   int constant(std::string name, std::vector<TestDim> dims, DType dtype, std::span<const std::byte> whole);
   void output(std::string name, int value);
 
-  /// Adds instructions; where a result is needed its value is made before.
+  /// Adds instructions; the caller creates the value of a result first.
   void compute(std::string target, std::vector<artifact::ArgT> args, std::vector<int> outputs);
   /// Start and Wait over the axes.
   void collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim = -1, int fromDim = -1);
   /// One of several tensors.
   void bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs, std::vector<int> outputs,
               std::vector<int> targets = {});
-  /// What is anything when a step begins.
+  /// Its content is arbitrary when a step starts.
   void accumulator(std::string name, int value);
-  /// Values that lie one after the other.
+  /// Values in contiguous memory.
   void buffer(std::string name, std::vector<int> values, bool registered = false);
   void slice(int input, int output);
   void free(std::vector<int> values);

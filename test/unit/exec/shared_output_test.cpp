@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<TensorSpec> specs = {{"rows", DType::f32, {4, 2}}};
 
-/// Each of four ranks writes its row: its number, twice.
+/// Each of four ranks writes its row: its rank, twice.
 Status writeRow(World &world, const SafetensorsWriter &writer) {
   std::vector<float> row(2, static_cast<float>(world.rank()));
   return writer.write("rows", {{{world.rank(), 1}}, {{0, 2}}}, std::as_bytes(std::span(row)));

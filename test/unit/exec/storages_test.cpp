@@ -1,4 +1,4 @@
-//===- storages_test.cpp - tensors that lie in one storage ----------------===//
+//===- storages_test.cpp - tensors in contiguous buffers ------------------===//
 
 #include "runtime/exec/storages.h"
 
@@ -14,7 +14,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Runs `body` with the program of each rank behind loading.
+/// Runs `body` with the program of each rank after loading.
 void runRanks(const ScheduleBuilder &builder, const Tensors &tensors, const std::function<Status(Executor &)> &body) {
   TemporaryDirectory folder;
   builder.write(folder / "test.sched");
@@ -33,14 +33,14 @@ void runRanks(const ScheduleBuilder &builder, const Tensors &tensors, const std:
     EXPECT_TRUE(status.ok()) << status.message();
 }
 
-/// The rank's part of a value, on any rank; of a tensor that all hold it is the tensor.
+/// A copy of a rank's tensor; for a replicated one, of the whole.
 at::Tensor hold(const Tensor &tensor) {
   at::Tensor copy = at::empty(at::IntArrayRef(tensor.shape().data(), tensor.shape().size()), at::kDouble);
   std::memcpy(copy.mutable_data_ptr(), tensor.data(), static_cast<size_t>(tensor.byteSize()));
   return copy;
 }
 
-/// Parameters a [5] and b [2, 3], of which two ranks have half each, and their gathers in one piece.
+/// Parameters a [5] and b [2, 3], of which two ranks have half each, and one coalesced gather for both.
 struct Gathered {
   explicit Gathered(std::vector<std::string> order, std::vector<std::string> stored) {
     std::map<std::string, int> parameters, wholes;
@@ -61,7 +61,7 @@ struct Gathered {
     builder.bucket(Kind::all_gather, {"dp"}, inputs, outputs);
   }
 
-  /// What each rank copies in one run, in elements; checks what is gathered.
+  /// The number of elements that each rank copies in one run; checks the gathered values.
   std::vector<int64_t> packed() const {
     std::vector<int64_t> counts(2);
     runRanks(builder, tensors, [&](Executor &executor) -> Status {
@@ -81,7 +81,7 @@ struct Gathered {
   ScheduleBuilder builder{{{"dp", 2}}};
 };
 
-/// A world that takes notes of buffers.
+/// A world that records registered buffers.
 struct Notes {
   int allocated = 0, freed = 0;
   std::vector<std::pair<std::string, int64_t>> registered; // communicator and bytes
@@ -141,7 +141,7 @@ private:
 } // namespace
 
 TEST(Storages, AGatherReadsParametersWhereTheyLie) {
-  // Rank 0 has 3 + 3 elements, rank 1 has 2 + 3; all 11 are taken apart behind.
+  // Rank 0 has 3 + 3 elements, rank 1 has 2 + 3; afterwards all 11 are unpacked.
   EXPECT_THAT(Gathered({"a", "b"}, {}).packed(), testing::ElementsAre(6 + 11, 5 + 11)) << "each for itself";
   EXPECT_THAT(Gathered({"a", "b"}, {"a", "b"}).packed(), testing::ElementsAre(11, 11));
   EXPECT_THAT(Gathered({"b", "a"}, {"b", "a"}).packed(), testing::ElementsAre(11, 11));
@@ -178,7 +178,7 @@ TEST(Storages, LoadingAgainStaysThere) {
 
 namespace {
 
-/// Inputs x [4] and y [3], whose opposites are addends of both ranks.
+/// Inputs x [4] and y [3], whose negations are addends of both ranks.
 struct Reduced {
   Reduced() {
     for (const auto &[name, dims] : shapes) {
@@ -189,7 +189,7 @@ struct Reduced {
     }
   }
 
-  /// Copies each addend to an accumulator of its own as soon as it is made.
+  /// Copies each addend to its own accumulator as soon as it is computed.
   std::vector<int> accumulated() {
     std::vector<int> made;
     for (size_t i = 0; i < addends.size(); ++i) {

@@ -12,7 +12,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// So many microseconds after a moment long ago.
+/// This many microseconds after a fixed moment in the past.
 Trace::Clock::time_point moment(int64_t time) { return Trace::Clock::time_point(microseconds(1'000'000 + time)); }
 
 nlohmann::json eventsOf(std::span<const Trace> traces) {

@@ -15,7 +15,7 @@ using namespace meshplan;
 
 namespace {
 
-/// loss = sum(w x): the gradient of w is x. Momentum 0.5, on two ranks of which each has half of w.
+/// loss = sum(w x): the gradient of w is x. Momentum 0.5, on two ranks with half of w each.
 class TrainingTest : public testing::Test {
 protected:
   TrainingTest() {
@@ -65,7 +65,7 @@ protected:
     builder.program().updates.push_back(std::move(update));
   }
 
-  /// Runs `body` on each rank behind loading, and returns what the executors hold in the end.
+  /// Runs `body` on each rank after loading, and returns the final values of the executors.
   Tensors train(const std::function<Status(Executor &)> &body) {
     auto artifact = loadSchedule(folder / "test.sched");
     EXPECT_TRUE(artifact.ok()) << artifact.status().message();

@@ -63,7 +63,7 @@ TEST_F(TransferTest, PackAndUnpackArePieceByPiece) {
   for (int round = 0; round < 100; ++round) {
     SliceRanges source = draw(), target = draw();
     at::Tensor from = round % 2 == 0 ? partOf(source) : strided(partOf(source));
-    // What goes to three takers, one after the other.
+    // Pieces for three receivers, one after the other.
     std::vector<Overlap> pieces;
     std::vector<int64_t> wanted;
     std::vector<int64_t> held = elementsIn(source, shape);
@@ -77,7 +77,7 @@ TEST_F(TransferTest, PackAndUnpackArePieceByPiece) {
     auto packed = pack(pieces, wrap(from));
     ASSERT_TRUE(packed.ok()) << packed.status().message();
     EXPECT_TRUE(at::equal(unwrap(*packed), at::tensor(wanted, at::kLong))) << "round " << round;
-    // The last piece is all of the source: unpacked, it is the source again.
+    // The last piece is the whole source: unpacked, it is the source again.
     int64_t count = static_cast<int64_t>(held.size()), begin = static_cast<int64_t>(wanted.size()) - count;
     at::Tensor back = at::empty(sliceShape(source), at::kLong);
     auto last = narrow(*packed, 0, begin, count);
@@ -88,7 +88,7 @@ TEST_F(TransferTest, PackAndUnpackArePieceByPiece) {
 }
 
 TEST_F(TransferTest, UnpackPutsTogetherWhatSeveralGave) {
-  // Columns dealt part by part to three: unpacking gives the whole.
+  // Columns sharded part by part over three ranks: unpacking restores the whole.
   DimSharding columns{.extent = 7, .axes = {{0, 1, 3}}, .unit = 1, .parts = {4, 3}};
   SliceRanges whole = wholeTensor(shape);
   std::vector<Overlap> pieces;

@@ -1,4 +1,4 @@
-//===- bind_test.cpp - plans that are right --------------------------------===//
+//===- bind_test.cpp - valid plans ----------------------------------------===//
 
 #include "test/unit/frontend/models.h"
 

@@ -1,4 +1,4 @@
-//===- coverage_messages_test.cpp - what wrong coverage and ties get -------===//
+//===- coverage_messages_test.cpp - messages about coverage and ties ------===//
 
 #include "test/unit/frontend/message_test.h"
 

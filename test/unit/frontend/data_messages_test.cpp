@@ -1,4 +1,4 @@
-//===- data_messages_test.cpp - what wrong data blocks get ----------------===//
+//===- data_messages_test.cpp - messages about data blocks ----------------===//
 
 #include "test/unit/frontend/message_test.h"
 

@@ -1,4 +1,4 @@
-//===- dim_extents_test.cpp - what the names of dims stand for ------------===//
+//===- dim_extents_test.cpp - extents of named dims -----------------------===//
 
 #include "compiler/frontend/dim_extents.h"
 #include "test/unit/frontend/models.h"

@@ -1,4 +1,4 @@
-//===- evaluate_messages_test.cpp - what wrong sizes and values get --------===//
+//===- evaluate_messages_test.cpp - messages about sizes and values -------===//
 
 #include "test/unit/frontend/message_test.h"
 

@@ -1,4 +1,4 @@
-//===- evaluate_test.cpp - sizes and values --------------------------------===//
+//===- evaluate_test.cpp - sizes and values -------------------------------===//
 
 #include "test/unit/frontend/models.h"
 
@@ -10,7 +10,7 @@ using namespace meshplan::test;
 
 namespace {
 
-/// The sizes of the axes, outermost first; none where the plan is wrong.
+/// The sizes of the axes, outermost first; empty if the plan is invalid.
 std::vector<int64_t> sizes(const std::string &body, std::vector<Definition> definitions = {}) {
   Sources sources;
   Diagnostics diagnostics(sources);

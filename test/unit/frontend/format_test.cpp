@@ -1,4 +1,4 @@
-//===- format_test.cpp - the canonical form --------------------------------===//
+//===- format_test.cpp - the canonical form -------------------------------===//
 
 #include "compiler/frontend/format.h"
 #include "test/unit/frontend/models.h"
@@ -21,7 +21,7 @@ std::string format(const std::string &text) {
   return result.value_or(diagnostics.text());
 }
 
-/// What a plan means, independent of its layout: entries, options and values in canonical spelling.
+/// The content of a plan, independent of its layout: entries, options and values in canonical spelling.
 std::string meaning(const Syntax &syntax) {
   std::string result = syntax.name.text;
   for (const EntryStatement &entry : syntax.entries) {

@@ -1,4 +1,4 @@
-//===- idle_messages_test.cpp - what statements that do nothing get -------===//
+//===- idle_messages_test.cpp - messages about statements without effect --===//
 
 #include "test/unit/frontend/message_test.h"
 

@@ -1,4 +1,4 @@
-//===- init_messages_test.cpp - what wrong initial values get -------------===//
+//===- init_messages_test.cpp - messages about initial values -------------===//
 
 #include "test/unit/frontend/message_test.h"
 

@@ -1,4 +1,4 @@
-//===- message_test.h - exact messages, as a table ---------------*- C++ -*-===//
+//===- message_test.h - exact messages, as a table --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_FRONTEND_MESSAGE_TEST_H
 #define MESHPLAN_TEST_UNIT_FRONTEND_MESSAGE_TEST_H
@@ -9,11 +9,11 @@
 
 namespace meshplan::test {
 
-/// Which two-layer Llama a plan is bound to. Symbolic: batch and sequence are symbols. HeadOnly: the archive freezes
-/// all but lm_head. TwoLosses: `aux` is a scalar, too. NoLoss: `logits` is the only output.
+/// The two-layer Llama to which a plan is bound. Symbolic: batch and sequence are symbols. HeadOnly: the archive
+/// freezes all but lm_head. TwoLosses: `aux` is a scalar, too. NoLoss: `logits` is the only output.
 enum class Model { Llama, Tied, Symbolic, HeadOnly, TwoLosses, NoLoss };
 
-/// A plan and all that is reported for it.
+/// A plan and all of its diagnostics.
 struct MessageCase {
   const char *name;
   const char *plan;

@@ -1,4 +1,4 @@
-//===- microbatch_messages_test.cpp - what wrong microbatches get ---------===//
+//===- microbatch_messages_test.cpp - messages about microbatches ---------===//
 
 #include "test/unit/frontend/message_test.h"
 

@@ -1,4 +1,4 @@
-//===- models.h - small models and plans for front end tests -----*- C++ -*-===//
+//===- models.h - small models and plans for front end tests ----*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_FRONTEND_MODELS_H
 #define MESHPLAN_TEST_UNIT_FRONTEND_MODELS_H
@@ -11,12 +11,12 @@
 
 namespace meshplan::test {
 
-/// A Llama with this many layers: embedding, attention with q, k, v, o, MLP with gate, up, down, norms, lm_head.
-/// Inputs `input_ids` and `labels` [batch, sequence], outputs `loss` and `logits`. With `tied`, embedding and lm_head
-/// share one weight.
+/// A Llama with this many layers: embedding, attention with q, k, v, o, MLP with gate, up, down, norms, lm_head. Inputs
+/// `input_ids` and `labels` [batch, sequence], outputs `loss` and `logits`. With `tied`, embedding and lm_head share
+/// one weight.
 ModelOutline llama(size_t layers, bool tied = false);
 
-/// What happened to a plan: the result, if any, and all diagnostics as text.
+/// The outcome for a plan: the result, if any, and all diagnostics as text.
 struct Outcome {
   std::optional<Syntax> syntax;
   std::optional<BoundPlan> plan;

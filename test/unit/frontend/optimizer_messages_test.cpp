@@ -1,4 +1,4 @@
-//===- optimizer_messages_test.cpp - what wrong optimizers get ------------===//
+//===- optimizer_messages_test.cpp - messages about optimizers ------------===//
 
 #include "test/unit/frontend/message_test.h"
 

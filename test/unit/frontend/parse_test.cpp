@@ -1,4 +1,4 @@
-//===- parse_test.cpp - what a plan says, as written -----------------------===//
+//===- parse_test.cpp - the syntax of a plan ------------------------------===//
 
 #include "test/unit/frontend/models.h"
 
@@ -220,7 +220,7 @@ TEST(Parse, DeepNestingIsAnError) {
   for (int i = 0; i < 100000; ++i)
     sum += "+1";
   EXPECT_FALSE(parse("plan p { let a = " + sum + " }").syntax);
-  // Brackets in comments, in strings, and those that close nothing do not make up for others.
+  // Closing brackets in comments or strings, and unmatched ones, do not compensate for others.
   for (std::string before : {"// " + std::string(100000, ')') + "\n", "/*" + std::string(100000, ')') + "*/",
                              "model \"" + std::string(100000, ')') + "\"\n", std::string(100000, ')')})
     EXPECT_THAT(parse("plan p {\n" + before + "let a = " + std::string(100000, '(')).text,
@@ -234,7 +234,7 @@ TEST(Parse, ManySignsAreAnError) {
               testing::HasSubstr("p.plan:1:218: error: more than 200 minus signs in a row"));
 }
 
-/// The lexer must not follow several ways through each brace.
+/// The lexer must not try several alternatives at each brace.
 TEST(Parse, UnclosedBracesAreReadAtOnce) {
   auto start = std::chrono::steady_clock::now();
   for (std::string piece : {"{", "{a,", "{ a, ", "{0..2,", "{ 0..2 , ", "{a.{0..2 by 2}, ", "{a}{"}) {
@@ -242,7 +242,7 @@ TEST(Parse, UnclosedBracesAreReadAtOnce) {
     for (size_t depth = 0; depth < 190; ++depth)
       line += piece;
     EXPECT_FALSE(parse("plan p {\n" + line + "\n}").syntax);
-    // Closed, each opening brace is one of ten nested ones.
+    // If closed, each opening brace is one of ten nested ones.
     std::string closed;
     for (size_t group = 0; group < 200; ++group)
       closed += "m.{a,{b,{c,{d,{e,{f,{g,{h,{i,{j,k}}}}}}}}}}: replicate\n";

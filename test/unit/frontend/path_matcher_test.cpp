@@ -35,7 +35,7 @@ bool matchesComponents(llvm::ArrayRef<std::string> pattern, llvm::ArrayRef<std::
          matchesComponents(pattern.drop_front(), path.drop_front());
 }
 
-/// The patterns without braces that a pattern stands for.
+/// The patterns without braces to which a pattern expands.
 std::vector<std::string> expanded(const std::string &pattern) {
   size_t open = pattern.find('{');
   if (open == std::string::npos)
@@ -75,7 +75,7 @@ bool matchesNaively(const std::string &pattern, const std::string &path) {
   });
 }
 
-/// All paths of at most three components of these names, the root among them.
+/// All paths of at most three of these names, including the root.
 std::vector<std::string> allPaths() {
   std::vector<std::string> paths = {""}, last = paths;
   for (int length = 1; length <= 3; ++length) {
@@ -113,7 +113,7 @@ TEST(PathMatcher, AgreesWithANaiveMatcherOnAllSmallPatterns) {
 }
 
 TEST(PathMatcher, MayEndInsideAComponentWithDoubleStar) {
-  // What stands before a brace with dots is part of its first component.
+  // Text before a brace that contains dots is part of its first component.
   for (const char *text : {"a{b.**, b}", "{a, b}{.a, b.b}"})
     for (const std::string &path : allPaths())
       ASSERT_EQ(PathMatcher(pattern({text})).matches(path), matchesNaively(text, path))

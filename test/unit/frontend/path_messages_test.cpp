@@ -1,4 +1,4 @@
-//===- path_messages_test.cpp - what wrong paths get -----------------------===//
+//===- path_messages_test.cpp - messages about paths ----------------------===//
 
 #include "test/unit/frontend/message_test.h"
 

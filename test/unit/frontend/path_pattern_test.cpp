@@ -1,4 +1,4 @@
-//===- path_pattern_test.cpp - what patterns match -------------------------===//
+//===- path_pattern_test.cpp - matching of patterns -----------------------===//
 
 #include "test/unit/frontend/patterns.h"
 
@@ -122,7 +122,7 @@ TEST(PathPattern, Problems) {
 }
 
 TEST(PathPattern, RangesAreOfIndicesThatExist) {
-  // Behind the last index there is no number.
+  // After the last index there is no further number.
   EXPECT_TRUE(matches("{9223372036854775806..9223372036854775807}", "9223372036854775807"));
   EXPECT_FALSE(matches("{9223372036854775806..9223372036854775807}", "0"));
   EXPECT_TRUE(matches("{3..9223372036854775807 by 9223372036854775800}", "9223372036854775803"));
@@ -135,7 +135,7 @@ TEST(PathPattern, BracesThatWouldTakeAllMemory) {
   EXPECT_EQ(problem("{0..4999}.{0..4999}"), "error: in the path '{0..4999}.{0..4999}': its braces, with those of the "
                                             "blocks around it, have too many alternatives\n"
                                             "help: write '*' for some of them, or several entries\n");
-  // Braces within braces count as often as they can be chosen.
+  // Nested braces count once per combination.
   for (const char *nested : {"{x.{0..2999}, b}.{y.{0..2999}, d}", "{x.{0..1999}.{0..1999}, y}"})
     EXPECT_THAT(problem(nested), testing::HasSubstr("have too many alternatives")) << nested;
   EXPECT_TRUE(matches("{x.{0..999}, b}.{y.{0..99}, d}", "b.y.7"));

@@ -1,4 +1,4 @@
-//===- schedule_messages_test.cpp - what wrong schedules of lr get --------===//
+//===- schedule_messages_test.cpp - messages about schedules of lr --------===//
 
 #include "test/unit/frontend/message_test.h"
 

@@ -1,4 +1,4 @@
-//===- style_messages_test.cpp - what wrong styles and layouts get ---------===//
+//===- style_messages_test.cpp - messages about styles and layouts --------===//
 
 #include "test/unit/frontend/message_test.h"
 

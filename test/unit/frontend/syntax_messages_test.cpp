@@ -1,4 +1,4 @@
-//===- syntax_messages_test.cpp - what a plan that cannot be read gets -----===//
+//===- syntax_messages_test.cpp - messages about syntax -------------------===//
 
 #include "test/unit/frontend/message_test.h"
 

@@ -1,4 +1,4 @@
-//===- training_messages_test.cpp - what wrong training statements get ----===//
+//===- training_messages_test.cpp - messages about training statements ----===//
 
 #include "test/unit/frontend/message_test.h"
 

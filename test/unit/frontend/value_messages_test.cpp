@@ -1,4 +1,4 @@
-//===- value_messages_test.cpp - what wrong inputs and outputs get ---------===//
+//===- value_messages_test.cpp - messages about inputs and outputs --------===//
 
 #include "test/unit/frontend/message_test.h"
 

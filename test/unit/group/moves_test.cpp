@@ -1,4 +1,4 @@
-//===- moves_test.cpp - operations that are moved with what they need -----===//
+//===- moves_test.cpp - operations that move with their operands ----------===//
 
 #include "compiler/transforms/group/moves.h"
 #include "mlir/IR/Verifier.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace {
 
-/// Operations that are named by their module, each of which reads others.
+/// Operations named by their modules, each of which reads others.
 class Moves : public PlanText {
 protected:
   /// "a: ", "b: a", "c: a b"; all read the argument.

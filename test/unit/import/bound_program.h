@@ -1,4 +1,4 @@
-//===- bound_program.h - small programs and plans for them ------*- C++ -*-===//
+//===- bound_program.h - small programs and their plans ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_IMPORT_BOUND_PROGRAM_H
 #define MESHPLAN_TEST_UNIT_IMPORT_BOUND_PROGRAM_H
@@ -12,7 +12,7 @@
 
 namespace meshplan {
 
-/// A fixture with a program that a test writes value by value, and a plan bound to it. The plan's text begins in line 2
+/// A fixture with a program that a test writes value by value, and a plan bound to it. The plan's text starts in line 2
 /// of `p.plan`.
 class BoundProgram : public testing::Test {
 protected:
@@ -55,7 +55,7 @@ protected:
     return program.nodes.back();
   }
 
-  /// Reads the statements as a plan for the program as it is now; a test failure if they do not fit it.
+  /// Reads the statements as a plan for the current program; a test failure if they do not fit it.
   void bind(const std::string &statements) {
     outline = outlineModel(program);
     const SourceBuffer &source = sources.add("p.plan", "plan p {\n" + statements + "\n}\n");
@@ -66,7 +66,7 @@ protected:
     bound = std::move(*plan);
   }
 
-  /// What was reported: line, message and helps.
+  /// The diagnostics: line, message and helps.
   std::vector<std::string> said() const {
     std::vector<std::string> result;
     for (const Diagnostic &diagnostic : diagnostics.all()) {

@@ -14,7 +14,7 @@ class BuildArguments : public ProgramText {
 protected:
   BuildArguments() { read("x: 4xf32; y: 5xf32; z: 6xf32", {}); }
 
-  /// The dictionary that a node with these arguments gets; "null" if there is none.
+  /// The dictionary for a node with these arguments; "null" if there is none.
   std::string build(std::vector<NamedArgument> arguments) {
     Node node;
     node.arguments = std::move(arguments);
@@ -40,7 +40,7 @@ TEST_F(BuildArguments, ElementTypes) {
                                                  {ScalarType::UInt8, "ui8"},   {ScalarType::Bool, "i1"}};
   for (auto [scalar, name] : cases) {
     EXPECT_EQ(elementType(scalar, &context), type<mlir::Type>(name)) << name;
-    // What an element takes in the archive is what it takes in the IR.
+    // An element has the same size in the archive and in the IR.
     EXPECT_EQ(plan::elementBytes(type<mlir::Type>(name)), scalarTypeSize(scalar)) << name;
   }
   for (ScalarType unknown : {ScalarType::Complex64, ScalarType::Float8E4M3FN, ScalarType::UInt16})

@@ -24,17 +24,17 @@ protected:
   mlir::func::FuncOp function() { return *owner->getOps<mlir::func::FuncOp>().begin(); }
   std::string attributes(unsigned argument) { return print(mlir::Attribute(function().getArgAttrDict(argument))); }
   mlir::Operation *op(unsigned index) { return &*std::next(function().getBody().front().begin(), index); }
-  /// What is left of op `index` behind `plan.call `.
+  /// The rest of op `index` after `plan.call `.
   std::string callText(unsigned index) { return print(*op(index)).substr(print(*op(index)).find("plan.") + 5); }
 
-  /// Input x [8, 6], which `a` multiplies with its weight [4, 6] to y.
+  /// Input x [8, 6], which `a` multiplies by its weight [4, 6] to get y.
   void linear() {
     ValueId x = input("x", {8, 6}), w = parameter("a.weight", {4, 6}), y = value({8, 4});
     node("aten.linear.default", "a", {{"input", x}, {"weight", w}}, {y});
     output("y", y);
   }
 
-  /// x [8], of which a trained weight makes the loss, and whose sum is left in a buffer.
+  /// x [8], from which a trained weight computes the loss, and whose sum is written to a buffer.
   void updatingModel(bool isPersistent) {
     ValueId x = input("x", {8}), w = parameter("a.weight", {8}), y = value({8}), loss = value({}), sum = value({});
     archive::ConstantData zero{ScalarType::Float32, {}, std::vector<uint8_t>(4)};

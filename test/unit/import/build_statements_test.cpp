@@ -1,4 +1,4 @@
-//===- build_statements_test.cpp - what the plan states, as ops -----------===//
+//===- build_statements_test.cpp - statements of a plan as ops ------------===//
 
 #include "bound_program.h"
 #include "compiler/transforms/import/build_statements.h"
@@ -25,7 +25,7 @@ protected:
     output("loss", sum);
   }
 
-  /// The ops that these statements become, as text without their dialect.
+  /// The ops of these statements, as text without their dialect.
   std::vector<std::string> ops(const std::string &statements) {
     bind(statements);
     owner = ModuleOp::create(UnknownLoc::get(&context));
@@ -47,7 +47,7 @@ protected:
     texts.erase(texts.begin());
     return texts;
   }
-  /// The axes of which the only border speaks.
+  /// The axes of the only border.
   std::string along(const std::string &statements) {
     onMesh(statements);
     std::string axes;
@@ -108,7 +108,7 @@ TEST_F(BuildStatements, NamesOfDimsStandForTheirExtents) {
 }
 
 TEST_F(BuildStatements, ALayoutSpeaksOfTheAxesOfItsModule) {
-  // All dims listed: of every axis. Else of those of the module's styles and of its own.
+  // With all dims listed: every axis. Otherwise those of the module's styles and of its own layout.
   EXPECT_EQ(along("a: colwise tp, output [_, _]\nrest: replicate"), "dp tp");
   EXPECT_EQ(along("a: colwise tp, output replicate\nrest: replicate"), "tp");
   EXPECT_EQ(along("a: colwise tp, output split 0 over dp\nrest: replicate"), "dp tp");

@@ -1,4 +1,4 @@
-//===- check_training_mode_test.cpp - a model that trains drops something -===//
+//===- check_training_mode_test.cpp - models in evaluation mode -----------===//
 
 #include "compiler/transforms/import/check_training_mode.h"
 #include "test/unit/import/bound_program.h"

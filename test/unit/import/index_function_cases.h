@@ -1,6 +1,6 @@
-//===- index_function_cases.h - programs and what PyTorch computes --------===//
+//===- index_function_cases.h - programs and PyTorch's results ------------===//
 //
-// The tensor %x [3, 4] has the elements that elementOfX gives.
+// The tensor %x [3, 4] has the elements of elementOfX.
 //
 //===----------------------------------------------------------------------===//
 

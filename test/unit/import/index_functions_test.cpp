@@ -1,8 +1,7 @@
 //===- index_functions_test.cpp - tensors as functions of indices ---------===//
 //
-// Each operator is read as an expression, and the expression computed at every
-// index must be what PyTorch computes. An operator that is read as a leaf of
-// its own fails: it was not understood.
+// Each operator becomes an expression, whose value at every index must be PyTorch's result. An operator that becomes a
+// leaf of its own fails the test: it was not recognized.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +50,7 @@ TEST_P(IndexFunctionCases, AgreesWithPyTorch) {
   mlir::Value value = parse("%x: tensor<3x4xi64>", given.body, given.body.substr(given.body.rfind("tensor<")));
   ASSERT_TRUE(value);
   IndexFunctions functions;
-  // The first leaf that is met is number 0.
+  // The first leaf in reading order has number 0.
   functions.of(function.getArgument(0));
   Expr expr = functions.of(value);
   ASSERT_NE(expr, nullptr);
@@ -113,7 +112,7 @@ TEST_F(IndexFunctionsTest, TensorsWithoutElements) {
             "null");
 }
 
-/// Programs that no model has: types and arguments that do not fit each other must not be understood, nor crash.
+/// Invalid programs: types and arguments that do not fit must neither be recognized nor cause a crash.
 TEST_F(IndexFunctionsTest, ArgumentsThatDoNotFit) {
   for (const char *call : {
            R"("aten.transpose.int"(%x) {self = #base.operand<0>, dim0 = 5 : i64, dim1 = 0 : i64})",

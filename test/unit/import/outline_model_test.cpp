@@ -1,4 +1,4 @@
-//===- outline_model_test.cpp - what a plan can name in an archive --------===//
+//===- outline_model_test.cpp - names of an archive for a plan ------------===//
 
 #include "compiler/transforms/import/outline_model.h"
 #include <gmock/gmock.h>
@@ -84,7 +84,7 @@ TEST_F(OutlineModel, ContainersStandBeforeWhatTheyHold) {
   parameter("model.layers.1.norm.weight");
   parameter("bias");
   outline = outlineModel(program);
-  // The list of layers never ran; layer 1 and its norm only hold a parameter.
+  // The list of layers was never called; layer 1 and its norm only hold a parameter.
   EXPECT_THAT(modules(), ElementsAre(": Model", "model: Inner", "model.layers", "model.layers.0: Layer",
                                      "model.layers.1", "model.layers.1.norm"));
 }
@@ -120,7 +120,7 @@ TEST_F(OutlineModel, PayloadsTellTies) {
 }
 
 TEST_F(OutlineModel, TheFirstNameOfTheArchiveIsThatOfTheTiedParameter) {
-  // The archive has names in the order of named_parameters(); which of the tensors nodes read says nothing.
+  // The archive lists names in the order of named_parameters(); which of the tied tensors nodes read does not matter.
   int32_t embed = scope("embed");
   parameter("head.weight", "weights/0");
   reads(embed, {parameter("embed.weight", "weights/0")});
@@ -131,8 +131,8 @@ TEST_F(OutlineModel, TheFirstNameOfTheArchiveIsThatOfTheTiedParameter) {
 }
 
 TEST_F(OutlineModel, WithoutWeightsTheReadersTell) {
-  // On the meta device all entries have one name. The head has a weight of its own that nobody reads, and reads another
-  // one of the same shape.
+  // On the meta device all entries have the same name. The head's own weight has no reader, and the head reads another
+  // weight of the same shape.
   int32_t embed = scope("embed"), head = scope("head");
   ValueId weight = parameter("embed.weight", "weights/meta");
   parameter("head.weight", "weights/meta");
@@ -146,7 +146,7 @@ TEST_F(OutlineModel, WhatIsUnreadIsNotTiedWithoutReason) {
   int32_t embed = scope("embed"), head = scope("head");
   ValueId weight = parameter("embed.weight");
   parameter("head.bias", "", {4}); // another shape
-  parameter("lone.weight");        // of a module that reads nothing
+  parameter("lone.weight");        // its module reads nothing
   reads(embed, {weight});
   reads(head, {weight});
   outline = outlineModel(program);
@@ -163,7 +163,7 @@ TEST_F(OutlineModel, PayloadsTellTiesOfWhatIsUnread) {
 }
 
 TEST_F(OutlineModel, TwoThatAreReadAreTwo) {
-  // Both names appear in the graph: the exporter did not see one tensor.
+  // Both names appear in the graph, so the exporter did not see a single tensor.
   int32_t embed = scope("embed"), head = scope("head");
   reads(embed, {parameter("embed.weight", "weights/0")});
   reads(head, {parameter("head.weight", "weights/0")});

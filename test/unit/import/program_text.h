@@ -7,11 +7,11 @@
 
 namespace meshplan {
 
-/// A fixture that reads one function. A line of a body is `result = target(operands) {args} : type`, where operands are
-/// written with their types: `1 = aten.neg.default(x: 4xf32) {self = #base.operand<0>} : 4xf32`; `=` args are optional.
+/// A fixture that reads one function. A line of a body is `result = target(operands) {args} : type`, where operands
+/// have their types: `1 = aten.neg.default(x: 4xf32) {self = #base.operand<0>} : 4xf32`; `=` args are optional.
 class ProgramText : public PlanText {
 protected:
-  /// Reads a function with these arguments ("x: 4xf32 {plan.kind = #plan.kind<parameter>}", split by ";").
+  /// Reads a function with these arguments ("x: 4xf32 {plan.kind = #plan.kind<parameter>}", separated by ";").
   void read(llvm::StringRef arguments, llvm::ArrayRef<std::string> lines) {
     std::string text = "func.func @f(";
     llvm::SmallVector<llvm::StringRef> parts;

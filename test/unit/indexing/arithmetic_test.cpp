@@ -1,4 +1,4 @@
-//===- arithmetic_test.cpp - every small linear form against plain numbers ===//
+//===- arithmetic_test.cpp - small linear forms against int64 -------------===//
 
 #include "evaluate.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,7 +21,7 @@ void forEachLinear(ExprBuilder &builder,
               [=](const Coordinates &at) { return a * at[0] + b * at[1] + c; });
 }
 
-/// Both agree at every coordinate, and the bounds hold.
+/// Both have the same value at every coordinate, and the bounds hold.
 void expectSame(Expr expr, const std::function<int64_t(const Coordinates &)> &value) {
   ASSERT_TRUE(expr);
   forEachElement(matrix, [&](const Coordinates &at) {
@@ -87,7 +87,7 @@ TEST(Arithmetic, BoundsOfLinearFormsAreReached) {
 }
 
 TEST(Arithmetic, ALinearFormHasOneNormalForm) {
-  // What is the same function of the coordinates is the same pointer, in whatever order it was put together.
+  // Equal functions of the coordinates are the same pointer, in whatever order they were built.
   ExprBuilder builder;
   Expr x = builder.coordinate(0, matrix[0]), y = builder.coordinate(1, matrix[1]);
   forEachLinear(builder, [&](Expr linear, const auto &value) {

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 using Shape = std::vector<int64_t>;
 
-/// A tensor whose elements are their places in the first one, moved as PyTorch moves it.
+/// A tensor whose elements are their original row-major indices, moved as PyTorch moves them.
 struct Moved {
   Shape shape, elements;
 
@@ -41,7 +41,7 @@ struct Moved {
   }
 };
 
-/// The whole chain as one split, permutation and view.
+/// The whole chain as a single split, permutation and view.
 Shape movedAtOnce(const DimDigits &digits) {
   auto split = digits.splitShape(), order = digits.order();
   Moved moved(Shape(split.begin(), split.end()));

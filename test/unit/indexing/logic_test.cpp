@@ -17,7 +17,7 @@ protected:
 
   Expr flag(int64_t tensor) { return builder.element(tensor, {}, {ExprType::Boolean}); }
 
-  /// The value of a formula for all values of the flags and the coordinate.
+  /// The values of a formula for all values of the flags and the coordinate.
   static Truth truth(Expr formula) {
     Truth values;
     for (int64_t flags = 0; flags < 8; ++flags)
@@ -33,7 +33,7 @@ protected:
     return values;
   }
 
-  /// Atoms and all that `depth` connectives make of them.
+  /// Atoms and all formulas of at most `depth` connectives on them.
   std::vector<Expr> formulas(int depth) {
     std::vector<Expr> all = {flag(0),
                              flag(1),
@@ -111,7 +111,7 @@ TEST_F(LogicTest, ChoicesOfBooleansAreFormulas) {
 }
 
 TEST_F(LogicTest, ChoicesOfIntegersAgreeEverywhere) {
-  // All conditions on the coordinate and all pairs of small linear forms: merging of branches must change no value.
+  // All conditions on the coordinate and all pairs of small linear forms: merging branches must not change a value.
   for (int64_t pin = -1; pin <= 5; ++pin)
     for (Expr condition :
          {builder.equal(at, builder.integer(pin)), builder.atMost(at, builder.integer(pin)),

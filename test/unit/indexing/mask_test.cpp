@@ -1,4 +1,4 @@
-//===- mask_test.cpp - what an attention mask says ------------------------===//
+//===- mask_test.cpp - properties of attention masks ----------------------===//
 
 #include "compiler/indexing/mask.h"
 #include "evaluate.h"
@@ -79,7 +79,7 @@ TEST_F(MaskTest, OtherCoordinatesAreLeftOver) {
 }
 
 TEST_F(MaskTest, TheFormSaysTheSameAsTheCondition) {
-  // Every conjunction of up to three of these, at every coordinate and for two fillings of the tensor.
+  // Every conjunction of up to three of these, at every coordinate and for two contents of the tensor.
   std::vector<Expr> parts = {causal,
                              window(3),
                              window(5),

@@ -1,7 +1,7 @@
 //===- random_expr_test.cpp - the normal form keeps the value -------------===//
 //
-// Draws expressions and builds each twice: with ExprBuilder and as a function
-// that computes in the plain way. Both must agree at every coordinate.
+// Draws expressions and builds each twice: with ExprBuilder, and as a function that evaluates it directly. Both must
+// have the same value at every coordinate.
 //
 //===----------------------------------------------------------------------===//
 

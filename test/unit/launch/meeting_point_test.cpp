@@ -1,4 +1,4 @@
-//===- meeting_point_test.cpp - where ranks without MPI meet --------------===//
+//===- meeting_point_test.cpp - the store address of ranks without MPI ----===//
 
 #include "runtime/launch/meeting_point.h"
 

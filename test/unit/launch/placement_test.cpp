@@ -1,4 +1,4 @@
-//===- placement_test.cpp - what launchers leave in the environment -------===//
+//===- placement_test.cpp - environment variables of launchers ------------===//
 
 #include "runtime/launch/placement.h"
 
@@ -103,14 +103,14 @@ TEST(Placement, WhatIsWrongInASlurmStep) {
             "SLURM_NTASKS is set and SLURM_PROCID is not; help: unset it, or use a launcher that sets both");
   EXPECT_EQ(placementRefusal({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "4"}, {"SLURM_STEP_NUM_TASKS", "4"}}),
             "SLURM_PROCID is 4, SLURM_STEP_NUM_TASKS is 4");
-  // The step counts: a job may have more tasks than this step of it.
+  // The task count of the step is used: the job may have more tasks than this step.
   expectPlace({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_NTASKS", "8"}}, 1,
               2, "SLURM_PROCID and SLURM_STEP_NUM_TASKS");
   expectPlace({{"SLURM_STEP_ID", "0"}}, 0, 1, "");
 }
 
 TEST(Placement, AnotherLauncherMayTellTheSize) {
-  // PMIx has no size of its own: only with it is a process known to be alone.
+  // PMIx itself sets no size: only with another launcher's size is a process known to be alone.
   EXPECT_TRUE(placed({{"PMIX_RANK", "0"}, {"RANK", "0"}, {"WORLD_SIZE", "1"}}).alone());
   EXPECT_EQ(
       placementRefusal({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMIX_RANK", "0"}, {"RANK", "0"}, {"WORLD_SIZE", "3"}}),
@@ -162,7 +162,7 @@ TEST(ChooseBackend, GpusAreReachedOverNccl) {
 }
 
 TEST(ChooseBackend, AScheduleThatCannotBeRead) {
-  // Whoever can read it waits where it is said.
+  // Ranks that can read the schedule wait where this choice says.
   EXPECT_EQ(*chooseBackend("", alone, {}, somewhere), (Connection{Backend::threads, Hosts::threads}));
   EXPECT_EQ(*chooseBackend("", several, {}, somewhere), (Connection{Backend::nccl, Hosts::store}));
   EXPECT_EQ(*chooseBackend("", several, {}, {}), (Connection{Backend::mpi, Hosts::mpi}));
@@ -246,7 +246,7 @@ TEST(ChooseBackend, TorchrunStartsNoMpi) {
   EXPECT_EQ(*chooseBackend("mpi", placed(environment), onCpu, {}), (Connection{Backend::mpi, Hosts::mpi}));
 }
 
-/// MPI would end such a process while it starts.
+/// MPI would abort such a process during its start.
 TEST(ChooseBackend, SrunWithoutMpiIsRefused) {
   Environment environment = {{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}};
   Placement task = placed(environment);

@@ -25,7 +25,7 @@ protected:
     return Job::load(options);
   }
 
-  /// What is printed for two ranks.
+  /// The output for two ranks.
   std::string printed() {
     auto job = load();
     EXPECT_TRUE(job.ok()) << job.status().message();
@@ -127,7 +127,7 @@ TEST_F(JobTest, MemoryAsJson) {
 
 namespace {
 
-/// What is wrong with the files that a run reads and writes; empty if nothing is.
+/// The error in the files that a run reads and writes; empty if there is none.
 class RankFeedsTest : public JobTest {
 protected:
   std::string refusal(const std::string &outputs, const std::string &trace = "") {

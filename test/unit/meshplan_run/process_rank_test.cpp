@@ -13,7 +13,7 @@ namespace {
 /// Rank 0 of a run whose only process is this one.
 class ProcessRankTest : public testing::Test {
 protected:
-  /// The exit status, and what goes to stderr.
+  /// Returns the exit status, and captures stderr.
   int runAll(const ProcessPlace &place, const Command &command) {
     auto runner = [](const RankOptions &options, const RankBody &body) { return runThreads(1, options, body).front(); };
     testing::internal::CaptureStderr();

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// In a process that no launcher has started, whatever started the test.
+/// As in a process without a launcher, whatever started the test.
 class RanksTest : public testing::Test {
 protected:
   RanksTest() {
@@ -29,7 +29,7 @@ protected:
     ::unsetenv("WORLD_SIZE");
   }
 
-  /// The status, and what goes to stderr.
+  /// Returns the status, and captures stderr.
   int run(const Command &command) {
     testing::internal::CaptureStderr();
     int status = runCommand(options, workload, command);
@@ -85,7 +85,7 @@ TEST_F(RanksTest, WhatTheEnvironmentContradicts) {
   EXPECT_EQ(run(never), 1);
   EXPECT_THAT(errors, testing::StartsWith("meshplan-run: error: --backend threads runs all ranks in one process, but "
                                           "this is rank 1 of 4"));
-  // This test is linked as a build without MPI is.
+  // This test is linked like a build without MPI.
   options.backend = "";
   EXPECT_EQ(run(never), 1);
   EXPECT_EQ(errors,

@@ -13,7 +13,7 @@ using Clock = Trace::Clock;
 
 Clock::time_point moment(int64_t milliseconds) { return Clock::time_point(std::chrono::milliseconds(milliseconds)); }
 
-/// A report with one event from `begin` on, of a machine whose clock shows `now` when all meet.
+/// A report with one event at `begin`, from a machine whose clock shows `now` when all ranks meet.
 RankReport reportWith(const std::string &machine, int64_t now, int64_t begin, int64_t peak = 0) {
   RankReport report;
   report.memory = {{10, 20, 30}, {peak, 0}};
@@ -22,7 +22,7 @@ RankReport reportWith(const std::string &machine, int64_t now, int64_t begin, in
   return report;
 }
 
-/// Milliseconds from the first event of all ranks to the first of each.
+/// Milliseconds from the first event of all ranks to the first event of each.
 std::vector<double> beginnings(const Reports &reports) {
   TemporaryDirectory folder;
   EXPECT_TRUE(writeTraces(folder / "t.json", reports.traces).ok());
@@ -64,7 +64,7 @@ TEST(ReportsTest, TextsThatAreNoReport) {
 TEST(ReportsTest, RanksOfOneMachineShareItsClock) {
   Reports reports;
   EXPECT_FALSE(reports.here());
-  // They read the clock at slightly different moments; their traces are right as they are.
+  // Ranks of one machine read its clock at slightly different moments; their traces need no correction.
   reports.add(reportWith("a", 1000, 100));
   reports.add(reportWith("a", 1003, 130));
   EXPECT_TRUE(reports.here());

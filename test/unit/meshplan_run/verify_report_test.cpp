@@ -1,4 +1,4 @@
-//===- verify_report_test.cpp - what verify has found ---------------------===//
+//===- verify_report_test.cpp - findings of verify ------------------------===//
 
 #include "tools/meshplan_run/verify_report.h"
 

@@ -1,7 +1,7 @@
 //===- lower_reshards_test.cpp - every reshard becomes collectives --------===//
 //
-// That the steps bring each rank what it needs is tested with planReshard; here
-// the verifiers of the collectives have the last word on what is written.
+// The tests of planReshard check that the steps give each rank its target; here the verifiers of the collectives check
+// the ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ protected:
     digits = {axis("a"), axis("b"), axis("c", 1, 2), axis("c", 2, 2)};
   }
 
-  /// Puts a function with one reshard into the module and lowers it.
+  /// Adds a function with one reshard to the module and lowers it.
   void lower(ArrayRef<int64_t> shape, ShardingAttr from, ShardingAttr to) {
     for (auto old : llvm::make_early_inc_range(owner->getOps<func::FuncOp>()))
       old.erase();
@@ -41,7 +41,7 @@ protected:
     EXPECT_TRUE(succeeded(manager.run(*owner))) << print(from) << " to " << print(to);
   }
 
-  /// Each op but the return reads the one before it, and keeps the statement.
+  /// Each op but the return reads the previous one, and keeps the statement.
   void checkChain(ShardingAttr from, ShardingAttr to) {
     Value value = argument(0);
     for (Operation &op : function().getBody().front().without_terminator()) {

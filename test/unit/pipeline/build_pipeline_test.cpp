@@ -1,4 +1,4 @@
-//===- build_pipeline_test.cpp - which passes make a phase ----------------===//
+//===- build_pipeline_test.cpp - the passes of a phase --------------------===//
 
 #include "compiler/pipeline/build_pipeline.h"
 #include "mlir/IR/MLIRContext.h"
@@ -13,7 +13,7 @@ namespace {
 
 const Phase phases[] = {Phase::import, Phase::place, Phase::propagate, Phase::partition, Phase::schedule};
 
-/// The passes of a phase, as meshplan-opt is told them.
+/// The passes of a phase, in the form of meshplan-opt's options.
 std::string textOf(MLIRContext &context, Phase phase, const PipelineOptions &options) {
   PassManager manager(&context);
   buildPhase(manager, phase, options);

@@ -19,13 +19,13 @@ using testing::IsEmpty;
 
 namespace {
 
-/// The plan p.plan beside the archive m.pt2, in which `proj` multiplies x [2, 3] with its weight [4, 3].
+/// The plan p.plan beside the archive m.pt2, in which `proj` multiplies x [2, 3] by its weight [4, 3].
 class Compile : public testing::Test {
 protected:
   Compile() { save("m.pt2", archive::testing::linearModel()); }
 
   void save(const std::string &name, const TestModel &model) { archive::testing::saveModel(directory / name, model); }
-  /// A compilation of these statements on the model; they begin in line 3.
+  /// A compilation of these statements for the model; they start in line 3.
   std::unique_ptr<Compilation> compilation(const std::string &statements, std::vector<Definition> definitions = {},
                                            bool strict = false, const std::string &device = "cpu") {
     return of("plan p {\nmodel \"m.pt2\"\n" + statements + "\n}\n", std::move(definitions), strict, device);
@@ -35,7 +35,7 @@ protected:
     return std::make_unique<Compilation>(
         CompileOptions{directory / "p.plan", plan, std::move(definitions), strict, device});
   }
-  /// What was reported, with the lines of the plan: messages, notes and helps.
+  /// The diagnostics, with lines of the plan: messages, notes and helps.
   std::vector<std::string> said(Compilation &compilation) {
     std::vector<std::string> result;
     for (const meshplan::Diagnostic &diagnostic : compilation.diagnostics().all()) {
@@ -168,7 +168,7 @@ TEST_F(Compile, DefinitionsAreTakenOver) {
 }
 
 TEST_F(Compile, WhatAPassReportsIsSaidOfThePlan) {
-  // Of 4 features each of 6 ranks cannot have any.
+  // 4 features are too few for 6 ranks.
   auto compiled = compilation("mesh tp = 6\nproj: replicate,\n  output split 1 over tp");
   EXPECT_FALSE(compiled->run(Phase::schedule));
   ASSERT_FALSE(compiled->diagnostics().all().empty());
@@ -224,8 +224,8 @@ TEST_F(Compile, AnExtentOutOfRangeIsSaidWhereThePlanGivesIt) {
   EXPECT_FALSE(plain->run(Phase::import));
   const std::string help = "help: choose an extent in this range or export with another range";
   EXPECT_THAT(said(*plain), ElementsAre("4: dim 0 of input 'x' is 9, but the model was exported for 2 to 8", help));
-  // The options of the command line that it comes from are named, also behind other names, and each once; not those of
-  // another dim.
+  // The message names the command-line options from which the extent comes, also through other names, and each once;
+  // options for another dim are not named.
   auto defined = compilation("let rows = 1; let half = 2; let other = 2\nlet all = rows * half + rows\n"
                              "input x: [batch = all, width = other]\nrest: replicate",
                              {{"half", "4"}, {"other", "3"}, {"rows", "2"}});
@@ -236,7 +236,7 @@ TEST_F(Compile, AnExtentOutOfRangeIsSaidWhereThePlanGivesIt) {
 }
 
 TEST_F(Compile, AnArtifactIsMarkedWithAllThatMakesIt) {
-  // The only text of 64 hexadecimal digits in it.
+  // The only text of 64 hexadecimal digits in the artifact.
   auto fingerprint = [&](const std::string &statements, std::vector<Definition> definitions,
                          llvm::StringRef version = "1", const std::string &device = "cpu") {
     auto compiled = compilation(statements, std::move(definitions), false, device);
@@ -258,12 +258,12 @@ TEST_F(Compile, AnArtifactIsMarkedWithAllThatMakesIt) {
   EXPECT_NE(fingerprint(plan + " ", {}), first);
   EXPECT_NE(fingerprint(plan, {}, "2"), first);
   EXPECT_NE(fingerprint(plan, {}, "1", "cuda"), first);
-  // Another archive of the same program: only what it says of source lines differs.
+  // Another archive of the same program: it differs only in its source lines.
   TestModel other = archive::testing::linearModel();
   other.graph.json["nodes"][0]["metadata"]["stack_trace"] = "";
   save("m.pt2", other);
   EXPECT_NE(fingerprint(plan, {}), first);
-  // A graph is not all: values that are no weights are compiled into the program.
+  // The graph alone does not suffice: values of constants are compiled into the program.
   std::set<std::string> prints;
   for (const char *bytes : {"abcd", "abce"}) {
     TestModel constant = archive::testing::linearModel();

@@ -11,7 +11,7 @@ namespace {
 /// Programs of an input x and parameters w and b; the features are those of w.
 class FeatureDims : public ProgramText {
 protected:
-  /// "output input; activations", each dim or "-"; an activation is its place in the body, its operand and its dim.
+  /// "output input; activations", each dim or "-"; an activation is its call's index, its operand and its dim.
   std::string features(llvm::StringRef arguments, std::vector<std::string> lines, llvm::StringRef path = "m") {
     read(arguments, lines);
     for (CallOp call : function().getOps<CallOp>())
@@ -93,7 +93,7 @@ TEST_F(FeatureDims, ABiasHasOutputsOnly) {
 }
 
 TEST_F(FeatureDims, AnEmbeddingIsLookedUp) {
-  // The vocabulary is summed over when it is divided; the features are in the result.
+  // If the vocabulary is sharded, the result is a sum over it; the features are in the result.
   EXPECT_EQ(features(arguments("2x5xi64", "32x6xf32"),
                      {"y = aten.embedding.default(w: 32x6xf32, x: 2x5xi64) {weight = #base.operand<0>, indices = "
                       "#base.operand<1>} : 2x5x6xf32"}),
@@ -101,7 +101,7 @@ TEST_F(FeatureDims, AnEmbeddingIsLookedUp) {
 }
 
 TEST_F(FeatureDims, AScaleOfActivationsHasNone) {
-  // Each feature of the weight is one of the activation: it is no output of its own.
+  // Each feature of the weight scales one of the activation: the product has no new output feature.
   EXPECT_EQ(features(arguments("2x6xf32", "6xf32"),
                      {"y = aten.mul.Tensor(x: 2x6xf32, w: 6xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
                       "2x6xf32"}),
@@ -148,7 +148,7 @@ TEST_F(FeatureDims, EveryCallOfTheModuleCounts) {
 }
 
 TEST_F(FeatureDims, AUseThatDisagreesWithTheFirstDoesNotCount) {
-  // Tied embeddings: the table is looked up first, and multiplied with at the end.
+  // Tied embeddings: first the table is looked up, and at the end it is multiplied.
   std::string x = "x: 2x5xi64 {plan.kind = #plan.kind<input>}; w: 32x6xf32 {plan.kind = #plan.kind<parameter>}";
   EXPECT_EQ(features(x, {"e = aten.embedding.default(w: 32x6xf32, x: 2x5xi64) {weight = #base.operand<0>, indices = "
                          "#base.operand<1>} : 2x5x6xf32",

@@ -1,7 +1,7 @@
-//===- made_weights_test.cpp - features of what makes a weight ------------===//
+//===- made_weights_test.cpp - features of factors of a weight ------------===//
 //
-// The factors of a weight [4, 6] that is [out, in] to the linear operator at the
-// end, and the fans that follow; worked out by hand.
+// The factors of a weight [4, 6] that is [out, in] for the linear operator at the end, and the resulting fans; derived
+// by hand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ namespace {
 
 class MadeWeights : public ProgramText {
 protected:
-  /// Reads a program of an input x: 2x6 and these parameters. Calls are of the module "m", or of the one that is
-  /// written in front of their line as "[path]".
+  /// Reads a program with an input x: 2x6 and these parameters. Calls are in module "m", or in the module that precedes
+  /// their line as "[path]".
   void program(llvm::StringRef parameters, std::vector<std::string> lines) {
     std::string arguments = "x: 2x6xf32 {plan.kind = #plan.kind<input>}";
     llvm::SmallVector<llvm::StringRef> parts;
@@ -37,8 +37,8 @@ protected:
       call.setModule(module);
   }
 
-  /// "output input; in/out" of parameter `index`: dims, in parentheses if only another factor of a product has the
-  /// features, and fans.
+  /// "output input; in/out" of parameter `index`: dims, in parentheses if the features belong to another factor of a
+  /// product, and fans.
   std::string features(unsigned index, llvm::StringRef path = "m") {
     auto parameter = llvm::cast<mlir::BlockArgument>(argument(index));
     FeatureUse use = FeatureSearch(function()).find(parameter, path);
@@ -82,7 +82,7 @@ TEST_F(MadeWeights, AFactorOfAProductHasFansOfItsOwn) {
   EXPECT_EQ(features(1), "0 1; 6/4");
   EXPECT_EQ(features(2), "0 (1); 2/4");
   EXPECT_EQ(features(3), "(0) 1; 6/2");
-  // The module that holds a factor has no operators of its own.
+  // The module that owns a factor has no operators of its own.
   EXPECT_EQ(features(3, "adapter"), "(0) 1; 6/2");
 }
 
@@ -102,7 +102,7 @@ TEST_F(MadeWeights, AFactorInTheMiddleIsReadFromBothSides) {
 }
 
 TEST_F(MadeWeights, WhatMeetsAnActivationCountsForMore) {
-  // The gram matrix comes first in the program.
+  // The Gram matrix comes first in the program.
   program("w: 6x6xf32", {"t = aten.t.default(w: 6x6xf32) {self = #base.operand<0>} : 6x6xf32",
                          binary("g", "mm.default", "t: 6x6xf32, w: 6x6xf32", "mat2", "6x6xf32"),
                          binary("v", "sub.Tensor", "w: 6x6xf32, g: 6x6xf32", "other", "6x6xf32"),
@@ -152,7 +152,7 @@ TEST_F(MadeWeights, SeveralContractedDimsCountTogether) {
                            "y = aten.einsum.default(v: 2x2x3xf32, w: 2x3x4xf32) {equation = \"nhd,hdo->no\", tensors = "
                            "[#base.operand<0>, #base.operand<1>]} : 2x4xf32"});
   EXPECT_EQ(features(1), "2 0; 6/4");
-  // Experts are no features: each has all of them.
+  // Experts are not features: each has all features.
   program("w: 5x6x4xf32", {"y = aten.einsum.default(x: 2x6xf32, w: 5x6x4xf32) {equation = \"ni,eio->eno\", tensors = "
                            "[#base.operand<0>, #base.operand<1>]} : 5x2x4xf32"});
   EXPECT_EQ(features(1), "2 1; 6/4");
@@ -175,7 +175,7 @@ TEST_F(MadeWeights, ConvolutionsCountTheirGroupsAndWindows) {
 }
 
 TEST_F(MadeWeights, AWindowIsFollowedToo) {
-  // A standardised weight: what is subtracted tells of its own dims only.
+  // A standardized weight: a subtracted tensor has only its own dims.
   program("w: 4x3x2xf32",
           {"m = aten.mean.dim(w: 4x3x2xf32) {self = #base.operand<0>, dim = [1, 2], keepdim = true} : 4x1x1xf32",
            binary("s", "sub.Tensor", "w: 4x3x2xf32, m: 4x1x1xf32", "other", "4x3x2xf32"),
@@ -193,7 +193,7 @@ TEST_F(MadeWeights, OfLinearWithOneFeatureNeitherSideIsMissing) {
 }
 
 TEST_F(MadeWeights, AProjectionOfConstantDataIsOne) {
-  // Positions are projected by the module, and their scores are contracted elsewhere.
+  // The module projects positions, and another module contracts their scores.
   std::vector<std::string> lines = {
       "[pos] p = aten.linear.default(t: 5x3xf32, w: 6x3xf32) {input = #base.operand<0>, weight = #base.operand<1>} : "
       "5x6xf32",
@@ -201,7 +201,7 @@ TEST_F(MadeWeights, AProjectionOfConstantDataIsOne) {
       "2x5xf32"};
   program("w: 6x3xf32; t: 5x3xf32", lines);
   EXPECT_EQ(features(1, "pos"), "0 1; 3/6");
-  // A module that holds the weight and nothing else leaves it to where it is read: there it is a factor of a product.
+  // A module without operators leaves the weight to its readers: there it is a factor of a product.
   EXPECT_EQ(features(1, "other"), "(1) 0; 6/3");
 }
 
@@ -209,7 +209,7 @@ TEST_F(MadeWeights, AProjectionOfConstantDataIsOne) {
 // Weights that activations have scaled
 //===----------------------------------------------------------------------===//
 
-/// y = w' x for each sample, of a weight [2, 4, 6].
+/// y = w' x for each sample, from a weight [2, 4, 6].
 std::string ofSamples(const std::string &weight) {
   return "y = aten.einsum.default(" + weight +
          ": 2x4x6xf32, x: 2x6xf32) {equation = \"boi,bi->bo\", tensors = [#base.operand<0>, #base.operand<1>]} : "

@@ -1,4 +1,4 @@
-//===- border_help_test.cpp - the border at which a value can be laid out -===//
+//===- border_help_test.cpp - borders for the layout of a value -----------===//
 
 #include "compiler/transforms/propagate/border_help.h"
 #include "plan_function.h"
@@ -12,7 +12,7 @@ namespace {
 
 class BorderHelp : public PlanFunction {
 protected:
-  /// Calls of one operand each: "module", its operand's name and what follows the module.
+  /// Calls with one operand each: "module", the name of its operand and the text after the module.
   static std::string call(llvm::StringRef result, llvm::StringRef operand, llvm::StringRef module,
                           llvm::StringRef runs = "") {
     std::string place = module.empty() ? "" : (" in \"" + module + "\"").str();
@@ -21,7 +21,7 @@ protected:
         .str();
   }
 
-  /// The help for the operand of the call number `user`.
+  /// The help for the operand of call `user`.
   std::string whole(llvm::StringRef body, unsigned user) {
     read(("%x: " + type + " {plan.kind = #plan.kind<input>, plan.names = [\"x\"]}, %y: " + type +
           " {plan.kind = #plan.kind<input>, plan.names = [\"y\"]}, %w: " + type +
@@ -32,7 +32,7 @@ protected:
     return wholeAtBorder(calls[user]->getOpOperand(0), stated());
   }
 
-  /// Of all stated layouts of the function, as if they had been obeyed.
+  /// All stated layouts of the function, as if they had been applied.
   StatedLayouts stated() {
     StatedLayouts layouts;
     for (auto constrain : function().getOps<ConstrainOp>())
@@ -40,7 +40,7 @@ protected:
     return layouts;
   }
 
-  /// "%result" is "%operand", stated as an input of the module; of an empty one it is no input.
+  /// "%result" is "%operand", constrained as an input of the module; with an empty module it is not an input.
   std::string statement(llvm::StringRef result, llvm::StringRef operand, llvm::StringRef module) {
     std::string mark = module.empty() ? "" : (" {plan.input_of = \"" + module + "\"}").str();
     return ("%" + result + " = plan.constrain %" + operand + " <[{}, {}]> along [] as \"stated\"" + mark + " : " +

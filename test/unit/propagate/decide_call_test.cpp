@@ -1,4 +1,4 @@
-//===- decide_call_test.cpp - which factors a call divides ----------------===//
+//===- decide_call_test.cpp - which factors of a call are sharded ---------===//
 //
 // Each expected layout is derived by hand from what the operator computes.
 //
@@ -116,7 +116,7 @@ TEST_F(DecideCall, AFinerLayoutThatStartsAlikeIsTaken) {
 }
 
 TEST_F(DecideCall, WhatIsMinorToATakenAxisIsNotDividedAlone) {
-  // dp divides the rows; the columns over tp alone would be other ones than those over dp and tp.
+  // dp shards the rows; the columns over tp alone would differ from those over dp and tp.
   constexpr char types[] = R"((tensor<8x8xf32, #plan.sharding<[{"dp"}, {}]>>,
                                tensor<8x8xf32, #plan.sharding<[{}, {"dp", "tp"}]>>) -> tensor<8x8xf32>)";
   EXPECT_EQ(decide("aten.add.Tensor", binary, types), R"([{"dp"}, {}], [{"dp"}, {}] -> [{"dp"}, {}])");
@@ -144,14 +144,14 @@ TEST_F(DecideCall, AddendsAreNamedInTheOrderOfTheMesh) {
 }
 
 TEST_F(DecideCall, AFinerLayoutOfOtherShardsIsNotTaken) {
-  // 36 rows are 18 + 18; as 9 heads of 4 they are 20 + 16, each of which is divided on.
+  // 36 rows are 18 + 18; as 9 heads of 4 they are 20 + 16, each of which is sharded further.
   constexpr char types[] = R"((tensor<36xf32, #plan.sharding<[{"dp"}]>>,
                                tensor<36xf32, #plan.sharding<[{"dp", "tp", unit 4}]>>) -> tensor<36xf32>)";
   EXPECT_EQ(decide("aten.add.Tensor", binary, types), R"([{"dp"}], [{"dp"}] -> [{"dp"}])");
 }
 
 TEST_F(DecideCall, WhatRanksShareIsAddedOnce) {
-  // Two heads of 4 for four ranks: two ranks hold the same head, and the addends of both would count it twice.
+  // Two heads of 4 for four ranks: two ranks have the same head, and a sum of both addends would count it twice.
   EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #base.operand<0>, dim = [1]}",
                    R"((tensor<6x8xf32, #plan.sharding<[{}, {"tp", unit 4, repeat 2}]>>) -> tensor<6xf32>)"),
             R"([{}, {"tp", unit 4}] -> [{}], partial = sum {"tp"})");
@@ -200,7 +200,7 @@ TEST_F(DecideCall, WhatArrivesPartialStaysPartial) {
 }
 
 TEST_F(DecideCall, WhatNeighboursShareIsNotAddedByEach) {
-  // Two ranks hold each of the two heads of 4 elements.
+  // Two ranks have each of the two heads of 4 elements.
   constexpr char shared[] = R"((tensor<2x8xf32, #plan.sharding<[{}, {"tp", unit 4, repeat 2}]>>) -> tensor<2x)";
   EXPECT_EQ(decide("aten.neg.default", unary, std::string(shared) + "8xf32>"),
             R"([{}, {"tp", unit 4, repeat 2}] -> [{}, {"tp", unit 4, repeat 2}])");
@@ -225,7 +225,7 @@ TEST_F(DecideCall, AddendsAreAddedToAddends) {
 }
 
 TEST_F(DecideCall, ADimThatTheResultCannotExpressIsGivenUp) {
-  // The columns of a matrix are not a range of its elements; its rows are.
+  // Columns of a matrix are not a range of its elements; rows are.
   constexpr char view[] = "{self = #base.operand<0>, size = [32]}";
   EXPECT_EQ(
       decide("aten.view.default", view, R"((tensor<8x4xf32, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<32xf32>)"),
@@ -236,7 +236,7 @@ TEST_F(DecideCall, ADimThatTheResultCannotExpressIsGivenUp) {
 
 TEST_F(DecideCall, JoinedPiecesAreDividedTogether) {
   constexpr char cat[] = "{tensors = [#base.operand<0>, #base.operand<1>]}";
-  // Each rank joins its part of each: that is a tensor of two parts, divided part by part.
+  // Each rank joins its shards of both: the result is a tensor of two parts, sharded part by part.
   EXPECT_EQ(decide("aten.cat.default", cat,
                    R"((tensor<8xf32, #plan.sharding<[{"tp"}]>>, tensor<4xf32, #plan.sharding<[{"tp"}]>>)
                       -> tensor<12xf32>)"),
@@ -258,7 +258,7 @@ TEST_F(DecideCall, TheSourceOfAFactorIsTheFirstThatDividedIt) {
 }
 
 TEST_F(DecideCall, AnAxisThatCutsAHeadIsNamed) {
-  // 24 columns over 4 ranks are 6 columns each, and a head has 4: ranks would share heads.
+  // 24 columns over 4 ranks are 6 columns each, but a head has 4: ranks would share heads.
   constexpr char view[] = "{self = #base.operand<0>, size = [6, 4]}";
   constexpr char types[] = R"((tensor<24xf32, #plan.sharding<[{"tp"}]>>) -> tensor<6x4xf32>)";
   CallDecision decision = run("aten.view.default", view, types);
@@ -271,7 +271,7 @@ TEST_F(DecideCall, AnAxisThatCutsAHeadIsNamed) {
 }
 
 TEST_F(DecideCall, AnAxisLargerThanAFactorIsCutIntoDigits) {
-  // Two heads for four ranks: pairs of ranks divide a head.
+  // Two heads for four ranks: pairs of ranks split a head.
   constexpr char view[] = "{self = #base.operand<0>, size = [2, 4]}";
   constexpr char types[] = R"((tensor<8xf32, #plan.sharding<[{"tp"}]>>) -> tensor<2x4xf32>)";
   CallDecision decision = run("aten.view.default", view, types);
@@ -293,7 +293,7 @@ TEST_F(DecideCall, PartsAreSharedPartByPart) {
             R"([{}, {"tp", parts [8, 2]}] -> [{}], partial = sum {"tp"})");
 }
 
-/// What neighbours share is no other maximum, but the collective asks for nothing twice.
+/// Shared elements would not change the maximum, but the collective needs no duplicates.
 TEST_F(DecideCall, AMaximumTakesThemFromOneRankToo) {
   EXPECT_EQ(decide("aten.amax.default", "{self = #base.operand<0>, dim = [1]}",
                    R"((tensor<8x2xf32, #plan.sharding<[{}, {"tp", repeat 2}]>>) -> tensor<8xf32>)"),

@@ -18,7 +18,7 @@ protected:
       %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
       %1 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>)") {}
 
-  /// Decides the argument, whose tp is caused by line 3 and dp by line 4.
+  /// Decides the argument; line 3 causes its tp, and line 4 its dp.
   void decideWithCauses(StringRef layout) {
     layouts.decide(argument(0), sharding(layout));
     layouts.setCause(argument(0), axis("tp"), cause(3));
@@ -84,7 +84,7 @@ TEST_F(LayoutsTest, AReshardStandsBeforeItsUserAndNamesItsCause) {
 TEST_F(LayoutsTest, TheCheapestVersionIsTheSource) {
   layouts.decide(argument(0), sharding("[{\"tp\"}, {}]"));
   Value whole = layouts.obtain(argument(0), sharding("[{}, {}]"), op(0), cause(1));
-  // From the whole it is a slice; from the shards of tp it would be a gather.
+  // From the replicated value it is a slice; from the shards over tp it would be a gather.
   auto sliced = layouts.obtain(argument(0), sharding("[{}, {\"dp\"}]"), op(2), cause(2)).getDefiningOp<ReshardOp>();
   EXPECT_EQ(sliced.getInput(), whole);
 }

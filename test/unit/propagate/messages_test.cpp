@@ -1,4 +1,4 @@
-//===- messages_test.cpp - what propagation reports -----------------------===//
+//===- messages_test.cpp - messages of propagation ------------------------===//
 
 #include "compiler/transforms/propagate/messages.h"
 #include "mlir/IR/Location.h"
@@ -12,12 +12,12 @@ using testing::ElementsAre;
 
 namespace {
 
-/// Calls of modules on dp = 2 and tp = 4. Statements are at `stated`, lines of a file of their own.
+/// Calls of modules on dp = 2 and tp = 4. Statements are located in `stated`, lines of a separate file.
 class Messages : public PlanFunction {
 protected:
   Location stated(unsigned line = 3) { return FileLineColLoc::get(&context, "p.plan", line, 1); }
 
-  /// What a function reports: `error p.plan:3: text`, and notes behind it.
+  /// The diagnostics of a function: `error p.plan:3: text`, followed by its notes.
   std::vector<std::string> said(llvm::function_ref<void()> report) {
     std::vector<std::string> result;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -36,14 +36,14 @@ protected:
     return line ? " " + line.getFilename().str() + ":" + std::to_string(line.getLine()) : "";
   }
 
-  /// A statement that divides features, `colwise` or another style.
+  /// A statement that shards features, `colwise` or another style.
   DividingStatement statement(llvm::StringRef style = "colwise") {
     styles = module(("plan.mesh [#base.mesh_axis<\"tp\" = 4>]\nplan.style \"m\" " + style +
                      " [#plan.axis<\"tp\">] as \"" + style + " tp\"\n")
                         .str());
     return {stated(), *styles->getOps<StyleOp>().begin()};
   }
-  /// What is said of the first call, one of whose operand's dims cannot be divided over tp at this factor of it.
+  /// The diagnostics for the first call, which blocks sharding one of its operand's dims over tp at this factor.
   std::vector<std::string> blocked(const DividingStatement &statement, unsigned dim, unsigned place = 0,
                                    unsigned at = 0, unsigned index = 0, bool isCounted = false) {
     CallView view = CallView::of(call(at));
@@ -122,7 +122,7 @@ TEST_F(Messages, PartsThatAreTooSmallForTheAxis) {
 }
 
 TEST_F(Messages, OneHeadOfAProjectionHasNoParts) {
-  // Heads that are counted and then go to an operator as they are, and parts that are taken one by one.
+  // Heads that a view counts before an operator reads them unchanged, and parts that are selected one by one.
   const std::string type = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [8, 8, 8]}]>>)";
   read("%x: " + type, viewOf(type, "4, 6", "4x6"));
   std::vector<std::string> heads = blocked(statement(), 1, 0, 1);
@@ -208,7 +208,7 @@ TEST_F(Messages, PartsAreCalledByTheAttentionBehindThem) {
            "v) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in \"attn\" : (" + heads + ") -> " + heads +
            "\n";
   };
-  // The third is multiplied with weights before an attention reads it: its parts are no heads.
+  // The third is multiplied by weights before an attention reads it: its parts are not heads.
   read("%x: " + type + ", %y: " + type + ", %z: " + type + ", %w: tensor<4x4xf32>",
        view("%q", "%x") + view("%k", "%y") + view("%o", "%z") +
            "%p = plan.call \"aten.linear.default\"(%ot, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "
@@ -239,7 +239,7 @@ TEST_F(Messages, CountedElementsTakeNoParts) {
       << "without parts that is no matter";
 }
 
-/// A split of %x in parts of 8, 4 and 4, in a module, of a value that another module made or that is an argument.
+/// A split of %x in parts of 8, 4 and 4, in a module; %x is an argument or the result of another module.
 std::string splitIn(const std::string &module, const std::string &producer, const std::string &type) {
   std::string from = producer.empty() ? "%x" : "%0";
   std::string made = producer.empty() ? ""

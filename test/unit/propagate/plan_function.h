@@ -12,7 +12,7 @@ class PlanFunction : public PlanText {
 protected:
   explicit PlanFunction(llvm::StringRef arguments = "", llvm::StringRef body = "") { read(arguments, body); }
 
-  /// Reads another function: its arguments and its body, of which the last op is the return.
+  /// Reads another function: its arguments and its body, which ends with the return.
   void read(llvm::StringRef arguments, llvm::StringRef body) {
     readOnMesh(2, 4, ("func.func @f(" + arguments + ") {\n" + body + "\nreturn\n}").str());
   }

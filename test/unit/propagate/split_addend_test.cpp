@@ -129,7 +129,7 @@ TEST_F(SplitAddendTest, ScaledAddmmIsNotSplit) {
 }
 
 TEST_F(SplitAddendTest, ABiasOfChannelsIsViewedFirst) {
-  // A convolution adds its bias to dim 1: the sum needs it as [6, 1].
+  // A convolution adds its bias along dim 1: the sum needs it as [6, 1].
   read(
       R"(%x: tensor<2x4x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>, %w: tensor<6x4x1xf32, #plan.sharding<[{}, {"tp"}, {}]>>,
           %b: tensor<6xf32, #plan.sharding<[{}]>>)",

@@ -1,4 +1,4 @@
-//===- split_shared_sums_test.cpp - addends of what ranks share -----------===//
+//===- split_shared_sums_test.cpp - addends of shared heads ---------------===//
 
 #include "compiler/transforms/propagate/split_shared_sums.h"
 #include "plan_function.h"
@@ -12,7 +12,7 @@ namespace {
 
 class SplitSharedSums : public PlanFunction {
 protected:
-  /// Reads the backward pass of an attention of 4 heads of queries whose layouts are these, decides it and splits it.
+  /// Reads the backward pass of an attention of 4 query heads with these layouts, decides it and splits it.
   bool split(int64_t keyHeads, llvm::StringRef queries, llvm::StringRef keys, llvm::StringRef more = "") {
     auto tensor = [](int64_t heads, llvm::StringRef dims, llvm::StringRef layout) {
       return ("tensor<2x" + llvm::Twine(heads) + dims + "xf32" +
@@ -62,7 +62,7 @@ TEST_F(SplitSharedSums, WhatNeighboursShareIsAddedUpBehind) {
   EXPECT_EQ(reader.getOperand(0).getDefiningOp<CallOp>().getTarget(), "meshplan.sum_shared_heads");
 }
 
-/// One head has no dim that a layout could divide.
+/// A single head has no dim that a layout could shard.
 TEST_F(SplitSharedSums, TheOnlyHeadIsSharedByAll) {
   ASSERT_TRUE(split(1, R"({"tp"})", "{}"));
   EXPECT_EQ(CallView::of(call(1)).getInt("heads_per_group", 0), 4);

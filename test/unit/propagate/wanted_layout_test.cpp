@@ -1,4 +1,4 @@
-//===- wanted_layout_test.cpp - where consumers would like a value --------===//
+//===- wanted_layout_test.cpp - layouts that consumers need ---------------===//
 
 #include "compiler/transforms/propagate/wanted_layout.h"
 #include "plan_function.h"
@@ -11,10 +11,10 @@ namespace {
 
 class WantedLayout : public PlanFunction {
 protected:
-  /// What the consumers of the first argument want to be divided over tp.
+  /// The dim of the first argument that its consumers need sharded over tp.
   WantedDim wanted(StringRef axisName = "tp") { return findWantedDim(argument(0), axis(axisName), mesh()); }
 
-  /// A call of one operand, from and to a matrix of 8 x 8.
+  /// A call with one operand, from and to a matrix of 8 x 8.
   static std::string call(StringRef target, StringRef from, StringRef to, StringRef args = "") {
     return (to + " = plan.call \"" + target + "\"(" + from + ") {self = #base.operand<0>" + args +
             "} : (tensor<8x8xf32>) -> tensor<8x8xf32>\n")
@@ -84,7 +84,7 @@ TEST_F(WantedLayout, TheOtherOperandOfAConsumerAsks) {
 }
 
 TEST_F(WantedLayout, TheDimIsThatOfTheValueNotOfItsNeighbour) {
-  // A weight that is divided over its input features, which are dim 1 of both; over the output features there is none.
+  // A weight that is sharded over its input features, which are dim 1 of both; for output features there is none.
   std::string body = R"(%0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<8x8xf32>, TYPE) -> tensor<8x8xf32>)";
   for (auto [type, dim] : {std::pair(rows, 1), {columns, -1}}) {
@@ -115,7 +115,7 @@ TEST_F(WantedLayout, TheDimIsFollowedThroughConsumers) {
 }
 
 TEST_F(WantedLayout, ADimThatTheValueLacksIsNotWanted) {
-  // The wanted dim of the product is the columns of the weight.
+  // The needed dim of the product is that of the weight's columns.
   read(std::string(one) + R"(, %w: tensor<8x8xf32>)",
        R"(%0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -145,7 +145,7 @@ TEST_F(WantedLayout, AnOperatorWithoutRecordHidesWhatIsBehindIt) {
 }
 
 TEST_F(WantedLayout, TheSearchEnds) {
-  // Found a few consumers away, and not without end.
+  // Found across a few consumers, but not arbitrarily many.
   for (auto [length, dim] : {std::pair(5, 1), {100, -1}}) {
     std::string body;
     for (int index = 0; index < length; ++index)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds limit = std::chrono::seconds(20);
 
-/// A port that was free a moment ago.
+/// A port that was free just before.
 uint16_t freePort() {
   int probe = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -79,7 +79,7 @@ TEST(TcpStore, AServerThatHasGone) {
   ASSERT_TRUE(client.ok()) << client.status().message();
   server->reset();
   Status status = (*client)->set("a", "b");
-  if (status.ok()) // what was sent may have gone into the buffer of the system
+  if (status.ok()) // the system may have buffered the message
     status = (*client)->has({"a"}).status();
   EXPECT_EQ(status.code(), StatusCode::peerLost);
   EXPECT_THAT(status.message(),

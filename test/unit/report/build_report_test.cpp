@@ -1,4 +1,4 @@
-//===- build_report_test.cpp - numbers derived by hand --------------------===//
+//===- build_report_test.cpp - values derived by hand ---------------------===//
 
 #include "compiler/report/report.h"
 #include "test/unit/target/sched_module.h"
@@ -37,7 +37,7 @@ sched.program @reference role <reference> devices [#base.mesh_axis<"rank" = 1>] 
 
 TEST(BuildReport, SumsMemoryOfTheLargestAndTheSmallestRank) {
   Report report = reportOf(program);
-  // up.weight: 4 (3) of 10 rows of 8 floats; the second one 6 x 3 half floats.
+  // up.weight: 4 (3) of 10 rows of 8 floats; the second parameter 6 x 3 half floats.
   EXPECT_EQ(report.memory.parameters.largest, 128 + 36);
   EXPECT_EQ(report.memory.parameters.least, 96 + 36);
   EXPECT_EQ(report.memory.constants.largest, 8);
@@ -84,7 +84,7 @@ TEST(BuildReport, CountsCollectivesByAxisCommunicatorAndStatement) {
 }
 
 TEST(BuildReport, CollectivesOfOneStatementAreToldApartByKindAndCommunicator) {
-  // Without a place, as of a program that no plan has made. All-gathers of ten rows of eight floats by three ranks.
+  // Without a location, as in a program without a plan. All-gathers of ten rows of eight floats by three ranks.
   std::string text = program, place = " loc(\"a.plan\":7:2)";
   for (size_t at; (at = text.find(place)) != std::string::npos;)
     text.erase(at, place.size());
@@ -100,7 +100,7 @@ TEST(BuildReport, CollectivesOfOneStatementAreToldApartByKindAndCommunicator) {
   EXPECT_EQ(report.statements[0].total.bytes, 2 * (2 * 2 * 320 / 3));
   EXPECT_EQ(report.statements[1].communicator, "dp");
   EXPECT_EQ(report.statements[1].total.bytes, 2 * 1 * 72 / 2);
-  // On the same place and with the same words as the others, the one over dp stays a line of its own.
+  // With the same location and the same text as the others, the one over dp is still listed separately.
   std::string other = program, words = "\"data dp\"", line = "\"a.plan\":5:1";
   other.replace(other.find(words), words.size(), "\"colwise tp\"");
   other.replace(other.find(line), line.size(), "\"a.plan\":7:2");
@@ -154,7 +154,7 @@ TEST(BuildReport, AStepIsTheMainProgramAndHasStates) {
   EXPECT_EQ(report->memory.inputs.largest, 8);
 }
 
-/// What an evaluation needs, with its passes and without those of the step, which are the step's.
+/// The memory of an evaluation with its own preceding programs, and without those of the step, which the step reports.
 TEST(BuildReport, AStepSaysWhatItsEvaluationNeeds) {
   std::string text = training + R"(
 sched.program @eval.accumulate role <microbatch> runs 3 before "eval" memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40> time <compute = 5, communication = 7> {
@@ -230,7 +230,7 @@ memory of a rank on the host
 )"));
 }
 
-/// A derivative that the runtime finds costs its operator once more.
+/// A derivative from the runtime costs its operator once more.
 TEST(BuildReport, CountsOperatorsThatRunAgain) {
   Report report = reportOf(schedHead + R"(
 sched.program @forward {
@@ -251,7 +251,7 @@ sched.program @forward {
   EXPECT_EQ(report.derivatives[0].count, 2);
 }
 
-/// Ten kinds of tensors have a name.
+/// Ten kinds of tensors are listed by name.
 TEST(BuildReport, SaysWhatHoldsThePeak) {
   std::string held;
   for (int64_t kind = 0; kind < 12; ++kind)

@@ -1,4 +1,4 @@
-//===- layout_text_test.cpp - layouts as people read them -----------------===//
+//===- layout_text_test.cpp - layouts as text -----------------------------===//
 
 #include "compiler/report/layout_text.h"
 #include "test/unit/dialect/parsed_text.h"
@@ -20,7 +20,7 @@ TEST_F(ReportLayoutText, NamesTheAxesOfTheMesh) {
       {"[576 over {1:(1)6} unit 64], f32", "[576 over tp unit 64]"},
       {"[576 over {1:(1)6} parts [512, 32, 32]], f32", "[576 over tp parts 512+32+32]"},
       {"[128 over {1:(1)6} unit 64 repeat 3], f32", "[128 over tp unit 64 repeat 3]"},
-      {"[576 unit 64], f32", "[576]"}, // what is not divided is not dealt
+      {"[576 unit 64], f32", "[576]"}, // the block of an unsharded dim is not shown
   };
   for (auto [text, words] : cases)
     EXPECT_EQ(layoutText(type<sched::ShardedTensorType>((llvm::Twine("!sched.tensor<") + text + ">").str()),

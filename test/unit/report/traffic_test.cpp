@@ -14,7 +14,7 @@ static int64_t bytesOf(const std::string &step, const std::string &from, const s
   return bytes;
 }
 
-/// Sends and receives of one rank when n ranks pass pieces of a tensor around a ring, step by step.
+/// Bytes that a rank sends and receives when n ranks pass pieces of a tensor around a ring, step by step.
 static int64_t onARing(CollectiveKind kind, int64_t ranks, int64_t bytes) {
   int64_t moved = 0;
   for (int64_t round = 0; round < (kind == CollectiveKind::all_reduce ? 2 : 1); ++round)
@@ -38,13 +38,13 @@ TEST(Traffic, IsRoundedDown) {
 }
 
 TEST(Traffic, FollowsTheRingFormulas) {
-  // 12 x 10 floats are 480 bytes whole, 160 on each of 3 ranks.
+  // 12 x 10 floats are 480 bytes in total, 160 on each of 3 ranks.
   EXPECT_EQ(bytesOf("all_gather %x dim 0 over @tp", "[12 over {1:(1)3}, 10], f32", "[12, 10], f32"), 2 * 320);
   EXPECT_EQ(bytesOf("reduce_scatter %x dim 0 over @tp", "[12, 10], f32, partial = sum {1:(1)3}",
                     "[12 over {1:(1)3}, 10], f32"),
             2 * 320);
   EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12, 10], f32, partial = sum {1:(1)3}", "[12, 10], f32"), 4 * 320);
-  // A rank holds 4 x 12 floats, 192 bytes, and keeps a third.
+  // A rank has 4 x 12 floats, 192 bytes, and keeps a third.
   EXPECT_EQ(
       bytesOf("all_to_all %x from 0 dim 1 over @tp", "[12 over {1:(1)3}, 12], f32", "[12, 12 over {1:(1)3}], f32"),
       2 * 128);
@@ -52,7 +52,7 @@ TEST(Traffic, FollowsTheRingFormulas) {
 }
 
 TEST(Traffic, CountsWhatTheRankHolds) {
-  // Over dp the tensor stays divided: 6 x 10 floats are 240 bytes.
+  // The tensor stays sharded over dp: 6 x 10 floats are 240 bytes.
   EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12 over {0:(1)2}, 10], f32, partial = sum {1:(1)3}",
                     "[12 over {0:(1)2}, 10], f32"),
             4 * 160);
@@ -63,8 +63,8 @@ TEST(Traffic, CountsTheRankWithTheLargestShards) {
   EXPECT_EQ(
       bytesOf("all_gather %x dim 1 over @tp", "[7 over {0:(1)2}, 12 over {1:(1)3}], f32", "[7 over {0:(1)2}, 12], f32"),
       2 * 128);
-  // 4 units that count twice are dealt to 3 ranks as 0 to 2, 3 to 5 and 6 to 7: units 0 and 1, 1 and 2, 3. Five that
-  // count 4 times as 0 to 6, 7 to 13 and 14 to 19: the second rank holds 1, 2 and 3, the first only 0 and 1.
+  // 4 blocks that count twice are distributed over 3 ranks as 0 to 2, 3 to 5 and 6 to 7: blocks 0 and 1, 1 and 2, 3.
+  // Five that count 4 times as 0 to 6, 7 to 13 and 14 to 19: the second rank has 1, 2 and 3, the first only 0 and 1.
   for (auto [units, floats] : {std::pair(4, 2), {5, 3}}) {
     std::string type = "[" + std::to_string(units) + " over {1:(1)3} repeat " + (units == 4 ? "2" : "4") + "], f32";
     EXPECT_EQ(bytesOf("permute %x over @tp", type, type), 2 * floats * 4) << type;

@@ -1,4 +1,4 @@
-//===- layout_table_test.cpp - layouts against what every rank holds ------===//
+//===- layout_table_test.cpp - layouts against the ranks' shards ----------===//
 
 #include "compiler/transforms/schedule/layout_table.h"
 #include "test/unit/dialect/plan_text.h"
@@ -79,8 +79,8 @@ TEST_F(LayoutTableTest, TheFirstClassIsTheFirstRankAndTheLastTheLast) {
 }
 
 TEST_F(LayoutTableTest, SharersAreAddedOnceForEachLayout) {
-  // 3 units that count twice are dealt to 4 ranks in a pattern of 4: three classes beside that of rank 0. The last of
-  // these, tp = 3 at dp = 0, is not the last rank.
+  // 3 blocks that count twice are distributed over 4 ranks in a pattern of 4: three classes beside that of rank 0. The
+  // last of these, tp = 3 at dp = 0, is not the last rank.
   constexpr char shared[] = "tensor<3xf32, #plan.sharding<[{\"tp\", repeat 2}]>>";
   read((Twine(shared) + ", " + shared).str());
   LayoutTable table(mesh());

@@ -1,7 +1,6 @@
 //===- projection_test.cpp - a partitioned function as a problem ----------===//
 //
-// Bytes are those of the first rank and of the last, which holds the smallest
-// part. All tensors have elements of 4 bytes.
+// Bytes are given for the first rank and the last, which has the smallest shard. All elements have 4 bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +31,7 @@ protected:
     return projected.problem;
   }
 
-  /// The problem of one op on `input`; `turned` says that the input comes from a transposed tensor of that type.
+  /// The problem of one op on `input`; with `turned`, the input comes from a transposed tensor of that type.
   const scheduling::Problem &problemOfOp(StringRef op, StringRef input, StringRef result, bool turned = false) {
     std::string from = tensor(input), to = tensor(result), source = turned ? tensor(turn(input)) : from;
     std::string body =
@@ -56,7 +55,7 @@ protected:
   CommunicatorTable communicators;
 
 private:
-  /// "5x3 {}, {\"tp\"}" as a type; what stands behind "]" stays.
+  /// "5x3 {}, {\"tp\"}" as a type; the text after "]" is kept.
   static std::string tensor(StringRef text) {
     auto [shape, layout] = text.split(' ');
     auto [dims, partial] = layout.split(';');
@@ -65,7 +64,7 @@ private:
         .str();
   }
 
-  /// The two dims in the other order.
+  /// The two dims swapped.
   static std::string turn(StringRef text) {
     auto [shape, layout] = text.split(' ');
     auto [dims, partial] = layout.split(';');
@@ -144,9 +143,9 @@ struct Case {
   std::array<int64_t, 2> turnedWorkspace; ///< of one whose dims lie in the other order
 };
 
-// Pieces of a dim lie one after the other where all dims before it have one element. Others are staged: those that are
-// sent in a copy of the input, those that arrive in a copy of the result. What is sent whole has to be row-major, for
-// which a turned tensor is copied; one that is staged anyway is not.
+// Pieces of a dim are contiguous if all dims before it have one element. Others are staged: outgoing ones in a copy of
+// the input, incoming ones in a copy of the result. A tensor that is sent whole must be row-major, so a transposed one
+// is copied, unless it is staged anyway.
 TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
   const Case cases[] = {
       // 6 x 4 elements are 96 bytes, half of them 48.
@@ -156,18 +155,18 @@ TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
       {"reduce_scatter [#plan.axis<\"tp\">] dim 1", "6x4 {}, {}; sum {\"tp\"}", "6x4 {}, {\"tp\"}", {96, 96}, {96, 96}},
       {"all_reduce [#plan.axis<\"tp\">]", "6x4 {}, {}; sum {\"tp\"}", "6x4 {}, {}", {0, 0}, {96, 96}},
       {"permute [#plan.axis<\"dp\">, #plan.axis<\"tp\">]", "6x4 {\"dp\"}, {}", "6x4 {\"tp\"}, {}", {0, 0}, {48, 48}},
-      // Columns are sent in a staged copy and rows arrive in order, or the other way around.
+      // Columns are sent from a staging buffer and rows arrive in order, or the other way around.
       {"all_to_all [#plan.axis<\"tp\">] from 0 to 1", "6x4 {\"tp\"}, {}", "6x4 {}, {\"tp\"}", {48, 48}, {48, 48}},
       {"all_to_all [#plan.axis<\"tp\">] from 1 to 0", "6x4 {}, {\"tp\"}", "6x4 {\"tp\"}, {}", {48, 48}, {96, 96}},
       // 5 rows are 3 and 2: the first rank sends 3 x 4 elements and gets 5 x 2.
       {"all_to_all [#plan.axis<\"tp\">] from 0 to 1", "5x4 {\"tp\"}, {}", "5x4 {}, {\"tp\"}", {48, 32}, {48, 32}},
       {"all_to_all [#plan.axis<\"tp\">] from 1 to 0", "5x4 {}, {\"tp\"}", "5x4 {\"tp\"}, {}", {48, 32}, {88, 72}},
       {"all_gather [#plan.axis<\"tp\">] dim 0", "5x4 {\"tp\"}, {}", "5x4 {}, {}", {0, 0}, {48, 32}},
-      // One row has its columns in order, also where it is the only one on the rank; and so has a turned one.
+      // The columns of a single row are contiguous, also if the rank has only that row, and also if it is transposed.
       {"all_gather [#plan.axis<\"tp\">] dim 1", "1x4 {}, {\"tp\"}", "1x4 {}, {}", {0, 0}, {0, 0}},
       {"all_gather [#plan.axis<\"tp\">] dim 1", "2x4 {\"dp\"}, {\"tp\"}", "2x4 {\"dp\"}, {}", {0, 0}, {0, 0}},
       {"reduce_scatter [#plan.axis<\"tp\">] dim 1", "1x4 {}, {}; sum {\"tp\"}", "1x4 {}, {\"tp\"}", {0, 0}, {0, 0}},
-      // Of 3 rows over dp the first rank has two, the last one.
+      // Of 3 rows over dp the first rank has two, and the last has one.
       {"all_gather [#plan.axis<\"tp\">] dim 1", "3x4 {\"dp\"}, {\"tp\"}", "3x4 {\"dp\"}, {}", {32, 0}, {32 + 16, 0}},
   };
   for (const Case &each : cases)
@@ -183,7 +182,7 @@ TEST_F(ProjectFunction, AnExchangeBetweenInnerDimsIsStagedOnBothSides) {
       problemOfOp("all_to_all [#plan.axis<\"tp\">] from 1 to 2", "2x6x5 {}, {\"tp\"}, {}", "2x6x5 {}, {}, {\"tp\"}")
           .operations.back()
           .workspace,
-      // The first rank holds 2 x 3 x 5 elements, then 2 x 6 x 3; the last one 2 x 6 x 2.
+      // The first rank has 2 x 3 x 5 elements, then 2 x 6 x 3; the last one 2 x 6 x 2.
       ElementsAre((30 + 36) * 4, (30 + 24) * 4));
 }
 
@@ -201,7 +200,7 @@ TEST_F(ProjectFunction, ASliceIsAViewUnlessItPutsPartsTogether) {
       << "the parts of another dim stay where they are";
 }
 
-// Columns of a row-major tensor are no rows that follow one another, and what is turned stays turned.
+// Columns of a row-major tensor are not contiguous, and a transposed tensor stays transposed.
 TEST_F(ProjectFunction, OutputsAreCopiedWhereTheyAreNotRowMajor) {
   auto handover = [&](StringRef input, StringRef result, bool turned) {
     return problemOfOp("slice [#plan.axis<\"tp\">] dim 1", input, result, turned).handover;
@@ -209,7 +208,7 @@ TEST_F(ProjectFunction, OutputsAreCopiedWhereTheyAreNotRowMajor) {
   EXPECT_THAT(handover("6x8 {}, {}", "6x8 {}, {\"tp\"}", false), ElementsAre(96, 96));
   EXPECT_THAT(handover("1x8 {}, {}", "1x8 {}, {\"tp\"}", false), ElementsAre(0, 0));
   EXPECT_THAT(handover("6x8 {}, {}", "6x8 {}, {\"tp\", parts [6, 2]}", false), ElementsAre(0, 0));
-  // 3 columns are 2 and 1: one column of a turned tensor is a run of elements.
+  // 3 columns are 2 and 1: one column of a transposed tensor is a run of elements.
   EXPECT_THAT(handover("6x3 {}, {}", "6x3 {}, {\"tp\"}", true), ElementsAre(48, 0));
   EXPECT_THAT(handover("6x3 {}, {}", "6x3 {}, {\"tp\"}", false), ElementsAre(48, 24));
 }
@@ -249,8 +248,7 @@ func.func @f(%x: !x) -> !x {
   EXPECT_THAT(problem.handover, ElementsAre(0, 0)) << "turned twice, it is row-major";
 }
 
-// matmul expands the 6 matrices of 12 x 4 for each of the products that a rank makes: 3 of 5 on the first, 2 on the
-// last.
+// matmul expands the 6 matrices of 12 x 4 for each of a rank's products: 3 of 5 on the first rank, 2 on the last.
 TEST_F(ProjectFunction, WhatACallNeedsBesidesIsThatOfTheRank) {
   const scheduling::Problem &problem = problemOf(R"(
 !x = tensor<5x6x2x12xf32, #plan.sharding<[{"tp"}, {}, {}, {}]>>
@@ -263,7 +261,7 @@ func.func @f(%x: !x, %w: !w) -> !y {
   EXPECT_THAT(problem.operations[0].workspace, ElementsAre(3 * 6 * 12 * 4 * 4, 2 * 6 * 12 * 4 * 4));
 }
 
-// The parameter is turned, used turned, and changed: what it becomes has its storage.
+// The parameter is transposed, read that way, and updated: the new value has its memory.
 TEST_F(ProjectFunction, WhatIsOverwrittenIsReadBefore) {
   const scheduling::Problem &problem = problemOf(R"(
 !x = tensor<6x4xf32, #plan.sharding<[{}, {}]>>

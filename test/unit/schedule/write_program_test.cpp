@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// A function that divides x over tp, gathers it, and adds it to a parameter.
+/// A function that shards x over tp, gathers it, and adds it to a parameter.
 constexpr char gathered[] = R"(
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !split = tensor<8xf32, #plan.sharding<[{"tp"}]>>
@@ -52,7 +52,7 @@ protected:
     if (mesh())
       writeDeclarations(builder, mesh(), communicators);
     writeProgram(builder, function(), *projection, solution, layouts);
-    function().erase(); // the program has its name
+    function().erase(); // the program has the same name
     EXPECT_TRUE(succeeded(mlir::verify(*owner)));
     std::vector<std::string> lines;
     std::string printed;
@@ -98,12 +98,12 @@ TEST_F(WriteProgram, MemoryIsThatOfTheFullestRank) {
   EXPECT_EQ(memory.getParameters(), 2 * 32) << "w and b; what is no input is a parameter";
   EXPECT_EQ(memory.getInputs(), 32);
   EXPECT_EQ(memory.getConstants(), 32);
-  // Permanent 128; the gathered value and the sum beside them, each 32 bytes, are the most.
+  // Permanent 128; at the peak also the gathered value and the sum, 32 bytes each.
   EXPECT_EQ(memory.getPeak(), 128 + 64);
   EXPECT_EQ(memory.getLeast(), 128 + 64);
 }
 
-/// A step that changes its parameter and what the optimizer keeps for it.
+/// A step that updates its parameter and the optimizer's state.
 constexpr char trained[] = R"(
 !x = tensor<8xf32, #plan.sharding<[{}]>>
 !s = tensor<f64, #plan.sharding<[]>>
@@ -139,7 +139,7 @@ TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
   EXPECT_EQ(memory.getPeak(), 3 * 32 + 2 * 8) << "nothing is made anew";
 }
 
-/// The same where the optimizer keeps its state on the host.
+/// The same with the optimizer's state on the host.
 constexpr char offloaded[] = R"(
 !x = tensor<8xf32, #plan.sharding<[{}]>>
 !s = tensor<f64, #plan.sharding<[]>>

@@ -8,7 +8,7 @@ using namespace meshplan::scheduling;
 
 namespace {
 
-/// The steps that are left where the buffer of this name is asked for.
+/// The remaining steps if the buffer with this name is requested.
 std::vector<std::string> stepsFor(const ProblemText &parsed, llvm::StringRef name) {
   llvm::BitVector asked(parsed.problem.buffers.size());
   for (size_t index = 0; index < parsed.problem.buffers.size(); ++index)
@@ -20,7 +20,7 @@ std::vector<std::string> stepsFor(const ProblemText &parsed, llvm::StringRef nam
   return steps;
 }
 
-/// Logits are an output and make the loss; the states are gathered for an output alone.
+/// Logits are an output and feed the loss; the states are gathered only for an output.
 const char *program = R"(
 stream compute
 stream communication

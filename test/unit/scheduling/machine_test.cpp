@@ -1,4 +1,4 @@
-//===- machine_test.cpp - how long an operation takes ---------------------===//
+//===- machine_test.cpp - time estimates of operations --------------------===//
 
 #include "compiler/scheduling/machine.h"
 #include "gtest/gtest.h"
@@ -42,7 +42,7 @@ TEST(Machine, GroupsThatLeaveTheNodeAreSlower) {
   EXPECT_EQ(collectiveTime(round, 0, 1), 100);
 }
 
-/// The first and the last rank of the group that rank 0 is in.
+/// The distance between the first and the last rank of rank 0's group.
 int64_t listedSpan(std::span<const AxisRef> axes, std::span<const int64_t> sizes) {
   std::vector<int64_t> ranks = groupOf(axes, sizes, std::vector<int64_t>(sizes.size(), 0));
   auto [first, last] = std::minmax_element(ranks.begin(), ranks.end());

@@ -104,7 +104,7 @@ wait gather
 }
 
 TEST(MemoryProfile, LateResultsComeWhenWhatWasSentHasGone) {
-  // Of 20 bytes of workspace 8 are what is sent; the 12 that come in become y at the wait.
+  // Of 20 bytes of workspace 8 are sent; the incoming 12 become y at the wait.
   std::string problem = R"(
 stream compute
 stream communication
@@ -161,7 +161,7 @@ free v
   EXPECT_EQ(result.peaks[0].bytes, 15);
 }
 
-/// The peak and the number of its step.
+/// The peak and the index of its step.
 static std::pair<int64_t, size_t> peakOf(llvm::StringRef text) {
   Peak peak = profile(text).peaks[0];
   return {peak.bytes, peak.step};
@@ -185,7 +185,7 @@ run second
   EXPECT_EQ(peakOf(head + "run third\nfree a\nfree b\n"), std::pair(int64_t(220), size_t(2))) << "x, a, b and c";
 }
 
-/// Two operations that read x: a is made and freed, then b.
+/// Two operations that read x: a is computed and freed, then b.
 const std::string oneAfterTheOther = R"(
 stream compute
 operation first on compute reads x writes a
@@ -241,7 +241,7 @@ TEST(VerifyMemory, ALimitThatThePermanentBuffersBreak) {
 
 namespace {
 
-/// "a 100, workspace 7 at second": what is held at the peak.
+/// "a 100, workspace 7 at second": the tensors at the peak.
 std::string heldIn(llvm::StringRef text) {
   ProblemText parsed = parse(text);
   HeldAtPeak held = heldAtPeak(parsed.problem, *parsed.solution, 0);

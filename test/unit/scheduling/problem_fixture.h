@@ -26,7 +26,7 @@ operation reshape on compute reads z writes v
 operation project on compute reads v writes u
 )";
 
-/// Steps that solve it.
+/// Steps that solve this problem.
 inline constexpr const char *mlpSteps = R"(
 run linear
 start reduce
@@ -38,7 +38,7 @@ run project
 free v
 )";
 
-/// What a problem with one communicator begins with: its streams, and a buffer that is always there.
+/// The start of a problem with one communicator: its streams, and a permanent buffer.
 inline const std::string twoStreams = R"(
 stream compute
 stream communication
@@ -58,7 +58,7 @@ inline ProblemText parse(llvm::StringRef text) {
 /// The message of an error, empty if there is none.
 inline std::string message(llvm::Error error) { return error ? llvm::toString(std::move(error)) : std::string(); }
 
-/// What verify() says of a problem and steps.
+/// The result of verify() for a problem and steps.
 inline std::string verifyText(llvm::StringRef problem, llvm::StringRef steps) {
   ProblemText text = parse((problem + steps).str());
   if (std::string error = message(text.problem.check()); !error.empty())

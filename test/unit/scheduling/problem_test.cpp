@@ -4,7 +4,7 @@
 
 using namespace meshplan::scheduling;
 
-/// What check() says of the problem of two layers after a change.
+/// The result of check() for the problem of two layers after a change.
 static std::string checkAfter(void (*change)(Problem &)) {
   Problem problem = parse(mlp).problem;
   change(problem);
@@ -55,7 +55,7 @@ TEST(Check, K4DependenciesStandBefore) {
             "K4: operation 'reshape' stands before 'reshape', on which it depends");
 }
 
-/// A parameter that one operation reads, another updates and a third reads anew.
+/// A parameter that one operation reads, another updates and a third reads after that.
 static std::string checkStep(const std::string &operations) {
   return message(parse(R"(stream compute
 buffer w 8 permanent
@@ -110,7 +110,7 @@ TEST(Check, AcceptsAnOperationWithoutBuffers) {
 }
 
 TEST(Check, NamesTheFirstRuleThatIsBroken) {
-  // A wrong index would make all later rules read out of range.
+  // A wrong index would make all later rules read out of bounds.
   EXPECT_EQ(checkAfter([](Problem &p) {
               p.operations[0].produced = {9};
               p.buffers[0].bytes = {-1};
@@ -157,7 +157,7 @@ TEST(Problem, DependsOnProducersAndOnWhatItIsAfter) {
   EXPECT_THAT(dependencies(3), testing::ElementsAre(2, 0, 1));
 }
 
-/// True if a group of one and a group of the other have two ranks in common, on a mesh of 4 x 8.
+/// True if a group of one and a group of the other share two ranks, on a mesh of 4 x 8.
 static bool shareRanks(const Communicator &one, const Communicator &other) {
   std::vector<int64_t> sizes = {4, 8};
   for (int64_t rank = 0; rank < 32; ++rank) {

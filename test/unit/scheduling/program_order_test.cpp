@@ -1,4 +1,4 @@
-//===- program_order_test.cpp - the order in which a program is written ---===//
+//===- program_order_test.cpp - a solution in program order ---------------===//
 
 #include "compiler/scheduling/algorithms.h"
 #include "test/unit/scheduling/problem_fixture.h"
@@ -70,7 +70,7 @@ operation b on compute reads y g writes z
             "run a, start gather, wait gather, run b, free y, free g");
 }
 
-// Gathers for the backward pass of what the forward pass has made: each could start right behind it.
+// Gathers for the backward pass whose inputs the forward pass computes: each could start right after that.
 TEST(ProgramOrder, StartsNoMoreThanTwoGathersBeforeTheyAreNeeded) {
   std::string text = twoStreams;
   for (std::string name : {"1", "2", "3", "4"})
@@ -87,7 +87,7 @@ TEST(ProgramOrder, StartsNoMoreThanTwoGathersBeforeTheyAreNeeded) {
       "wait gather1, free y1, run b1, free g1");
 }
 
-// Gradients that ranks add up, and that the end of the program reads: without the waits all of them would be held.
+// Gradients that are reduced, and that the end of the program reads: without the waits all of them would be held.
 TEST(ProgramOrder, HoldsNoMoreThanTwoOfTheLargestForReductions) {
   std::string text = twoStreams, uses;
   for (std::string name : {"1", "2", "3", "4"}) {
@@ -169,7 +169,7 @@ TEST(ProgramOrder, SolvesEveryConsistentProblem) {
     ASSERT_EQ(message(problem.check()), "") << "seed " << seed;
     llvm::Expected<Solution> solution = programOrder(problem);
     ASSERT_TRUE(static_cast<bool>(solution)) << "seed " << seed << ": " << llvm::toString(solution.takeError());
-    // What is no collective keeps its order, and every buffer is freed right behind the last step that names it.
+    // Other operations keep their order, and every buffer is freed right after the last step that names it.
     std::vector<unsigned> ran;
     std::vector<std::optional<size_t>> lastUse(problem.buffers.size());
     for (auto [at, step] : llvm::enumerate(solution->steps)) {

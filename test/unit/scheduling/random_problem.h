@@ -9,7 +9,7 @@
 namespace meshplan::scheduling {
 
 /// A problem that check() accepts: compute and collectives on four streams over five communicators that overlap in all
-/// ways, views, outputs and control dependencies. The same for the same seed.
+/// ways, views, outputs and control dependencies. Determined by the seed.
 inline Problem randomProblem(unsigned seed) {
   std::mt19937 random(seed);
   auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };

@@ -7,7 +7,7 @@ using namespace meshplan::scheduling;
 TEST(Solution, AcceptsACorrectSolution) { EXPECT_EQ(verifyText(mlp, mlpSteps), ""); }
 
 TEST(Solution, V7MemoryLimit) {
-  // The peak is w, x, y and the workspace of `linear`, then w, x, y and z.
+  // The peak consists of w, x, y and the workspace of `linear`, then w, x, y and z.
   std::string limited = std::string(mlp) + "limit 209\n";
   EXPECT_EQ(verifyText(limited, mlpSteps), "V7: rank class 0 holds 210 bytes at 'start reduce', the limit is 209");
   EXPECT_EQ(verifyText(std::string(mlp) + "limit 210\n", mlpSteps), "");

@@ -1,10 +1,10 @@
-//===- verify_collectives_test.cpp - collectives that would wait in a cycle =//
+//===- verify_collectives_test.cpp - cyclic waits of collectives ----------===//
 
 #include "test/unit/scheduling/problem_fixture.h"
 
 using namespace meshplan::scheduling;
 
-/// Two collectives that do not depend on each other, on streams and communicators to be filled in.
+/// Two independent collectives, on streams and communicators to be filled in.
 static std::string twoCollectives(const char *first, const char *second) {
   return std::string(R"(
 stream one
@@ -37,7 +37,7 @@ TEST(VerifyCollectives, V9NoCyclicWaitAcrossCommunicators) {
                                            "'two', and communicators 'tp' and 'world' share more than one rank");
   EXPECT_EQ(verifyText(problem, inTurn), "");
   EXPECT_EQ(verifyText(twoCollectives("on one over world", "on one over tp"), together), "");
-  // A group of tp and a group of dp have one rank in common, tp and its inner digit more.
+  // A group of tp and a group of dp share one rank; tp and its inner digit share more.
   EXPECT_EQ(verifyText(twoCollectives("on one over tp", "on two over dp"), together), "");
   EXPECT_THAT(verifyText(twoCollectives("on one over inner", "on two over tp"), together), testing::HasSubstr("V9"));
 }
@@ -57,7 +57,7 @@ TEST(VerifyCollectives, ConflictNeedsTwoStreamsAndTwoCommonRanks) {
 }
 
 TEST(VerifyCollectives, EveryCollectiveInFlightCounts) {
-  // The second of three is over; the first, on another stream, is not.
+  // The second of three is done; the first, on another stream, is not.
   std::string problem = twoCollectives("on one over tp", "on one over dp") +
                         "buffer u 8 kept\noperation third on two over world reads x writes u\n";
   EXPECT_THAT(verifyText(problem, "start first\nstart second\nwait second\nstart third\nwait first\nwait third\n"),

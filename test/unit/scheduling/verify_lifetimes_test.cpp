@@ -88,7 +88,7 @@ operation second on communication over tp reads y
 }
 
 TEST(VerifyLifetimes, AViewOutlivesTheNameOfItsStorage) {
-  // mlpSteps frees z before the view of it is read; the view itself must be there.
+  // mlpSteps frees z before its view is read; the view itself must still exist.
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nwait reduce\nfree y\nrun reshape\nfree v\nrun project\n"),
             "V4: step 'run project' uses buffer 'v' after it was freed");
 }

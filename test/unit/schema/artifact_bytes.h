@@ -1,4 +1,4 @@
-//===- artifact_bytes.h - the bytes of artifacts, right and wrong *- C++ -*-===//
+//===- artifact_bytes.h - bytes of artifacts, valid or not ------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_SCHEMA_ARTIFACT_BYTES_H
 #define MESHPLAN_TEST_UNIT_SCHEMA_ARTIFACT_BYTES_H
@@ -16,7 +16,7 @@ inline std::vector<uint8_t> withChecksum(std::vector<uint8_t> content) {
   return content;
 }
 
-/// The content of an artifact, which stands before its checksum.
+/// The content of an artifact, which precedes its checksum.
 inline std::vector<uint8_t> packed(const artifact::ScheduleT &schedule) {
   flatbuffers::FlatBufferBuilder builder;
   artifact::FinishScheduleBuffer(builder, artifact::CreateSchedule(builder, &schedule));

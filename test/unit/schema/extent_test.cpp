@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Elements of a dim that shard `index` holds, in local order.
+/// Elements of a dim in shard `index`, in local order.
 std::vector<int64_t> elementsOf(const DimSharding &dim, int64_t index) {
   std::vector<int64_t> elements;
   for (const Range &range : shardRanges(dim, index))
@@ -99,7 +99,7 @@ TEST(ShardRange, OfTheLargestDim) {
 }
 
 TEST(ShardRange, UnitsThatRepeatAreHeldByAllThatAreDealtAPart) {
-  // 3 key heads of 8, each shared by 3 query heads, over 4: the query heads are dealt 3 + 2 + 2 + 2.
+  // 3 key heads of 8, each shared by 3 query heads, over 4: the query heads are distributed 3 + 2 + 2 + 2.
   EXPECT_EQ(shardRange(24, 8, 4, 0, 3), (Range{0, 8}));
   EXPECT_EQ(shardRange(24, 8, 4, 1, 3), (Range{8, 8}));
   EXPECT_EQ(shardRange(24, 8, 4, 2, 3), (Range{8, 16}));
@@ -128,7 +128,7 @@ TEST(ShardRanges, PartsAreDealtOneByOne) {
   EXPECT_THAT(shardRanges(dim, 1), ElementsAre(Range{4, 4}, Range{10, 2}, Range{14, 2}));
 }
 
-/// Shards that hold unit `unit` of `units` when each is needed `repeat` times: those that get one of its uses.
+/// Shards that hold block `unit` of `units` if each is needed `repeat` times: those that get one of its uses.
 std::set<int64_t> ownersOf(int64_t unit, int64_t units, int64_t repeat, int64_t count) {
   std::set<int64_t> owners;
   for (int64_t use = unit * repeat; use < (unit + 1) * repeat; ++use)
@@ -260,7 +260,7 @@ TEST(ShardIndex, SubAxesAreDigitsOfTheCoordinate) {
   }
 }
 
-/// All the ways that the properties below are checked over.
+/// All combinations for which the following properties are checked.
 struct Layout {
   std::vector<int64_t> mesh;
   std::vector<AxisRef> axes;
@@ -358,7 +358,7 @@ TEST(GroupOf, RanksThatDifferInTheAxesOnlyInShardOrder) {
   }
 }
 
-/// Digits of drawn axes, which together make whole axes, in drawn order; the first `used` of them divide a dim.
+/// Digits of random axes, which together form whole axes, in random order; the first `used` of them shard a dim.
 TEST(GroupOf, WithDrawnDigitsMovesOnlyWhatTheyDivide) {
   std::mt19937 generator(5);
   auto draw = [&](auto... values) { return std::vector<int64_t>{values...}[generator() % sizeof...(values)]; };

@@ -1,4 +1,4 @@
-//===- attention_heads_test.cpp - dims that are the size of a head --------===//
+//===- attention_heads_test.cpp - dims with the size of a head ------------===//
 
 #include "compiler/sharding/calls/attention_heads.h"
 #include "test/unit/propagate/plan_function.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace {
 
-/// Two query heads of 4 and one key head, 6 rows: what is read is an attention and what lies before it.
+/// Two query heads of 4 and one key head, 6 rows: an attention and the calls before it.
 class AttentionHeads : public PlanFunction {
 protected:
   static constexpr char arguments[] = R"(%x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -35,7 +35,7 @@ protected:
            "(tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, "
            "tensor<2x2x6xf32>)\n";
   }
-  /// Ops 0 to 2 make queries, 3 and 4 keys, 5 and 6 values; 7 is the attention.
+  /// Ops 0 to 2 compute queries, 3 and 4 keys, 5 and 6 values; 7 is the attention.
   void readAttention(const std::string &behind = "", const std::string &valueModule = "v") {
     read(arguments,
          linear("%q0", "%wq", 8, "q") +
@@ -82,7 +82,7 @@ TEST_F(AttentionHeads, ADimIsFollowedToTheAttention) {
 }
 
 TEST_F(AttentionHeads, AllPartsOfADimAreFollowed) {
-  // Rows of keys and values side by side; the attention reads the second part only.
+  // Rows of keys and values side by side; the attention only reads the second part.
   read("%x: tensor<2x1x6x8xf32>, %q: tensor<2x2x6x4xf32>",
        "%n = plan.call \"aten.neg.default\"(%x) {self = #base.operand<0>} : (tensor<2x1x6x8xf32>) -> "
        "tensor<2x1x6x8xf32>\n"
@@ -122,7 +122,7 @@ TEST_F(AttentionHeads, MovesOnTheWayChangeNothing) {
 }
 
 TEST_F(AttentionHeads, ADimThatIsAlsoSomethingElseIsNoHead) {
-  // The size of a head in one attention, and rows of another one.
+  // The head size of one attention, which is the number of rows of another one.
   readAttention(unary("%t", "aten.transpose.int", "%v1", ", dim0 = 2 : i64, dim1 = 3 : i64", "2x1x6x4", "2x1x4x6") +
                 "%other:2 = plan.call \"meshplan.attention\"(%t, %t, %t) {query = #base.operand<0>, key = "
                 "#base.operand<1>, value = #base.operand<2>} in \"attn\" : (tensor<2x1x4x6xf32>, tensor<2x1x4x6xf32>, "
@@ -156,7 +156,7 @@ TEST_F(AttentionHeads, AProjectionIsTheModuleOfTheWeights) {
 }
 
 TEST_F(AttentionHeads, TheNearestWeightsMakeTheDim) {
-  // A norm's weight lies along the features that a product made before.
+  // A norm's weight is aligned with the features that an earlier product computed.
   read("%x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = [\"x\"]}, "
        "%w: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = [\"w\"]}, "
        "%s: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = [\"s\"]}",
@@ -185,7 +185,7 @@ TEST_F(AttentionHeads, HeadsThatNoModuleMakes) {
   EXPECT_EQ(projectionsOf({call(0), /*isQuery=*/true}), "");
 }
 
-/// The same heads made of one weight: of 16 rows, or of 4 heads of 4 that a view counts.
+/// The same heads from one weight: with 16 rows, or as 4 heads of 4 in a view.
 class FusedHeads : public AttentionHeads {
 protected:
   static std::string split(const std::string &type, const std::string &sizes, int dim,

@@ -17,7 +17,7 @@ protected:
   /// The axes of a dim: `"dp", "tp":(2)3`.
   AxisList axes(StringRef text) { return AxisList(dim(text).getAxes()); }
 
-  /// The shard that each of the 24 ranks holds under these axes.
+  /// The shard of each of the 24 ranks for these axes.
   std::vector<int64_t> shards(ArrayRef<AxisRefAttr> axes) {
     std::vector<int64_t> sizes = {2, 12}, shards;
     SmallVector<AxisRef> resolved = llvm::map_to_vector(axes, [&](AxisRefAttr a) { return resolveAxis(a, mesh()); });
@@ -60,7 +60,7 @@ TEST_F(AxesTest, MergedDigitsMakeTheSameShards) {
       {"\"tp\":(1)2, \"tp\":(2)3, \"tp\":(6)2", "\"tp\""},
       {"\"tp\":(2)3, \"tp\":(6)2", "\"tp\":(2)6"},
       {"\"dp\", \"tp\":(1)3, \"tp\":(3)4", "\"dp\", \"tp\""},
-      // In the other order, or with a gap or another axis between them, they are not one digit.
+      // In the other order, or with a gap or another axis between them, they do not form one digit.
       {"\"tp\":(2)6, \"tp\":(1)2", "\"tp\":(2)6, \"tp\":(1)2"},
       {"\"tp\":(1)2, \"tp\":(6)2", "\"tp\":(1)2, \"tp\":(6)2"},
       {"\"tp\":(1)2, \"dp\", \"tp\":(2)6", "\"tp\":(1)2, \"dp\", \"tp\":(2)6"},
@@ -85,16 +85,16 @@ TEST_F(AxesTest, AddedAxesHoldTheDigitsOfAll) {
       {"", "\"tp\":(2)3", "\"tp\":(2)3"},
       {"\"dp\", \"tp\":(1)2", "\"tp\":(2)3", "\"dp\", \"tp\":(1)2, \"tp\":(2)3"},
       {"\"dp\", \"tp\"", "\"tp\"", "\"dp\", \"tp\""},
-      // A digit of one that is there, and the other way around; the place stays.
+      // A digit of an existing axis, and the other way around; the position stays.
       {"\"tp\", \"dp\"", "\"tp\":(2)3", "\"tp\", \"dp\""},
       {"\"tp\":(2)3, \"dp\"", "\"tp\"", "\"tp\", \"dp\""},
       {"\"tp\":(1)2, \"dp\", \"tp\":(6)2", "\"tp\"", "\"tp\", \"dp\""},
-      // Digits that share one: (1)6 and (2)6 are the digits 2, 3 and 3, 2.
+      // Overlapping digits: (1)6 and (2)6 are the digits 2, 3 and 3, 2.
       {"\"tp\":(1)6", "\"tp\":(2)6", "\"tp\""},
       {"\"tp\":(1)4", "\"tp\":(2)2", "\"tp\":(1)4"},
-      // 4 and 6 shards of one axis have only those of all 12 in common.
+      // 4 and 6 shards of one axis are both refined only by all 12.
       {"\"tp\":(1)4", "\"tp\":(1)6", "\"tp\""},
-      // What grew takes in what was passed before: (1)4 and (3)2 make (1)12.
+      // A digit that grew absorbs earlier ones: (1)4 and (3)2 make (1)12.
       {"\"tp\":(6)2, \"tp\":(1)4", "\"tp\":(3)2", "\"tp\""},
   };
   for (const Case &each : cases) {
@@ -126,7 +126,7 @@ TEST_F(AxesTest, ATypeWithoutAxesHasNoneOfThemAnywhere) {
 }
 
 TEST_F(AxesTest, AUnitStaysWhereItMakesADifference) {
-  // Three heads over dp and tp are uneven; over dp alone they still are; six heads over dp are not.
+  // Three heads over dp and tp are uneven, and still are over dp alone; six heads over dp are not.
   auto dropped = [&](StringRef tensor) {
     return print(without(type<RankedTensorType>(tensor), axes("\"tp\""), mesh()));
   };

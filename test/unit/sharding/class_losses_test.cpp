@@ -1,4 +1,4 @@
-//===- class_losses_test.cpp - losses of class numbers --------------------===//
+//===- class_losses_test.cpp - losses of class indices --------------------===//
 
 #include "compiler/sharding/calls/class_losses.h"
 #include "compiler/sharding/op_record.h"

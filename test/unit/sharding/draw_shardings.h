@@ -1,4 +1,4 @@
-//===- draw_shardings.h - shardings at random -------------------*- C++ -*-===//
+//===- draw_shardings.h - random shardings ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_SHARDING_DRAW_SHARDINGS_H
 #define MESHPLAN_TEST_UNIT_SHARDING_DRAW_SHARDINGS_H
@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// Deals digits of the mesh to dims, or to what is partial, at random.
+/// Assigns digits of the mesh to dims, or to the partial axes, at random.
 inline plan::ShardingAttr drawSharding(std::mt19937 &random, plan::MeshOp mesh,
                                        llvm::ArrayRef<plan::AxisRefAttr> digits, int64_t rank,
                                        llvm::ArrayRef<plan::AxisRefAttr> mayBePartial) {
@@ -31,7 +31,7 @@ inline plan::ShardingAttr drawSharding(std::mt19937 &random, plan::MeshOp mesh,
                                  mergeDigits(partial, mesh));
 }
 
-/// Makes some of the digits that divide nothing flat axes.
+/// Makes some of the unused digits flat axes.
 inline plan::ShardingAttr drawFlat(std::mt19937 &random, plan::MeshOp mesh, llvm::ArrayRef<plan::AxisRefAttr> digits,
                                    plan::ShardingAttr sharding) {
   llvm::SmallVector<plan::AxisRefAttr> order(digits.begin(), digits.end());
@@ -43,7 +43,7 @@ inline plan::ShardingAttr drawFlat(std::mt19937 &random, plan::MeshOp mesh, llvm
   return sharding.withFlat(mergeDigits(flat, mesh));
 }
 
-/// Deals the dims of a sharding by random units, or part by part.
+/// Gives the dims of a sharding random blocks, or parts.
 inline plan::ShardingAttr drawDealing(std::mt19937 &random, plan::MeshOp mesh, plan::ShardingAttr sharding,
                                       llvm::ArrayRef<int64_t> shape) {
   for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {

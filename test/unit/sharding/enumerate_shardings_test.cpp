@@ -1,4 +1,4 @@
-//===- enumerate_shardings_test.cpp - every way to divide a call ----------===//
+//===- enumerate_shardings_test.cpp - all shardings of a call -------------===//
 
 #include "compiler/sharding/enumerate_shardings.h"
 #include "parsed_call.h"
@@ -127,7 +127,7 @@ TEST_F(EnumerateShardings, UnevenShardsNameTheirUnits) {
 }
 
 TEST_F(EnumerateShardings, UnevenShardsBelowAnotherFactorCannotBeSaid) {
-  FactorRule rule; // dividing b unevenly inside of ab would deal a * b as one
+  FactorRule rule; // sharding b unevenly inside of ab would shard a * b as one
   rule.add(2), rule.add(3);
   addTensor(rule.operands, {{0, 1}});
   addTensor(rule.results, {{0}, {1}});

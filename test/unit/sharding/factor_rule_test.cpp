@@ -1,4 +1,4 @@
-//===- factor_rule_test.cpp - what a rule may not be ----------------------===//
+//===- factor_rule_test.cpp - invalid rules -------------------------------===//
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"

@@ -1,4 +1,4 @@
-//===- flat_calls_test.cpp - which calls run on runs of elements ----------===//
+//===- flat_calls_test.cpp - calls that run on runs of elements -----------===//
 
 #include "compiler/sharding/calls/flat_calls.h"
 #include "compiler/sharding/op_record.h"
@@ -13,7 +13,7 @@ namespace {
 
 class FlatCalls : public PlanText {
 protected:
-  /// The call "target" of operands of these types; `results` are types, too.
+  /// A call of "target" on operands of these types; `results` are types, too.
   CallOp parse(StringRef target, ArrayRef<std::string> operands, ArrayRef<std::string> results) {
     std::string arguments, names, args, types;
     for (auto [index, operand] : llvm::enumerate(operands)) {
@@ -75,11 +75,11 @@ TEST_F(FlatCalls, ASumIsAnAddendOverAllThatDivides) {
   EXPECT_TRUE(runsFlat(sum));
   ShardingAttr made = flatResults(sum, mesh())[0];
   EXPECT_EQ(made.getReduction(), Reduction::sum);
-  // In the order of the mesh, so that sums of parameters of several styles are added up together.
+  // In the order of the mesh, so that sums of parameters with several styles are reduced together.
   EXPECT_EQ(made, sharding(R"([], partial = sum {"pod", "dp", "tp"})"));
 }
 
-/// One rank has the number, and the others nothing.
+/// One rank has the scalar, and the others have nothing.
 TEST_F(FlatCalls, ANumberIsATensorToo) {
   std::string number = "tensor<f32, #plan.sharding<[], flat = {\"dp\"}>>";
   CallOp sgd = parse("meshplan.sgd", {number, number, "tensor<f64, #plan.sharding<[]>>"}, {"tensor<f32>"});

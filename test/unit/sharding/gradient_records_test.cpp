@@ -137,7 +137,7 @@ TEST_F(GradientRecords, AConvolutionCostsAsItsForwardCall) {
   EXPECT_EQ(cost("meshplan.convolution_weight_gradient", convolution, ofWeight).flops, 2 * products);
 }
 
-// Bytes that the kernels took beside their results, with PyTorch 2.11: 74,776 for two images and none for one.
+// Bytes of the kernels beside their results, with PyTorch 2.11: 74,776 for two images and none for one.
 TEST_F(GradientRecords, AConvolutionWithAStrideHasABufferForItsProducts) {
   constexpr char strided[] = "{gradient = #base.operand<0>, input = #base.operand<1>, weight = #base.operand<2>, "
                              "stride = [2, 2], padding = [1, 1], dilation = [1, 1]}";
@@ -150,13 +150,13 @@ TEST_F(GradientRecords, AConvolutionWithAStrideHasABufferForItsProducts) {
   EXPECT_EQ(cost("meshplan.convolution_input_gradient", strided, one).workspaceBytes, 0);
 }
 
-/// What a call of a convolution with square windows holds.
+/// Memory of a call of a convolution with square windows.
 struct SquareConvolution {
   int64_t images, in, size, out, window, stride, padding, groups = 1;
   std::string type = "f32";
 };
 
-// Numbers are those that PyTorch 2.11 counts, with one thread of a processor with AVX-512.
+// Values counted with PyTorch 2.11, with one thread on a processor with AVX-512.
 class ConvolutionMemory : public GradientRecords {
 protected:
   int64_t workspace(const char *target, const SquareConvolution &of) {
@@ -256,8 +256,8 @@ TEST_F(GradientRecords, ALossKnowsTheFirstClassOfTheRank) {
   EXPECT_EQ(local("meshplan.row_loss_gradient", loss, whole).find("offset"), std::string::npos);
 }
 
-/// Of 512 rows, as PyTorch's allocator meters the kernel: 23 bytes for each, and blocks of 131 rows of 500 columns
-/// where the result has half a type.
+/// For 512 rows, as metered by PyTorch's allocator: 23 bytes per row, and blocks of 131 rows of 500 columns if the
+/// result has a half type.
 TEST_F(GradientRecords, ALossIsComputedInItsResult) {
   auto workspace = [this](llvm::StringRef type, llvm::StringRef more) {
     std::string types =
@@ -287,7 +287,7 @@ TEST_F(GradientRecords, ATableIsSummedOverAllIndices) {
       "[a], [], [b, a] -> [b, a]; a=8 b=24");
 }
 
-/// How often an index occurs, all indices say together.
+/// The frequency of an index depends on all indices.
 TEST_F(GradientRecords, FrequenciesHoldAllIndices) {
   EXPECT_EQ(rule("meshplan.embedding_gradient",
                  "{gradient = #base.operand<0>, indices = #base.operand<1>, weight = #base.operand<2>, "
@@ -343,7 +343,7 @@ constexpr char attentionOperands[] = "gradient = #base.operand<0>, query = #base
 
 std::string attentionWith(llvm::StringRef more) { return ("{" + llvm::Twine(attentionOperands) + more + "}").str(); }
 
-/// Sizes of 1 but for batch and heads.
+/// All sizes are 1 except for batch and heads.
 std::string attentionGradientTypes(int64_t heads, int64_t groups, int64_t made) {
   auto tensor = [](int64_t number) { return "tensor<2x" + std::to_string(number) + "x1x1xf32>"; };
   return "(" + tensor(heads) + ", " + tensor(heads) + ", " + tensor(groups) + ", " + tensor(groups) + ") -> (" +
@@ -356,7 +356,7 @@ TEST_F(GradientRecords, HeadsShareTheGradientsOfTheirKeys) {
             "[a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1]; a=2 b=6");
 }
 
-/// No dim of the gradient of the only key head would say that ranks have addends of it.
+/// With a single key head, its gradient has no dim that could state that ranks have addends.
 TEST_F(GradientRecords, TheOnlyKeyHeadHoldsAllHeads) {
   EXPECT_EQ(rule("meshplan.attention_backward", attentionWith(""), attentionGradientTypes(6, 1, 1)),
             "[a, b, 1, 1], [a, c, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1] -> [a, d, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1]; "
@@ -366,7 +366,7 @@ TEST_F(GradientRecords, TheOnlyKeyHeadHoldsAllHeads) {
             "[a, b, 1, 1], [a, b, 1, 1], [a, b, 1, 1]; a=2 b=6");
 }
 
-/// Rows of queries meet all keys: sequence and head size are whole.
+/// Each query reads all keys: sequence and head size are whole.
 TEST_F(GradientRecords, SequencesOfAttentionAreWhole) {
   FactorRule known = record("meshplan.attention_backward")
                          .rule(parse("meshplan.attention_backward", attentionWith(""),
@@ -426,7 +426,7 @@ TEST_F(GradientRecords, AttentionGivesSharedSumsApart) {
   EXPECT_FALSE(split("", 6)) << "each head has its own keys";
 }
 
-/// Ranks that hold the same key heads tell the kernel which of them theirs are.
+/// If ranks share key heads, the kernel gets the number of the first one.
 TEST_F(GradientRecords, SharedKeysAreToldByTheirFirst) {
   auto types = [](const char *repeat) {
     std::string heads = R"(tensor<2x4x1x1xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>)";

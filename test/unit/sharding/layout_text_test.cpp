@@ -1,4 +1,4 @@
-//===- layout_text_test.cpp - shardings in the words of a plan ------------===//
+//===- layout_text_test.cpp - shardings in the language of plans ----------===//
 
 #include "compiler/sharding/layout_text.h"
 #include "test/unit/dialect/parsed_text.h"

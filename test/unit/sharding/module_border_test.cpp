@@ -1,4 +1,4 @@
-//===- module_border_test.cpp - what enters and leaves --------------------===//
+//===- module_border_test.cpp - inputs and outputs of modules -------------===//
 
 #include "compiler/sharding/module_border.h"
 #include "dialect/plan/attributes.h"
@@ -10,7 +10,7 @@ namespace {
 
 class BorderTest : public testing::Test {
 protected:
-  /// "x" for an argument, "layers.0.up" for what a call makes.
+  /// "x" for an argument, "layers.0.up" for the result of a call.
   static std::string nameOf(mlir::Value value) {
     if (auto call = value.getDefiningOp<plan::CallOp>())
       return call.getModule()->str();
@@ -27,7 +27,7 @@ protected:
     return result;
   }
 
-  /// Inputs and outputs are names and, behind an x, the number of their uses.
+  /// Inputs and outputs are names, followed by "x" and the number of their uses.
   void expectBorder(llvm::StringRef path, size_t calls, const std::vector<std::string> &inputs,
                     const std::vector<std::string> &outputs) {
     ModuleBorder border = findBorder(module.function(), path);
@@ -67,7 +67,7 @@ TEST_F(BorderTest, StatedLayoutsKnowWhatTheyAreStatedOf) {
 }
 
 TEST_F(BorderTest, HoldsTheModulesInside) {
-  // The outputs in the order in which they are made; the addends of `down` stay inside.
+  // The outputs in program order; the addends of `down` stay inside.
   expectBorder("layers.0", 4, {"x x2"}, {"layers.0.up x1", "layers.0 x1"});
 }
 
@@ -100,7 +100,7 @@ TEST_F(BorderTest, APrefixOfANameIsAnotherModule) {
 }
 
 TEST_F(BorderTest, ACallOfAModuleHasABorderOfItsOwn) {
-  // `down` of both layers as two calls of one module, of which the second reads what the first made.
+  // `down` of both layers as two calls of one module; the second reads the result of the first.
   auto calls = llvm::to_vector(module.function().getOps<plan::CallOp>());
   for (plan::CallOp call : calls) {
     bool isSecond = call.getModule()->starts_with("layers.1");

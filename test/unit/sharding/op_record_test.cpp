@@ -70,7 +70,7 @@ TEST_F(OpRecordTest, WithoutARecordNothingIsDivided) {
 }
 
 TEST_F(OpRecordTest, ACallThatDoesNotFitItsRecordIsNotDivided) {
-  // A faulty rule stands in for a schema that the call does not have.
+  // A faulty rule represents a schema that the call does not match.
   OpRecord record;
   record.rule = [](const CallView &) {
     FactorRule rule;
@@ -87,7 +87,7 @@ TEST_F(OpRecordTest, ACallThatFitsIsDividedByItsRule) {
 }
 
 TEST_F(OpRecordTest, NoRecordReadsBeyondACallWithoutTensors) {
-  // Wherever a schema promises operands and results, a call may lack them: it ends as a rule that divides nothing.
+  // A call may lack operands and results that its schema requires: its rule then shards nothing.
   for (llvm::StringRef target : OpRegistry::get().targets()) {
     CallView call = parse(target, "{}", "() -> ()");
     FactorRule rule = factorRuleOf(call, OpRegistry::get().lookup(target));

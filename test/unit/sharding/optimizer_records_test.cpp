@@ -1,7 +1,6 @@
-//===- optimizer_records_test.cpp - steps of optimizers on a rank ----------===//
+//===- optimizer_records_test.cpp - steps of optimizers on a rank ---------===//
 //
-// Rules derived by hand: parameter, gradient and states go element by element,
-// and a norm adds up every element once.
+// Rules derived by hand: parameter, gradient and states are elementwise, and a norm sums every element once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +38,7 @@ TEST_F(OptimizerRecords, WhatIsWrittenStandsInTheOrderOfTheResults) {
   EXPECT_TRUE(record("meshplan.square_sum").overwrites.empty());
 }
 
-/// A gradient that is scaled is a copy; else nothing is held besides.
+/// A scaled gradient is a copy; otherwise no further memory is needed.
 TEST_F(OptimizerRecords, MemoryOfAStep) {
   CallView plain = parse("meshplan.sgd", sgd, "(tensor<8xf32>, tensor<8xf32>, tensor<f64>) -> tensor<8xf32>");
   EXPECT_EQ(record("meshplan.sgd").cost(plain).workspaceBytes, 0);

@@ -1,4 +1,4 @@
-//===- other_names_test.cpp - operators that PyTorch has several names for ===//
+//===- other_names_test.cpp - operators with several names ----------------===//
 
 #include "compiler/sharding/calls/other_names.h"
 #include "parsed_call.h"

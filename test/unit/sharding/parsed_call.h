@@ -18,7 +18,7 @@ class CallTest : public testing::Test {
 protected:
   CallTest();
 
-  /// The call; a test failure and an empty call if the text is wrong.
+  /// The call; a test failure and an empty call if the text is invalid.
   CallView parse(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types);
 
   /// The rule of the target's record for this call, as describe() writes it.
@@ -31,8 +31,8 @@ protected:
 };
 
 /// A rule as an einsum: "[a, b], [c, b] -> [a, c]; a=4 b=8:sum c=16". Letters follow the order of appearance; a dim of
-/// two factors is "ab", one that joins them "a|b", one whose indices 3 of a factor share each "a/3", one without factor
-/// "1". Factors are parallel unless they say what else.
+/// two factors is "ab", one that joins them "a|b", one whose indices are shared by 3 indices of a factor "a/3", one
+/// without factor "1". Factors are parallel unless stated otherwise.
 std::string describe(const FactorRule &rule);
 
 /// Text of an attribute.

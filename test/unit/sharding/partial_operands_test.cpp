@@ -1,4 +1,4 @@
-//===- partial_operands_test.cpp - where addends may enter ----------------===//
+//===- partial_operands_test.cpp - operands that may be partial -----------===//
 
 #include "compiler/sharding/partial_operands.h"
 #include "test/unit/dialect/plan_text.h"
@@ -14,7 +14,7 @@ namespace {
 
 class PartialOperands : public PlanText {
 protected:
-  /// The operands over "tp" that an operator may not take; each operand as `{}` or `{}], partial = sum {"tp"}`.
+  /// The operands over "tp" that an operator rejects; each operand as `{}` or `{}], partial = sum {"tp"}`.
   SmallVector<unsigned> rejected(const Linearity &linearity, ArrayRef<StringRef> operands) {
     SmallVector<ShardingAttr> shardings;
     for (StringRef text : operands)
@@ -36,14 +36,14 @@ TEST_F(PartialOperands, WithoutAddendsNothingIsRejected) {
 }
 
 TEST_F(PartialOperands, AnAdditionTakesBothOrNeither) {
-  // On each of n ranks a whole operand would be added once, and so n times in all.
+  // Each of n ranks would add a replicated operand once, so n times in total.
   EXPECT_THAT(rejected(addition, {sum, sum}), IsEmpty());
   EXPECT_THAT(rejected(addition, {sum, whole}), ElementsAre(0));
   EXPECT_THAT(rejected(addition, {whole, sum}), ElementsAre(1));
 }
 
 TEST_F(PartialOperands, AProductTakesOne) {
-  // The sum of products is no product of sums.
+  // The sum of products is not the product of sums.
   EXPECT_THAT(rejected(product, {sum, whole}), IsEmpty());
   EXPECT_THAT(rejected(product, {whole, sum}), IsEmpty());
   EXPECT_THAT(rejected(product, {sum, sum}), ElementsAre(0, 1));

@@ -28,7 +28,7 @@ protected:
 
   AxisRefAttr axis(llvm::StringRef name) { return AxisRefAttr::get(&context, name); }
 
-  /// A tensor of one dim that is these factors, major to minor.
+  /// A tensor with one dim of these factors, major to minor.
   FactorRule dimOf(llvm::ArrayRef<int64_t> sizes) {
     FactorRule rule;
     rule.operands.resize(1);
@@ -38,14 +38,14 @@ protected:
     return rule;
   }
 
-  /// A tensor of one dim, each index of which `count` indices of a factor of `size` share.
+  /// A tensor with one dim, each of whose indices is shared by `count` indices of a factor of `size`.
   FactorRule sharedBy(int64_t count, int64_t size) {
     FactorRule rule = dimOf({size});
     rule.operands[0].shared = {{0, count}};
     return rule;
   }
 
-  /// A tensor of one dim that joins these factors.
+  /// A tensor with one dim that joins these factors.
   FactorRule joinOf(llvm::ArrayRef<int64_t> sizes) {
     FactorRule rule = dimOf(sizes);
     rule.operands[0].joined = {0};
@@ -99,7 +99,7 @@ TEST_F(ProjectionTest, WhatAFactorLeavesGoesToTheNext) {
 }
 
 TEST_F(ProjectionTest, AHeadIsNotCut) {
-  // 9 heads of 64 over two: 288 columns each would be four heads and a half.
+  // 9 heads of 64 over two: 288 columns each would be four and a half heads.
   Projection projection = project(dimOf({9, 64}), {axis("two")});
   ASSERT_TRUE(projection.block);
   EXPECT_EQ(projection.block->factorSize, 9);
@@ -154,11 +154,11 @@ TEST_F(ProjectionTest, EqualPartsStayWhereFactorsNumberThem) {
     llvm::SmallVector<unsigned> inexpressible;
     EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh, &inexpressible, from), from);
     EXPECT_THAT(inexpressible, IsEmpty());
-    // Only where the tensor arrives so.
+    // Only if the tensor already has these parts.
     EXPECT_TRUE(projectToDims(projection.factors, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
     EXPECT_THAT(inexpressible, ElementsAre(1));
   }
-  // Parts of another number are others.
+  // A different number of parts is different.
   FactorDivisions divisions(3);
   divisions[1].axes = {axis("four")};
   for (const std::vector<DimPart> &parts : {std::vector<DimPart>{48, 48}, std::vector<DimPart>{64, 16, 16}}) {
@@ -177,7 +177,7 @@ TEST_F(ProjectionTest, PartsOfWholeIndicesAreThoseOfTheLeadingFactor) {
     for (llvm::StringRef over : {"two", "three"}) {
       ShardingAttr from = layout(rule, {axis(over)}, 1, parts);
       Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
-      // Heads are cut where a part is dealt in elements, and not evenly.
+      // Heads are cut if a part is sharded by elements, and unevenly.
       bool cuts = llvm::any_of(from.getDims()[0].getParts(), [&](const DimPart &part) {
         return part.unit == 1 && part.extent / 4 % (over == "two" ? 2 : 3) != 0;
       });
@@ -223,7 +223,7 @@ TEST_F(ProjectionTest, PartsBelowAnotherFactorCannotBeExpressed) {
   llvm::SmallVector<unsigned> inexpressible;
   EXPECT_TRUE(projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
   EXPECT_THAT(inexpressible, ElementsAre(1u));
-  // Parts of single indices are those that the leading factor numbers.
+  // Parts of single indices are parts of the leading factor.
   inexpressible.clear();
   FactorRule numbered = dimOf({2, 8}), pairs = dimOf({8, 2});
   FactorDivisions halves(2);
@@ -376,7 +376,7 @@ TEST_F(ProjectionTest, SharingPassesThroughAViewOfHeads) {
   EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), columns);
 }
 
-/// What a dim gives to its factors is what the factors make of the dim.
+/// The divisions of the factors of a dim, projected back, give the dim again.
 TEST_F(ProjectionTest, RoundTripsOfRandomDims) {
   std::mt19937 random(3);
   auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
@@ -406,7 +406,7 @@ TEST_F(ProjectionTest, RoundTripsOfRandomDims) {
   EXPECT_GT(projected, 500);
 }
 
-/// What a dim says of its factors is what was said to the dim.
+/// The divisions of factors, projected to a dim, come back from it.
 TEST_F(ProjectionTest, DrawnDivisionsComeBackFromTheirDim) {
   std::mt19937 generator(11);
   auto draw = [&](int64_t first, int64_t last) {
@@ -418,7 +418,7 @@ TEST_F(ProjectionTest, DrawnDivisionsComeBackFromTheirDim) {
     llvm::SmallVector<int64_t> sizes;
     for (int64_t count = draw(1, 3); count > 0; --count)
       sizes.push_back(draw(1, 2) == 1 ? draw(1, 4) : 12);
-    // What is joined is divided together.
+    // Joined factors are sharded together.
     bool isJoined = sizes.size() > 1 && !llvm::is_contained(sizes, 1) && draw(0, 2) == 0;
     FactorRule rule = isJoined ? joinOf(sizes) : dimOf(sizes);
     FactorDivisions divisions(sizes.size());

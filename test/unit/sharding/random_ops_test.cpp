@@ -1,4 +1,4 @@
-//===- random_ops_test.cpp - which calls draw random numbers --------------===//
+//===- random_ops_test.cpp - calls that draw random numbers ---------------===//
 
 #include "compiler/sharding/calls/random_ops.h"
 #include "parsed_call.h"

@@ -1,4 +1,4 @@
-//===- random_records_test.cpp - records of random numbers by place -------===//
+//===- random_records_test.cpp - records of counted random numbers --------===//
 
 #include "parsed_call.h"
 
@@ -11,7 +11,7 @@ protected:
   std::string local(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
     return text(record(target).localize(parse(target, args, types), plan::MeshOp()));
   }
-  /// True if the elements of each divisible factor are known by their number.
+  /// True if the elements of each divisible factor are identified by their index.
   bool isCounted(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
     CallView call = parse(target, args, types);
     return llvm::all_of(record(target).rule(call).factors,
@@ -61,7 +61,7 @@ TEST_F(RandomRecords, WholeCallsStay) {
             "seed = #base.operand<1>, step = #base.operand<2>}");
 }
 
-/// The kernel reads rows: what is turned is copied.
+/// The kernel reads rows: a transposed tensor is copied.
 TEST_F(RandomRecords, CostIsThatOfTheWords) {
   CallView call = parse("meshplan.dropout", dropout, dropoutTypes);
   OpCost cost = record("meshplan.dropout").cost(call);
@@ -82,7 +82,7 @@ constexpr char keyed[] = ", seed = #base.operand<3>, step = #base.operand<4>, nu
 
 std::string drawnAttentionWith(llvm::StringRef more) { return ("{" + llvm::Twine(drawnAttention) + more + "}").str(); }
 
-/// Query, key, value and settings, and what comes of them; batch and heads as the sharding says.
+/// Types of query, key, value, settings and results; batch and heads have the sharding.
 std::string drawnAttentionTypes(llvm::StringRef heads, llvm::StringRef keys) {
   return ("(" + heads + ", " + keys + ", " + keys + ", tensor<f64>, tensor<f64>) -> " + heads).str();
 }

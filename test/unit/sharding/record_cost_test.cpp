@@ -8,7 +8,7 @@ namespace {
 
 class RecordCost : public CallTest {
 protected:
-  /// `strides` as of the operands; row-major without.
+  /// `strides` of the operands; row-major by default.
   OpCost cost(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types,
               llvm::ArrayRef<Strides> strides = {}) {
     CallView call = parse(target, args, types);
@@ -26,7 +26,7 @@ TEST_F(RecordCost, ProductsCostTwoFlopsForEachTerm) {
   EXPECT_FALSE(linear.aliases);
 }
 
-// As metered with PyTorch 2.11, whose oneDNN brings gradient and result into the order of a row-major operand.
+// As metered with PyTorch 2.11, whose oneDNN reorders gradient and result to match a row-major operand.
 TEST_F(RecordCost, TheGradientOfGeluIsReordered) {
   constexpr char args[] = "{grad_output = #base.operand<0>, self = #base.operand<1>}";
   constexpr char types[] = "(tensor<128x8x256xf32>, tensor<128x8x256xf32>) -> tensor<128x8x256xf32>";
@@ -62,7 +62,7 @@ TEST_F(RecordCost, ViewsAllocateNothing) {
   EXPECT_EQ(view.bytes + view.flops + view.workspaceBytes, 0);
 }
 
-/// Heads and rows were swapped: [2, 4, 6, 8] lies as [2, 6, 4, 8].
+/// Heads and rows were swapped: [2, 4, 6, 8] has the memory order of [2, 6, 4, 8].
 const Strides swapped = {192, 8, 32, 1};
 
 TEST_F(RecordCost, ReshapesAreViewsWhereStridesAllow) {
@@ -87,7 +87,7 @@ TEST_F(RecordCost, MatmulCopiesWhatIsNoListOfMatrices) {
 TEST_F(RecordCost, LinearCopiesWhatIsNoListOfMatrices) {
   constexpr char args[] = "{input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>}";
   constexpr char types[] = "(tensor<4x6x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x6x2xf32>";
-  // A list of matrices with gaps between the rows is none of its own.
+  // A list of matrices with gaps between the rows needs no copy.
   EXPECT_EQ(cost("aten.linear.default", args, types, {{8, 32, 1}, {8, 1}, {1}}).workspaceBytes, 0);
   EXPECT_EQ(cost("aten.linear.default", "{input = #base.operand<0>, weight = #base.operand<1>}",
                  "(tensor<3x4x6x8xf32>, tensor<2x8xf32>) -> tensor<3x4x6x2xf32>", {{8, 144, 24, 1}, {8, 1}})
@@ -111,7 +111,7 @@ TEST_F(RecordCost, SmallImagesAreUpsampledWithFeaturesInnermost) {
   constexpr char args[] = "{input = #base.operand<0>, align_corners = false}";
   constexpr char small[] = "(tensor<4x5x16x16xf32>) -> tensor<4x5x32x32xf32>";
   Strides featuresInnermost = {1280, 1, 80, 5};
-  // What PyTorch's profiler counts besides the result.
+  // Bytes that PyTorch's profiler counts besides the result.
   EXPECT_EQ(cost("aten.upsample_bilinear2d.vec", args, small).workspaceBytes, 102400);
   EXPECT_EQ(cost("aten.upsample_nearest2d.vec", args, small).workspaceBytes, 102400);
   EXPECT_EQ(cost("aten.upsample_bicubic2d.vec", args, small).workspaceBytes, 3072);
@@ -171,7 +171,7 @@ TEST_F(RecordCost, ReductionsConvertTheirOperandFirst) {
   EXPECT_EQ(cost("aten.mean.default", unary, "(tensor<4x6xbf16>) -> tensor<bf16>").workspaceBytes, 24 * 4);
 }
 
-/// As metered on PyTorch 2.11: rms_norm holds one tensor besides the result in float, two and a half in half types.
+/// As metered on PyTorch 2.11: rms_norm allocates one tensor besides the result in float, two and a half in half types.
 TEST_F(RecordCost, RmsNormIsComposite) {
   constexpr char args[] = "{input = #base.operand<0>, weight = #base.operand<1>, normalized_shape = [6]}";
   EXPECT_EQ(cost("aten.rms_norm.default", args, "(tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>").workspaceBytes,
@@ -252,7 +252,7 @@ TEST_F(RecordCost, AttentionMasksAreMadeForBlocksOfRows) {
   EXPECT_EQ(attention.workspaceBytes, std::max(places * 4 + mask, mask + block + tile));
 }
 
-/// Of 2048 keys a block of 512 rows reaches its own and the 63 before.
+/// Of 2048 keys, a block of 512 rows reads its own and the 63 before.
 TEST_F(RecordCost, AttentionMasksCoverTheKeysThatABlockReaches) {
   OpCost attention = cost("meshplan.attention",
                           "{query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, "
@@ -262,7 +262,7 @@ TEST_F(RecordCost, AttentionMasksCoverTheKeysThatABlockReaches) {
   EXPECT_EQ(attention.workspaceBytes, 512 * (512 + 63) * (4 + 8 + 1));
 }
 
-/// The definition holds the scaled query, the scores, a mask in double and the keys of each head.
+/// The definition needs the scaled query, the scores, a mask in double and the keys of each head.
 TEST_F(RecordCost, AttentionWithASoftcapIsComputedInFloat) {
   OpCost attention = cost("meshplan.attention",
                           "{query = #base.operand<0>, key = #base.operand<1>, value = #base.operand<2>, softcap = 2.0}",
@@ -272,7 +272,7 @@ TEST_F(RecordCost, AttentionWithASoftcapIsComputedInFloat) {
   EXPECT_EQ(attention.workspaceBytes, 8 * 64 * 64 + 4 * (scores + 2 * features) - result);
 }
 
-/// As metered on PyTorch 2.11. oneDNN lays images out in blocks of 16 features: input and weight before, the result
+/// As metered on PyTorch 2.11. oneDNN reorders images to blocks of 16 features: input and weight before, the result
 /// after.
 TEST_F(RecordCost, ConvolutionsChangeTheLayout) {
   constexpr char args[] = "{input = #base.operand<0>, weight = #base.operand<1>}";
@@ -285,7 +285,7 @@ TEST_F(RecordCost, ConvolutionsChangeTheLayout) {
   EXPECT_EQ(workspace("(tensor<2x8x16x16xf32>, tensor<8x8x3x3xf32>) -> tensor<2x8x14x14xf32>"), 4 * 2 * 16 * 14 * 14)
       << "images of few features stay";
   EXPECT_EQ(workspace("(tensor<4x3x32x32xf32>, tensor<32x3x3x3xf32>) -> tensor<4x32x30x30xf32>"), 4 * 4 * 32 * 900);
-  // A small sample becomes a matrix of windows.
+  // A small batch becomes a matrix of windows.
   EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x3x3xf32>) -> tensor<1x16x6x6xf32>"), 4 * (4 * 9) * 36);
   EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x2x2xf32>) -> tensor<1x16x4x4xf32>"), 4 * (4 * 4) * 16);
   EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x1x1xf32>) -> tensor<1x16x8x8xf32>"), 0);
@@ -316,7 +316,7 @@ TEST_F(RecordCost, LookupsReadOnlyWhatTheyTake) {
   EXPECT_EQ(embedding.bytes, 2 * 4 * 6 * 8);
 }
 
-/// What PyTorch's profiler counts on [64, 96, 128] and other shapes besides the result.
+/// Bytes that PyTorch's profiler counts for [64, 96, 128] and other shapes besides the result.
 TEST_F(RecordCost, CompositesHoldWhatTheyMake) {
   constexpr char paired[] = "{x1 = #base.operand<0>, x2 = #base.operand<1>, dim = -1}";
   EXPECT_EQ(cost("aten.logsumexp.default", "{self = #base.operand<0>, dim = [-1]}",
@@ -338,7 +338,7 @@ TEST_F(RecordCost, CompositesHoldWhatTheyMake) {
             2 * 4 * 48);
 }
 
-/// As PyTorch's profiler counts them beside the result, without numbers of a few bytes.
+/// As PyTorch's profiler counts them besides the result, without tensors of a few bytes.
 TEST_F(RecordCost, LossesAndNormsHoldWhatTheyMake) {
   constexpr char pair[] = "{self = #base.operand<0>, target = #base.operand<1>}";
   constexpr char apart[] = "{self = #base.operand<0>, target = #base.operand<1>, reduction = 0 : i64}";
@@ -381,7 +381,7 @@ TEST_F(RecordCost, SquaresAreAddedUpInDouble) {
   EXPECT_EQ(workspace("(tensor<3000x1000xf32>) -> tensor<f32>"), (1 << 20) * 12 + 16) << "a piece at a time";
 }
 
-/// Metered: 505688, 1391448 and 15405832 beside the results.
+/// Metered: 505688, 1391448 and 15405832 bytes beside the results.
 TEST_F(RecordCost, TheLibraryForLstmLaysWeightsOut) {
   auto workspace = [&](int64_t places, int64_t samples, int64_t inputs, int64_t features) {
     auto tensor = [](std::initializer_list<int64_t> shape) {
@@ -415,7 +415,7 @@ TEST_F(RecordCost, DistancesOfManyVectorsAreAProduct) {
 
 TEST_F(RecordCost, RecurrentLayersHoldTheGatesOfAllPlaces) {
   constexpr char args[] = "{input = #base.operand<0>, hx = #base.operand<1>, batch_first = true}";
-  // Metered: 242688 of gru and 119808 of a plain layer.
+  // Metered: 242688 bytes for gru and 119808 for a plain layer.
   EXPECT_EQ(cost("aten.gru.input", args,
                  "(tensor<16x20x32xf32>, tensor<1x16x48xf32>) -> (tensor<16x20x48xf32>, tensor<1x16x48xf32>)")
                 .workspaceBytes,

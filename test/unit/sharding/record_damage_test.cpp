@@ -1,9 +1,8 @@
 //===- record_damage_test.cpp - calls that do not fit their operator ------===//
 //
-// An archive may hold any arguments for an operator, and nobody checks them
-// against PyTorch's schema before a record sees them. Each sample is called with
-// one argument, operand or result missing or of another kind; what the record
-// says of it does not count, as long as it says something.
+// An archive may have any arguments for an operator, and nothing checks them against PyTorch's schema before a record
+// reads them. Each sample is called with one argument, operand or result missing or of another kind; the answer of the
+// record does not matter, as long as it returns one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -104,7 +103,7 @@ protected:
         callAll(damaged);
       }
     }
-    // The importer refuses calls without any.
+    // The importer rejects calls without any.
     CallView fewer = call;
     while ((fewer.*side).size() > 1) {
       (fewer.*side).pop_back();

@@ -1,4 +1,4 @@
-//===- record_linearity_test.cpp - where partial values may enter ---------===//
+//===- record_linearity_test.cpp - operands that may be partial -----------===//
 
 #include "parsed_call.h"
 

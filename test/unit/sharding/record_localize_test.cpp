@@ -1,4 +1,4 @@
-//===- record_localize_test.cpp - what runs on a rank ---------------------===//
+//===- record_localize_test.cpp - local forms of calls --------------------===//
 
 #include "mlir/Parser/Parser.h"
 #include "parsed_call.h"
@@ -24,7 +24,7 @@ TEST_F(RecordLocalize, SizesOfDividedDimsFollowTheRank) {
             "#base.local<0, result 0, dim 2, extent 1>, 64]}");
 }
 
-/// A view of the rank's part may need a copy where that of the whole needs none.
+/// A view of the rank's shard may need a copy where that of the whole tensor needs none.
 TEST_F(RecordLocalize, ViewsBecomeReshapes) {
   EXPECT_EQ(local("aten.reshape.default", "{self = #base.operand<0>, shape = [2, -1]}",
                   "(tensor<4x6xf32, #plan.sharding<[{}, {}]>>) -> tensor<2x12xf32, #plan.sharding<[{}, {}]>>"),

@@ -103,7 +103,7 @@ TEST_F(RecordRules, ViewFlattensTheBatch) {
 }
 
 TEST_F(RecordRules, ReshapeSharesCommonDivisors) {
-  // 6 and 4 share the major 2; below it 3 x 4 and 2 x 6 begin with nothing in common.
+  // 6 and 4 share the major 2; after it, 3 x 4 and 2 x 6 share nothing at the start.
   EXPECT_EQ(
       rule("aten.reshape.default", "{self = #base.operand<0>, shape = [4, 6]}", "(tensor<6x4xf32>) -> tensor<4x6xf32>"),
       "[ab, c] -> [ad, e]; a=2 b=3:whole c=4:whole d=2:whole e=6:whole");
@@ -161,7 +161,7 @@ TEST_F(RecordRules, SplitsKnowThePartsThatTheyMake) {
   EXPECT_EQ(rule("aten.chunk.default", "{self = #base.operand<0>, chunks = 2, dim = -1}",
                  "(tensor<4x12xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)"),
             "[a, b|c] -> [a, b], [a, c]; a=4 b=6 c=6");
-  // Even one piece names a size that a shard does not have.
+  // Even a single piece has a size that a shard does not have.
   EXPECT_EQ(rule("aten.split_with_sizes.default", "{self = #base.operand<0>, split_sizes = [12], dim = 1}",
                  "(tensor<4x12xf32>) -> tensor<4x12xf32>"),
             "[a, b] -> [a, b]; a=4 b=12");
@@ -353,7 +353,7 @@ TEST_F(RecordRules, OneTensorMayBeBothStatesOfACell) {
 }
 
 TEST_F(RecordRules, ACallThatDoesNotFitItsSchemaIsWhole) {
-  // One tensor as both operands: the rule would have its factors twice.
+  // The same tensor for both operands: the rule would have its factors twice.
   CallView call = parse("aten.linear.default", "{input = #base.operand<0>, weight = #base.operand<0>}",
                         "(tensor<4x6xf32>) -> tensor<4x4xf32>");
   OpRecord linear = record("aten.linear.default");

@@ -1,6 +1,6 @@
-//===- record_samples_test.cpp - every record has samples that it fits ----===//
+//===- record_samples_test.cpp - every record fits its samples ------------===//
 //
-// Reads test/sharding/records, whose shapes are those that PyTorch gives.
+// Reads test/sharding/records, whose shapes come from PyTorch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,7 +80,7 @@ TEST_F(RecordSamples, EveryCostIsSane) {
   });
 }
 
-/// Operands are referred to as in the global call, and #base.local only names dims that are divided.
+/// Operands are numbered as in the global call, and #base.local only refers to sharded dims.
 TEST_F(RecordSamples, EveryLocalFormNamesDividedDims) {
   forEach([&](llvm::StringRef name, plan::CallOp op) {
     CallView call = CallView::of(op);

@@ -56,22 +56,22 @@ protected:
 // The tensor has 512 bytes.
 TEST_F(ReshardSteps, ReductionsMoveAsLittleAsTheTargetLets) {
   check({
-      // Three quarters of the tensor go to the others; of an all-reduce they come back.
+      // Three quarters of the tensor go to the others; an all-reduce also returns them.
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {"c"}])", "reduce_scatter c dim 1", 384},
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {}])", "all_reduce c", 768},
-      // What a rank need not keep is dropped first, so that half as much is reduced.
+      // A part that the rank does not keep is dropped first, so that half as much is reduced.
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{"a"}, {}])", "slice a dim 0; all_reduce c", 384},
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{"c"}, {"a"}])", "slice a dim 1; reduce_scatter c dim 0",
        192},
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{"a", "c"}, {}])", "slice a dim 0; reduce_scatter c dim 0",
        192},
-      // One axis is scattered, and the other is reduced of a quarter.
+      // One axis is scattered, and the other is reduced on a quarter.
       {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{"c"}, {}])", "reduce_scatter c dim 0; all_reduce a",
        384 + 128},
       {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{"a"}, {"c"}])",
        "reduce_scatter a dim 0; reduce_scatter c dim 1", 256 + 192},
       {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{"a", "c"}, {}])", "reduce_scatter a c dim 0", 448},
-      // A scalar has nothing to divide.
+      // A scalar has no dim to shard.
       {"f32", R"([], partial = max {"c"})", "[]", "all_reduce c", 6},
   });
 }
@@ -94,13 +94,13 @@ TEST_F(ReshardSteps, AddendsThatTheTargetKeepsStay) {
 
 TEST_F(ReshardSteps, AxesMoveTogether) {
   check({
-      // Of 1/4 a rank keeps the quarter that it needs.
+      // Of its quarter a rank keeps a quarter.
       {"8x16xf32", R"([{"c"}, {}])", R"([{}, {"c"}])", "all_to_all c from 0 to 1", 96},
       {"8x16xf32", R"([{"a", "c"}, {}])", R"([{}, {"a", "c"}])", "all_to_all a c from 0 to 1", 56},
       {"8x16xf32", R"([{"a", "c"}, {}])", R"([{"a"}, {"c"}])", "all_to_all c from 0 to 1", 48},
-      // What is wanted elsewhere moves there before the rest is gathered.
+      // An axis that moves to another dim does so before the rest is gathered.
       {"8x16xf32", R"([{"a", "c"}, {}])", R"([{}, {"c"}])", "all_to_all c from 0 to 1; all_gather a dim 0", 48 + 64},
-      // An axis below which another one has to go is in the way.
+      // An axis that must become minor to a new one is in the way.
       {"8x16xf32", R"([{"a", "c"}, {}])", R"([{"c"}, {}])", "all_gather a c dim 0; slice c dim 0", 448},
       {"8x16xf32", R"([{"a"}, {"c"}])", R"([{"c"}, {"a"}])",
        "all_gather a dim 0; all_to_all c from 1 to 0; slice a dim 1", 64 + 96},
@@ -113,7 +113,7 @@ TEST_F(ReshardSteps, ShardsOfOneSizeAreExchangedWhole) {
       {"8x16xf32", R"([{"a"}, {"b"}])", R"([{"b"}, {"a"}])", "permute a b", 128},
       {"8x16xf32", R"([{"c"}, {"a", "b"}])", R"([{"a", "b"}, {"c"}])", "permute c a b", 32},
       {"8x16xf32", R"([{"a"}, {"c"}])", R"([{"b"}, {"c"}])", "permute a b", 64},
-      // Digits of an axis: the group holds all that any rank needs.
+      // Digits of an axis: the group has all elements that any of its ranks needs.
       {"16xf32", R"([{"c":(1)2, "a"}])", R"([{"c"}])", "permute c a", 16},
       {"16xf32", R"([{"c"}])", R"([{"c":(1)2, "a"}])", "permute c a", 16},
       {"16xf32", R"([{"c":(2)2}])", R"([{"c":(1)2}])", "permute c:(2)2 c:(1)2", 32},
@@ -124,7 +124,7 @@ TEST_F(ReshardSteps, ShardsOfOneSizeAreExchangedWhole) {
 
 TEST_F(ReshardSteps, ShardsOfSeveralSizesAreDealtAnew) {
   check({
-      // 7 elements are 4 and 3: the larger half is what the gather brings together.
+      // 7 elements are 4 and 3: the gather yields the larger half.
       {"7xf32", R"([{"a"}])", R"([{"b"}])", "all_gather a dim 0; slice b dim 0", 14},
       {"6xf32", R"([{"c"}])", R"([{"a", "b"}])", "all_gather c dim 0; slice a b dim 0", 18},
       {"12xf32", R"([{"a", unit 4}])", R"([{"b", unit 4}])", "all_gather a dim 0; slice b dim 0", 24},
@@ -132,11 +132,11 @@ TEST_F(ReshardSteps, ShardsOfSeveralSizesAreDealtAnew) {
       {"8xf32", R"([{"a", parts [4, 4]}])", R"([{"b", parts [4, 4]}])", "all_gather a dim 0; slice b dim 0", 16},
       {"8xf32", R"([{"a"}])", R"([{"b", parts [4, 4]}])", "all_gather a dim 0; slice b dim 0", 16},
       {"8xf32", R"([{"a", parts [4, 4]}])", R"([{"b"}])", "all_gather a dim 0; slice b dim 0", 16},
-      // A minor axis comes and goes without the major ones.
+      // A minor axis is gathered without the major ones.
       {"7xf32", R"([{"a", "b"}])", R"([{"a"}])", "all_gather b dim 0", 8},
       {"7xf32", R"([{"a"}])", R"([{"a", "b"}])", "slice b dim 0", 0},
       {"7x4xf32", R"([{"a", "b"}, {}])", R"([{"a"}, {"b"}])", "all_to_all b from 0 to 1", 16},
-      // A shard may hold nothing.
+      // A shard may be empty.
       {"1xf32", R"([{"a"}])", "[{}]", "all_gather a dim 0", 2},
       {"0xf32", R"([{"a"}])", "[{}]", "all_gather a dim 0", 0},
   });
@@ -144,30 +144,30 @@ TEST_F(ReshardSteps, ShardsOfSeveralSizesAreDealtAnew) {
 
 TEST_F(ReshardSteps, FlatAxesComeLastAndGoFirst) {
   check({
-      // What ranks hold whole is cut for nothing, and comes back as a gather.
+      // A replicated tensor is sliced without communication, and gathered back.
       {"8x16xf32", "[{}, {}]", R"([{}, {}], flat = {"c"})", "slice c", 0},
       {"8x16xf32", R"([{}, {}], flat = {"c"})", "[{}, {}]", "all_gather c", 384},
       {"8x16xf32", R"([{"a"}, {}], flat = {"c"})", R"([{"a"}, {}])", "all_gather c", 192},
       {"8x16xf32", R"([{}, {}], flat = {"a", "c"})", "[{}, {}]", "all_gather a c", 448},
-      // A gradient is reduced to the run that the rank keeps.
+      // A gradient is reduce-scattered to the run that the rank keeps.
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {}], flat = {"c"})", "reduce_scatter c", 384},
       {"8x16xf32", R"([{"a"}, {}], partial = sum {"c"})", R"([{"a"}, {}], flat = {"c"})", "reduce_scatter c", 192},
-      // The run is reduced over the other axes when it is small.
+      // The run is reduced over the other axes once it is small.
       {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{}, {}], flat = {"c"})",
        "reduce_scatter c; all_reduce a", 384 + 128},
       {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{}, {}], flat = {"a", "c"})", "reduce_scatter a c",
        448},
-      // Free and partial axes take turns.
+      // Free and partial axes alternate.
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {}], flat = {"a", "c"})", "slice a; reduce_scatter c",
        192},
       {"8x16xf32", R"([{}, {}], partial = sum {"a"})", R"([{}, {}], flat = {"a", "c"})", "reduce_scatter a; slice c",
        256},
-      // Dims first: of what another axis divides less is reduced.
+      // Dims first: once another axis shards a dim, less is reduced.
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{"a"}, {}], flat = {"c"})",
        "slice a dim 0; reduce_scatter c", 192},
       {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{"a"}, {}], flat = {"c"})",
        "reduce_scatter a dim 0; reduce_scatter c", 256 + 192},
-      // Runs of other axes are cut anew.
+      // Runs over other axes are gathered and sliced again.
       {"8x16xf32", R"([{}, {}], flat = {"a"})", R"([{}, {}], flat = {"b"})", "all_gather a; slice b", 256},
       {"8x16xf32", R"([{"a"}, {}], flat = {"c"})", R"([{}, {"a"}], flat = {"c"})",
        "all_gather c; all_to_all a from 0 to 1; slice c", 192 + 128},
@@ -177,7 +177,7 @@ TEST_F(ReshardSteps, FlatAxesComeLastAndGoFirst) {
   });
 }
 
-// 3 units, each of which counts 3 times, are dealt to 4 ranks: neighbours hold the same.
+// 3 blocks that count 3 times each are distributed over 4 ranks: neighbours share blocks.
 TEST_F(ReshardSteps, SharedUnitsAreMadeBySlicesOnly) {
   check({
       {"4x24xf32", R"([{"c"}, {}])", R"([{}, {"c", unit 8, repeat 3}])", "all_gather c dim 0; slice c dim 1", 288},

@@ -143,7 +143,7 @@ TEST_F(ReshardTest, RandomFlatPairsEndAtTheTarget) {
   for (int draw = 0; draw < 300; ++draw) {
     ShardingAttr from = drawDealing(random, mesh, drawSharding(random, mesh, digits, 2, digits), shape);
     ShardingAttr to = drawDealing(random, mesh, drawSharding(random, mesh, digits, 2, {}), shape);
-    if (draw % 3 == 0) // as a parameter and its gradient: what is flat changes alone
+    if (draw % 3 == 0) // as for a parameter and its gradient: only the flat axes change
       to = from.withoutPartial();
     if (draw % 2 == 0)
       from = drawFlat(random, mesh, digits, from);

@@ -1,7 +1,6 @@
 //===- runtime_derivative_test.cpp - records of vjp.TARGET ----------------===//
 //
-// The rule of a derivative follows from that of its operator. Every expected
-// rule is derived by hand.
+// The rule of a derivative follows from that of its operator. Every expected rule is derived by hand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +46,7 @@ TEST_F(RuntimeDerivative, FactorsThatTheOperandLacksAreSummed) {
             "[a, 1], [b], [a, b] -> [a, 1]; a=4 b=6:sum");
 }
 
-/// A contracted factor is in the operands and not in the gradient of the result.
+/// A contracted factor is in the operands, but not in the gradient of the result.
 TEST_F(RuntimeDerivative, ContractedFactorsPassToo) {
   EXPECT_EQ(rule("vjp.aten.nansum.default",
                  "{self = #base.operand<0>, dim = [1], gradients = [#base.operand<1>], of = "
@@ -61,7 +60,7 @@ TEST_F(RuntimeDerivative, ContractedFactorsPassToo) {
             "[a, b], [a, c], [d, b, c], [a, d] -> [a, b]; a=4 b=2 c=3:sum d=6:sum");
 }
 
-/// A bias is no factor of the products: every rank would give it all of its gradient.
+/// A bias is not a factor of the products: every rank would add its whole gradient.
 TEST_F(RuntimeDerivative, WhatIsAddedToAContractionHoldsIt) {
   constexpr char bias[] = "{input1 = #base.operand<0>, input2 = #base.operand<1>, weight = #base.operand<2>, "
                           "bias = #base.operand<3>, gradients = [#base.operand<4>], of = \"bias\"}";
@@ -78,7 +77,7 @@ TEST_F(RuntimeDerivative, WhatTheOperatorHoldsIsHeld) {
             "[a, b], [a] -> [a, b]; a=4 b=6:whole");
 }
 
-/// Of a maximum each rank knows only its own.
+/// Each rank only knows its own maximum.
 TEST_F(RuntimeDerivative, MaximaAreHeld) {
   EXPECT_EQ(rule("vjp.aten.max.default", "{self = #base.operand<0>, gradients = [#base.operand<1>], of = \"self\"}",
                  "(tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>"),
@@ -93,7 +92,7 @@ TEST_F(RuntimeDerivative, AFormThatKnowsItsRankRunsWhole) {
             "[a, b], [c] -> [d, e]; a=4:whole b=6:whole c=4:whole d=4:whole e=6:whole");
 }
 
-/// The shape of a result without gradient is not known.
+/// The shape of a result without gradient is unknown.
 TEST_F(RuntimeDerivative, WithoutAGradientItRunsWhole) {
   EXPECT_EQ(rule("vjp.aten.sort.default",
                  "{self = #base.operand<0>, dim = 1, gradients = [#base.operand<1>, unit], of = \"self\"}",
@@ -109,7 +108,7 @@ TEST_F(RuntimeDerivative, AnItemOfAList) {
       "[a, b], [b, c], [a, c] -> [b, c]; a=4:sum b=6 c=2");
 }
 
-/// Samples pass to the gradients of input and state, and are summed in those of the weights.
+/// Samples are parallel in the gradients of input and state, and summed in those of the weights.
 TEST_F(RuntimeDerivative, SeveralResults) {
   constexpr char types[] = "(tensor<5x6x2xf32>, tensor<1x6x3xf32>, tensor<3x2xf32>, tensor<3x3xf32>, "
                            "tensor<5x6x3xf32>, tensor<1x6x3xf32>) -> ";
@@ -126,7 +125,7 @@ TEST_F(RuntimeDerivative, SeveralResults) {
   EXPECT_TRUE(llvm::StringRef(mixed).contains("b=6:whole")) << mixed;
 }
 
-/// Numbers of places have zeros for a gradient, which tell the shape.
+/// Indices have zeros as gradient, which give the shape.
 TEST_F(RuntimeDerivative, PlacesOfMaximaPass) {
   EXPECT_EQ(rule("vjp.aten.adaptive_max_pool2d.default",
                  "{self = #base.operand<0>, output_size = [3, 3], gradients = [#base.operand<1>, #base.operand<2>], "
@@ -136,7 +135,7 @@ TEST_F(RuntimeDerivative, PlacesOfMaximaPass) {
             "g=3:whole h=3:whole");
 }
 
-/// Groups are literals, which a rank has as many of as features.
+/// The number of groups is a literal, which a rank scales with its features.
 TEST_F(RuntimeDerivative, TransposedConvolution) {
   auto found = [&](llvm::StringRef name, llvm::StringRef result) {
     return rule(
@@ -154,7 +153,7 @@ TEST_F(RuntimeDerivative, TransposedConvolution) {
   EXPECT_EQ(found("bias", "4xf32"), operands + std::string("[d]; a=2:sum b=6:whole c=5:whole d=4 e=3:whole f=7:whole"));
 }
 
-/// Whatever an archive says, a rule divides nothing that it does not know.
+/// Whatever an archive contains, a rule does not shard unknown operands.
 TEST_F(RuntimeDerivative, WhatNamesNoOperandRunsWhole) {
   constexpr char types[] = "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
   for (const char *args : {"{self = #base.operand<0>, gradients = [#base.operand<1>], of = \"other\"}",
@@ -188,8 +187,8 @@ TEST_F(RuntimeDerivative, ItCostsTheCallOnceMoreAndItsBackwardPass) {
   EXPECT_EQ(made.workspaceBytes, own.workspaceBytes + 4 * 2 * 4 * 3) << "the result is made again";
 }
 
-/// Metered: 11 tensors like the output of one layer of gru, of which one place has 6 for each further layer and one for
-/// its output. The gradients take their place.
+/// As metered, a layer needs 11 tensors like its output for gru, and 3 for a plain layer. The gradients reuse memory of
+/// the forward pass that is computed again.
 TEST_F(RuntimeDerivative, ARecurrentLayerKeepsEveryPlace) {
   constexpr char args[] = "{input = #base.operand<0>, hx = #base.operand<1>, params = [#base.operand<2>, "
                           "#base.operand<3>], has_biases = false, num_layers = 1, gradients = [#base.operand<4>, "

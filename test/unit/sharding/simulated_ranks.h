@@ -1,8 +1,7 @@
 //===- simulated_ranks.h - a reshard on simulated ranks ---------*- C++ -*-===//
 //
-// Every rank holds a map from element to value. A step may move values only
-// between the ranks of its group; after it each rank must hold exactly the
-// elements that its sharding says, with the right value.
+// Every rank has a map from elements to values. A step may move values only between the ranks of its group; after it,
+// each rank must have exactly the elements of its sharding, with the right values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +24,7 @@ public:
       sizes.push_back(mesh.getAxisSize(index));
   }
 
-  /// Runs the steps; at the end each rank must hold its part of the target, of which the addends make up the tensor.
+  /// Runs the steps; at the end each rank must have its shard of the target, whose addends sum to the tensor.
   void run(plan::ShardingAttr from, llvm::ArrayRef<ReshardStep> steps, plan::ShardingAttr target) {
     std::vector<Shard> shards = start(from);
     for (const ReshardStep &step : steps) {
@@ -61,13 +60,13 @@ private:
       int64_t position = std::find(peers.begin(), peers.end(), rank) - peers.begin();
       int64_t count = peers.size();
       for (int64_t element : elements(sharding, rank))
-        // The last peer makes the addends 1, 2, ... add up to the value.
+        // With the addends 1, 2, ... of the others, that of the last peer makes the sum the value.
         shards[rank][element] = position + 1 < count ? position + 1 : element + 1 - (count - 1) * count / 2;
     }
     return shards;
   }
 
-  /// What each rank holds after a step; a failure where a collective of this kind cannot bring it there.
+  /// The shards of all ranks after a step; a failure if a collective of this kind cannot produce them.
   std::vector<Shard> apply(const ReshardStep &step, const std::vector<Shard> &before) {
     bool reduces = step.kind == ReshardStepKind::allReduce || step.kind == ReshardStepKind::reduceScatter;
     std::vector<Shard> after(before.size());
@@ -81,7 +80,7 @@ private:
             after[rank][element] = (reduces ? after[rank][element] : 0) + held->second;
             ++holders;
           }
-        // Each peer adds, or one has the element; a permutation takes a shard of which there may be copies.
+        // Each peer has an addend, or one has the element; a permutation reads a shard that may have copies.
         EXPECT_TRUE(holders == (reduces ? peers.size() : 1) || (holders > 0 && step.kind == ReshardStepKind::permute))
             << holders << " of the peers of rank " << rank << " have element " << element;
       }
@@ -91,7 +90,7 @@ private:
     return after;
   }
 
-  /// Within a group each shard goes as a whole to one rank, so that there are as many copies of it after as before.
+  /// Within a group each shard goes to one rank as a whole, so the number of its copies does not change.
   void checkPermutation(llvm::ArrayRef<plan::AxisRefAttr> axes, const std::vector<Shard> &before,
                         const std::vector<Shard> &after) {
     for (int64_t rank = 0; rank < static_cast<int64_t>(before.size()); ++rank) {
@@ -106,7 +105,7 @@ private:
 
   std::vector<int64_t> coordinate(int64_t rank) const { return coordinateOfRank(rank, sizes); }
 
-  /// Elements that the rank holds under a sharding.
+  /// The rank's elements under a sharding.
   std::vector<int64_t> elements(plan::ShardingAttr sharding, int64_t rank) {
     std::vector<int64_t> places{0};
     for (size_t dim = 0; dim < shape.size(); ++dim) {

@@ -1,4 +1,4 @@
-//===- strides_test.cpp - where the elements of a tensor lie --------------===//
+//===- strides_test.cpp - memory order of tensors -------------------------===//
 //
 // tools/testing/check_strides.py compares many more with PyTorch.
 //
@@ -15,7 +15,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The address of element `index` of a tensor whose elements are counted row-major.
+/// The address of element `index`, in row-major order, of a tensor.
 int64_t addressOf(StridedShape tensor, int64_t index) {
   int64_t address = 0;
   for (size_t dim = tensor.shape.size(); dim-- > 0;) {
@@ -35,7 +35,7 @@ std::vector<int64_t> addressesOf(StridedShape tensor) {
   return addresses;
 }
 
-/// Shapes of at most `rank` dims of 1 to 4 elements that hold `count` elements.
+/// Shapes of at most `rank` dims of 1 to 4 that have `count` elements.
 std::vector<Strides> shapesOf(int64_t count, size_t rank) {
   if (rank == 0)
     return count == 1 ? std::vector<Strides>{{}} : std::vector<Strides>();
@@ -50,7 +50,7 @@ std::vector<Strides> shapesOf(int64_t count, size_t rank) {
   return shapes;
 }
 
-/// Tensors of a shape with random strides: those of its dims in some order, of which some are 0 or twice as large.
+/// Tensors of a shape with random strides: those of its dims in some order, some of which are 0 or doubled.
 class RandomStrides {
 public:
   Strides draw(llvm::ArrayRef<int64_t> shape) {
@@ -64,7 +64,7 @@ public:
       next *= pick(8) == 0 ? 2 : 1;
       strides[dim] = pick(8) == 0 ? 0 : next;
       next *= shape[dim];
-      // Of a dim of one element the stride may be any number.
+      // The stride of a dim of size 1 is arbitrary.
       if (shape[dim] == 1)
         strides[dim] = pick(20);
     }
@@ -77,8 +77,8 @@ private:
   std::mt19937 random{5};
 };
 
-/// The strides under which a shape has these addresses, element by element; nullopt if there are none. Those of dims of
-/// one element are 1.
+/// The strides with which a shape has these addresses, element by element; nullopt if there are none. Strides of dims
+/// of size 1 are 1.
 std::optional<Strides> stridesThatReach(llvm::ArrayRef<int64_t> addresses, llvm::ArrayRef<int64_t> shape) {
   Strides strides(shape.size(), 1);
   int64_t step = 1;
@@ -110,7 +110,7 @@ TEST(Strides, DenseHasNeitherGapsNorRepeats) {
 
 TEST(Strides, ViewsSplitAndMergeDimsThatLieTogether) {
   EXPECT_EQ(viewStrides({{4, 6}, {6, 1}}, {2, 2, 3, 2}), Strides({12, 6, 2, 1}));
-  // [2, 4, 6, 8] that lies as [2, 6, 4, 8]: the last dim can be split, heads and rows cannot be merged.
+  // [2, 4, 6, 8] in the memory order [2, 6, 4, 8]: the last dim can be split, heads and rows cannot be merged.
   EXPECT_EQ(viewStrides({{2, 4, 6, 8}, {192, 8, 32, 1}}, {2, 4, 6, 2, 4}), Strides({192, 8, 32, 4, 1}));
   EXPECT_EQ(viewStrides({{2, 4, 6, 8}, {192, 8, 32, 1}}, {8, 6, 8}), std::nullopt);
   EXPECT_EQ(viewStrides({{2, 6, 4, 8}, {192, 32, 8, 1}}, {2, 6, 32}), Strides({192, 32, 1}));
@@ -128,11 +128,11 @@ TEST(Strides, ScalarsAndEmptyTensors) {
 
 TEST(Strides, ElementwiseResultsKeepTheOrderOfTheirOperands) {
   EXPECT_EQ(elementwiseStrides({2, 3}, StridedShape{{2, 3}, {1, 2}}), Strides({1, 2}));
-  // A row-major operand beside a turned one: the first decides.
+  // A row-major operand beside a transposed one: the first decides.
   const Strides shape = {2, 3}, columns = {3}, rowMajor = {3, 1}, turned = {1, 2}, one = {1};
   EXPECT_EQ(elementwiseStrides(shape, {{shape, rowMajor}, {shape, turned}}), rowMajor);
   EXPECT_EQ(elementwiseStrides(shape, {{shape, turned}, {shape, rowMajor}}), turned);
-  // What broadcasts says nothing.
+  // A broadcast operand does not decide.
   EXPECT_EQ(elementwiseStrides(shape, {{columns, one}, {shape, turned}}), turned);
 }
 
@@ -187,7 +187,7 @@ TEST(Strides, ContiguousAndDenseAreWhatTheAddressesSay) {
             << testing::PrintToString(shape) << " with strides " << testing::PrintToString(strides);
         ASSERT_EQ(tensor.isDense(), isDense)
             << testing::PrintToString(shape) << " with strides " << testing::PrintToString(strides);
-        // What is dense is copied as it lies.
+        // A dense tensor is copied in its own order.
         if (isDense) {
           ASSERT_EQ(copyStrides(tensor), strides);
         }
@@ -203,12 +203,12 @@ TEST(Strides, ChannelsLastIsRowMajorOverFeaturesLast) {
   };
   const Case cases[] = {
       {{2, 3, 4, 5, 6}, {360, 1, 90, 18, 3}, true},
-      // One feature, or one place: the same as row-major, which goes first.
+      // One feature, or one position: the same as row-major, which takes precedence.
       {{2, 1, 4, 5}, {20, 1, 5, 1}, false},
       {{2, 3, 1, 1}, {3, 1, 3, 3}, false},
-      // Features innermost, and the rows of the image turned.
+      // Features innermost, and the rows of the image transposed.
       {{2, 3, 4, 5}, {60, 1, 3, 12}, false},
-      // No image.
+      // Not an image.
       {{2, 3, 4}, {12, 1, 3}, false},
       {{2, 3, 4, 5, 6, 7}, {2520, 1, 630, 126, 21, 3}, false},
       {{2, 0, 4, 5}, {0, 1, 0, 0}, false},
@@ -222,47 +222,47 @@ TEST(Strides, ChannelsLastIsRowMajorOverFeaturesLast) {
 TEST(Strides, BroadcastDimsRepeatTheirElement) {
   EXPECT_EQ(expandedStrides({{3, 1, 5}, {5, 5, 1}}, {2, 3, 4, 5}), Strides({0, 5, 0, 1}));
   EXPECT_EQ(expandedStrides({{}, {}}, {2, 3}), Strides({0, 0}));
-  // A dim of one element that stays one keeps its stride.
+  // A dim of size 1 that keeps this size keeps its stride.
   EXPECT_EQ(expandedStrides({{1, 5}, {77, 1}}, {1, 5}), Strides({77, 1}));
-  // The dims that a call says are aligned are more than the result has: nothing is known.
+  // The call aligns more dims than the result has: nothing is known.
   EXPECT_EQ(expandedStrides({{2, 3}, {3, 1}}, {3}), Strides({0}));
 }
 
-// Strides that torch.empty_strided(...).add(...) and others return.
+// Strides of the results of torch.empty_strided(...).add(...) and others.
 TEST(Strides, ElementwiseResultsLieAsPyTorchLaysThem) {
   struct Case {
     std::vector<std::pair<Strides, Strides>> operands;
     Strides shape, strides;
   };
   const Case cases[] = {
-      // A part of a turned tensor: not dense, and of the same order.
+      // A part of a transposed tensor: not dense, but in the same order.
       {{{{4, 3}, {1, 8}}}, {4, 3}, {1, 4}},
-      // Repeated elements say nothing.
+      // Repeated elements do not decide.
       {{{{2, 3, 4}, {0, 0, 1}}}, {2, 3, 4}, {12, 4, 1}},
       {{{{2, 3, 4}, {12, 0, 3}}}, {2, 3, 4}, {12, 4, 1}},
-      // Each operand orders the dims that it has.
+      // Each operand orders its own dims.
       {{{{1, 3, 4}, {12, 1, 3}}, {{2, 1, 4}, {1, 2, 2}}}, {2, 3, 4}, {3, 1, 6}},
       {{{{2, 3, 4}, {1, 8, 2}}, {{3, 4}, {1, 3}}}, {2, 3, 4}, {1, 8, 2}},
-      // Of two that disagree the first decides.
+      // If two disagree, the first decides.
       {{{{2, 3, 4}, {12, 4, 1}}, {{2, 3, 4}, {1, 8, 2}}}, {2, 3, 4}, {12, 4, 1}},
       {{{{2, 3, 4, 5}, {60, 1, 15, 3}}, {{3, 1, 1}, {1, 1, 1}}}, {2, 3, 4, 5}, {60, 1, 15, 3}},
       {{{{2, 3, 4, 5}, {60, 1, 15, 3}}, {{1, 3, 1, 1}, {3, 1, 3, 3}}}, {2, 3, 4, 5}, {60, 1, 15, 3}},
       {{{{3}, {1}}, {{2, 1}, {1, 1}}}, {2, 3}, {3, 1}},
       {{{{2, 1}, {1, 1}}, {{1, 3}, {1, 2}}}, {2, 3}, {3, 1}},
-      // Of equal strides the larger dim lies outside, unless row-major says otherwise.
+      // With equal strides the larger dim is outer, unless row-major order says otherwise.
       {{{{4, 2}, {1, 1}}}, {4, 2}, {2, 1}},
       {{{{2, 4}, {1, 1}}}, {2, 4}, {1, 2}},
       {{{{3, 3}, {1, 1}}}, {3, 3}, {3, 1}},
       {{{{2, 1, 3}, {3, 99, 1}}}, {2, 1, 3}, {3, 3, 1}},
       {{{{2, 1, 3}, {1, 1, 2}}}, {2, 1, 3}, {1, 1, 2}},
-      // Dense operands that agree are followed to the letter, also in a dim of one element.
+      // Strides of dense operands that agree are kept exactly, also in a dim of size 1.
       {{{{2, 1, 3}, {1, 50, 2}}}, {2, 1, 3}, {1, 50, 2}},
       {{{{2, 1, 3}, {1, 50, 2}}, {{2, 1, 3}, {3, 3, 1}}}, {2, 1, 3}, {1, 6, 2}},
-      // Gaps are closed; what is empty or a scalar orders nothing.
+      // Gaps are closed; empty tensors and scalars do not decide.
       {{{{2, 3}, {6, 2}}}, {2, 3}, {3, 1}},
       {{{{2, 0}, {1, 2}}}, {2, 0}, {1, 1}},
       {{{{}, {}}, {{2, 3}, {1, 2}}}, {2, 3}, {1, 2}},
-      // Dims of which no operand says anything are passed over.
+      // Dims for which no operand decides are skipped.
       {{{{4, 1, 3}, {1, 0, 4}}, {{1, 2, 3}, {0, 3, 1}}}, {4, 2, 3}, {1, 4, 8}},
       {{{{2, 2, 2, 2}, {0, 1, 0, 2}}, {{2, 2, 2, 2}, {1, 0, 2, 0}}}, {2, 2, 2, 2}, {2, 1, 8, 4}},
   };

@@ -9,10 +9,10 @@
 
 namespace meshplan {
 
-/// What is reported here has a form as text and one as JSON.
+/// Diagnostics whose text and JSON forms are tested.
 class DiagnosticsTest : public testing::Test {
 protected:
-  /// An error with a note and help at places of a plan, and a warning.
+  /// An error with a note and help at locations in a plan, and a warning.
   void reportPlaces() {
     int32_t plan = sources.add("a.plan", "mesh dp = 2\nlm_head: colwise tq\n").file();
     diagnostics.error({plan, 2, 18, 20}, "unknown axis 'tq'")
@@ -21,7 +21,7 @@ protected:
     diagnostics.warning({plan, 1, 1, 2}, "short");
   }
 
-  /// An error about a file as a whole, and one about none.
+  /// An error about a file as a whole, and one without a file.
   void reportWithoutPlaces() {
     int32_t archive = sources.add("model.pt2").file();
     diagnostics.error({archive}, "truncated");

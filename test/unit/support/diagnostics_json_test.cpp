@@ -1,4 +1,4 @@
-//===- diagnostics_json_test.cpp - errors as programs read them -----------===//
+//===- diagnostics_json_test.cpp - diagnostics as JSON --------------------===//
 
 #include "compiler/support/diagnostics_json.h"
 #include "test/unit/support/diagnostics_fixture.h"

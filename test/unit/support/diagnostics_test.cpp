@@ -1,4 +1,4 @@
-//===- diagnostics_test.cpp - errors as the user reads them ----------------===//
+//===- diagnostics_test.cpp - diagnostics as text -------------------------===//
 
 #include "compiler/support/diagnostics_json.h"
 #include "test/unit/support/diagnostics_fixture.h"

@@ -1,4 +1,4 @@
-//===- nearest_test.cpp - the names that a user may have meant -------------===//
+//===- nearest_test.cpp - suggestions for misspelled names ----------------===//
 
 #include "compiler/support/nearest.h"
 
@@ -51,7 +51,7 @@ TEST(Nearest, AThirdOfTheLettersMayDiffer) {
     const char *name, *candidate;
     bool isNear;
   } cases[] = {
-      {"ab", "ac", true},           // one letter always
+      {"ab", "ac", true},           // a single letter always
       {"abcde", "abcxy", false},    // two of five
       {"abcdef", "abcdxy", true},   // two of six
       {"abcdef", "abcxyz", false},  // three
@@ -60,7 +60,7 @@ TEST(Nearest, AThirdOfTheLettersMayDiffer) {
       {"abcdef", "abcd", true},
       {"abcdef", "badcfe", false}, // three swaps
       {"abcdef", "badcef", true},
-      {"abc", "bca", false}, // a letter that moves two places
+      {"abc", "bca", false}, // a letter that moves by two
       {"a", "ab", true},
       {"a", "", false}, // nothing in common
       {"a", "b", false},

@@ -1,4 +1,4 @@
-//===- parts_clause_test.cpp - parts of a dim as a plan says them ---------===//
+//===- parts_clause_test.cpp - parts of a dim in plan syntax --------------===//
 
 #include "compiler/support/parts_clause.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-//===- write_file_test.cpp - all of a file or none ------------------------===//
+//===- write_file_test.cpp - writing complete files -----------------------===//
 
 #include "compiler/support/write_file.h"
 #include "test/unit/small_files.h"
@@ -17,7 +17,7 @@ namespace {
 
 class WriteFile : public testing::Test {
 protected:
-  /// Why it cannot be written, with the folder as DIR; empty if it was.
+  /// The reason why it cannot be written, with the folder as DIR; empty on success.
   std::string write(const std::string &name, llvm::StringRef content) {
     std::string text = llvm::toString(writeFileAtomically(directory / name, content));
     if (size_t at = text.find(directory.path()); at != std::string::npos)

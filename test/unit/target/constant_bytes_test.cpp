@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// The bytes of a constant of this value, its type and shape; those of the number 666 and the message if it has none.
+/// The bytes of a constant with this value, type and shape; the number 666 and the message if it has none.
 std::vector<uint8_t> bytes(const std::string &value, const std::string &tensor, const std::string &shape,
                            const std::string &resources = "", std::string *message = nullptr) {
   SchedModule owner(schedHead + "sched.program @p {\n%c = sched.constant \"c\" " + value + " : tensor<" + tensor +

@@ -1,4 +1,4 @@
-//===- describe_program_test.cpp - artifacts as text, wrong ones among them ===//
+//===- describe_program_test.cpp - artifacts as text, some of them invalid ===//
 
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/target/artifact/describe_program.h"
@@ -13,7 +13,7 @@ using testing::ElementsAre;
 
 namespace {
 
-/// A schedule on dp = 2 and tp = 3 with one program, which tests fill.
+/// A schedule on dp = 2 and tp = 3 with one program, which the tests fill.
 class DescribeProgram : public testing::Test {
 protected:
   DescribeProgram() {
@@ -51,7 +51,7 @@ protected:
     return *program().instructions.back();
   }
 
-  /// Adds an argument to the only call of the program, which it makes.
+  /// Adds an argument to the only call of the program, and creates the call.
   ArgT &argument(ArgKind kind) {
     if (program().instructions.empty()) {
       ComputeT compute;

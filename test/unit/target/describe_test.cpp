@@ -1,4 +1,4 @@
-//===- describe_test.cpp - what is no artifact, and what all programs share ===//
+//===- describe_test.cpp - invalid artifacts, and shared tables -----------===//
 
 #include "compiler/target/artifact/artifact.h"
 #include "runtime/schema/format.h"
@@ -9,7 +9,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The text of an artifact, or what is wrong with it.
+/// The text of an artifact, or its error.
 std::string describe(const std::vector<uint8_t> &bytes) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -50,7 +50,7 @@ TEST(DescribeArtifact, WhatAllProgramsShare) {
   }
   artifact::CommunicatorT &group = *schedule.communicators.emplace_back(std::make_unique<artifact::CommunicatorT>());
   group.name = "dp_tp";
-  // A whole axis has its name, a digit its place, and an axis that the mesh lacks its number.
+  // A whole axis is printed as its name, a digit as its position, and an axis that the mesh lacks as its number.
   group.axes = {{0, 1, 2}, {1, 2, 3}, {2, 1, 4}, {-1, 1, 4}};
   schedule.streams.emplace_back(std::make_unique<artifact::StreamT>())->name = "compute";
   artifact::SourceT &source = *schedule.sources.emplace_back(std::make_unique<artifact::SourceT>());

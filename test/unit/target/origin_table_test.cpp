@@ -1,4 +1,4 @@
-//===- origin_table_test.cpp - where instructions come from ---------------===//
+//===- origin_table_test.cpp - origins of instructions --------------------===//
 
 #include "compiler/target/artifact/origin_table.h"
 #include "test/unit/target/sched_module.h"

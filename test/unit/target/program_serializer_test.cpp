@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// The table of the first program of a module, whose streams are 3 and 4 and whose communicators are from 5 on.
+/// The table of the first program of a module, whose streams are 3 and 4 and whose communicators start at 5.
 class ProgramSerializer : public testing::Test {
 protected:
   std::unique_ptr<artifact::ProgramT> serialize(const std::string &text) {
@@ -135,7 +135,7 @@ TEST_F(ProgramSerializer, ParametersAreTrainableOrNot) {
   EXPECT_EQ(table->parameters[1]->value, 1);
 }
 
-/// A collective, and what stands in its table.
+/// A collective, and the expected content of its table.
 struct CollectiveCase {
   const char *step, *from, *to;
   artifact::CollectiveKind kind;
@@ -149,7 +149,7 @@ TEST_F(ProgramSerializer, EveryCollectiveHasItsDimsAndItsReduction) {
   const CollectiveCase cases[] = {
       {"all_gather %x dim 1 over @dp", "[8, 8 over {0:(1)2}], f32", "[8, 8], f32", CollectiveKind::all_gather, 6, 1, -1,
        Reduction::none},
-      // The addends of another axis stay, and are not added here.
+      // The addends over the other axis stay unreduced.
       {"all_gather %x dim 0 over @tp", "[9 over {1:(1)3}], f32, partial = sum {0:(1)2}",
        "[9], f32, partial = sum {0:(1)2}", CollectiveKind::all_gather, 5, 0, -1, Reduction::none},
       {"reduce_scatter %x dim 0 over @tp", "[9], f32, partial = sum {1:(1)3}", "[9 over {1:(1)3}], f32",

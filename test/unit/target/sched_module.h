@@ -11,7 +11,7 @@
 
 namespace meshplan {
 
-/// A module and the context that it lives in; collects diagnostics.
+/// A module and its context; collects diagnostics.
 class SchedModule {
 public:
   explicit SchedModule(const std::string &text)
@@ -40,7 +40,7 @@ sched.stream @compute
 sched.stream @communication
 )";
 
-/// A program with one step, whose input is `from` and whose collective makes `to`.
+/// A program with one step, whose input is `from` and whose collective produces `to`.
 inline std::string schedCollective(const std::string &step, const std::string &from, const std::string &to) {
   return schedHead + "sched.program @forward {\n%x = sched.input \"x\" : <" + from + ">\n%t = sched.start " + step +
          " on @communication sequence 0 because \"rowwise tp\" : !sched.tensor<" + from + "> -> <<" + to +

@@ -1,4 +1,4 @@
-//===- serialize_test.cpp - what the bytes of an artifact say -------------===//
+//===- serialize_test.cpp - content of an artifact ------------------------===//
 
 #include "compiler/target/artifact/artifact.h"
 #include "runtime/schema/format.h"
@@ -8,7 +8,7 @@
 
 using namespace meshplan;
 
-/// A rowwise linear layer on 2 x 3 ranks, and the same on one.
+/// A rowwise linear layer on 2 x 3 ranks, and the same on one rank.
 static const std::string program = schedHead + R"(
 sched.program @forward memory <parameters = 10, constants = 20, inputs = 30, peak = 70, least = 60> {
   %w = sched.parameter ["w", "tied"] trainable : <[8, 28 over {1:(1)3} unit 4], f32>
@@ -31,7 +31,7 @@ sched.program @reference role <reference> devices [#base.mesh_axis<"rank" = 1>] 
 }
 )";
 
-/// Axes as triples, which can be compared.
+/// Axes as triples, for comparison.
 static std::vector<std::array<int64_t, 3>> axisTriples(const std::vector<artifact::AxisRef> &axes) {
   std::vector<std::array<int64_t, 3>> result;
   for (const artifact::AxisRef &axis : axes)

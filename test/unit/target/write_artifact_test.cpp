@@ -1,4 +1,4 @@
-//===- write_artifact_test.cpp - all of a file or none --------------------===//
+//===- write_artifact_test.cpp - writing complete files -------------------===//
 
 #include "compiler/target/artifact/artifact.h"
 #include "gmock/gmock.h"

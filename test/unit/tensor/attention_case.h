@@ -1,4 +1,4 @@
-//===- attention_case.h - forms of attention in tests ------------*- C++ -*-===//
+//===- attention_case.h - forms of attention in tests -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_TENSOR_ATTENTION_CASE_H
 #define MESHPLAN_TEST_UNIT_TENSOR_ATTENTION_CASE_H
@@ -10,7 +10,7 @@
 
 namespace meshplan {
 
-/// What attention is asked for.
+/// Options of an attention call.
 struct AttentionCase {
   const char *name;
   int64_t batch = 2, heads = 4, keyHeads = 4, queries = 9, keys = 9, dim = 8, valueDim = 8;
@@ -25,7 +25,7 @@ struct AttentionCase {
 
 struct AttentionInputs {
   at::Tensor query, key, value, mask, keyMask;
-  at::Tensor seed, step; // of cases that drop
+  at::Tensor seed, step; // with dropout
 };
 
 inline AttentionInputs makeInputs(const AttentionCase &c) {
@@ -45,7 +45,7 @@ inline AttentionInputs makeInputs(const AttentionCase &c) {
   return inputs;
 }
 
-/// True where a query may look at a key, [B, H, S, T].
+/// True where a query may read a key, [B, H, S, T].
 inline at::Tensor visible(const AttentionCase &c, const AttentionInputs &inputs) {
   at::Tensor distance = at::arange(c.queries).unsqueeze(1) - at::arange(c.keys).unsqueeze(0);
   at::Tensor result = at::ones({c.batch, c.heads, c.queries, c.keys}, at::kBool);
@@ -61,9 +61,9 @@ inline at::Tensor visible(const AttentionCase &c, const AttentionInputs &inputs)
 }
 
 constexpr double attentionScale = 0.3;
-constexpr int64_t attentionNumber = 6; // of the operator
+constexpr int64_t attentionNumber = 6; // the operator's number
 
-/// By the definition: out, logsumexp and the weights of the keys before any is dropped, which autograd can go through.
+/// By the definition: out, logsumexp and the probabilities before dropout, which autograd can differentiate.
 struct AttentionResult {
   at::Tensor out, logsumexp, weights;
 };
@@ -78,7 +78,7 @@ inline AttentionResult attentionByDefinition(const AttentionCase &c, const Atten
     scores = scores + inputs.mask;
   at::Tensor weights = scores.exp().masked_fill(visible(c, inputs).logical_not(), 0);
   at::Tensor sum = weights.sum(3, true);
-  // A row without keys gives zeros, and a derivative.
+  // A row without keys gives zeros, and has a derivative.
   weights = weights / sum.masked_fill(sum.eq(0), 1);
   at::Tensor kept = weights;
   if (c.dropout != 0)
@@ -88,7 +88,7 @@ inline AttentionResult attentionByDefinition(const AttentionCase &c, const Atten
           weights};
 }
 
-/// With more queries than are computed at a time, and a window that is shorter.
+/// With more queries than one block computes, and a shorter window.
 inline AttentionCase inBlocks(AttentionCase c) {
   c.batch = c.keyHeads = 1;
   c.heads = 2;

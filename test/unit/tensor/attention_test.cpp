@@ -114,7 +114,7 @@ TEST(AttentionTest, RowsWithoutKeysAreAsInPyTorch) {
   EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], expected), 1e-13);
 }
 
-/// The lowest number is finite: where nothing else is in a row, all keys have the same share.
+/// The lowest value is finite: a row of nothing else has a uniform distribution over all keys.
 TEST(AttentionTest, RowsOfTheLowestNumberAreAsInPyTorch) {
   for (const Case &c : {Case{.name = "", .floatMask = true}, Case{.name = "", .valueDim = 5, .floatMask = true}}) {
     Inputs inputs = makeInputs(c);
@@ -127,7 +127,7 @@ TEST(AttentionTest, RowsOfTheLowestNumberAreAsInPyTorch) {
   }
 }
 
-/// A mask may have more bits than the query: its lowest number is none of the query's type, and not infinite either.
+/// A mask may have a wider type than the query: its lowest value exceeds the query's range, but must stay finite.
 TEST(AttentionTest, TheLowestNumberOfAWiderMaskIsFinite) {
   Case c{.name = "", .floatMask = true};
   Inputs inputs = makeInputs(c);
@@ -153,7 +153,7 @@ TEST(AttentionTest, StridedHeads) {
   EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], out), 1e-13);
 }
 
-/// Each rank has some of the query heads, and the key heads that these read: neighbours may hold the same key head.
+/// Each rank has some of the query heads, and the key heads that they read: neighbours may share a key head.
 TEST(AttentionTest, HeadsDealtToRanksReadTheirKeyHeads) {
   for (auto [heads, keyHeads] : {std::pair<int64_t, int64_t>(6, 2), {6, 3}, {9, 3}, {4, 4}, {5, 1}}) {
     Case c{.name = "", .heads = heads, .keyHeads = keyHeads, .causal = true, .dropout = 0.4};

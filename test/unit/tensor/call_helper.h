@@ -1,4 +1,4 @@
-//===- call_helper.h - one operator call in a test ---------------*- C++ -*-===//
+//===- call_helper.h - one operator call in a test --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_TENSOR_CALL_HELPER_H
 #define MESHPLAN_TEST_UNIT_TENSOR_CALL_HELPER_H
@@ -13,7 +13,7 @@ namespace meshplan {
 
 inline Argument value(std::string name, int index) { return {std::move(name), ValueArgument{index}}; }
 
-/// The results of a call on `inputs`, which the arguments name by position.
+/// The results of a call on `inputs`, to which the arguments refer by index.
 inline std::vector<at::Tensor> callOperator(std::string_view target, std::vector<at::Tensor> inputs,
                                             std::vector<Argument> arguments, size_t resultCount = 1) {
   std::vector<Tensor> values;
@@ -37,7 +37,7 @@ inline std::vector<at::Tensor> callOperator(std::string_view target, std::vector
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-/// The tensors of a call and its arguments; those that are not defined are left out.
+/// The tensors of a call and its arguments; undefined tensors are left out.
 inline std::pair<std::vector<at::Tensor>, std::vector<Argument>> positions(const NamedTensors &named,
                                                                            std::vector<Argument> literals) {
   std::vector<at::Tensor> tensors;
@@ -49,14 +49,14 @@ inline std::pair<std::vector<at::Tensor>, std::vector<Argument>> positions(const
   return {std::move(tensors), std::move(literals)};
 }
 
-/// The results of a call on tensors by the names of its arguments.
+/// The results of a call on tensors named by its arguments.
 inline std::vector<at::Tensor> callNamed(std::string_view target, const NamedTensors &named,
                                          std::vector<Argument> literals = {}, size_t resultCount = 1) {
   auto [tensors, arguments] = positions(named, std::move(literals));
   return callOperator(target, tensors, arguments, resultCount);
 }
 
-/// What a call, which can be prepared, fails with when it runs.
+/// The error of a call that can be prepared, but fails when it runs.
 inline std::string failureOf(std::string_view target, const NamedTensors &named, std::vector<Argument> literals = {},
                              size_t resultCount = 1) {
   auto [tensors, arguments] = positions(named, std::move(literals));

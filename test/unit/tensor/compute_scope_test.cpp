@@ -29,7 +29,7 @@ TEST(ComputeScopeTest, RestoresSettings) {
   EXPECT_EQ(at::get_num_threads(), before);
 }
 
-// Work that OpenMP, MKL and oneDNN would each share among threads makes no further thread.
+// Work that OpenMP, MKL and oneDNN could each split over threads starts no further thread.
 TEST(ComputeScopeTest, RanksDoNotMultiplyThreads) {
   constexpr int ranks = 6;
   int64_t before = threadsOfProcess();

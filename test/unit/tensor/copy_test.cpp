@@ -1,4 +1,4 @@
-//===- copy_test.cpp - copies that have a derivative ----------------------===//
+//===- copy_test.cpp - copies with a derivative ---------------------------===//
 
 #include "test/unit/tensor/call_helper.h"
 

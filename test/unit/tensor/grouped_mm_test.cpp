@@ -48,7 +48,7 @@ TEST(GroupedMmTest, Refusals) {
   EXPECT_THAT(failure(at::zeros({2, 3, 5}), at::tensor({3, 5})), testing::HasSubstr("is 5, which is not within"));
 }
 
-/// Against autograd of the products, group by group; a group without rows has zeros.
+/// Compared with autograd of the products, group by group; a group without rows has zeros.
 TEST(GroupedMmTest, TheGradientOfTheMatrices) {
   at::Tensor input = at::randn({7, 3}, at::kDouble), weight = at::randn({4, 3, 5}, at::kDouble);
   at::Tensor gradient = at::randn({7, 5}, at::kDouble), offs = at::tensor({2, 2, 5, 6}, at::kInt);

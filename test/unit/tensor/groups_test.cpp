@@ -1,4 +1,4 @@
-//===- groups_test.cpp - operators of groups of features ------------------===//
+//===- groups_test.cpp - operators on groups of features ------------------===//
 
 #include "test/unit/tensor/call_helper.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 Argument list(std::string name, std::vector<int64_t> numbers) { return {std::move(name), std::move(numbers)}; }
 
-/// `groups` of all, and what calls on the halves of input, weight and bias give, joined.
+/// `whole` is the result for all groups; calls on halves of input, weight and bias, concatenated, must equal it.
 void expectInHalves(const at::Tensor &input, const at::Tensor &weight, const at::Tensor &bias, const at::Tensor &whole,
                     const std::vector<Argument> &literals) {
   std::vector<at::Tensor> made;

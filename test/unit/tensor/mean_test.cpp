@@ -2,7 +2,7 @@
 
 using namespace meshplan;
 
-/// The addends of `self` dealt over its last dim.
+/// Sums the addends of `self`, sharded over its last dim.
 static at::Tensor sumOfAddends(const at::Tensor &self, std::vector<Argument> arguments, int64_t count) {
   arguments.push_back(value("self", 0));
   arguments.push_back({"count", count});

@@ -14,7 +14,7 @@ TEST(MemoryPoolTest, LargeBlocksAreKeptAndUsedAgain) {
   pool.release(first, 1 << 20);
   EXPECT_EQ(pool.current(), 1 << 20);
   EXPECT_EQ(pool.kept(), 1 << 20);
-  // A little smaller is close enough, a lot smaller or larger is not.
+  // A slightly smaller block is close enough; a much smaller or a larger one is not.
   MemoryPool::Block small = pool.allocate(1 << 19), close = pool.allocate((1 << 20) - 5000);
   EXPECT_NE(small.address, first.address);
   EXPECT_EQ(close.address, first.address);
@@ -41,7 +41,7 @@ TEST(MemoryPoolTest, KeepsNoMoreThanAQuarterAboveThePeak) {
   for (int i = 1; i <= 8; ++i)
     pool.release(blocks[i - 1], i * mebi);
   EXPECT_EQ(pool.kept(), 36 * mebi);
-  // None of the kept blocks fits; the oldest leave so that 20 + kept is at most 45.
+  // None of the kept blocks fits; the oldest are freed so that 20 + kept is at most 45.
   MemoryPool::Block large = pool.allocate(20 * mebi);
   EXPECT_LE(pool.current() + pool.kept(), 45 * mebi);
   EXPECT_EQ(pool.kept(), (6 + 7 + 8) * mebi);
@@ -68,12 +68,12 @@ TEST(MemoryPoolTest, NoMemory) {
 
 namespace {
 
-/// Blocks that are filled with a mark each, so that one that is handed out twice is noticed.
+/// Blocks filled with a mark each, so that the test notices one that is allocated twice.
 class MarkedBlocks {
 public:
   MarkedBlocks(MemoryPool &pool, unsigned seed) : pool(pool), generator(seed), mark(static_cast<uint8_t>(seed)) {}
 
-  /// Takes or gives back a block of up to 4 MiB.
+  /// Allocates or frees a block of up to 4 MiB.
   void step();
 
   void finish() {

@@ -26,7 +26,7 @@ TEST(OperatorTest, PositionsFollowNames) {
   EXPECT_TRUE(at::equal(out[0], at::linear(x, w)));
 }
 
-/// Schemas such as that of batch norm want None to be said; artifacts leave it out.
+/// Schemas such as that of batch norm require an explicit None; artifacts leave it out.
 TEST(OperatorTest, WhatMayBeNoneMayBeLeftOut) {
   at::Tensor x = random({2, 4, 3}), mean = random({4}), variance = random({4}).abs();
   auto out = callOperator("aten.batch_norm.default", {x, mean, variance},
@@ -119,7 +119,7 @@ TEST(OperatorTest, UnusedResultsMayBeAnything) {
   EXPECT_TRUE(at::equal(unwrap(values[1]), at::full({2}, 2)));
 }
 
-// PyTorch 2.11 leaves elements of the weight's gradient as they were in memory: several runs tell that from chance.
+// PyTorch 2.11 leaves some elements of the weight's gradient uninitialized: repeated runs would reveal that.
 TEST(OperatorTest, RecordedConvolutionsOfVolumesIn16Bits) {
   RecordingScope recording;
   c10::AutoGradMode mode(true);
@@ -137,7 +137,7 @@ TEST(OperatorTest, RecordedConvolutionsOfVolumesIn16Bits) {
                                      {value("input", 0), value("weight", 1), {"padding", std::string("same")}})[0];
     EXPECT_EQ(result.scalar_type(), at::kBFloat16);
     at::Tensor found = torch::autograd::grad({result}, {leaf}, {g.to(at::kBFloat16)})[0];
-    // Sums in f32 of at most 12 products, and one rounding to 8 digits.
+    // Sums in f32 of at most 12 products, and one rounding to 8 bits.
     EXPECT_TRUE(at::allclose(found.to(at::kDouble), expected, std::exp2(-8), 1e-4));
   }
 }

@@ -8,10 +8,10 @@ using namespace meshplan;
 
 namespace {
 
-/// The places of a dim that each of some ranks has.
+/// The indices of a dim that each rank has.
 using Deal = std::vector<at::Tensor>;
 
-/// Runs of places, the first ones a little longer; none for some ranks if there are more than places.
+/// Runs of indices, the first ones a little longer; some are empty if there are more ranks than indices.
 Deal inRuns(int64_t size, int64_t ranks) {
   std::vector<at::Tensor> parts = at::arange(size).tensor_split(ranks);
   return parts;
@@ -45,7 +45,7 @@ at::Tensor sumOfGathered(const at::Tensor &self, const at::Tensor &index, int64_
   return sum;
 }
 
-/// The first places of the extremes of rows of [n, C].
+/// The first indices of the extremes of rows of [n, C].
 at::Tensor firstPlaces(const at::Tensor &self, const at::Tensor &extreme, const Deal &deal) {
   at::Tensor most;
   for (const at::Tensor &places : deal) {
@@ -65,7 +65,7 @@ Selected largestOf(const std::vector<Selected> &parts) {
   return most;
 }
 
-/// Rank after rank, over the last dim; each run is one that a rank has all of.
+/// Rank after rank, over the last dim; each run is contiguous on one rank.
 Selected selectedByRanks(const at::Tensor &self, int64_t k, bool largest, const std::vector<Range> &runs,
                          const Deal &deal) {
   Selected heap;
@@ -166,7 +166,7 @@ TEST(PartsTest, WhatIsNoNumberIsAnExtreme) {
     EXPECT_TRUE(at::equal(firstPlaces(self, self.amax(1, true), deal), self.argmax(1, true)));
 }
 
-/// PyTorch's own places, of rows in which most of the selected numbers are there many times.
+/// PyTorch's own indices, for rows in which most of the selected values occur many times.
 TEST(PartsTest, SelectionByRanksHasThePlacesOfTheWholeRow) {
   for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kLong, at::kDouble})
     for (int64_t k : {1, 2, 5})
@@ -181,7 +181,7 @@ TEST(PartsTest, SelectionByRanksHasThePlacesOfTheWholeRow) {
       }
 }
 
-/// Of fewer elements than are selected the heap is not complete yet.
+/// With fewer elements than are selected, the heap is not full yet.
 TEST(PartsTest, SelectionGoesOnFromFewElements) {
   at::Tensor self = at::randint(5, {10, 330}).to(at::kFloat);
   self.masked_fill_(self.eq(3), std::numeric_limits<float>::quiet_NaN());
@@ -194,7 +194,7 @@ TEST(PartsTest, SelectionGoesOnFromFewElements) {
   }
 }
 
-/// A rank that has two runs is asked for each.
+/// A rank with two runs is called once for each.
 TEST(PartsTest, SelectionOfADimInParts) {
   at::Tensor self = at::randint(4, {30, 200}).to(at::kFloat);
   Deal deal = byParts(200, 2);
@@ -205,7 +205,7 @@ TEST(PartsTest, SelectionOfADimInParts) {
 
 namespace {
 
-/// The call of a rank; `byDim` numbers the index of each dim, -1 where it has none.
+/// The call of a rank; `byDim` has the number of each dim's index, -1 without one.
 at::Tensor indexed(std::string_view target, std::string name, const at::Tensor &tensor, const at::Tensor &places,
                    const std::vector<at::Tensor> &indices, std::vector<int> byDim, std::vector<Argument> literals) {
   std::vector<at::Tensor> tensors{tensor, places};

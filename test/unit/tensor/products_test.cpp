@@ -18,8 +18,8 @@ at::Tensor weightGradient(const at::Tensor &left, const at::Tensor &right, const
   return callOperator(target, {left, right}, {value("left", 0), value("right", 1)})[0];
 }
 
-/// The product of the same 16-bit numbers in f64. f32 sums of k products of magnitude about 1 err by less than
-/// k * 2^-24 * sqrt(k); one rounding to 16 bits would err by 2^-9 of a sum.
+/// The product of the same 16-bit values in f64. f32 sums of k products of magnitude about 1 have an error below k *
+/// 2^-24 * sqrt(k); one rounding to 16 bits would have an error of 2^-9 of a sum.
 void expectProduct(const at::Tensor &result, const at::Tensor &self, const at::Tensor &other) {
   at::Tensor exact = at::matmul(self.to(at::kDouble), other.to(at::kDouble));
   EXPECT_EQ(result.scalar_type(), at::kFloat);
@@ -68,15 +68,15 @@ TEST(Products, OfNothing) {
   EXPECT_EQ(matmulF32(randomMatrix({0, 4}), randomMatrix({4, 3})).sizes(), (at::IntArrayRef{0, 3}));
   EXPECT_EQ(matmulF32(randomMatrix({2, 4}), randomMatrix({4, 0})).sizes(), (at::IntArrayRef{2, 0}));
   EXPECT_EQ(linearF32(randomMatrix({0, 2, 4}), randomMatrix({3, 4})).sizes(), (at::IntArrayRef{0, 2, 3}));
-  // A rank of which no part of the contraction is adds zeros.
+  // A rank without any part of the contraction adds zeros.
   EXPECT_TRUE(matmulF32(randomMatrix({2, 0}), randomMatrix({0, 3})).equal(at::zeros({2, 3})));
   EXPECT_TRUE(linearF32(randomMatrix({2, 5, 0}), randomMatrix({3, 0})).equal(at::zeros({2, 5, 3})));
   EXPECT_TRUE(matmulF32(randomMatrix({2, 4, 0}), randomMatrix({2, 0, 3})).equal(at::zeros({2, 4, 3})));
 }
 
-/// A part of a tensor, as a rank reads it, is no row-major tensor. Rounded once, an element is the exact one in 16 bits
-/// but for ties: f32 sums of 30 terms err by 2^-19 at most, and 16 bits lie 2^-8 apart. Rounded before and after the
-/// bias about one in ten is another one.
+/// A rank's part of a tensor is not row-major. Rounded once, an element is the exact one in 16 bits except for ties:
+/// f32 sums of 30 terms have an error of at most 2^-19, and 16-bit values are 2^-8 apart. Rounded before and after the
+/// bias, about one in ten differs.
 TEST(Products, ABiasIsAddedBeforeThePartIsRounded) {
   at::manual_seed(2);
   at::Tensor input = randomMatrix({4, 64, 30}), weight = randomMatrix({50, 30}), bias = randomMatrix({50});
@@ -107,8 +107,8 @@ TEST(Products, Refusals) {
               testing::HasSubstr("weight must have 2 dims, it has 1"));
 }
 
-/// Rows of any number of dims, against the product of the rows as one matrix in f64. f32 sums of k products of
-/// magnitude about 1 err by less than k * 2^-24 * sqrt(k).
+/// Rows of any number of dims, compared with the product of the rows as one matrix in f64. f32 sums of k products of
+/// magnitude about 1 have an error below k * 2^-24 * sqrt(k).
 TEST(Products, TheGradientOfAWeightSumsOverAllRows) {
   at::manual_seed(2);
   const std::vector<std::vector<int64_t>> forms{{}, {7}, {3, 5}, {2, 0, 4}};

@@ -7,7 +7,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Cross entropy from columns that are dealt to `shards` ranks.
+/// Cross entropy from columns that are sharded over `shards` ranks.
 struct ShardedLoss {
   int64_t shards;
 
@@ -40,7 +40,7 @@ at::Tensor lossPerToken(const at::Tensor &logits, const at::Tensor &target, int6
   return at::cross_entropy_loss(logits.to(at::kDouble), target, {}, at::Reduction::None, ignoreIndex);
 }
 
-/// The same with weights of classes and smoothed labels.
+/// The same with class weights and label smoothing.
 struct SmoothedLoss {
   int64_t shards;
   double smoothing = 0;
@@ -154,7 +154,7 @@ TEST(RowsTest, LogarithmsOfProbabilitiesNeedNoSum) {
   EXPECT_EQ(tokenLoss({}, {}, picked.to(at::kBFloat16), target, -100, 4).scalar_type(), at::kBFloat16);
 }
 
-/// A loss near zero has no more error than log(1 + x) in float32, however large the logits are.
+/// A loss near zero is as exact as log(1 + x) in float32, however large the logits are.
 TEST(RowsTest, SmallLossesOfLargeLogitsAreExact) {
   at::Tensor logits = at::rand({6, 12}, at::kFloat) * 4 + 70;
   at::Tensor target = at::arange(6);

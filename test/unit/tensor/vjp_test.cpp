@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// The gradients of a call's results: at the end of its values. -1 is None.
+/// The gradients of a call's results are the last of its values. -1 is None.
 struct Vjp {
   std::string of;
   std::vector<at::Tensor> gradients;
@@ -51,7 +51,7 @@ struct Vjp {
 
 at::Tensor randomDoubles(at::IntArrayRef shape) { return at::randn(shape, at::kDouble); }
 
-/// The gradient of `leaf` by autograd, through what `compute` makes of it.
+/// The gradient of `leaf` by autograd, through the result of `compute`.
 template <typename Compute>
 at::Tensor expectedGradient(const at::Tensor &leaf, const at::Tensor &gradient, const Compute &compute) {
   c10::AutoGradMode recording(true);
@@ -85,7 +85,7 @@ TEST(VjpTest, EachArgumentOfAnOperator) {
         {value("input", 0), value("weight", 1), value("bias", 2), {"stride", int64_t(2)}, {"padding", int64_t(1)}});
   };
   auto conv = [](const at::Tensor &x, const at::Tensor &w, const at::Tensor &b) { return at::conv2d(x, w, b, 2, 1); };
-  // Another order of sums of at most 100 products of numbers below 5.
+  // Sums of at most 100 products of values below 5 in another order.
   EXPECT_LT(difference(call("input"), expectedGradient(x, g, [&](const at::Tensor &t) { return conv(t, w, b); })),
             1e-12);
   EXPECT_LT(difference(call("weight"), expectedGradient(w, g, [&](const at::Tensor &t) { return conv(x, t, b); })),
@@ -94,7 +94,7 @@ TEST(VjpTest, EachArgumentOfAnOperator) {
             1e-12);
 }
 
-// The kernel of PyTorch 2.11 crashes for such images where it is asked for nothing but this.
+// The kernel of PyTorch 2.11 crashes for such images if only this gradient is requested.
 TEST(VjpTest, WeightsOfGroupNormOnImagesWhoseChannelsLieTogether) {
   at::Tensor x = randomDoubles({2, 8, 2, 2}).contiguous(at::MemoryFormat::ChannelsLast), w = randomDoubles({8}),
              b = randomDoubles({8});
@@ -106,7 +106,7 @@ TEST(VjpTest, WeightsOfGroupNormOnImagesWhoseChannelsLieTogether) {
   EXPECT_TRUE(at::allclose(found, expected, 1e-12, 1e-12));
 }
 
-// PyTorch 2.11 leaves elements as they were in memory: it is told apart from chance by several runs.
+// PyTorch 2.11 leaves some elements uninitialized: repeated runs reveal that.
 TEST(VjpTest, WeightsOfConvolutionsOfVolumesIn16Bits) {
   at::Tensor x = randomDoubles({3, 16, 2, 2, 1}).to(at::kBFloat16),
              w = randomDoubles({16, 16, 2, 3, 3}).to(at::kBFloat16);
@@ -121,7 +121,7 @@ TEST(VjpTest, WeightsOfConvolutionsOfVolumesIn16Bits) {
     at::Tensor found = Vjp{"weight", {g}}.call(
         "vjp.aten.conv3d.padding", {x, w}, {value("input", 0), value("weight", 1), {"padding", std::string("same")}});
     EXPECT_EQ(found.scalar_type(), at::kBFloat16);
-    // Sums in f32 of at most 12 products, and one rounding to 8 digits.
+    // Sums in f32 of at most 12 products, and one rounding to 8 bits.
     EXPECT_TRUE(at::allclose(found.to(at::kDouble), expected, std::exp2(-8), 1e-4));
   }
 }
@@ -143,7 +143,7 @@ TEST(VjpTest, ListsOfTensors) {
   EXPECT_TRUE(at::equal(found, at::zeros({4, 3}, at::kDouble).index_add(1, columns, picked)));
 }
 
-/// In the order in which they are asked for; an argument on which nothing depends has zeros.
+/// In the requested order; an argument on which nothing depends has zeros.
 TEST(VjpTest, GradientsOfSeveralArguments) {
   at::Tensor x = randomDoubles({3, 2, 4}), h = randomDoubles({1, 2, 5}), g = randomDoubles({3, 2, 5});
   at::Tensor w = randomDoubles({5, 4}), v = randomDoubles({5, 5});
@@ -167,7 +167,7 @@ TEST(VjpTest, GradientsOfSeveralArguments) {
   EXPECT_TRUE(at::equal(found[2], expectedGradient(h, g, [&](const at::Tensor &t) { return output(x, t, v); })));
 }
 
-/// Autograd gives both arguments of a sum the same tensor; what changes one result must leave the other alone.
+/// Autograd returns the same tensor for both arguments of a sum; changing one result must not change the other.
 TEST(VjpTest, EachResultIsATensorOfItsOwn) {
   at::Tensor x = randomDoubles({4}), y = randomDoubles({4}), g = randomDoubles({4});
   std::vector<at::Tensor> tensors = {x, y};
@@ -186,7 +186,7 @@ TEST(VjpTest, SomeResultsHaveNoGradient) {
   expected.narrow(0, 4, 1).copy_(g);
   EXPECT_TRUE(at::equal(found, expected));
   EXPECT_TRUE(at::equal(Vjp{"self", {{}, {}, {}}}.call("vjp.aten.split.Tensor", {x}, split), at::zeros_like(x)));
-  // The second result is numbers of places.
+  // The second result has indices.
   at::Tensor largest = randomDoubles({5});
   found = Vjp{"self", {largest, at::zeros({5}, at::kLong)}}.call("vjp.aten.max.dim", {x},
                                                                  {value("self", 0), {"dim", int64_t(1)}});
@@ -209,7 +209,7 @@ TEST(VjpTest, ShapeAndTypeAreTheArguments) {
   at::Tensor found = Vjp{"self", {g}}.call("vjp.aten.mul.Tensor", {x, y}, {value("self", 0), value("other", 1)});
   EXPECT_EQ(found.sizes(), x.sizes());
   EXPECT_EQ(found.scalar_type(), at::kBFloat16);
-  // One rounding of a sum in f32, or of each addend: 2^-8 of their size.
+  // One rounding of a sum in f32, or of each addend: 2^-8 of their magnitude.
   EXPECT_TRUE(at::allclose(found.to(at::kFloat), y.sum(1, true), 0x1p-6, 0x1p-5));
 }
 
@@ -223,7 +223,7 @@ TEST(VjpTest, OperatorsMadeOfOthersWithViewsAndChangesInPlace) {
       at::equal(Vjp{"src", {g}}.call("vjp.aten.slice_scatter.default", {x, source}, arguments), g.slice(1, 1, 5, 2)));
   EXPECT_TRUE(at::equal(Vjp{"self", {g}}.call("vjp.aten.slice_scatter.default", {x, source}, arguments),
                         scatter(g, at::zeros_like(source))));
-  // Composite: copies into parts of a new tensor.
+  // A composite operator: it copies into parts of a new tensor.
   at::Tensor image = randomDoubles({1, 2, 6}), padded = randomDoubles({1, 2, 9});
   at::Tensor found = Vjp{"self", {padded}}.call(
       "vjp.aten.pad.default", {image},
@@ -231,11 +231,11 @@ TEST(VjpTest, OperatorsMadeOfOthersWithViewsAndChangesInPlace) {
   at::Tensor expected = padded.narrow(2, 1, 6).clone();
   expected.narrow(2, 5, 1).add_(padded.narrow(2, 0, 1));
   expected.narrow(2, 0, 2).add_(padded.narrow(2, 7, 2));
-  // Another order of two additions.
+  // Two additions in another order.
   EXPECT_LT(difference(found, expected), 1e-14);
 }
 
-/// The forward pass has written to them; the call runs the operator once more.
+/// The forward pass has updated them; this call runs the operator once more.
 TEST(VjpTest, RunningMeansAreLeftAlone) {
   at::Tensor x = randomDoubles({6, 3}), mean = randomDoubles({3}), variance = randomDoubles({3}).abs(),
              g = randomDoubles({6, 3});
@@ -251,7 +251,7 @@ TEST(VjpTest, RunningMeansAreLeftAlone) {
                                              {"cudnn_enabled", false}});
   EXPECT_TRUE(at::equal(mean, meanBefore));
   EXPECT_TRUE(at::equal(variance, varianceBefore));
-  // Columns of a normalized tensor have no gradient along a shift of all rows. Ten roundings of numbers below 10.
+  // Along a shift of all rows, columns of a normalized tensor have no gradient. Ten roundings of values below 10.
   EXPECT_LT(found.sum(0).abs().max().item<double>(), 1e-13);
   EXPECT_GT(found.abs().max().item<double>(), 0.01);
 }
@@ -281,7 +281,7 @@ TEST(VjpTest, TensorsOfThreadsThatDoNotRecord) {
   EXPECT_TRUE(c10::InferenceMode::is_enabled());
 }
 
-/// Ranks are threads: each runs its own backward passes, on its thread and no other, and none waits for another.
+/// Ranks are threads: each runs its own backward passes on its own thread, and none waits for another.
 TEST(VjpTest, ManyRanksAtOnce) {
   constexpr int ranks = 8, calls = 200;
   Vjp{"self", {randomDoubles({1})}}.call("vjp.aten.silu.default", {randomDoubles({1})}, {value("self", 0)});

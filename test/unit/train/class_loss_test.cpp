@@ -1,4 +1,4 @@
-//===- class_loss_test.cpp - what a program's loss is made of -------------===//
+//===- class_loss_test.cpp - the structure of a program's loss ------------===//
 
 #include "runtime/train/class_loss.h"
 
@@ -11,7 +11,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Programs of six targets in two samples, divided over two ranks.
+/// Programs with six targets in two samples, sharded over two ranks.
 class ClassLossTest : public testing::Test {
 protected:
   int losses(std::vector<artifact::ArgT> more = {}) {
@@ -26,7 +26,7 @@ protected:
     return result;
   }
 
-  /// What ranks have, added up.
+  /// The sum of a value over the ranks.
   int sumOf(int value) {
     int addend = builder.value({}, DType::f64, {"dp"}), sum = builder.value({});
     builder.compute("aten.sum.default", {tensorArg("self", value)}, {addend});
@@ -119,7 +119,7 @@ TEST_F(ClassLossTest, OtherLosses) {
   EXPECT_FALSE(isMean(unary("aten.mean.default", unary("aten.mse_loss.default", logits))));
 }
 
-/// What is said of data of `numbers`, three for each sample, of which a step takes `samples`.
+/// The message about data with these `numbers`, three per sample; a step reads `samples`.
 class IgnoredTargetsTest : public ClassLossTest {
 protected:
   std::string said(const std::vector<int64_t> &numbers, int64_t samples, int64_t position = 0) {

@@ -1,4 +1,4 @@
-//===- event_file_test.cpp - the numbers of a run for TensorBoard ---------===//
+//===- event_file_test.cpp - scalars of a run for TensorBoard -------------===//
 
 #include "runtime/train/event_file.h"
 
@@ -14,7 +14,7 @@
 namespace meshplan {
 namespace {
 
-/// The records of a file: each has a length, its checksum, the bytes, and theirs.
+/// The records of a file: each has a length, the checksum of the length, the bytes, and their checksum.
 std::vector<std::string> recordsOf(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};

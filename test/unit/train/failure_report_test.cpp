@@ -1,4 +1,4 @@
-//===- failure_report_test.cpp - what a run leaves that ends badly --------===//
+//===- failure_report_test.cpp - the report of a failed run ---------------===//
 
 #include "runtime/train/failure_report.h"
 

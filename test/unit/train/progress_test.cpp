@@ -1,4 +1,4 @@
-//===- progress_test.cpp - what a person sees of a run --------------------===//
+//===- progress_test.cpp - progress lines of a run ------------------------===//
 
 #include "runtime/train/progress.h"
 

@@ -1,4 +1,4 @@
-//===- step_reports.h - a step as the sinks are told of it -------*- C++ -*-===//
+//===- step_reports.h - reports of steps for sinks --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_TRAIN_STEP_REPORTS_H
 #define MESHPLAN_TEST_UNIT_TRAIN_STEP_REPORTS_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// With every number that a report may have.
+/// A report with every optional value.
 inline StepReport wholeReport(int64_t step, int64_t lastStep) {
   StepReport report;
   report.step = step;

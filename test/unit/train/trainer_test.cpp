@@ -1,7 +1,7 @@
-//===- trainer_test.cpp - steps, and what goes on between them ------------===//
+//===- trainer_test.cpp - steps, and work between them --------------------===//
 //
-// A training by hand on two ranks: the loss is the sum of the batch, and the gradient of w, a single number, too. The
-// data set has eight samples, 1, 2, 3, ..., of which a step takes four.
+// A small training on two ranks: the loss is the sum of the batch, and so is the gradient of w, a scalar. The data set
+// has eight samples, 1, 2, 3, ..., and a step reads four of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ using testing::IsEmpty;
 
 constexpr double rate = 0.5;
 
-/// What the sinks are told.
+/// Records the reports to the sinks.
 class RecordedReports final : public ReportSink {
 public:
   Status step(const StepReport &report) override {
@@ -112,7 +112,7 @@ protected:
                      {{"x", "F64", "[" + std::to_string(numbers.size()) + "]", bytesOf(numbers)}});
   }
 
-  /// Trains, from the last checkpoint of "run" if asked to.
+  /// Trains; if requested, resumes from the last checkpoint in "run".
   Status train(const TrainSchedule &schedule, bool resumes = false) {
     auto loaded = loadSchedule(folder / "a.sched");
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
@@ -186,11 +186,11 @@ TEST_F(TrainerTest, StepsTakeOneBatchAfterTheOther) {
   EXPECT_EQ(second.lastStep, 3);
   EXPECT_EQ(second.samples, 4);
   EXPECT_EQ(second.tokens, 0);
-  EXPECT_EQ(second.peakBytes, 101); // of the rank that has the most
+  EXPECT_EQ(second.peakBytes, 101); // of the rank with the largest peak
   EXPECT_FALSE(second.gradientNorm);
   EXPECT_THAT(second.rates, ElementsAre(std::pair("optimizer.lr", rate)));
   EXPECT_GT(second.seconds, 0);
-  // Of the rank that waits longest, which may have begun the step before the first rank, whose seconds are reported.
+  // Of the rank that waits longest, which may have started the step before the first rank, whose seconds are reported.
   EXPECT_GE(second.exposedSeconds.value_or(-1), 0);
   EXPECT_LE(second.exposedSeconds.value_or(-1), whole.count());
   EXPECT_THAT(reports.saved, ElementsAre(3));
@@ -222,7 +222,7 @@ TEST_F(TrainerTest, AnyRankMayWishToStop) {
 
 TEST_F(TrainerTest, AStopIsTakenInAnEvaluation) {
   evaluates = true;
-  // Twice before the first step, once behind each step, and then before the first batch of an evaluation.
+  // Twice before the first step, once after each step, and then before the first batch of an evaluation.
   wish = [](int64_t, int64_t asked) { return asked >= 5 ? "SIGUSR1" : nullptr; };
   EXPECT_TRUE(train({.lastStep = 9, .evaluateEvery = 2}).ok());
   EXPECT_THAT(reports.losses(), ElementsAre(10, 26));
@@ -244,7 +244,7 @@ TEST_F(TrainerTest, EvaluatesAtBothEndsAndBetween) {
     EXPECT_EQ(each.samples, 8);
   }
   EXPECT_THAT(steps, ElementsAre(0, 2, 3));
-  // It has changed nothing.
+  // The evaluation changed nothing.
   EXPECT_EQ(w, 1 - rate * 46);
 }
 

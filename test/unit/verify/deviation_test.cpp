@@ -1,4 +1,4 @@
-//===- deviation_test.cpp - how wrong a tensor may be ---------------------===//
+//===- deviation_test.cpp - error bounds ----------------------------------===//
 
 #include "runtime/verify/deviation.h"
 
@@ -32,7 +32,7 @@ TEST(DeviationTest, WhatAnOptimizerKeepsInSixteenBits) {
   EXPECT_DOUBLE_EQ(deviationOf({3, 3}, 1, 1e7, false, /*isChanged=*/true).bound, 10);
 }
 
-/// The probability that deviation.h names, by the midpoints of small steps.
+/// The probability in deviation.h, by the midpoint rule with small steps.
 TEST(DeviationTest, HowOftenARightErrorIsWrong) {
   double probability = 0, step = 1e-3;
   for (double x = step / 2; x < 12; x += step)

@@ -1,4 +1,4 @@
-//===- layout_text_test.cpp - how a value is divided ----------------------===//
+//===- layout_text_test.cpp - layouts as text -----------------------------===//
 
 #include "runtime/verify/layout_text.h"
 

@@ -1,4 +1,4 @@
-//===- optimizer_call_test.cpp - the numbers of an optimizer --------------===//
+//===- optimizer_call_test.cpp - hyperparameters of an optimizer ----------===//
 
 #include "runtime/verify/optimizer_call.h"
 
@@ -10,7 +10,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The call that changes the one parameter, after a change of the step.
+/// The call that updates the only parameter, after a change of the step.
 Expected<std::optional<OptimizerCall>> callAfter(const std::function<void(VerifiedStep &)> &change,
                                                  Held held = Held::parameter) {
   Artifact artifact = artifactAfter(change, held);
@@ -18,7 +18,7 @@ Expected<std::optional<OptimizerCall>> callAfter(const std::function<void(Verifi
   return optimizerOf(program, *program.gradients()->Get(0));
 }
 
-/// Its numbers.
+/// Its hyperparameters.
 Expected<std::optional<OptimizerNumbers>> numbersAfter(const std::function<void(VerifiedStep &)> &change) {
   auto call = callAfter(change);
   if (!call)
@@ -97,7 +97,7 @@ TEST(OptimizerCallTest, WhatItChanges) {
   }
 }
 
-/// What lies on the host is copied for the step, and the gradient where the step is made there.
+/// Host tensors are copied for the step, and so is the gradient if the step runs on the host.
 TEST(OptimizerCallTest, WhatItChangesElsewhere) {
   auto call = callAfter([](VerifiedStep &step) {
     artifact::ProgramT &program = step.step();
@@ -117,7 +117,7 @@ TEST(OptimizerCallTest, WhatItChangesElsewhere) {
   EXPECT_TRUE(call->has_value());
 }
 
-/// A state that begins with zeros is none, nor is that of another parameter.
+/// A state that starts with zeros is not a master, nor is one of another parameter.
 TEST(OptimizerCallTest, Master) {
   auto masterAfter = [](const std::function<void(VerifiedStep &)> &change) {
     int parameter = -1;
@@ -136,7 +136,7 @@ TEST(OptimizerCallTest, Master) {
   EXPECT_EQ(masterOf(*artifact.schedule().programs()->Get(0), /*parameter=*/-1), nullptr);
 }
 
-/// Of two parameters with one gradient each has its own call, and this one has none.
+/// If two parameters share a gradient, each has its own call; this parameter has none.
 TEST(OptimizerCallTest, OneGradientOfTwoParameters) {
   auto call = callAfter([](VerifiedStep &step) {
     artifact::ProgramT &program = step.step();

@@ -39,8 +39,8 @@ std::vector<std::vector<Finding>> findingsAfter(const std::function<void(Verifie
   return findings;
 }
 
-/// By subject (loss, gradient, norm, parameter; a master before its parameter), of the worse rank. Of a parameter that
-/// follows a master those that are more than rounding.
+/// By subject (loss, gradient, norm, parameter; a master before its parameter), the larger error of both ranks. For a
+/// parameter with a master, only errors beyond rounding.
 std::vector<double> errorsAfter(const std::function<void(VerifiedStep &)> &change, Held held = Held::parameter) {
   std::vector<double> errors(held == Held::master ? 5 : 4);
   for (const std::vector<Finding> &ofRank : findingsAfter(change, held))
@@ -49,7 +49,7 @@ std::vector<double> errorsAfter(const std::function<void(VerifiedStep &)> &chang
   return errors;
 }
 
-/// What is gathered are not the new parameters.
+/// Gathers the gradients instead of the new parameters.
 void gatherGradients(VerifiedStep &step) {
   for (auto &instruction : step.step().instructions)
     if (auto *start = instruction->action.AsStart(); start && start->kind == Kind::all_gather)
@@ -70,7 +70,7 @@ TEST(RankCheckTest, ParametersHaveNumbersOfTheirOwn) {
   EXPECT_LT(findings[0][3].own, 1e-6);
 }
 
-/// The gradient is wrong, and with it the norm; the optimizer does right with it.
+/// The gradient is wrong, and so is the norm; the optimizer uses them correctly.
 TEST(RankCheckTest, AWrongGradient) {
   std::vector<double> errors =
       errorsAfter([](VerifiedStep &step) { step.call("aten.relu.default").target = "aten.neg.default"; });
@@ -80,7 +80,7 @@ TEST(RankCheckTest, AWrongGradient) {
   EXPECT_LT(errors[3], 1e-6);
 }
 
-/// Gradients that are no numbers are wrong, and the parameter is right as it was.
+/// Non-finite gradients are wrong, but the unchanged parameter is right.
 TEST(RankCheckTest, AStepThatIsSkipped) {
   auto spoiled = [](VerifiedStep &step) {
     step.guard();
@@ -104,7 +104,7 @@ TEST(RankCheckTest, AWrongOptimizer) {
   EXPECT_GT(errors[3], 0.1) << "not clipped";
 }
 
-/// The optimizer changes a part, and what is gathered of all parts is the parameter.
+/// The optimizer updates a shard, and the parameter is gathered from all shards.
 TEST(RankCheckTest, AStepOfParts) {
   for (double error : errorsAfter([](VerifiedStep &) {}, Held::part))
     EXPECT_LT(error, 1e-6);
@@ -148,7 +148,7 @@ TEST(RankCheckTest, AParameterThatIsNotItsMaster) {
   EXPECT_GT(errors[4], 0.1);
 }
 
-/// A copy is right where it is rounded once, and nowhere else.
+/// A parameter that follows a master may differ by one rounding, and by nothing else.
 TEST(RankCheckTest, ACopyHasNoBoundButRounding) {
   Artifact artifact = artifactAfter([](VerifiedStep &) {}, Held::master);
   TensorFeed weights(VerifiedStep::weights()), inputs(VerifiedStep::inputs());
@@ -175,7 +175,7 @@ TEST(RankCheckTest, AWrongNorm) {
   EXPECT_LT(errors[3], 1e-6) << "clipped by the norm that the ranks have found";
 }
 
-/// What is wrong in no draw takes all of them.
+/// If a subject is wrong in every draw, all draws are used.
 TEST(RankCheckTest, DrawsUntilItIsRightOrNoMoreCount) {
   Artifact artifact = artifactAfter();
   TensorFeed weights(VerifiedStep::weights()), inputs(VerifiedStep::inputs());

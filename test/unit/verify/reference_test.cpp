@@ -14,7 +14,7 @@ using namespace meshplan;
 
 namespace {
 
-/// A file with the reference alone, after a change.
+/// A file with only the reference, after a change.
 class ReferenceTest : public testing::Test {
 protected:
   Expected<Reference> load(const std::function<void(ScheduleBuilder &)> &change = [](auto &) {}) {
@@ -27,13 +27,13 @@ protected:
     return Reference::load(*artifact, TensorFeed(weights), TensorFeed(inputs));
   }
 
-  /// What its run in `precision` fails with.
+  /// The error of a run in `precision`.
   std::string failure(Precision precision, const std::function<void(ScheduleBuilder &)> &change) {
     auto reference = load(change);
     return reference ? reference->run({precision}).status().message() : reference.status().message();
   }
 
-  /// What comparing with it fails with, after a change of it.
+  /// The error of a comparison with it, after a change to it.
   std::string failureOfExact(const std::function<void(ScheduleBuilder &)> &change = [](auto &) {}) {
     auto reference = load(change);
     if (!reference)
@@ -64,7 +64,7 @@ TEST_F(ReferenceTest, OutputsAndGradientsInBothPrecisions) {
   }
 }
 
-/// Each seed has sums of its own, all near the exact one.
+/// Each seed has its own sums, all close to the exact one.
 TEST_F(ReferenceTest, ResultsAreRoundedAnew) {
   weights["w"] = at::linspace(1, 2, 4096);
   inputs["x"] = at::linspace(-1, 2, 4096);
@@ -89,7 +89,7 @@ TEST_F(ReferenceTest, ResultsAreRoundedAnew) {
   EXPECT_GT(losses.size(), 1u);
 }
 
-/// The step takes the samples of two microbatches.
+/// The step reads the samples of two microbatches.
 TEST_F(ReferenceTest, MicrobatchesHaveAMean) {
   VerifiedStep step;
   step.takeWholeBatch(2);
@@ -150,7 +150,7 @@ TEST_F(ReferenceTest, Refusals) {
 
 TEST_F(ReferenceTest, TheErrorsOfItsOwnPrecision) {
   auto reference = load([](ScheduleBuilder &builder) {
-    // A third of the sum cannot be written in 32 bits.
+    // The loss becomes the mean of four products, so that the gradient of w is x / 4.
     artifact::ComputeT &sum = *builder.program().instructions[1]->action.AsCompute();
     sum.target = "aten.mean.default";
   });
@@ -172,7 +172,7 @@ TEST_F(ReferenceTest, TheErrorsOfItsOwnPrecision) {
   EXPECT_TRUE(at::allclose(unwrap(exact->tensor(1)), x.to(at::kDouble) / 4, 0, 1e-15)) << "those of the first";
 }
 
-/// The states that nn.LSTM gives have a dim too many in archives.
+/// In archives the states of nn.LSTM have one dim too many.
 TEST_F(ReferenceTest, ResultsThatNothingReadAreAsTheyAre) {
   auto reference = load([](ScheduleBuilder &builder) {
     int unread = builder.value({{7}}, DType::f32);
@@ -186,7 +186,7 @@ TEST_F(ReferenceTest, CopiesHaveAGradient) {
     artifact::ComputeT &product = *builder.program().instructions[0]->action.AsCompute();
     product.target = "aten.copy.default";
     product.args.clear();
-    // The product becomes the weight itself.
+    // The product becomes a copy of the weight.
     for (auto [name, value] : {std::pair("self", builder.program().inputs[0]->value),
                                std::pair("src", builder.program().parameters[0]->value)})
       product.args.push_back(std::make_unique<artifact::ArgT>(tensorArg(name, value)));

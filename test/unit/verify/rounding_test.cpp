@@ -1,4 +1,4 @@
-//===- rounding_test.cpp - what a program rounds and its model does not ---===//
+//===- rounding_test.cpp - rounding of programs ---------------------------===//
 
 #include "runtime/verify/rounding.h"
 
@@ -23,7 +23,7 @@ void setDtype(artifact::ProgramT &program, int value, DType dtype) {
   program.values[value]->dtype = static_cast<artifact::DType>(dtype);
 }
 
-/// The step with w in `stored`, of a model that has it in `exported`.
+/// The error for a step with w in `stored`, of a model that has it in `exported`.
 std::string refusalOfStorage(DType stored, DType exported) {
   return refusalAfter([&](VerifiedStep &step) {
     setDtype(step.step(), step.w, stored);
@@ -46,7 +46,7 @@ TEST(RoundingTest, ParametersInFewerDigitsThanTheModel) {
   EXPECT_EQ(refusalOfStorage(DType::f32, DType::bf16), "");
 }
 
-/// A program of one parameter, stored flat in f32, whose copy in bf16 is gathered; and the reference of a model that
+/// A program with one parameter, stored flat in f32, whose copy in bf16 is gathered; and the reference of a model that
 /// has it in `exported`.
 class GatheredParameter {
 public:
@@ -66,7 +66,7 @@ public:
     program.compute("aten._to_copy.default", {dtypeArg("dtype", dtype), tensorArg("self", from)}, {to});
   }
 
-  /// A conversion of `value` to f32 behind the others.
+  /// A conversion of `value` to f32 after the others.
   static void widen(ScheduleBuilder &program, int value) { convert(program, value, program.value({{4}}, DType::f32)); }
 
   std::string refusal() {
@@ -113,7 +113,7 @@ TEST(RoundingTest, WhatTheModelReadsInFewerDigits) {
 }
 
 TEST(RoundingTest, WhatTheModelRoundsWhereverItReadsIt) {
-  // A bias in 16 bits, which ranks add to sums that are wide.
+  // A bias in 16 bits, which ranks add to wide sums.
   auto readBy = [](bool also) {
     auto model = std::make_unique<GatheredParameter>(DType::f32);
     GatheredParameter::widen(model->builder, model->gathered);

@@ -1,4 +1,4 @@
-//===- subjects_test.cpp - what is compared -------------------------------===//
+//===- subjects_test.cpp - subjects of a comparison -----------------------===//
 
 #include "runtime/verify/subjects.h"
 
@@ -11,7 +11,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The subjects of the program that is verified.
+/// The subjects of the verified program.
 Expected<std::vector<Subject>> subjectsIn(const Artifact &artifact) {
   return subjectsOf(**verifiedProgram(artifact.schedule()), **findReference(artifact));
 }
@@ -23,7 +23,7 @@ std::vector<std::string> namesOf(std::span<const Subject> subjects) {
   return names;
 }
 
-/// Which subjects have the bounds of 16 bits, of a parameter in `dtype` that the model has in `exported`.
+/// Which subjects have 16-bit bounds, for a parameter in `dtype` that the model has in `exported`.
 std::vector<bool> halvesOf(DType dtype, DType exported) {
   Artifact artifact = artifactAfter([&](VerifiedStep &step) {
     auto setDtype = [](artifact::ProgramT &program, int value, DType own) {
@@ -123,7 +123,7 @@ TEST(SubjectsTest, Refusals) {
             "the schedule has no program 'forward'; it has eval, reference");
 }
 
-/// Loss, gradient and norm are as the model's parameters are, and the parameter is as the program keeps it.
+/// Loss, gradient and norm have the precision of the model's parameters, the parameter that of the program.
 TEST(SubjectsTest, SixteenBitsOfTheModelAndOfTheProgram) {
   using testing::ElementsAre;
   EXPECT_THAT(halvesOf(DType::f32, DType::f32), ElementsAre(false, false, false, false));

@@ -1,4 +1,4 @@
-//===- verified_step.cpp - a step and its reference, made by hand ---------===//
+//===- verified_step.cpp - a small step and its reference -----------------===//
 
 #include "test/unit/verify/verified_step.h"
 

@@ -1,4 +1,4 @@
-//===- verified_step.h - a step and its reference, made by hand --*- C++ -*-===//
+//===- verified_step.h - a small step and its reference ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_VERIFY_VERIFIED_STEP_H
 #define MESHPLAN_TEST_UNIT_VERIFY_VERIFIED_STEP_H
@@ -9,12 +9,12 @@
 
 namespace meshplan {
 
-/// What the optimizer changes: the parameter; a part of a parameter that every rank has whole, which is gathered behind
-/// it; or a master in f32 of a parameter in bf16, which has the parts of such a parameter.
+/// What the optimizer updates: the parameter; a shard of a replicated parameter, which is gathered after it; or an f32
+/// master of a bf16 parameter, which is sharded like that.
 enum class Held { parameter, part, master };
 
-/// loss = sum(w x) on two ranks, each with half of w: the gradient of w is x, here made as relu(x). SGD with clipping,
-/// and a reference on one rank.
+/// loss = sum(w x) on two ranks, each with half of w: the gradient of w is x, here computed as relu(x). SGD with
+/// clipping, and a reference on one rank.
 class VerifiedStep {
 public:
   explicit VerifiedStep(bool hasReference = true, Held held = Held::parameter);
@@ -23,13 +23,13 @@ public:
   artifact::ProgramT &step() { return builder.program(); }
   artifact::ProgramT &reference() { return *builder.schedule().programs[1]; }
   artifact::ComputeT &call(const std::string &target);
-  /// The step alone is given so many times the samples of the reference. It cannot run any more.
+  /// Only the step gets this many times the samples of the reference. It can no longer run.
   void takeWholeBatch(int64_t count);
 
-  /// A gradient that is not finite changes nothing. For a parameter that ranks have parts of.
+  /// A non-finite gradient changes nothing. For a sharded parameter.
   void guard();
 
-  /// Positive, so that the gradient is right.
+  /// Positive, so that relu(x) is the gradient.
   static Tensors weights() { return {{"w", at::tensor({0.5f, -1.0f, 2.0f, 0.25f})}}; }
   static Tensors inputs() { return {{"x", at::tensor({1.5f, 0.5f, 0.25f, 3.0f})}}; }
 
@@ -46,11 +46,11 @@ private:
   ScheduleBuilder builder{{{"dp", 2}}};
 };
 
-/// The file of the step, loaded, after a change of it.
+/// The file of the step, loaded, after a change to it.
 Artifact
 artifactAfter(const std::function<void(VerifiedStep &)> &change = [](VerifiedStep &) {}, Held held = Held::parameter);
 
-/// A reference alone: loss = sum(w x).
+/// Only a reference: loss = sum(w x).
 ScheduleBuilder referenceAlone();
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- accumulation.h - how sums are taken -----------------------*- C++ -*-===//
+//===- accumulation.h - dtype and size of sums ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ACCUMULATION_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ACCUMULATION_H
@@ -8,13 +8,13 @@
 
 namespace meshplan {
 
-/// The type that sums of numbers of `type` are taken in.
+/// The dtype in which elements of `type` are accumulated.
 inline at::ScalarType accumulationType(at::ScalarType type) {
   return at::isReducedFloatingType(type) ? at::kFloat : type;
 }
 
-/// Rows of a matrix [.., columns] that are computed at a time: in f32 they stay in the second-level cache of a core. On
-/// a GPU they keep the device busy and are still far smaller than the logits.
+/// Number of rows of a matrix [.., columns] that are computed at a time. In f32 they stay in the second-level cache of
+/// a core. On a GPU they keep the device busy and are still much smaller than the logits.
 inline int64_t rowsAtATime(const at::Tensor &input, int64_t columns) {
   int64_t elements = input.is_cpu() ? 1 << 16 : 1 << 24;
   return std::max<int64_t>(1, elements / std::max<int64_t>(1, columns));

@@ -1,9 +1,11 @@
 //===- attention.cpp - scaled dot product attention -----------------------===//
 //
-// Without masks other than `causal` the whole call goes to PyTorch's flash
-// kernel, on a GPU with a window, too. With masks it goes in blocks of query
-// rows, so that the additive mask is small and keys outside of every row's reach
-// are not visited. The flash kernels know no softcap and drop nothing.
+// Chooses a kernel. Without masks other than `causal`, the whole call goes to PyTorch's flash kernel; on a GPU also
+// with a window. With masks it runs in blocks of query rows, so that the additive mask is small and unreachable keys
+// are not visited. The flash kernels support neither softcap nor dropout.
+//
+// Example: S = T = 1024, causal, window 256, blocks of 512 rows. Block 0 (rows 0-511) reads keys 0-511 with a mask of
+// 512 x 512. Block 1 (rows 512-1023) reads keys 257-1023 with a mask of 512 x 767: row 512 reaches back to key 257.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +21,8 @@ using namespace meshplan;
 
 using Result = std::tuple<at::Tensor, at::Tensor>;
 
-/// The additive mask of a block has the digits of the given one: in fewer its lowest number would be infinite, and a
-/// row of nothing else would be one of hidden keys.
+/// The dtype of a block's additive mask. It must not be narrower than the given mask: the lowest number of a wider
+/// dtype would become minus infinity, and a row of such numbers would count as a row of hidden keys.
 static at::ScalarType maskType(const at::Tensor &query, const AttentionMasks &masks, bool flash) {
   if (!flash)
     return at::kDouble;
@@ -34,7 +36,7 @@ static Result flashAttention(const at::Tensor &query, const at::Tensor &key, con
                                                          withAdjacentElements(value), 0.0, causal, mask, scale);
 }
 
-/// The definition, in f32 for half types, for shapes and devices without a flash kernel.
+/// The definition, for shapes and devices without a flash kernel. Computes in f32 for 16-bit types.
 static Result mathAttention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                             const at::Tensor &mask, const AttentionForm &form, IndexSpan rows, IndexSpan keys) {
   at::ScalarType type = accumulationType(query.scalar_type());
@@ -90,6 +92,7 @@ Result meshplan::attention(const at::Tensor &query, const at::Tensor &key, const
     return emptyResult(query, value);
   if (hasDeviceKernel(query, key, value, masks, form))
     return deviceAttention(query, key, value, masks, scale);
+  // The kernel has its own causal mask and skips hidden blocks, so blocks of rows would only add overhead.
   if (masks.causalOnly() && hasFlashKernel(query, value, form))
     return flashAttention(query, key, value, std::nullopt, causal, scale);
   int64_t rows = query.size(2);

@@ -1,4 +1,4 @@
-//===- attention_blocks.cpp - what attention and its gradient share -------===//
+//===- attention_blocks.cpp - parts of attention and its gradient ---------===//
 
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
 
@@ -12,7 +12,7 @@ using namespace meshplan;
 
 static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 
-/// The same number of dims, each equal or 1.
+/// True if both have the same number of dims, each equal or 1.
 static bool isBroadcastTo(const at::Tensor &tensor, at::IntArrayRef shape) {
   return std::ranges::equal(tensor.sizes(), shape,
                             [](int64_t size, int64_t full) { return size == full || size == 1; });
@@ -33,12 +33,13 @@ void meshplan::checkAttention(const at::Tensor &query, const at::Tensor &key, co
 }
 
 IndexSpan meshplan::reachableKeys(IndexSpan rows, int64_t keys, const AttentionMasks &masks) {
+  // A row reaches no key after itself (causal) and none more than a window before it.
   int64_t end = masks.causal ? std::min(keys, rows.end) : keys;
   int64_t begin = masks.window > 0 ? std::clamp<int64_t>(rows.begin - masks.window + 1, 0, end - 1) : 0;
   return {begin, end};
 }
 
-/// Part of a mask dim, which is whole or 1.
+/// A range of a mask dim, which has the whole extent or 1.
 static at::Tensor part(const at::Tensor &mask, int64_t dim, IndexSpan span) {
   return mask.size(dim) == 1 ? mask : mask.narrow(dim, span.begin, span.size());
 }
@@ -49,9 +50,11 @@ at::Tensor meshplan::partOfMask(const at::Tensor &mask, IndexSpan rows, IndexSpa
 
 at::Tensor meshplan::additiveMask(const AttentionMasks &masks, IndexSpan rows, IndexSpan keys,
                                   const at::TensorOptions &options) {
+  // Masks that do not depend on sample and head have size 1 there, which saves memory.
   at::Tensor result = at::zeros({1, 1, rows.size(), keys.size()}, options);
   at::TensorOptions integers = options.dtype(at::kLong);
   if (masks.causal || masks.window > 0) {
+    // distance = query position - key position.
     at::Tensor distance = at::arange(rows.begin, rows.end, integers).unsqueeze(1) -
                           at::arange(keys.begin, keys.end, integers).unsqueeze(0);
     if (masks.causal)
@@ -94,6 +97,7 @@ AttentionDropout meshplan::attentionDropout(double probability, const at::Tensor
 }
 
 void meshplan::dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys) {
+  // Numbered in the whole tensor, so that all shardings and blocks drop the same elements.
   int64_t offset[] = {dropout.firstSample, dropout.firstHead, rows.begin, keys.begin};
   int64_t whole[] = {dropout.firstSample + weights.size(0), dropout.heads, dropout.rows, dropout.keys};
   PartOfWhole part(weights.sizes(), whole, offset);
@@ -116,16 +120,19 @@ at::Tensor meshplan::headsRead(const at::Tensor &tensor, int64_t heads, int64_t 
 at::Tensor meshplan::cappedScores(const at::Tensor &query, const at::Tensor &key, AttentionForm form) {
   at::Tensor scores = at::matmul(query.mul(form.scale), key.transpose(2, 3));
   if (form.softcap != 0)
+    // In place: scores are the largest tensors of attention.
     scores.div_(form.softcap).tanh_().mul_(form.softcap);
   return scores;
 }
 
 at::Tensor meshplan::softmaxInPlace(at::Tensor &scores) {
-  // Shifted by the maximum, so that a row of nothing but the lowest number is an even distribution.
+  // Shifted by the maximum. So a row with nothing but the lowest number of the dtype is a uniform distribution.
   at::Tensor max = scores.amax(3, /*keepdim=*/true);
+  // Infinity minus infinity would be NaN.
   max.masked_fill_(max.eq(minusInfinity), 0);
   scores.sub_(max).exp_();
   at::Tensor sum = scores.sum(3, /*keepdim=*/true);
+  // A row without visible keys: 0 / 0 would be NaN, but PyTorch returns zeros.
   at::Tensor hidden = sum.eq(0);
   sum.masked_fill_(hidden, 1);
   scores.div_(sum);

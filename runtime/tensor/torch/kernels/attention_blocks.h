@@ -1,7 +1,7 @@
-//===- attention_blocks.h - what attention and its gradient share -*- C++ -*-===//
+//===- attention_blocks.h - parts of attention and its gradient -*- C++ -*-===//
 //
-// Both go in blocks of query rows, so that scores and additive masks of all rows
-// never exist at once and keys outside of every row's reach are not visited.
+// What attention and its gradient share. Both work in blocks of query rows, so that the scores and additive masks of
+// all rows never exist at once and unreachable keys are not visited.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,10 @@
 
 namespace meshplan {
 
-/// Rows of queries that share one additive mask.
+/// Number of query rows in a block; they share one additive mask.
 constexpr int64_t attentionBlockRows = 512;
 
-/// What attention() takes under these names; of a call, whose arguments it refers to.
+/// The mask arguments of attention(). Refers to the arguments of a call.
 struct AttentionMasks {
   const std::optional<at::Tensor> &mask, &keyMask;
   bool causal;
@@ -27,15 +27,15 @@ struct AttentionMasks {
   bool causalOnly() const { return !mask && !keyMask && window == 0; }
 };
 
-/// Which weights of keys are dropped: those of [batch, heads, queries, keys] by their number in the whole tensor.
+/// Which attention weights are dropped: the weights [batch, heads, queries, keys] by their number in the whole tensor.
 struct AttentionDropout {
   double probability = 0;
   RandomStream stream;
-  int64_t firstSample = 0, firstHead = 0; ///< that the rank has
-  int64_t heads = 0, rows = 0, keys = 0;  ///< of the whole tensor
+  int64_t firstSample = 0, firstHead = 0; ///< the first ones that the rank holds
+  int64_t heads = 0, rows = 0, keys = 0;  ///< extents of the whole tensor
 };
 
-/// What becomes of a product of query and key before it is masked, and of the weights that are made of it.
+/// What is applied to the products of query and key before the mask, and to the weights.
 struct AttentionForm {
   double scale, softcap;
   AttentionDropout dropout;
@@ -46,46 +46,45 @@ struct IndexSpan {
   int64_t size() const { return end - begin; }
 };
 
-/// The dropout of a call with these arguments, as attention() takes them; none for a probability of 0.
+/// The dropout of a call, with the arguments of attention(); none for a probability of 0.
 AttentionDropout attentionDropout(double probability, const at::Tensor &query, const at::Tensor &key,
                                   const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step,
                                   int64_t number, int64_t firstSample, int64_t firstHead, int64_t allHeads,
                                   const std::optional<at::Tensor> &microbatch, int64_t drawn);
 
-/// [B, H, rows, keys], the weights of a block or their gradient: drops what the call drops, and scales the others, in
-/// place.
+/// Applies the dropout of the call, in place, to [B, H, rows, keys]: the weights of a block or their gradient.
 void dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys);
 
 /// Throws unless the shapes are as attention() says.
 void checkAttention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                     const AttentionMasks &masks);
 
-/// Keys that some row of the block may reach; at least one, which the mask then hides. There are keys.
+/// The keys that some row of the block reaches; at least one, which the mask may hide. Precondition: there are keys.
 IndexSpan reachableKeys(IndexSpan rows, int64_t keys, const AttentionMasks &masks);
 
-/// The rows and keys of a tensor of dims [.., S or 1, T or 1]: a view.
+/// A view of the rows and keys of a tensor of dims [.., S or 1, T or 1].
 at::Tensor partOfMask(const at::Tensor &mask, IndexSpan rows, IndexSpan keys);
 
-/// [1 or B, 1 or H, rows, keys] of the options' type: what is added to the scores of a block.
+/// The additive mask of a block, [1 or B, 1 or H, rows, keys], with the dtype of the options.
 at::Tensor additiveMask(const AttentionMasks &masks, IndexSpan rows, IndexSpan keys, const at::TensorOptions &options);
 
-/// Whether PyTorch has a kernel that never holds the scores of a whole block. It knows no softcap and drops nothing.
+/// True if PyTorch has a kernel that never holds the scores of a whole block. It supports neither softcap nor dropout.
 bool hasFlashKernel(const at::Tensor &query, const at::Tensor &value, AttentionForm form);
 
-/// The flash kernels read strided heads and share key heads among query heads without copies; they need adjacent
+/// The flash kernels take strided heads and share key heads among query heads without copies. They require adjacent
 /// elements in the last dim.
 at::Tensor withAdjacentElements(const at::Tensor &tensor);
 
-/// [B, G, T, D] to [B, H, T, D], one key head for each of H query heads as attention() deals them with `headsPerKey`: a
-/// copy.
+/// Expands [B, G, T, D] to [B, H, T, D]: a copy of the key head for each of H query heads, assigned as in attention()
+/// with `headsPerKey`.
 at::Tensor headsRead(const at::Tensor &tensor, int64_t heads, int64_t headsPerKey, int64_t firstHead,
                      int64_t firstKeyHead);
 
-/// [B, H, rows, keys]: cap(query key^T * scale) of operands of one type with as many heads; no mask yet.
+/// [B, H, rows, keys]: cap(query key^T * scale), without mask. The operands have the same dtype and number of heads.
 at::Tensor cappedScores(const at::Tensor &query, const at::Tensor &key, AttentionForm form);
 
-/// Turns each row of scores into its exponentials divided by their sum, in place, and gives the logarithm of the sum
-/// [B, H, rows]. A row of minus infinity becomes zeros, and its logarithm zero.
+/// Replaces each row of scores by its softmax, in place, and returns the logsumexp [B, H, rows]. A row of minus
+/// infinity becomes zeros, and its logsumexp zero.
 at::Tensor softmaxInPlace(at::Tensor &scores);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- copy.cpp - copies that have a derivative ---------------------------===//
+//===- copy.cpp - a differentiable copy -----------------------------------===//
 
 #include "runtime/tensor/torch/kernels/copy.h"
 

@@ -1,4 +1,4 @@
-//===- copy.h - copies that have a derivative --------------------*- C++ -*-===//
+//===- copy.h - a differentiable copy ---------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_COPY_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_COPY_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// The numbers of `src`, which are broadcast, in the shape and element type of `self`: aten::copy of operators that
-/// LibTorch's autograd knows. Nothing depends on the numbers of `self`.
+/// The elements of `src`, broadcast and converted to the shape and dtype of `self`: aten::copy, composed of operators
+/// that LibTorch can differentiate. The result does not depend on the elements of `self`.
 at::Tensor composedCopy(const at::Tensor &self, const at::Tensor &src);
 
 } // namespace meshplan

@@ -23,7 +23,7 @@ bool meshplan::hasDeviceKernel(const at::Tensor &query, const at::Tensor &key, c
 
 namespace {
 
-/// The operands as the kernels take them, [B, S, H, D], and what else they ask for.
+/// The operands in the layout of the kernels, [B, S, H, D], and their other arguments.
 struct FlashCall {
   FlashCall(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value, const AttentionMasks &masks,
             double scale)
@@ -46,7 +46,7 @@ struct FlashCall {
   int64_t rows, keys;
   bool causal;
   double scale;
-  std::optional<int64_t> left, right; ///< of a window
+  std::optional<int64_t> left, right; ///< of a window: visible positions on either side
 };
 
 } // namespace
@@ -67,7 +67,7 @@ meshplan::deviceAttentionBackward(const at::Tensor &gradient, const at::Tensor &
     return deviceAttentionBackward(gradient, query, key, value, masks, scale, made, logarithms);
   }
   FlashCall call(query, key, value, masks, scale);
-  // Of sequences of several lengths there are none, and nothing is dropped.
+  // There are no variable-length sequences and no dropout.
   at::Tensor ends, words = at::empty({2}, query.options().dtype(at::kUInt64)), offset = words.narrow(0, 0, 1);
   auto [ofQuery, ofKey, ofValue] = at::_flash_attention_backward(
       FlashCall::byRows(gradient), call.query, call.key, call.value, FlashCall::byRows(*out), logsumexp->contiguous(),

@@ -7,18 +7,18 @@
 
 namespace meshplan {
 
-/// Whether ATen's flash kernels for CUDA compute a call with these operands, [B, H, S, D], [B, G, T, D] and
-/// [B, G, T, E]. They take 16-bit types, heads of one size, a multiple of 8 up to 256, no mask other than `causal` and
-/// `window`, and count a causal mask from the last of both, so that both need the same length then.
+/// True if ATen's flash kernels for CUDA support a call with these operands: [B, H, S, D], [B, G, T, D] and [B, G, T,
+/// E]. They need 16-bit dtypes and heads of one size, a multiple of 8 up to 256. They support no mask but `causal` and
+/// `window`. They align causal masks at the end of both sequences, so these must then have equal lengths.
 bool hasDeviceKernel(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                      const AttentionMasks &masks, const AttentionForm &form);
 
-/// attention() where hasDeviceKernel().
+/// attention(), if hasDeviceKernel().
 std::tuple<at::Tensor, at::Tensor> deviceAttention(const at::Tensor &query, const at::Tensor &key,
                                                    const at::Tensor &value, const AttentionMasks &masks, double scale);
 
-/// Gradients of query, key and value, in their types, for `gradient` of attention()'s first result. `out` and
-/// `logsumexp` are its results; without them they are computed once more.
+/// Gradients of query, key and value, in their dtypes, for `gradient` of attention()'s first result. `out` and
+/// `logsumexp` are its results; if they are not given, they are recomputed.
 std::tuple<at::Tensor, at::Tensor, at::Tensor>
 deviceAttentionBackward(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
                         const at::Tensor &value, const AttentionMasks &masks, double scale,

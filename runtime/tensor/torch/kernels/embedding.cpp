@@ -1,4 +1,4 @@
-//===- embedding.cpp - rows of a divided table ----------------------------===//
+//===- embedding.cpp - rows of a sharded table ----------------------------===//
 
 #include "runtime/tensor/torch/kernels/embedding.h"
 #include "runtime/tensor/torch/kernels/indices.h"
@@ -19,6 +19,7 @@ at::Tensor meshplan::shardedEmbedding(const at::Tensor &weight, const at::Tensor
     shape.push_back(weight.size(1));
     return at::zeros(shape, weight.options());
   }
+  // Look up a valid row for every index, then zero the rows of other ranks. A branch per index would be slower.
   at::Tensor outside = local.lt(0).logical_or_(local.ge(rows));
   at::Tensor result = at::embedding(weight, local.clamp_(0, rows - 1));
   return result.masked_fill_(outside.unsqueeze(-1), 0);

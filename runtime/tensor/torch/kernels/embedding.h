@@ -1,4 +1,4 @@
-//===- embedding.h - rows of a divided table ---------------------*- C++ -*-===//
+//===- embedding.h - rows of a sharded table --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_EMBEDDING_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_EMBEDDING_H
@@ -7,10 +7,9 @@
 
 namespace meshplan {
 
-/// `weight` holds the rows [offset, offset + V) of a table. Gives the row of
-/// each index, zeros for rows that it does not hold: one addend of the whole
-/// table's rows. indices [..] gives [.., E]. Fails, as aten::embedding does, for
-/// an index outside of the table's `rows`; a negative number stands for not known.
+/// `weight` holds the rows [offset, offset + V) of a table. Returns the row of each index, and zeros for rows that
+/// other ranks hold: an addend of the whole table's rows. indices [..] give [.., E]. Fails, like aten::embedding, for
+/// an index outside the table's `rows`; a negative number means unknown.
 at::Tensor shardedEmbedding(const at::Tensor &weight, const at::Tensor &indices, int64_t offset, int64_t rows = -1);
 
 } // namespace meshplan

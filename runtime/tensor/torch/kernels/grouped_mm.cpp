@@ -1,4 +1,4 @@
-//===- grouped_mm.cpp - products of groups of rows ------------------------===//
+//===- grouped_mm.cpp - grouped matrix products ---------------------------===//
 
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
 
@@ -6,13 +6,14 @@
 
 using namespace meshplan;
 
-/// Calls `visit` with each group that has rows, the first of them and how many they are.
+/// Calls `visit` with each group that has rows, its first row and its number of rows.
 template <typename Visit>
 static void forEachGroup(const at::Tensor &offs, int64_t groups, int64_t rows, const Visit &visit) {
   at::Tensor ends = offs.to(at::kCPU, at::kLong).contiguous();
   int64_t begin = 0;
   for (int64_t group = 0; group < groups; ++group) {
     int64_t end = ends.const_data_ptr<int64_t>()[group];
+    // Offsets are data of the model's router, so they are checked.
     TORCH_CHECK(begin <= end && end <= rows, "offs of group ", group, " is ", end, ", which is not within ", begin,
                 " and ", rows);
     if (begin < end)

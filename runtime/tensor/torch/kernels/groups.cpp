@@ -1,4 +1,4 @@
-//===- groups.cpp - operators of groups of features -----------------------===//
+//===- groups.cpp - grouped convolution and norm --------------------------===//
 
 #include "runtime/tensor/torch/kernels/groups.h"
 

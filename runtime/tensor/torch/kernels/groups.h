@@ -1,7 +1,7 @@
-//===- groups.h - operators of groups of features ----------------*- C++ -*-===//
+//===- groups.h - grouped convolution and norm ------------------*- C++ -*-===//
 //
-// ATen's take the number of groups, which differs between ranks that have some of
-// them each. These take the features of a group, and count.
+// Grouped operators for a shard of the groups. ATen's operators take the number of groups, which differs between ranks
+// that hold different numbers of groups. These take the features per group and count the groups themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,15 +14,15 @@
 
 namespace meshplan {
 
-/// aten.convolution of an input [batch, features, places..], or of one sample without a batch; a group has as many
-/// input features as the dim 1 of the weight, or `groupInputs` where it is transposed. Lists have one number for each
-/// window dim. With a `mode`, "same" or "valid", that is the padding.
+/// aten.convolution of an input [batch, features, positions..], or of one sample without batch dim. A group has as many
+/// input features as dim 1 of the weight, or `groupInputs` if the convolution is transposed. Lists have one number per
+/// window dim. `mode`, "same" or "valid", replaces the padding.
 at::Tensor groupedConvolution(const at::Tensor &input, const at::Tensor &weight, const std::optional<at::Tensor> &bias,
                               at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
                               c10::string_view mode, bool transposed, at::IntArrayRef outputPadding,
                               int64_t groupInputs);
 
-/// aten.group_norm of groups of `groupFeatures`.
+/// aten.group_norm of groups of `groupFeatures` features.
 at::Tensor groupNorm(const at::Tensor &input, int64_t groupFeatures, const std::optional<at::Tensor> &weight,
                      const std::optional<at::Tensor> &bias, double eps);
 

@@ -1,4 +1,4 @@
-//===- indices.h - numbers that point into a divided dim ---------*- C++ -*-===//
+//===- indices.h - indices into a sharded dim -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_INDICES_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_INDICES_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// Throws IndexError unless all numbers are within [0, size). No rank may look at
-/// its own part only: a number that is in nobody's part would count as zero.
+/// Throws IndexError unless all indices are in [0, size). The whole range is checked, not the rank's part: an index in
+/// no rank's part would silently count as zero.
 inline void checkIndices(const at::Tensor &indices, int64_t size, const char *what) {
   if (indices.numel() == 0)
     return;

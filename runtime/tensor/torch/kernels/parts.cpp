@@ -1,4 +1,4 @@
-//===- parts.cpp - elements of a part of a dim ----------------------------===//
+//===- parts.cpp - selection along a sharded dim --------------------------===//
 
 #include "runtime/tensor/torch/kernels/parts.h"
 #include "runtime/tensor/torch/kernels/gradients/placed_sums.h"
@@ -20,21 +20,25 @@ at::Tensor meshplan::extremePlace(const at::Tensor &self, const at::Tensor &extr
   if (self.size(dim) == 0)
     return at::zeros(extreme.sizes(), places.options());
   at::Tensor isExtreme = self.eq(extreme);
+  // NaN counts as the extreme value, as in torch.max.
   if (self.is_floating_point())
     isExtreme.logical_or_(self.ne(self));
+  // max returns the first of equal elements, and so the first position of the extreme value.
   auto [isHere, first] = isExtreme.max(dim, /*keepdim=*/true);
   at::Tensor place = places.index_select(0, first.reshape({-1})).reshape(first.sizes());
+  // Encoded as size - position: a later max over the ranks then finds the first position, and 0 means none.
   return place.neg_().add_(size).mul_(isHere);
 }
 
 namespace {
-/// Of each index whether it is one of the places, and where among them; 0 if it is not.
+/// For each index, whether it is one of the rank's positions, and its index among them; 0 if it is not.
 struct Own {
   at::Tensor isOwn, position;
 };
 } // namespace
 
 static Own find(const at::Tensor &index, const at::Tensor &places) {
+  // Binary search, since positions are ascending but need not be contiguous.
   at::Tensor flat = index.reshape({-1}), position = at::searchsorted(places, flat).clamp_max_(places.size(0) - 1);
   at::Tensor isOwn = places.index_select(0, position).eq(flat);
   position.mul_(isOwn);
@@ -48,6 +52,7 @@ at::Tensor meshplan::gatherPart(const at::Tensor &self, const at::Tensor &index,
   if (self.size(dim) == 0)
     return at::zeros(index.sizes(), self.options());
   auto [isOwn, position] = find(index, places);
+  // Exactly one rank has each element and the others contribute 0, so the sum over the ranks is the element.
   return self.gather(dim, position).masked_fill_(isOwn.logical_not_(), 0);
 }
 
@@ -60,7 +65,7 @@ at::Tensor meshplan::scatterPart(const at::Tensor &self, const at::Tensor &index
   if (own == 0)
     return self.clone();
   auto [isOwn, position] = find(index, places);
-  // What belongs to other ranks goes to a place behind the own ones.
+  // Indices of other ranks are redirected to an extra element at the end, which is then cut off.
   position.masked_fill_(isOwn.logical_not_(), own);
   at::Tensor written = at::cat({self, self.narrow(dim, 0, 1)}, dim);
   if (adds)
@@ -81,12 +86,13 @@ at::Tensor meshplan::scatterSumPart(const at::Tensor &source, const at::Tensor &
 }
 
 namespace {
-/// Indices with places of a rank in one dim, and for each element that they choose whether the rank has it.
+/// Indices with one dim mapped to the rank's positions, and for each selected element whether the rank has it.
 struct OwnIndices {
   c10::List<std::optional<at::Tensor>> indices;
   at::Tensor isOwn;
 
-  /// Zeros in `found`, where the dims of the indices stand at `place`, for what the rank has not.
+  /// Zeros the elements of `found` that the rank does not have. The dims of the indices start at dim `place` of
+  /// `found`.
   at::Tensor keep(const at::Tensor &found, int64_t place) const {
     std::vector<int64_t> aligned(place, 1);
     aligned.insert(aligned.end(), isOwn.sizes().begin(), isOwn.sizes().end());
@@ -104,6 +110,7 @@ static OwnIndices findAlong(const c10::List<std::optional<at::Tensor>> &indices,
   std::vector<int64_t> shape(isOwn.sizes().vec());
   for (size_t index = 0; index < indices.size(); ++index)
     if (std::optional<at::Tensor> other = indices.get(index))
+      // Index tensors are broadcast together.
       shape = at::infer_size(shape, other->sizes());
   own.isOwn = isOwn.expand(shape);
   return own;
@@ -115,6 +122,7 @@ at::Tensor meshplan::indexPart(const at::Tensor &self, const c10::List<std::opti
   at::Tensor chosen = *indices.get(dim);
   checkIndices(chosen, size, "index");
   if (self.size(dim) == 0) {
+    // An empty dim cannot be indexed, so a dim of size 1 takes its place: only the shape of the result matters.
     std::vector<int64_t> one(self.sizes().vec());
     one[dim] = 1;
     c10::List<std::optional<at::Tensor>> first = indices.copy();

@@ -1,8 +1,11 @@
-//===- parts.h - elements of a part of a dim ---------------------*- C++ -*-===//
+//===- parts.h - selection along a sharded dim ------------------*- C++ -*-===//
 //
-// Of a dim that is divided over ranks each has some places, `places` [n] in
-// rising order, of 0 to `size`. What it gives is what it knows of them; the
-// largest or the sum over the ranks is the answer. Any places may be missing.
+// Selection along a dim that is sharded over ranks. Each rank holds some positions of [0, size), given by `places` [n]
+// in ascending order; a rank may hold any subset. Each function returns what the rank knows of the answer; the answer
+// is the max or the sum over the ranks.
+//
+// Example: gather index 5 from 8 elements of which rank 0 holds places 0-3 and rank 1 places 4-7. Rank 0 returns 0,
+// rank 1 returns its element 1; the sum is the element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,39 +19,39 @@
 
 namespace meshplan {
 
-/// size - the first place along `dim` of an element of self that is `extreme`, whose dim has size 1, or that is no
-/// number; 0 if there is none. The largest over the ranks tells the first place of all.
+/// size - p, where p is the first position along `dim` at which self equals `extreme` (whose dim has extent 1) or is
+/// NaN; 0 if there is none. The max over the ranks gives the first position of all.
 at::Tensor extremePlace(const at::Tensor &self, const at::Tensor &extreme, const at::Tensor &places, int64_t dim,
                         int64_t size);
 
-/// aten.gather of places of the whole dim: zero where another rank has the element. Fails for an index outside of
-/// [0, size).
+/// aten.gather with indices into the whole dim: zero if another rank has the element. Fails for an index outside [0,
+/// size).
 at::Tensor gatherPart(const at::Tensor &self, const at::Tensor &index, const at::Tensor &places, int64_t dim,
                       int64_t size);
 
-/// aten.scatter of places of the whole dim, or with `adds` aten.scatter_add: what is written at places of other ranks
-/// they write. Without `src` each element written is `value`. Fails for an index outside of [0, size).
+/// aten.scatter with indices into the whole dim, or with `adds` aten.scatter_add; other ranks write their own
+/// positions. Without `src`, `value` is written. Fails for an index outside [0, size).
 at::Tensor scatterPart(const at::Tensor &self, const at::Tensor &index, const at::Tensor &places, int64_t dim,
                        int64_t size, const std::optional<at::Tensor> &src, const at::Scalar &value, bool adds);
 
-/// The gradient of gatherPart, of `size`, which is that of a rank: `source` added where `index` names one of the
-/// places.
+/// The gradient of gatherPart, of the rank's shape `size`: adds `source` where `index` is one of the rank's positions.
 at::Tensor scatterSumPart(const at::Tensor &source, const at::Tensor &index, const at::Tensor &places, int64_t dim,
                           at::IntArrayRef size);
 
-/// aten.index of places of the whole dim `dim`, of `size`, which is one of those that `indices` choose from: zero where
-/// another rank has the element. The dims of the indices stand at `place` of the result. Fails for a place outside of
+/// aten.index with indices into the whole dim `dim`, of extent `size`, which must be one of the indexed dims: zero if
+/// another rank has the element. The dims of the indices start at dim `place` of the result. Fails for an index outside
 /// [0, size).
 at::Tensor indexPart(const at::Tensor &self, const c10::List<std::optional<at::Tensor>> &indices,
                      const at::Tensor &places, int64_t dim, int64_t size, int64_t place);
 
-/// The gradient of indexPart, of `size`, which is that of a rank.
+/// The gradient of indexPart, of the rank's shape `size`.
 at::Tensor indexSumPart(const at::Tensor &source, const c10::List<std::optional<at::Tensor>> &indices,
                         const at::Tensor &places, int64_t dim, at::IntArrayRef size, int64_t place);
 
-/// aten.topk goes on with the places from `begin` up to `end`, of which a rank has all or none: `values` and `indices`
-/// are the heap behind those before, absent in front of the first. Gives the heap; behind the last of `size` places
-/// what aten.topk gives. A rank without the places gives the least numbers, of which the largest is any other.
+/// One step of a sequential aten.topk: continues with the positions [begin, end), of which a rank has all or none.
+/// `values` and `indices` are the heap after the earlier positions; absent at begin 0. Returns the heap; after the last
+/// of `size` positions, the result of aten.topk. A rank without these positions returns the lowest numbers, so that the
+/// max over the ranks is the result.
 std::tuple<at::Tensor, at::Tensor> topkPart(const at::Tensor &self, const at::Tensor &places,
                                             const std::optional<at::Tensor> &values,
                                             const std::optional<at::Tensor> &indices, int64_t k, int64_t dim,

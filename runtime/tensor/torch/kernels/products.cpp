@@ -7,7 +7,7 @@
 
 using namespace meshplan;
 
-/// Of the second operand so many elements are converted at a time: in f32 they stay in the cache of a core.
+/// Number of elements of the second operand that are converted at a time: in f32 they stay in the cache of a core.
 static constexpr int64_t blockElements = 1 << 18;
 
 /// [n, k] x [k, m] on a CPU.
@@ -22,6 +22,7 @@ static void multiply(const at::Tensor &result, const at::Tensor &self, const at:
 }
 
 static at::Tensor matrixProduct(const at::Tensor &self, const at::Tensor &other) {
+  // cuBLAS accumulates in f32 and can return the sums without rounding.
   if (self.is_cuda())
     return at::mm(self, other, at::kFloat);
   at::Tensor result = at::empty({self.size(0), other.size(1)}, self.options().dtype(at::kFloat));
@@ -59,7 +60,7 @@ at::Tensor meshplan::linearF32(const at::Tensor &input, const at::Tensor &weight
   return matmulF32(input, weight.t());
 }
 
-/// All dims but the last as one. Rows without elements count too.
+/// Flattens all dims but the last. Rows without elements count too.
 static at::Tensor asRows(const at::Tensor &tensor) {
   TORCH_CHECK(tensor.dim() >= 1, "an operand has no dims");
   return tensor.dim() == 1 ? tensor.unsqueeze(0) : tensor.flatten(0, -2);

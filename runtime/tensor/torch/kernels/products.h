@@ -1,7 +1,7 @@
 //===- products.h - products of matrices -------------------------*- C++ -*-===//
 //
-// Those of 16-bit types are rounded as often as on one rank. What a rank adds to a sum over ranks is not
-// rounded: each addend would err as much as the whole sum does on one rank.
+// Matrix products of 16-bit dtypes that are rounded as often as on one rank. An addend of a sum over ranks is therefore
+// not rounded: each rounded addend would have as large an error as the whole sum on one rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,22 +13,22 @@
 
 namespace meshplan {
 
-/// matmul(self, other) of two tensors of one 16-bit type, as f32: the sums that the product makes, not rounded. Dims
-/// are those of at::matmul. On a GPU the operands are read as they are; on a CPU, whose products of 16-bit types give
-/// only such types, they are converted, the second one block by block.
+/// matmul(self, other) of two tensors of one 16-bit dtype, as unrounded f32 sums. Dims as in at::matmul. A GPU reads
+/// the operands as they are. CPU kernels for 16-bit operands return only 16-bit results, so there the operands are
+/// converted, the second one block by block.
 at::Tensor matmulF32(const at::Tensor &self, const at::Tensor &other);
 
 /// matmulF32(input, weight^T): input [.., k], weight [m, k] give [.., m].
 at::Tensor linearF32(const at::Tensor &input, const at::Tensor &weight);
 
 /// left^T right, summed over all dims but the last: left [.., m] and right [.., k] give [m, k]. The gradient of a
-/// matrix that all rows of its operand meet.
+/// weight matrix.
 at::Tensor weightGradient(const at::Tensor &left, const at::Tensor &right);
 
-/// The same of two tensors of one 16-bit type as f32, not rounded.
+/// As weightGradient, of two tensors of one 16-bit dtype, as unrounded f32.
 at::Tensor weightGradientF32(const at::Tensor &left, const at::Tensor &right);
 
-/// at::linear on an input that it sees row-major, so that it adds the bias before it rounds the product.
+/// at::linear on a row-major copy of the input, for which it adds the bias before it rounds the product.
 at::Tensor rowMajorLinear(const at::Tensor &input, const at::Tensor &weight, const std::optional<at::Tensor> &bias);
 
 } // namespace meshplan

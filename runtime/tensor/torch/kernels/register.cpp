@@ -27,7 +27,7 @@
 
 using namespace meshplan;
 
-/// A target, its arguments and results as schedules name them, and the function that computes it on any device.
+/// Defines each operator: its name, arguments and results as schedules use them, and the function for all devices.
 static void define(torch::Library &library) {
   library.def(
       "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, Tensor? key_mask=None, "
@@ -163,7 +163,7 @@ static void defineTraining(torch::Library &library) {
 
 void meshplan::registerKernels() {
   static std::once_flag once;
-  // Never destroyed: the dispatcher may be gone before this library at exit.
+  // Never destroyed, because the dispatcher may be destroyed before this library at exit.
   std::call_once(once, [] {
     auto &library = *new torch::Library(torch::Library::DEF, "meshplan", std::nullopt, __FILE__, __LINE__);
     define(library);

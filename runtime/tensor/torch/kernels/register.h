@@ -5,8 +5,7 @@
 
 namespace meshplan {
 
-/// Makes the operators `meshplan::*` known to PyTorch's dispatcher. Calls after
-/// the first do nothing. Thread safe.
+/// Registers the operators `meshplan::*` with PyTorch's dispatcher. Further calls do nothing. Thread safe.
 void registerKernels();
 
 } // namespace meshplan

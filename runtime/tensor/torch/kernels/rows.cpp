@@ -1,4 +1,4 @@
-//===- rows.cpp - cross entropy over a divided vocabulary -----------------===//
+//===- rows.cpp - cross entropy, sharded vocabulary -----------------------===//
 
 #include "runtime/tensor/torch/kernels/rows.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"
@@ -21,12 +21,13 @@ at::Tensor meshplan::rowMax(const at::Tensor &input) {
   return input.amax(1);
 }
 
-/// [N, C], [N] to [N]: the sum over each row of what `change` makes, in place, of input - max. It gets a block of rows
-/// and the number of the first one.
+/// [N, C], [N] to [N]: the row sums of `change` applied, in place, to input - max. It is called with a block of rows
+/// and the index of the first row.
 template <typename Change>
 static at::Tensor sumShifted(const at::Tensor &input, const at::Tensor &max, const Change &change) {
   checkRows(input);
   at::ScalarType type = accumulationType(input.scalar_type());
+  // In blocks of rows, so that no tensor of the logits' size is allocated in the wider type.
   int64_t rows = input.size(0), block = rowsAtATime(input, input.size(1));
   at::Tensor result = at::empty({rows}, input.options().dtype(type));
   at::Tensor maxColumn = max.to(type).unsqueeze(1);
@@ -60,12 +61,14 @@ at::Tensor meshplan::rowPick(const at::Tensor &input, const at::Tensor &target, 
   if (columns == 0)
     return at::zeros({input.size(0)}, input.options());
   at::Tensor local = target - offset;
+  // The class of another rank's columns contributes 0; the sum over the ranks is the logit.
   at::Tensor outside = local.lt(0).logical_or_(local.ge(columns));
   at::Tensor picked = input.gather(1, local.clamp_(0, columns - 1).unsqueeze(1)).squeeze(1);
   return picked.masked_fill_(outside, 0);
 }
 
 at::Tensor meshplan::classWeight(const at::Tensor &weight, const at::Tensor &target, int64_t ignoreIndex) {
+  // The ignored index is usually out of range, so it is replaced before the lookup.
   at::Tensor ignored = target.eq(ignoreIndex), known = target.masked_fill(ignored, 0);
   TORCH_CHECK(weight.dim() == 1, "weight must have 1 dim, it has ", weight.dim());
   checkIndices(known, weight.size(0), "target");
@@ -80,8 +83,8 @@ at::Tensor meshplan::tokenLoss(const std::optional<at::Tensor> &max, const std::
   if (classes > 0)
     checkIndices(target.masked_fill(ignored, 0), classes, "target");
   at::ScalarType type = accumulationType(picked.scalar_type());
-  // The distance to the maximum first: it is exact where the loss is small, and what is rounded to the maximum's units
-  // would be as large as the loss.
+  // Subtract the pick from the maximum first: the difference is exact if the loss is small. A sum rounded to the
+  // magnitude of the maximum could have an error as large as the loss.
   at::Tensor loss =
       max && sumExp ? max->to(type).sub(picked.to(type)).add_(sumExp->to(type).log()) : picked.to(type).neg();
   if (weight)

@@ -1,10 +1,13 @@
-//===- rows.h - cross entropy over a divided vocabulary ----------*- C++ -*-===//
+//===- rows.h - cross entropy, sharded vocabulary ---------------*- C++ -*-===//
 //
-// Each rank holds some columns of the logits. The maximum, the sum of
-// exponentials, the sum of logarithms of probabilities and the target's logit
-// are reduced over the ranks; the logits are not gathered. Work goes in blocks of rows, so that no second tensor of
-// the size of the logits exists. f16 and bf16 are computed in f32; results have
-// the element type of the input.
+// Cross entropy with a sharded vocabulary. Each rank holds some columns of the logits. The maximum, the sum of
+// exponentials, the sum of log probabilities and the target's logit are reduced over the ranks; the logits are not
+// gathered. Works in blocks of rows, so that no second tensor of the size of the logits exists. f16 and bf16 are
+// computed in f32; results have the dtype of the input.
+//
+// Example: logits [1, 2, 3, 4] with target 2; rank 0 holds the first two columns, rank 1 the last two. Max: 2 and 4,
+// all-reduced to 4. Sum of exp(x - 4): 0.185 and 1.368, together 1.553. Pick: 0 and 3, together 3. Loss: log(1.553) + 4
+// - 3 = 1.440.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,34 +18,34 @@
 
 namespace meshplan {
 
-/// [N, C] to [N]: largest element of each row, minus infinity when C is 0.
+/// [N, C] to [N]: the largest element of each row; minus infinity if C is 0.
 at::Tensor rowMax(const at::Tensor &input);
 
-/// [N, C], [N] to [N]: sum over each row of exp(input - max). A sum of half types is f32: it is one addend of that of
-/// all columns.
+/// [N, C], [N] to [N]: row sums of exp(input - max). For 16-bit dtypes the sum is f32, because it is an addend of the
+/// sum over all columns.
 at::Tensor rowSumExp(const at::Tensor &input, const at::Tensor &max);
 
-/// [N, C], [N], [N] to [N]: sum over each row of input - max - log(sumExp), each times its column's element of weight
-/// [C] if there is one. A sum of half types is f32.
+/// [N, C], [N], [N] to [N]: row sums of input - max - log(sumExp), each term times its column's element of weight [C]
+/// if given. For 16-bit dtypes the sum is f32.
 at::Tensor rowSumLogSoftmax(const at::Tensor &input, const at::Tensor &max, const at::Tensor &sumExp,
                             const std::optional<at::Tensor> &weight);
 
-/// [N, C], [N] to [N]: input[n, target[n] - offset], zero where that column is not here.
+/// [N, C], [N] to [N]: input[n, target[n] - offset]; zero if the rank does not hold that column.
 at::Tensor rowPick(const at::Tensor &input, const at::Tensor &target, int64_t offset);
 
-/// [C], [N] to [N]: weight[target], zero where target is ignoreIndex. Fails for another target outside of [0, C).
+/// [C], [N] to [N]: weight[target]; zero if target is ignoreIndex. Fails for another target outside [0, C).
 at::Tensor classWeight(const at::Tensor &weight, const at::Tensor &target, int64_t ignoreIndex);
 
-/// All [N]: log(sumExp) + max - picked, zero where target is ignoreIndex. Without maximum and sum, which logarithms of
-/// probabilities do not need, -picked. Times `weight`, if there is one. With `rowSum`, that of rowSumLogSoftmax,
-/// (1 - labelSmoothing) of it and labelSmoothing / classes of -rowSum. Fails for another target outside of [0,
-/// classes); no classes, or a negative number, stand for not known.
+/// All [N]: log(sumExp) + max - picked; zero if target is ignoreIndex. Without max and sumExp (the input is log
+/// probabilities), -picked. Multiplied by `weight` if given. With `rowSum` of rowSumLogSoftmax: (1 - labelSmoothing)
+/// times that, minus labelSmoothing / classes times rowSum. Fails for another target outside [0, classes); classes <= 0
+/// means unknown.
 at::Tensor tokenLoss(const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
                      const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex, int64_t classes = -1,
                      const std::optional<at::Tensor> &weight = {}, const std::optional<at::Tensor> &rowSum = {},
                      double labelSmoothing = 0);
 
-/// [N] to []: number of targets other than ignoreIndex.
+/// [N] to []: the number of targets other than ignoreIndex.
 at::Tensor countTokens(const at::Tensor &target, int64_t ignoreIndex, at::ScalarType dtype);
 
 } // namespace meshplan

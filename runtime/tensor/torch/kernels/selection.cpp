@@ -1,4 +1,4 @@
-//===- selection.cpp - the largest elements, one rank after the other -----===//
+//===- selection.cpp - top-k along a sharded dim --------------------------===//
 
 #include "runtime/tensor/torch/kernels/parts.h"
 
@@ -22,7 +22,7 @@ template <typename Number> bool isNan(Number value) {
     return value != value;
 }
 
-/// What comes in front of what: what is no number is the largest.
+/// The order of candidates. NaN is the largest.
 template <typename Number> struct Order {
   bool largest;
   bool operator()(const Candidate<Number> &left, const Candidate<Number> &right) const {
@@ -33,17 +33,18 @@ template <typename Number> struct Order {
   }
 };
 
-/// std::partial_sort of a row, as aten.topk calls it, that may stop behind any element and go on.
+/// std::partial_sort of a row, as in aten.topk, which can stop after any element and continue later.
 template <typename Number> class Selection {
 public:
   Selection(int64_t count, bool largest) : count(static_cast<size_t>(count)), order{largest} {
     kept.reserve(count + 1);
   }
 
-  /// An element that was kept before, in the order in which `elements` gave it. Complete heaps are heaps already.
+  /// Adds an element that was kept before, in the order of `elements`. A complete heap is valid without sorting.
   void resume(Number value, int64_t place) { kept.push_back({value, place}); }
 
   void add(Number value, int64_t place) {
+    // Most elements are not among the k largest, and are rejected by one comparison with the smallest kept one.
     if (kept.size() == count && !order({value, place}, kept.front()))
       return;
     kept.push_back({value, place});
@@ -51,7 +52,7 @@ public:
       std::make_heap(kept.begin(), kept.end(), order);
     if (kept.size() <= count)
       return;
-    // The last one takes the place of the first: what std::partial_sort does with each element that comes in.
+    // The new element replaces the front, as in std::partial_sort.
     std::pop_heap(kept.begin(), kept.end(), order);
     kept.pop_back();
   }
@@ -66,9 +67,9 @@ private:
   std::vector<Candidate<Number>> kept;
 };
 
-/// One step: rows of contiguous tensors, whose last dim is the one that is selected from.
+/// One step over rows of contiguous tensors, whose last dim is selected from.
 struct Step {
-  int64_t k, begin, end, size, first; ///< `first`: where `begin` is among the places of the rank
+  int64_t k, begin, end, size, first; ///< `first`: index of `begin` among the rank's positions
   bool largest;
 };
 
@@ -83,6 +84,7 @@ static void selectRow(const Step &step, const Number *row, const Number *before,
   for (int64_t place = step.begin; place < step.end; ++place)
     selection.add(row[step.first + place - step.begin], place);
   if (step.end == step.size)
+    // Only after the last run. Between ranks the elements are passed on in heap order.
     selection.sort();
   int64_t index = 0;
   for (const auto &[value, place] : selection.elements()) {
@@ -100,6 +102,7 @@ static void selectRows(const Step &step, const at::Tensor &self, const at::Tenso
     const auto *oldPlaces = before.defined() ? placesBefore.const_data_ptr<int64_t>() : nullptr;
     auto *value = values.data_ptr<scalar_t>();
     auto *place = indices.data_ptr<int64_t>();
+    // Short rows are grouped, so that a thread has enough work.
     at::parallel_for(0, rows, std::max<int64_t>(1, (1 << 15) / columns), [&](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row)
         selectRow<scalar_t>(step, all + row * columns, old ? old + row * step.k : nullptr,
@@ -108,7 +111,7 @@ static void selectRows(const Step &step, const at::Tensor &self, const at::Tenso
   });
 }
 
-/// On a device the values are those of aten.topk; which of equal ones is selected PyTorch does not say there.
+/// On a device, the values are those of aten.topk. Which of equal elements is selected is unspecified there.
 static void selectOnDevice(const Step &step, const at::Tensor &self, const at::Tensor &before,
                            const at::Tensor &placesBefore, at::Tensor &values, at::Tensor &indices) {
   at::Tensor candidates = self.narrow(-1, step.first, step.end - step.begin);
@@ -119,12 +122,13 @@ static void selectOnDevice(const Step &step, const at::Tensor &self, const at::T
     places = at::cat({placesBefore.narrow(-1, 0, known), places}, -1);
   }
   int64_t count = std::min(step.k, candidates.size(-1));
+  // The earlier candidates come first, and compete with the elements of this run.
   auto [chosen, where] = candidates.topk(count, -1, step.largest);
   values.narrow(-1, 0, count).copy_(chosen);
   indices.narrow(-1, 0, count).copy_(places.gather(-1, where));
 }
 
-/// The number that no other is below.
+/// The lowest number of a dtype.
 static at::Scalar leastOf(at::ScalarType type) {
   if (at::isFloatingType(type))
     return -std::numeric_limits<double>::infinity();
@@ -145,8 +149,10 @@ std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, co
   TORCH_CHECK(values.has_value() == (begin > 0) && indices.has_value() == (begin > 0), "a heap of ", begin, " places");
   std::vector<int64_t> shape = self.movedim(dim, -1).sizes().vec();
   shape.back() = k;
+  // Ranks without the run return the lowest value and the index -1; a max over the ranks then finds the real ones.
   at::Tensor chosen = at::full(shape, leastOf(self.scalar_type()), self.options());
   at::Tensor where = at::full(shape, -1, places.options());
+  // A run is a range of the dim that one rank holds completely.
   int64_t own = places.ge(begin).logical_and_(places.lt(end)).sum().item<int64_t>();
   TORCH_CHECK(own == 0 || own == end - begin, "a rank has ", own, " of the places from ", begin, " to ", end);
   if (own > 0 && chosen.numel() > 0) {

@@ -50,7 +50,7 @@ Expected<std::vector<Tensor>> meshplan::gradientsOf(const Tensor &number, std::s
     std::vector<at::Tensor> inputs;
     for (const Tensor &leaf : leaves)
       inputs.push_back(unwrap(leaf));
-    // Without anything recorded autograd fails; nothing depends on anything then.
+    // autograd::grad fails if nothing was recorded; then all gradients are undefined.
     if (inputs.empty() || !unwrap(number).requires_grad())
       return std::vector<Tensor>(leaves.size());
     std::vector<at::Tensor> made =

@@ -1,4 +1,4 @@
-//===- elements.cpp - numbers about the elements of tensors ---------------===//
+//===- elements.cpp - comparing elements ----------------------------------===//
 
 #include "runtime/tensor/elements.h"
 
@@ -38,11 +38,11 @@ Expected<Tensor> meshplan::roundedAnew(const Tensor &tensor, uint64_t seed) {
   return guarded([&]() -> Expected<Tensor> {
     if (!isFloat(tensor.dtype()))
       return Status::error(StatusCode::invalid, "a tensor of ", dtypeName(tensor.dtype()), " is not rounded");
-    constexpr double probability = 1.0 / 6, factor = 0.75; // between half of a unit and one and a half
+    constexpr double probability = 1.0 / 6, factor = 0.75; // a change by 1/2 to 3/2 units
     const at::Tensor &own = unwrap(tensor);
     at::Tensor drawn =
         at::rand(own.sizes(), at::make_generator<at::CPUGeneratorImpl>(seed), at::kFloat).to(own.device());
-    // A factor needs more digits than the tensor has. Gradients pass.
+    // The factor needs more mantissa bits than the dtype has. Gradients pass through.
     at::Tensor wide = own.to(dtypeSize(tensor.dtype()) == 2 ? at::kFloat : at::kDouble);
     auto chosen = [&](const at::Tensor &truth) { return truth.to(wide.scalar_type()); };
     at::Tensor steps = chosen(drawn.gt(1 - probability)).sub_(chosen(drawn.lt(probability)));
@@ -77,7 +77,7 @@ Expected<Tensor> meshplan::dividedBy(const Tensor &tensor, double number) {
   return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).div(number)); });
 }
 
-/// NaN where an error is no number.
+/// NaN becomes infinity: the error is undefined.
 static double largestOf(const at::Tensor &errors) {
   double largest = errors.numel() == 0 ? 0 : errors.max().item<double>();
   return std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest;
@@ -114,7 +114,7 @@ Expected<NonfiniteElements> meshplan::nonfiniteIn(const Tensor &tensor, bool inf
     NonfiniteElements found;
     if (!isFloat(tensor.dtype()))
       return found;
-    // Counting on a device takes a few bytes for each element.
+    // In pieces, because counting on a device takes a few bytes per element.
     constexpr int64_t atOnce = 1 << 22;
     at::Tensor flat = unwrap(tensor).detach().flatten();
     for (int64_t begin = 0; begin < flat.numel(); begin += atOnce) {

@@ -51,7 +51,7 @@ func.func @scatter_sum_part(%0: tensor<6x4xf32>, %1: tensor<6x4xi64> {sample.ran
   return %r : tensor<6x12xf32>
 }
 
-// The places of one run lie on one rank: a rank that has others gives the least numbers.
+// The indices of one run are on one rank: a rank with other indices returns the lowest values.
 func.func @topk_part(%0: tensor<6x12xf32>, %1: tensor<12xi64> {sample.counted}) -> (tensor<6x2xf32>, tensor<6x2xi64>) {
   %r:2 = plan.call "meshplan.topk_part"(%0, %1) {self = #base.operand<0>, places = #base.operand<1>, k = 2 : i64, dim = 1 : i64, begin = 0 : i64, end = 2 : i64, size = 12 : i64}
     : (tensor<6x12xf32>, tensor<12xi64>) -> (tensor<6x2xf32>, tensor<6x2xi64>)

@@ -1,4 +1,4 @@
-//===- split_complex_test.cpp - complex tensors as pairs ---------*- C++ -*-===//
+//===- split_complex_test.cpp - complex tensors as pairs --------*- C++ -*-===//
 
 #include "test/unit/archive/test_model.h"
 
@@ -33,7 +33,7 @@ TestModel pairModel() {
   return model;
 }
 
-/// What `target` makes of z, which is of type `type`, is returned: real numbers as they are, others as pairs.
+/// Returns the result of `target` on z, a tensor of type `type`: real numbers unchanged, complex ones as pairs.
 TestModel modelOf(const std::string &target, const std::vector<Json> &arguments, const Dims &dims,
                   ScalarType type = c64) {
   TestModel model = pairModel();
@@ -51,7 +51,7 @@ std::vector<std::string> targetsOf(const TestModel &model) {
   ExportedProgram program = readProgram(model);
   expectReal(program);
   std::vector<std::string> names = shortTargets(program);
-  // The two parts of z, whose type is named for autocast.
+  // The two parts of z, whose type autocast knows by name.
   EXPECT_GE(names.size(), 3u);
   if (names.size() >= 3)
     names.erase(names.begin(), names.begin() + 3);

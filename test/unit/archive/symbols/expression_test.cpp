@@ -1,4 +1,4 @@
-//===- expression_test.cpp - floats that depend on input dims ----*- C++ -*-===//
+//===- expression_test.cpp - floats that depend on input dims ---*- C++ -*-===//
 //
 // Integers are tested in symbolic_int_test.cpp. Expected values are Python's.
 //
@@ -81,7 +81,7 @@ TEST(SymbolicExpression, FloatsOfASize) {
 TEST(SymbolicExpression, WholeNumbersOfFloats) {
   const std::string halves = call("Mul", number("0.5"), real), below = call("Mul", number("-0.5"), real);
   const std::tuple<const char *, int64_t, int64_t, int64_t> cases[] = {
-      // Of 2.5, 3.5 and -2.5, as Python's.
+      // Of 2.5, 3.5 and -2.5, as in Python.
       {"FloorToInt", 2, 3, -3},
       {"CeilToInt", 3, 4, -2},
       {"TruncToInt", 2, 3, -2},

@@ -1,4 +1,4 @@
-//===- launch_test.cpp - which calls a collective becomes -----------------===//
+//===- launch_test.cpp - the NCCL calls of a collective -------------------===//
 
 #include "runtime/comm/nccl/launch.h"
 
@@ -9,10 +9,10 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Of the group of three.
+/// In the group of three.
 constexpr int rank = 1;
 
-/// The calls of the test that runs.
+/// The calls of the running test.
 std::vector<std::string> &calls() {
   static std::vector<std::string> names;
   return names;
@@ -35,7 +35,7 @@ ncclResult_t note(const std::string &call) {
   return ncclSuccess;
 }
 
-/// The name, elements, and where they are read and written: bytes from the begin of the buffers.
+/// The name, the number of elements, and the locations of input and output as bytes from the start of the buffers.
 std::string call(const std::string &name, size_t count, ncclDataType_t type, const void *input, const void *output) {
   std::string text = name + " " + std::to_string(count) + " " + typeName(type);
   if (input != nullptr)
@@ -62,7 +62,7 @@ NcclApi notingApi() {
   };
   api.broadcast = [](const void *input, void *output, size_t count, ncclDataType_t type, int root, ncclComm_t,
                      cudaStream_t) {
-    // Others than the root read nothing.
+    // Ranks other than the root read nothing.
     const void *read = root == rank ? input : nullptr;
     return note(call("broadcast", count, type, read, output) + " root " + std::to_string(root));
   };

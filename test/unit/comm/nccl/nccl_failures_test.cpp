@@ -68,7 +68,7 @@ TEST(NcclFailures, ACallThatIsRefused) {
 }
 
 TEST(NcclFailures, APeerThatNcclHasLost) {
-  // Rank 1 is stuck outside of everything; NCCL notices before the time-out.
+  // Rank 1 is stuck outside of any collective; NCCL notices before the time-out.
   static std::atomic<bool> ready, lost;
   ready = lost = false;
   static const NcclApi fake = fakeNccl();
@@ -101,7 +101,7 @@ TEST(NcclFailures, APeerThatNcclHasLost) {
 TEST(NcclFailures, DataThatDoesNotMove) {
   static const NcclApi fake = fakeNccl();
   NcclApi api = fake;
-  // What is enqueued instead is a receive from a rank that is not there.
+  // The enqueued call is a receive from a rank that does not exist.
   api.allReduce = [](const void *input, void *, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t handle,
                      cudaStream_t stream) {
     static char nowhere;
@@ -114,7 +114,7 @@ TEST(NcclFailures, DataThatDoesNotMove) {
 }
 
 TEST(NcclFailures, AnAbortThatHangs) {
-  // The process must still report, and end.
+  // The process must still report the failure, and exit.
   static std::atomic<bool> go;
   go = false;
   static const NcclApi fake = fakeNccl();
@@ -131,12 +131,12 @@ TEST(NcclFailures, AnAbortThatHangs) {
       peerHasSum = true;
     MESHPLAN_RETURN_IF_ERROR(sum);
     if (world.rank() == 0) {
-      // A peer that still waits for the sum would end with the abort.
+      // The abort would end a peer that still waits for the sum.
       while (!peerHasSum)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return Status(StatusCode::invalid, "the loss is not a number");
     }
-    // Let go when rank 0 has given up, so that the fake device of this test can end.
+    // Released once rank 0 gave up, so that the fake device of this test can end.
     for (Clock::time_point end = Clock::now() + std::chrono::seconds(20); !gaveUp && Clock::now() < end;)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     inTime = gaveUp.load();

@@ -16,7 +16,7 @@ namespace {
 
 using Body = std::function<Status(World &, FakeStream &compute)>;
 
-/// One stream for all ranks, as the default stream of a GPU is.
+/// One stream for all ranks, like the default stream of a GPU.
 std::vector<Status> runOnOneStream(const CudaApi &cuda, int64_t size, const Body &body) {
   NcclApi api = ncclThroughHost(cuda);
   auto compute = DeviceStream::create(api.cuda);
@@ -32,8 +32,8 @@ void expectOk(int64_t size, const Body &body) {
 }
 
 TEST(NcclThroughHost, RanksShareAStream) {
-  // Each collective stands between the work of its rank before and after it, and no work of the stream waits for a
-  // host.
+  // Each collective is ordered between its rank's work before and after it, and no work of the stream waits for a host
+  // thread.
   std::vector<std::array<float, 20>> seen(3);
   expectOk(3, [&](World &world, FakeStream &stream) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
@@ -56,7 +56,7 @@ TEST(NcclThroughHost, RanksShareAStream) {
 }
 
 TEST(NcclThroughHost, NoRankPollsForAnother) {
-  // Rank 0 starts and is then held up by the hosts, until rank 1 has the sum.
+  // After its start, rank 0 is delayed on the host until rank 1 has the sum.
   expectOk(2, [](World &world, FakeStream &) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
     MESHPLAN_ASSIGN_OR_RETURN(auto hosts, world.host().createWorldGroup("hosts"));

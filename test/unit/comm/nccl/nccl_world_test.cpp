@@ -1,4 +1,4 @@
-//===- nccl_world_test.cpp - what wait and synchronize mean ---------------===//
+//===- nccl_world_test.cpp - waits and synchronization --------------------===//
 
 #include "runtime/comm/gather.h"
 #include "runtime/comm/nccl/flight.h"
@@ -34,7 +34,7 @@ TEST(NcclWorld, WaitDoesNotBlockTheRank) {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
     float warm = 0;
     MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&warm, &warm, 1, DType::f32, Reduction::sum)));
-    // Rank 1 starts the second one when rank 0 has already waited for it.
+    // Rank 1 starts the second one after rank 0 has waited for it.
     while (world.rank() == 1 && !waited)
       std::this_thread::yield();
     float input = static_cast<float>(world.rank() + 1), output = 0;
@@ -66,7 +66,7 @@ TEST(NcclWorld, ACollectiveRunsBetweenTheWorkBeforeItsStartAndAfterItsWait) {
 }
 
 TEST(NcclWorld, AnotherCollectiveRunsMeanwhile) {
-  // The second group does not wait for what the first one waits for.
+  // The second group does not wait for the collective of the first one.
   expectOkOnDevice(2, [&](World &world, cudaStream_t) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto first, world.createWorldGroup("a"));
     MESHPLAN_ASSIGN_OR_RETURN(auto second, world.createWorldGroup("b"));

@@ -1,4 +1,4 @@
-//===- one_gpu_test.cpp - the real libraries, where there is one GPU ------===//
+//===- one_gpu_test.cpp - the real libraries on one GPU -------------------===//
 
 #include "runtime/comm/nccl/flight.h"
 #include "runtime/comm/nccl/nccl_status.h"

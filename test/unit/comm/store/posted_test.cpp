@@ -55,7 +55,7 @@ TEST(Posted, AStoreThatHasLostAPiece) {
 }
 
 TEST(Posted, HasWhatOthersNeedOfTheInput) {
-  // Of rank 1 of three. A gather gives its own piece, a scatter and an exchange give all pieces.
+  // For rank 1 of three: a gather posts its own piece, a scatter and an all-to-all post all pieces.
   using Kind = CollectiveKind;
   const std::pair<Kind, int64_t> cases[] = {{Kind::allReduce, 4}, {Kind::allGather, 2}, {Kind::reduceScatter, 8},
                                             {Kind::allToAll, 8},  {Kind::permute, 8},   {Kind::broadcast, 0},
@@ -103,10 +103,10 @@ TEST(Posted, ASizeThatNobodyCanHavePosted) {
 
 using Ints = std::vector<int32_t>;
 
-/// What no rank has been given.
+/// The initial value of elements that no rank receives.
 constexpr int32_t untouched = -77;
 
-/// What each participant has, in a buffer of `sizes[i]` elements, after all have posted and taken.
+/// The results of all participants, in buffers of `sizes[i]` elements, after all have posted and received.
 std::vector<Ints> exchanged(std::vector<Collective> started, const std::vector<Ints> &given,
                             const std::vector<size_t> &sizes, std::vector<int64_t> indices = {}) {
   MapStore store;

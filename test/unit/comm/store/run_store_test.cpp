@@ -79,7 +79,7 @@ TEST(RunStore, ReportsARankThatIsStuck) {
 }
 
 TEST(RunStore, ARankThatWaitsForTheOthersToEndIsNotStuck) {
-  // Rank 2 never ends, and rank 1 ends a while after the failure: it waits beyond the time-out from there.
+  // Rank 2 never ends, and rank 1 ends a while after the failure: rank 0 waits longer than the time-out.
   MapStore store;
   RankOptions options = withTimeout(std::chrono::seconds(2));
   std::atomic<bool> stuck = false;
@@ -129,7 +129,7 @@ TEST(RunStore, TheHostOfTheStoreStaysForTheOthers) {
   other.join();
 }
 
-/// Gone from the first call on.
+/// Lost from the first call on.
 class LostStore final : public KeyValueStore {
 public:
   Status set(const std::string &, const std::string &) override { return gone(); }

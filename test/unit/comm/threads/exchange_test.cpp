@@ -12,13 +12,13 @@ using Ints = std::vector<int32_t>;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// What a rank has not been given.
+/// The initial value of elements that a rank does not receive.
 constexpr int32_t untouched = -77;
 
 /// The ranks 10, 11, ... of one collective, with buffers of i32.
 class Ranks {
 public:
-  /// What each rank gives, and how many elements it gets.
+  /// The contribution of each rank, and the number of elements that it receives.
   Ranks(std::vector<Ints> given, const std::vector<size_t> &sizes) : inputs(std::move(given)) {
     std::vector<int64_t> ranks, indices;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -151,7 +151,7 @@ TEST(Exchange, ABroadcastLeavesTheRootAsItIs) {
 }
 
 TEST(Exchange, ASendIsBetweenTwoIndicesOfTheGroup) {
-  // Rank 17 is number 3 of the group and sends to rank 14, which is number 1.
+  // Rank 17 has index 3 of the group and sends to rank 14, which has index 1.
   Ints input = {4, 5}, output(2, untouched);
   Exchange exchange({17, 14}, {3, 1});
   EXPECT_FALSE(exchange.arrive(

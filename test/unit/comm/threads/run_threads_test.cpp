@@ -1,4 +1,4 @@
-//===- run_threads_test.cpp - what only the threads backend does ----------===//
+//===- run_threads_test.cpp - behaviour of the threads backend only -------===//
 
 #include "runtime/comm/threads/run_threads.h"
 
@@ -70,7 +70,7 @@ TEST(RunThreads, SlowRanksOfAGoodRunAreNotStuck) {
   EXPECT_TRUE(rootCause(statuses).ok());
 }
 
-/// A barrier of more ranks than there is memory for: what started the failures.
+/// A barrier of more ranks than fit in memory: returns the root cause of the failures.
 Status barrierWithoutRoom(int64_t ranks) {
   int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -90,7 +90,7 @@ TEST(RunThreads, MoreRanksThanTheSystemHasThreads) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer ends the process where its own memory of a thread does not fit";
 #endif
-  // In a process of its own, which may have 300 MiB more for stacks of 8 MiB each.
+  // In a separate process, which may use 300 MiB more for stacks of 8 MiB each.
   pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);

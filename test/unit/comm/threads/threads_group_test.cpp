@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::ElementsAre;
 
-/// Two ranks of one thread: what one starts does not wait for the other. All sum one integer each.
+/// Two ranks of one thread: starting a collective on one does not wait for the other. All sum one integer each.
 class ThreadsGroupTest : public testing::Test {
 protected:
   struct Rank {
@@ -40,7 +40,7 @@ protected:
     }
   }
 
-  /// How many collectives of the group some rank has not started.
+  /// The number of collectives of the group that some rank has not started.
   size_t open() {
     size_t count = 0;
     for (const auto &[key, state] : run.groups)

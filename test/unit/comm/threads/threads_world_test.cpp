@@ -1,4 +1,4 @@
-//===- threads_world_test.cpp - what the ranks of a run share -------------===//
+//===- threads_world_test.cpp - groups that the ranks of a run share ------===//
 
 #include "runtime/comm/threads/threads_world.h"
 
@@ -19,7 +19,7 @@ protected:
     return made.ok() ? std::move(*made) : nullptr;
   }
 
-  /// Whether a barrier that the first group starts is the one that the second group starts.
+  /// Whether a barrier that starts on the first group matches the one that starts on the second.
   static bool meet(Group &first, Group &second) {
     auto one = first.startBarrier(), two = second.startBarrier();
     EXPECT_TRUE(one.ok() && two.ok());

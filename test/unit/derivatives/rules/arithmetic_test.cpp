@@ -1,4 +1,4 @@
-//===- arithmetic_test.cpp - derivatives of arithmetic and choices --------===//
+//===- arithmetic_test.cpp - derivatives of arithmetic and selection ------===//
 
 #include "../derive.h"
 #include "compiler/derivatives/derivative_rules.h"
@@ -82,7 +82,7 @@ TEST_F(ArithmeticDerivatives, SumsOfProductsAndQuotients) {
                                                          "a: g\nb: %1\nc: %4");
 }
 
-/// Where both are equal each gets half.
+/// If both are equal, each gets half.
 TEST_F(ArithmeticDerivatives, TheLargerOneGetsTheGradient) {
   EXPECT_EQ(derive("aten.maximum.default", both, "4x6xf32, 6xf32 -> 4x6xf32"),
             "%0 = aten.eq.Tensor(other b, self a): 4x6xi1\n"
@@ -176,7 +176,7 @@ TEST_F(ArithmeticDerivatives, WhatIsConstantAlmostEverywhereHasZeros) {
   EXPECT_EQ(zeros("aten.pow.Tensor_Scalar", "self = $0, exponent = 0", "4xf32 -> 4xf32"), 1u);
 }
 
-/// Without a mode it is a quotient like any other.
+/// Without a rounding mode it is an ordinary quotient.
 TEST_F(ArithmeticDerivatives, ADivisionWithoutRoundingHasOne) {
   EXPECT_EQ(deriveOnly({0}, "aten.div.Tensor_mode", both, sameShapes),
             "%0 = aten.div.Tensor(other b, self g): 4x6xf32\na: %0");

@@ -133,7 +133,7 @@ TEST_F(ContractionDerivatives, ALetterOfOneOperandCountsEachElementOnce) {
             "%2 = aten.expand.default(self %1, size [4, 6]): 4x6xf32\na: %2");
 }
 
-/// A dim of size 1 stands for all of the letter's.
+/// A dim of size 1 is broadcast along the letter.
 TEST_F(ContractionDerivatives, EinsumsBroadcast) {
   constexpr char types[] = "4x1xf32, 6x8xf32 -> 4x8xf32";
   EXPECT_EQ(deriveOnly({0}, "aten.einsum.default", "equation = \"ij,jk->ik\", tensors = [$0, $1]", types),

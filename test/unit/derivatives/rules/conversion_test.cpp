@@ -16,7 +16,7 @@ TEST_F(ConversionDerivatives, TheGradientGetsTheOperandsType) {
   EXPECT_EQ(derive("aten.clone.default", "self = $0", "4xf32 -> 4xf32"), "a: g");
 }
 
-/// The other tensor gives only its type.
+/// The other tensor only provides its type.
 TEST_F(ConversionDerivatives, AModelOfTheTypeHasNone) {
   EXPECT_EQ(derive("aten.type_as.default", "self = $0, other = $1", "4xf32, 2xf32 -> 4xf32"), "a: g");
 }

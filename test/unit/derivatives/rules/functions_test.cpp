@@ -15,7 +15,7 @@ protected:
 
 constexpr char last[] = ": 4xf32\na: %";
 
-/// The gradient times the slope, which is call `number`.
+/// The gradient times the derivative, which is call `number`.
 std::string times(unsigned number) {
   std::string next = std::to_string(number + 1);
   return ": 4xf32\n%" + next + " = aten.mul.Tensor(other %" + std::to_string(number) + ", self g)" + last + next;
@@ -64,7 +64,7 @@ TEST_F(FunctionDerivatives, OperatorsOfATenForTheBackwardPass) {
   EXPECT_EQ(of("relu"), "%0 = aten.threshold_backward.default(grad_output g, self r, threshold 0): 4xf32\na: %0");
 }
 
-/// What ATen's operators do not default.
+/// Arguments for which ATen's operators have no default.
 TEST_F(FunctionDerivatives, ArgumentsThatAreLeftOutAreStated) {
   EXPECT_EQ(of("leaky_relu"), "%0 = aten.leaky_relu_backward.default(grad_output g, negative_slope 0.01, self a, "
                               "self_is_result false): 4xf32\na: %0");

@@ -1,4 +1,4 @@
-//===- indexing_test.cpp - derivatives of elements chosen by integers -----===//
+//===- indexing_test.cpp - derivatives of indexing ------------------------===//
 
 #include "../derive.h"
 
@@ -39,7 +39,7 @@ TEST_F(IndexingDerivatives, WhatIsReadTwiceIsAdded) {
       << "which may count from the end";
 }
 
-/// Rows may be counted from the end; what is there for every element of the index is a row.
+/// Row indices may be negative; each element of the index has a row.
 TEST_F(IndexingDerivatives, RowsOfATable) {
   EXPECT_EQ(derive("aten.index.Tensor", "self = $0, indices = [$1]", "4x6xf32, 2x3xi64 -> 2x3x6xf32"),
             "%0 = aten.remainder.Scalar(other 4, self b): 2x3xi64\n"
@@ -62,7 +62,7 @@ TEST_F(IndexingDerivatives, WhatIsOverwrittenHasNone) {
             "%0 = aten.scatter.value(dim 1, index b, self g, value 0): 4x6xf32\na: %0");
 }
 
-/// Indices may tell of the first elements of the source only.
+/// Indices may cover only the first elements of the source.
 TEST_F(IndexingDerivatives, WhatIsNotReadOfASourceHasZeros) {
   constexpr char args[] = "self = $0, dim = 1, index = $1, src = $2";
   constexpr char types[] = "4x6xf32, 2x2xi64, 4x3xf32 -> 4x6xf32";

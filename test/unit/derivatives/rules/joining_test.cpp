@@ -1,4 +1,4 @@
-//===- joining_test.cpp - derivatives of what joins and takes apart -------===//
+//===- joining_test.cpp - derivatives of joins and splits -----------------===//
 
 #include "../derive.h"
 
@@ -31,7 +31,7 @@ TEST_F(JoiningDerivatives, PiecesOfAnotherTypeKeepIt) {
             "%2 = aten.to.dtype(dtype bf16, self %1): 2xbf16\nb: %2");
 }
 
-/// An empty vector takes part in any concatenation.
+/// Any concatenation accepts an empty vector.
 TEST_F(JoiningDerivatives, AnEmptyVectorHasNoPiece) {
   EXPECT_EQ(derive("aten.cat.default", "tensors = [$0, $1], dim = 1", "0xf32, 4x2xf32 -> 4x2xf32"),
             "%0 = aten.split_with_sizes.default(dim 1, self g, split_sizes [2]): 4x2xf32\nb: %0");

@@ -9,7 +9,7 @@ namespace {
 
 class LossDerivatives : public DeriveTest {
 protected:
-  /// The gradient of what `meshplan.token_loss` reads, behind the calls that the importer makes before it.
+  /// The gradient of the operands of `meshplan.token_loss`, preceded by the calls that the importer inserts.
   std::string tokenLoss(llvm::StringRef before, llvm::StringRef operands, llvm::StringRef args, llvm::StringRef types) {
     std::string text = ("func.func @f(%a: tensor<6x12xf32>, %b: tensor<6xi64>, %c: tensor<12xf32>, %d: tensor<6xf32>, "
                         "%g: tensor<6xf32>) {\n" +

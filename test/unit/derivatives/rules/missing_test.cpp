@@ -1,4 +1,4 @@
-//===- missing_test.cpp - what PyTorch does not differentiate ------------===//
+//===- missing_test.cpp - operators that PyTorch does not differentiate ---===//
 
 #include "../derive.h"
 #include "compiler/derivatives/derivative_rules.h"
@@ -25,7 +25,7 @@ TEST_F(MissingDerivatives, AreRefused) {
             "refused: PyTorch has no derivative of it");
 }
 
-/// Of one argument, where the other has one.
+/// One argument has no derivative, the other has one.
 TEST_F(MissingDerivatives, AreThoseOfAnArgument) {
   for (const char *target : {"aten.igamma.default", "aten.igammac.default", "aten.special_zeta.default"})
     EXPECT_EQ(deriveOnly({0}, target, both, sameVectors),

@@ -40,7 +40,7 @@ TEST_F(NormalizationDerivatives, NormsHaveACallForInputAndWeight) {
       << "neither weight nor epsilon";
 }
 
-/// Statistics that the loss does not read may be read by anybody.
+/// Statistics may have any reader as long as the loss does not read them.
 TEST_F(NormalizationDerivatives, StatisticsHaveNone) {
   constexpr char args[] = "input = $0, normalized_shape = [8], weight = $1, eps = 1.0e-5";
   EXPECT_EQ(deriveOnly({1}, "aten.native_layer_norm.default", args, "4x8xf32, 8xf32 -> 4x8xf32, 4x1xf32!, 4x1xf32!"),

@@ -1,7 +1,7 @@
 //===- norms_test.cpp - derivatives of norms of vectors -------------------===//
 //
-// What the gradients are is compared with PyTorch's by tools/testing/check_gradients.py (over_vocabulary); here which
-// calls are made, and where the runtime is asked.
+// tools/testing/check_gradients.py (over_vocabulary) compares the gradients with PyTorch's; here the tests check the
+// calls, and where the runtime computes the derivative.
 //
 //===----------------------------------------------------------------------===//
 

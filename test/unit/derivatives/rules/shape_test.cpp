@@ -1,4 +1,4 @@
-//===- shape_test.cpp - derivatives of what moves elements ----------------===//
+//===- shape_test.cpp - derivatives of moved elements ---------------------===//
 
 #include "../derive.h"
 
@@ -36,7 +36,7 @@ TEST_F(ShapeDerivatives, DimsGoBack) {
             "%0 = aten.permute.default(dims [2, 1, 0], self g): 4x6x2xf32\na: %0");
 }
 
-/// Copies of a repeat lie behind each other, those of an interleaved one beside each element.
+/// Copies of a repeat follow one another, those of an interleaved one are next to each element.
 TEST_F(ShapeDerivatives, CopiesAreSummed) {
   EXPECT_EQ(derive("aten.repeat.default", "self = $0, repeats = [3, 1, 2]", "4x6xf32 -> 3x4x12xf32"),
             "%0 = aten.reshape.default(self g, shape [3, 1, 4, 2, 6]): 3x1x4x2x6xf32\n"

@@ -1,4 +1,4 @@
-//===- slicing_test.cpp - derivatives of what takes and pads ranges -------===//
+//===- slicing_test.cpp - derivatives of slices and padding ---------------===//
 
 #include "../derive.h"
 

@@ -1,4 +1,4 @@
-//===- arguments_test.cpp - what the arguments of a program are -----------===//
+//===- arguments_test.cpp - kinds of arguments of a program ---------------===//
 
 #include "test/unit/dialect/plan_text.h"
 #include <gmock/gmock.h>

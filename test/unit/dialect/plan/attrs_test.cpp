@@ -1,4 +1,4 @@
-//===- attrs_test.cpp - what attributes of plan mean, against the elements of ranks ===//
+//===- attrs_test.cpp - attributes of plan against ranks' elements --------===//
 
 #include "test/unit/dialect/plan_text.h"
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ int64_t digit(int64_t coordinate, int64_t extent, int64_t pre, int64_t size) {
 }
 
 TEST_F(PlanAttrs, SubAxesOverlapWhereTheirDigitsDepend) {
-  // Two digits of an axis of 16 do not overlap if every pair of their values occurs.
+  // Two digits of an axis of 16 are disjoint if every pair of their values occurs.
   const int64_t extent = 16;
   for (int64_t pre = 1; pre < extent; pre *= 2)
     for (int64_t size = 2; pre * size <= extent; size *= 2)
@@ -79,7 +79,7 @@ TEST_F(PlanAttrs, ClosedMeansNoDimIsOpen) {
 TEST_F(PlanAttrs, AnotherDimLeavesTheRest) {
   ShardingAttr old = sharding("[{\"dp\"}, {unit 4, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}");
   EXPECT_EQ(old.withDim(0, dim("")), sharding("[{}, {unit 4, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}"));
-  // A list of axes is dealt element by element; what is open stays open.
+  // The new axes distribute element by element; an open dim stays open.
   EXPECT_EQ(old.withDim(1, {axis("tp", 2, 3)}),
             sharding("[{\"dp\"}, {\"tp\":(2)3, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}"));
   EXPECT_EQ(old.withoutPartial(), sharding("[{\"dp\"}, {unit 4, ?}], replicated = {\"pp\"}"));
@@ -132,7 +132,7 @@ TEST_F(PlanAttrs, ADimResolvesWithEverythingThatDealsIt) {
               ElementsAre(DimPart(16, 4), DimPart(8, 1, 3)));
 }
 
-/// Dims of 24 elements: all that differ in unit, and some with parts and shared units.
+/// Dims of 24 elements: all distinct blocks, and some with parts and shared blocks.
 const char *const dealt[] = {"unit 1",
                              "unit 2",
                              "unit 3",
@@ -209,7 +209,7 @@ TEST_F(PlanAttrs, AWholeDimHasNeitherUnitNorParts) {
 }
 
 TEST_F(PlanAttrs, GatheringMinorAxesUnitesShards) {
-  // Of the ranks that agree on the axes which stay, the elements together are what each holds after the gathering.
+  // After the gather, a rank holds the union of the elements of all ranks that agree on the remaining axes.
   for (StringRef how : {"unit 1", "unit 2", "unit 4", "unit 8", "parts [16, 8]", "parts [16 unit 4, 8 unit 8 repeat 5]",
                         "unit 12, repeat 3"})
     for (StringRef over : {"\"dp\", \"tp\"", "\"tp\":(1)2, \"dp\", \"tp\":(2)3"}) {

@@ -1,4 +1,4 @@
-//===- causes_test.cpp - statements kept in locations ---------------------===//
+//===- causes_test.cpp - statements stored in locations -------------------===//
 
 #include "dialect/plan/plan.h"
 #include "test/unit/dialect/parsed_text.h"

@@ -1,4 +1,4 @@
-//===- ops_test.cpp - what ops of the dialect say of themselves -----------===//
+//===- ops_test.cpp - properties of ops of the dialect --------------------===//
 
 #include "dialect/plan/plan.h"
 #include "test/unit/dialect/parsed_text.h"

@@ -1,4 +1,4 @@
-//===- settings_test.cpp - numbers that a run gives a program -------------===//
+//===- settings_test.cpp - scalars that a run passes to a program ---------===//
 
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/settings.h"

@@ -12,7 +12,7 @@ namespace {
 using SchedAttrs = ParsedText<SchedDialect>;
 
 TEST_F(SchedAttrs, AxesOverlapWhereTheirDigitsDepend) {
-  // Digits of an axis of 8 are independent if every pair of their values occurs. A digit of size 1 says nothing.
+  // Digits of an axis of 8 are independent if every pair of their values occurs. A digit of size 1 does not matter.
   const int64_t extent = 8;
   auto digit = [](int64_t at, int64_t pre, int64_t size) { return at / (extent / (pre * size)) % size; };
   for (int64_t pre = 1; pre <= extent; pre *= 2)

@@ -1,4 +1,4 @@
-//===- ops_test.cpp - what the scheduler and the targets ask of sched -----===//
+//===- ops_test.cpp - queries of the scheduler and targets ----------------===//
 
 #include "dialect/sched/sched.h"
 #include "test/unit/dialect/parsed_text.h"
@@ -60,7 +60,7 @@ TEST_F(SchedOps, ShapeAndBytesOfEachRank) {
 }
 
 TEST_F(SchedOps, SharedUnitsMayBeLargestInTheMiddle) {
-  // 2 heads of 4 that count 3 times are 6 for 4 ranks, which are dealt 0-1, 2, 3-4 and 5: one head each.
+  // 2 heads of 4 that count 3 times are 6 for 4 ranks, distributed as 0-1, 2, 3-4 and 5: one head each.
   ShardedTensorType two = tensor("[8 over {0:(1)4} unit 4 repeat 3], f32");
   // 5 heads that count 3 times are 15 for 4 ranks: 0-3, 4-7, 8-11, 12-14, that is heads 0-1, 1-2, 2-3 and 4.
   ShardedTensorType five = tensor("[5 over {0:(1)4} repeat 3], f32");

@@ -1,8 +1,8 @@
-//===- distribution_test.cpp - numbers of a distribution by their place ---===//
+//===- distribution_test.cpp - draws of a distribution by their index -----===//
 //
-// Numbers are checked against the distribution that they are to have: mean and variance within 5 of their own standard
-// deviations, and the largest distance of the distribution functions (Kolmogorov) within 2.3 / sqrt(n), which a right
-// generator exceeds in 1 of 20,000 draws. Draws are fixed by the seed: what passes once passes always.
+// Draws are checked against the intended distribution: mean and variance within 5 of their own standard deviations, and
+// the largest distance of the distribution functions (Kolmogorov) within 2.3 / sqrt(n), which a correct generator
+// exceeds in one of 20,000 draws. The seed fixes the draws: a test that passes once passes always.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ double meanOf(const std::vector<double> &numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
 }
 
-/// Of the numbers' powers around a mean.
+/// The mean of the numbers' powers around a mean.
 double momentOf(const std::vector<double> &numbers, double mean, double power) {
   double sum = 0;
   for (double number : numbers)
@@ -52,7 +52,7 @@ double momentOf(const std::vector<double> &numbers, double mean, double power) {
   return sum / static_cast<double>(numbers.size());
 }
 
-/// The largest distance between the numbers' own distribution function and `part`.
+/// The largest distance between the numbers' empirical distribution function and `part`.
 double distanceFrom(std::vector<double> numbers, const std::function<double(double)> &part) {
   std::ranges::sort(numbers);
   double largest = 0, size = static_cast<double>(numbers.size());
@@ -62,7 +62,7 @@ double distanceFrom(std::vector<double> numbers, const std::function<double(doub
   return largest;
 }
 
-/// `fourth` is the fourth moment around the mean, from which the deviation of the variance follows.
+/// `fourth` is the fourth central moment, from which the standard deviation of the variance follows.
 void expectDistribution(const std::vector<double> &numbers, double mean, double variance, double fourth,
                         const std::function<double(double)> &part) {
   double size = static_cast<double>(numbers.size());
@@ -71,7 +71,7 @@ void expectDistribution(const std::vector<double> &numbers, double mean, double 
   EXPECT_LT(distanceFrom(numbers, part), 2.3 / std::sqrt(size));
 }
 
-/// Of the part below x, x * x times the error of x remains where it is small: of 1e-15, and of the complement's own.
+/// A relative error e of x changes the part below a small x by x * x * e: e is 1e-15, plus the error of the complement.
 TEST(NormalQuantile, IsTheInverse) {
   for (double p : {1e-300, 1e-100, 1e-16, 1e-9, 1e-5, 0.001, 0.0749, 0.0751, 0.2, 0.4, 0.5})
     EXPECT_NEAR(normalPart(normalQuantile(p)) / p, 1, 1e-15 * (4 + std::pow(normalQuantile(p), 2))) << p;
@@ -107,7 +107,7 @@ TEST(ElementDrawsTest, Normal) {
                      [](double x) { return normalPart((x - 0.5) / 0.02); });
 }
 
-/// Mean, variance and fourth moment by Simpson's rule from the density.
+/// Computes mean, variance and fourth moment from the density by Simpson's rule.
 void expectTruncated(double mean, double std, double low, double high) {
   artifact::InitT init = table(InitKind::truncated_normal);
   init.mean = mean;
@@ -126,7 +126,7 @@ void expectTruncated(double mean, double std, double low, double high) {
   double all = integral([](double) { return 1; }), middle = integral([](double x) { return x; }) / all;
   double variance = integral([&](double x) { return std::pow(x - middle, 2); }) / all;
   double fourth = integral([&](double x) { return std::pow(x - middle, 4); }) / all;
-  // Mirrored, so that parts far above the mean keep their digits.
+  // Mirrored, so that parts far above the mean keep their precision.
   auto below = [&](double x) { return normalPart((x - mean) / std); };
   auto above = [&](double x) { return normalPart((mean - x) / std); };
   auto part = [&](double x) {

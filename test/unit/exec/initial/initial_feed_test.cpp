@@ -1,4 +1,4 @@
-//===- initial_feed_test.cpp - weights of a training that has none --------===//
+//===- initial_feed_test.cpp - initial values without weights -------------===//
 
 #include "runtime/exec/initial/initial_feed.h"
 
@@ -30,12 +30,12 @@ void give(artifact::ParameterT &parameter, artifact::DType dtype, const at::Tens
   parameter.init->data.assign(bytes, bytes + values.nbytes());
 }
 
-/// Parameters `w` [7, 10] of two names, in several layouts over four ranks, and `bias` [10].
+/// Parameters `w` [7, 10] with two names, in several layouts over four ranks, and `bias` [10].
 class InitialFeedTest : public testing::Test {
 protected:
   using Layout = std::function<int(ScheduleBuilder &)>;
 
-  /// A schedule whose parameters have `init`; `layout` makes w, of `dtype`.
+  /// A schedule whose parameters have `init`; `layout` builds w, of type `dtype`.
   void build(const Layout &layout, bool hasBias = true) {
     build(layout, [&](artifact::ParameterT &bias) {
       if (hasBias)
@@ -107,7 +107,7 @@ TEST_F(InitialFeedTest, NamesOfOneParameterAreOne) {
   EXPECT_FALSE(at::equal(read("bias", {10}, {{{0, 10}}}, DType::f32, at::kFloat), whole()[0]));
 }
 
-/// A buffer begins as it was exported: by parts, under any seed, in another floating-point type rounded once.
+/// A buffer starts with its exported value: in parts, with any seed, and rounded once to another floating-point type.
 TEST_F(InitialFeedTest, BuffersAreGiven) {
   at::Tensor values = at::arange(10, at::kFloat) / 3;
   build(plain, [&](artifact::ParameterT &bias) { give(bias, artifact::DType::f32, values); });
@@ -126,7 +126,7 @@ TEST_F(InitialFeedTest, SeedsDiffer) {
   EXPECT_FALSE(at::equal(whole(), whole(DType::f32, at::kFloat, 8)));
 }
 
-/// As PyTorch rounds: a parameter is its master rounded.
+/// As in PyTorch: a parameter is its master rounded.
 TEST_F(InitialFeedTest, DTypesAreThatOfF32Rounded) {
   build(plain);
   at::Tensor exact = whole(DType::f64, at::kDouble), single = whole();
@@ -136,7 +136,7 @@ TEST_F(InitialFeedTest, DTypesAreThatOfF32Rounded) {
   EXPECT_FALSE(at::equal(exact.to(at::kFloat).to(at::kDouble), exact)) << "f64 has more digits";
 }
 
-/// Every layout that a parameter may have: rows, columns, units, both axes on one dim, flat runs of what they leave.
+/// Every layout of a parameter: rows, columns, blocks, both axes on one dim, and flat runs of the dims' shards.
 TEST_F(InitialFeedTest, LayoutsBeginWithTheSameWeights) {
   const std::pair<const char *, Layout> layouts[] = {
       {"whole", plain},
@@ -156,7 +156,7 @@ TEST_F(InitialFeedTest, LayoutsBeginWithTheSameWeights) {
       MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(*feed()));
       MESHPLAN_ASSIGN_OR_RETURN(Tensor own, executor->current("w"));
       MESHPLAN_ASSIGN_OR_RETURN(Tensor copy, executor->current("master of w"));
-      // The rank's part of the whole tensor, by the slices that it holds.
+      // The rank's shard of the whole tensor, by its slices.
       std::vector<at::Tensor> parts;
       for (const SliceRanges &slice : executor->place().slices(weight)) {
         at::Tensor part = all;
@@ -178,7 +178,7 @@ TEST_F(InitialFeedTest, LayoutsBeginWithTheSameWeights) {
   }
 }
 
-/// A reference is fed the whole tensors.
+/// The reference reads whole tensors.
 TEST_F(InitialFeedTest, WholeTensorsCanBeWritten) {
   build(plain);
   writeTensors(folder / "w.safetensors", {{"w", whole()}});
@@ -202,7 +202,7 @@ TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
   EXPECT_THAT(parametersWithoutInit(program()), testing::IsEmpty());
 }
 
-/// Norms are found by what they are, and not by a name with "norm" in it; equal layers are one entry, which names
+/// Norms are recognized by their structure, and not by "norm" in their names; equal layers are one entry, which matches
 /// nothing but norms.
 TEST_F(InitialFeedTest, HelpNamesTheModelsOwnNorms) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});

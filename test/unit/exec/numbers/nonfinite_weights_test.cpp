@@ -1,4 +1,4 @@
-//===- nonfinite_weights_test.cpp - weights that are no numbers -----------===//
+//===- nonfinite_weights_test.cpp - non-finite weights --------------------===//
 
 #include "runtime/exec/numbers/nonfinite_weights.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 class NonfiniteWeightsTest : public testing::Test {
 protected:
-  /// What a rank says of its parts of one whole tensor for all parameters.
+  /// A rank's messages about its shards, when all parameters have the value `whole`.
   std::vector<std::string> texts(const at::Tensor &whole, int64_t rank) {
     LoadedSchedule loaded(builder);
     RankView view = loaded.view(rank);

@@ -1,4 +1,4 @@
-//===- settings_test.cpp - learning rates and step numbers ----------------===//
+//===- settings_test.cpp - learning rates and step counts -----------------===//
 
 #include "runtime/exec/numbers/settings.h"
 #include "test/unit/exec/loaded_schedule.h"
@@ -62,7 +62,7 @@ TEST(RateFactor, WarmUpStayAndDecay) {
   EXPECT_DOUBLE_EQ(rate.at(20), 0);
 }
 
-/// A program of two rates, the number of the step and a seed.
+/// A program with two rates, a step count and a seed.
 class SettingsTest : public testing::Test {
 protected:
   SettingsTest() {
@@ -130,7 +130,7 @@ TEST_F(SettingsTest, StepsAreCountedFromTheFirst) {
             "the setting 'step' is 0, it must be a whole number from 1 to 2147483647");
 }
 
-/// A rate with a schedule depends on the number of the step, also where the program does not read that.
+/// A rate with a schedule depends on the step count, even if the program does not read that.
 TEST(Settings, StepsAreCountedForAnyRateWithASchedule) {
   ScheduleBuilder builder({{"tp", 1}});
   for (const char *name : {"optimizer.lr", "optimizer.group1.lr"}) {

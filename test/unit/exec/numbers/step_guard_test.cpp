@@ -1,4 +1,4 @@
-//===- step_guard_test.cpp - behind steps that were no numbers ------------===//
+//===- step_guard_test.cpp - after steps with non-finite gradients --------===//
 
 #include "runtime/exec/numbers/step_guard.h"
 
@@ -8,7 +8,7 @@ using namespace meshplan;
 
 namespace {
 
-/// A guard of these numbers, in a buffer of its own.
+/// A guard with these numbers, in its own buffer.
 class StepGuardTest : public testing::Test {
 protected:
   const artifact::Guard *make(double growth, double backoff, int64_t interval) {
@@ -25,7 +25,7 @@ protected:
   flatbuffers::FlatBufferBuilder builder;
 };
 
-// The numbers of torch.amp.GradScaler(init_scale=8, growth_factor=2, backoff_factor=0.5, growth_interval=3).
+// As torch.amp.GradScaler(init_scale=8, growth_factor=2, backoff_factor=0.5, growth_interval=3) behaves.
 TEST_F(StepGuardTest, ScalesAsGradScaler) {
   StepGuard guard(make(2, 0.5, 3), 8);
   struct {
@@ -39,7 +39,7 @@ TEST_F(StepGuardTest, ScalesAsGradScaler) {
   EXPECT_EQ(guard.skipped(), 3);
 }
 
-// GradScaler grows while f32 holds the scale, and a scale without an inverse would make every gradient infinite.
+// GradScaler grows as long as f32 represents the scale; a scale without an inverse would make every gradient infinite.
 TEST_F(StepGuardTest, AScaleStaysWhereF32HoldsIt) {
   StepGuard growing(make(10, 0.5, 1), 1e36);
   for (double scale : {1e37, 1e37, 1e37}) {

@@ -1,4 +1,4 @@
-//===- bucket_step_test.cpp - flat tensors, and several in one piece ------===//
+//===- bucket_step_test.cpp - flat tensors, and coalesced collectives -----===//
 
 #include "test/unit/exec/run_schedule.h"
 
@@ -8,7 +8,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Tensors that are dealt in every way: rows, columns, units, parts, nothing; and of few elements, so that the runs of
+/// Tensors with every kind of sharding: rows, columns, blocks, parts, none; and with few elements, so that the runs of
 /// some ranks are empty.
 const std::vector<std::vector<TestDim>> dealt = {
     {{7}, {5}}, {{4}, {9, {"tp"}}}, {{6, {"tp"}, 2}, {3}}, {{2}, {12, {"tp"}, 1, {6, 3, 3}}}, {{1}},
@@ -16,7 +16,7 @@ const std::vector<std::vector<TestDim>> dealt = {
 
 using Names = std::vector<std::string>;
 
-/// One case: which of the tensors are moved, and over which axes they are cut.
+/// One case: which of the tensors are moved, and the axes over which they are flat.
 struct Case {
   std::vector<size_t> tensors;
   Names axes;
@@ -48,7 +48,7 @@ std::vector<TestDim> undivided(std::vector<TestDim> dims) {
 
 class BucketStepTest : public testing::TestWithParam<Case> {
 protected:
-  /// A tensor that ranks hold as its dims say, with the elements of `tensors`.
+  /// A tensor with the layout of its dims and the elements of `tensors`.
   int whole(const std::string &name, size_t number) {
     tensors[name] = at::randn(shapeOf(dealt[number]), at::kDouble);
     return builder.input(name, dealt[number]);
@@ -58,7 +58,7 @@ protected:
     return builder.flat(builder.value(dealt[number], dtype), GetParam().axes);
   }
 
-  /// The outer product of two inputs whose inner dim is dealt over `axes`: an addend on each of their ranks.
+  /// The outer product of two inputs whose inner dim is sharded over `axes`: an addend on each of their ranks.
   int addend(const std::string &name, size_t number) {
     const std::vector<TestDim> &dims = dealt[number];
     int64_t count = elementsOf(dims);
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Tensors, BucketStepTest,
 
 namespace {
 
-/// x [5, 3] cut over both axes, gathered over the minor one.
+/// x [5, 3] flat over both axes, gathered over the minor one.
 struct Cut {
   explicit Cut(Names majorToMinor, Names gathered) {
     int x = builder.input("x", {{5}, {3}});
@@ -165,7 +165,7 @@ TEST(BucketStepTest, TheMinorAxisAloneIsGathered) {
 }
 
 TEST(BucketStepTest, AllReduceIn16Bits) {
-  // The sums of each row's parts, of two tensors at once, in 16 bits: exact in every order.
+  // The sums of each row's shards, for two tensors at once, in 16 bits: exact in every order.
   ScheduleBuilder builder({{"tp", 3}});
   std::vector<int> parts, wholes;
   Tensors tensors;

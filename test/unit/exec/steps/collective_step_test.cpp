@@ -6,7 +6,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The extents of a tensor, and how one of its dims is dealt.
+/// The extents of a tensor, and the sharding of one of its dims.
 struct Layout {
   std::vector<int64_t> shape;
   int dim;
@@ -74,7 +74,7 @@ TEST_P(CollectiveStepTest, AllGatherOfTheMinorAxis) {
   builder.collective(Kind::all_gather, {"tp"}, input, output, GetParam().dim);
   builder.output("y", output);
   at::Tensor x = whole();
-  // Uneven shards of both axes together need not refine the shards of the major one; then the program is refused.
+  // Uneven shards over both axes may not refine the shards of the major one; then the program is rejected.
   auto result = runSchedule(builder, {{"x", x}});
   if (result)
     EXPECT_TRUE(at::equal((*result)["y"], x));
@@ -151,7 +151,7 @@ TEST(CollectiveStepTest, StridedInputIsPacked) {
 
 namespace {
 
-/// The elements of x along its columns, dealt to three ranks, reduced on each and then over all.
+/// The elements of x along its columns, sharded over three ranks, reduced on each and then over all.
 at::Tensor reducedOverRanks(const char *target, artifact::Reduction reduction, const at::Tensor &x, DType dtype,
                             std::vector<artifact::ArgT> more = {}) {
   ScheduleBuilder builder({{"tp", 3}});
@@ -186,7 +186,7 @@ TEST(CollectiveStepTest, OtherElementTypes) {
   at::Tensor bools = at::rand({6, 7}) > 0.9;
   EXPECT_TRUE(
       at::equal(reducedOverRanks("aten.any.dims", artifact::Reduction::max, bools, DType::boolean), bools.any(1)));
-  // Small whole numbers have one sum in any precision.
+  // Small integers have the same sum in any precision.
   for (auto [type, dtype] : {std::pair(at::kBFloat16, DType::bf16), std::pair(at::kHalf, DType::f16)}) {
     at::Tensor halves = at::randint(-8, 8, {4, 7}, at::kLong).to(type);
     EXPECT_TRUE(

@@ -4,7 +4,7 @@
 
 using namespace meshplan;
 
-// Megatron's pair: colwise, then rowwise, then one all-reduce; hidden features dealt unevenly to three ranks.
+// Megatron's pair: colwise, then rowwise, then one all-reduce; hidden features sharded unevenly over three ranks.
 TEST(ComputeStepTest, ColwiseAndRowwiseLinear) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   int x = builder.input("x", {{4, {"dp"}}, {6}});
@@ -54,7 +54,7 @@ TEST(ComputeStepTest, EmbeddingWithDividedColumns) {
   EXPECT_TRUE(at::equal(mustRun(builder, tensors)["y"], at::embedding(tensors["embed.weight"], tensors["ids"])));
 }
 
-// Sizes in a view follow the rank: 5 heads of 2 features go to two ranks as 3 and 2.
+// Sizes in a view depend on the rank: 5 heads of 2 features are 3 and 2 on two ranks.
 TEST(ComputeStepTest, SizesFollowTheExtentFunction) {
   ScheduleBuilder builder({{"tp", 2}});
   int x = builder.input("x", {{3}, {10, {"tp"}, 2}});
@@ -93,7 +93,7 @@ TEST(ComputeStepTest, ListsAndSeveralResults) {
   EXPECT_TRUE(at::equal(mustRun(builder, {{"x", x0}})["y"], at::cat({x0.slice(1, 4), x0.slice(1, 0, 2)}, 1)));
 }
 
-// Cross entropy with the logits' columns dealt to three ranks and never gathered.
+// Cross entropy with the logits' columns sharded over three ranks and never gathered.
 TEST(ComputeStepTest, CrossEntropyWithDividedVocabulary) {
   ScheduleBuilder builder({{"tp", 3}});
   int logits = builder.input("logits", {{6}, {10, {"tp"}}}), target = builder.input("labels", {{6}}, DType::i64);
@@ -133,7 +133,7 @@ std::string failureOf(const ScheduleBuilder &builder, const Tensors &tensors) {
 } // namespace
 
 TEST(ComputeStepTest, AResultThatIsNone) {
-  // The gradient of the weight is not asked for, so there is none.
+  // The gradient of the weight is not requested, so it is not computed.
   ScheduleBuilder builder({{"tp", 1}});
   int grad = builder.input("grad", {{2}, {3}}), x = builder.input("x", {{2}, {3}}), y = builder.value({{2}, {3}}),
       weight = builder.value({{3}});

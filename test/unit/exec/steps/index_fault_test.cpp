@@ -1,4 +1,4 @@
-//===- index_fault_test.cpp - an index that points outside, in words ------===//
+//===- index_fault_test.cpp - messages about an index out of range --------===//
 
 #include "runtime/exec/steps/index_fault.h"
 
@@ -11,10 +11,10 @@ using testing::EndsWith;
 
 namespace {
 
-/// Rows of a table of six for ids that two ranks have four each of.
+/// Rows of a table of six; two ranks have four of the ids each.
 class IndexFaultTest : public testing::Test {
 protected:
-  /// The table is read with `indices`, made of the ids.
+  /// The failure of reading the table with `indices`, which are computed from the ids.
   std::string failure(int indices, std::vector<TestDim> dims) {
     int weight = builder.parameter({"w"}, {{6}, {3}});
     dims.push_back({3});
@@ -48,7 +48,7 @@ TEST_F(IndexFaultTest, ThroughViewsAndMicrobatches) {
   EXPECT_THAT(failure(column, {{2, {"dp"}}}), EndsWith("index 7 at [1, 0] of input 'ids' is out of range [0, 6)"));
 }
 
-/// Where the number is elsewhere, too, nobody knows which of them was read, unless ids are read as they are.
+/// If the same number occurs elsewhere, too, the read one is only known if ids are read unchanged.
 TEST_F(IndexFaultTest, ANumberThatIsThereTwice) {
   given = at::tensor({0, 7, 2, 3, 4, 7, 7, 0}, at::kLong).view({4, 2});
   EXPECT_THAT(failure(ids, {{4, {"dp"}}, {2}}),
@@ -66,7 +66,7 @@ TEST_F(IndexFaultTest, ANumberThatIsThereTwiceInAView) {
                        "i64 that this rank reads, which is of input 'ids', is out of range [0, 6)"));
 }
 
-/// Both ranks read all ids; the one that does not have the wrong one itself says where it reads it.
+/// Both ranks read all ids; the rank without the wrong one in its own shard reports the position where it reads it.
 TEST_F(IndexFaultTest, ThroughCollectives) {
   int all = builder.value({{4}, {2}}, DType::i64);
   builder.collective(Kind::all_gather, {"dp"}, ids, all, 0);

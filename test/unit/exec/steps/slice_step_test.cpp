@@ -55,7 +55,7 @@ TEST(SliceStepTest, RankMustHoldWhatItKeeps) {
 
 namespace {
 
-/// What the last of six ranks keeps of its part of x, and where that lies.
+/// The slice that the last of six ranks keeps of its part of x, and whether it is a view.
 std::pair<at::Tensor, bool> keptByLast(std::vector<TestDim> from, std::vector<TestDim> into, const at::Tensor &part) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   int input = builder.input("x", std::move(from)), output = builder.value(std::move(into));
@@ -95,12 +95,12 @@ TEST(SliceStepTest, NothingIsCutOrNothingIsLeft) {
   auto [whole, isView] = keptByLast({{2}, {2}}, {{2}, {2}}, x);
   EXPECT_TRUE(isView);
   EXPECT_TRUE(at::equal(whole, x));
-  // Of two rows the last of three ranks has none.
+  // Of two rows, the last of three ranks has none.
   EXPECT_EQ(keptByLast({{2}, {2}}, {{2, {"tp"}}, {2}}, x).first.sizes(), (at::IntArrayRef{0, 2}));
 }
 
 TEST(SliceStepTest, APartOfWhatTheRankHolds) {
-  // Rows 4 to 6 of 7 lie on dp = 1, of which the last of tp holds the last.
+  // dp = 1 has rows 4 to 6 of 7, and its last rank of tp has the last of them.
   at::Tensor part = at::randn({3, 2}, at::kDouble);
   EXPECT_TRUE(at::equal(keptByLast({{7, {"dp"}}, {2}}, {{7, {"dp", "tp"}}, {2}}, part).first, part.slice(0, 2)));
 }
@@ -118,7 +118,7 @@ TEST(SliceStepTest, FlatRunsAreCopies) {
     values[input] = wrap(at::Tensor(x));
     ASSERT_TRUE((*step)->run(values).ok());
     at::Tensor kept = unwrap(values[output]);
-    // Of 20 elements rank i has those from ceil(20 i / 6).
+    // Of 20 elements, those of rank i start at ceil(20 i / 6).
     int64_t begin = (20 * rank + 5) / 6, end = (20 * (rank + 1) + 5) / 6;
     EXPECT_TRUE(at::equal(kept, x.flatten().slice(0, begin, end))) << "rank " << rank;
     EXPECT_FALSE(kept.is_alias_of(x)) << "an optimizer changes it apart from what it was cut from";

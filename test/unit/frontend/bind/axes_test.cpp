@@ -11,12 +11,12 @@ using testing::IsEmpty;
 
 namespace {
 
-/// A mesh dp = 2, cp = 2, tp = 3 and an input [batch, seq, _]; `let n = 4` is there.
+/// A mesh dp = 2, cp = 2, tp = 3 and an input [batch, seq, _]; `let n = 4` is defined.
 class BindAxes : public test::BindContext {
 protected:
   void SetUp() override { readPlan("mesh dp = 2, cp = 2, tp = 3\nlet n = 4\ninput x: [batch, seq, _]"); }
 
-  /// Words that stand one behind the other in line 5 of the plan, which has no text there.
+  /// Consecutive words in line 5 of the plan, which has no text there.
   static std::vector<Word> words(const std::vector<std::string> &texts) {
     std::vector<Word> result;
     int32_t column = 1;
@@ -27,7 +27,7 @@ protected:
     }
     return result;
   }
-  /// What was said since the last call: messages, notes and helps.
+  /// The diagnostics since the last call: messages, notes and helps.
   std::vector<std::string> said() {
     std::vector<std::string> result;
     for (const Diagnostic &diagnostic : diagnostics.all().drop_front(seen)) {
@@ -40,7 +40,7 @@ protected:
     seen = diagnostics.all().size();
     return result;
   }
-  /// The layout of a border with this text, read from a plan of its own.
+  /// The layout of a border with this text, read from a separate plan.
   BoundLayout layout(const std::string &text) {
     readPlan("mesh dp = 2, cp = 2, tp = 3\nlet n = 4\ninput x: [batch, seq, _]\nm: output " + text);
     const auto &border = std::get<BorderClause>(syntax->entries.at(0).clauses.at(0));

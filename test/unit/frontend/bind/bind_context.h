@@ -1,4 +1,4 @@
-//===- bind_context.h - what the parts of binding are given -----*- C++ -*-===//
+//===- bind_context.h - the context of the parts of binding -----*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_FRONTEND_BIND_BIND_CONTEXT_H
 #define MESHPLAN_TEST_UNIT_FRONTEND_BIND_BIND_CONTEXT_H

@@ -1,4 +1,4 @@
-//===- claims_test.cpp - which entry owns what ----------------------------===//
+//===- claims_test.cpp - which entry owns which claim ---------------------===//
 
 #include "compiler/frontend/bind/claims.h"
 #include "test/unit/frontend/bind/bind_context.h"
@@ -140,7 +140,7 @@ TEST_F(Claims, AnOverrideThatMatchesNothingWasReportedBefore) {
 
 TEST_F(Claims, OtherThingsOfAModuleAreOtherClaims) {
   add("a");
-  // A border of each side and number, and a parameter, are for an entry of their own.
+  // A border of each side and number, and a parameter, each have their own owner.
   size_t border = entries.size();
   entries.push_back({});
   entries.back().modules = {0};

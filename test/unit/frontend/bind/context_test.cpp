@@ -13,7 +13,7 @@ using testing::IsEmpty;
 namespace {
 
 /// The root holds `scale`; a holds one parameter under two names, and `bias`; c and a.b share one, which d reads; e is
-/// for itself.
+/// not shared.
 class BindContextOf : public test::BindContext {
 protected:
   BindContextOf() {

@@ -1,4 +1,4 @@
-//===- coverage_test.cpp - what no entry places ---------------------------===//
+//===- coverage_test.cpp - modules that no entry covers -------------------===//
 
 #include "test/unit/frontend/bind/bind_context.h"
 
@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// The modules are given by their paths; each holds what is listed behind it.
+/// Modules are given by their paths; each holds the parameters listed after it.
 class Coverage : public test::BindContext {
 protected:
   void hold(const std::string &path, std::initializer_list<const char *> leaves) {
@@ -26,7 +26,7 @@ protected:
     plan = BoundPlan();
     bindEntries(*context, plan);
   }
-  /// What is said of the entries, with line, notes and helps.
+  /// The diagnostics about the entries, with line, notes and helps.
   std::vector<std::string> said(const std::string &entries) {
     bind(entries);
     std::vector<std::string> result;
@@ -147,7 +147,7 @@ TEST_F(Coverage, RestKeepsABorderOfItsModule) {
 TEST_F(Coverage, TheInnermostRestTakes) {
   for (const char *path : {"h", "h.0", "h.0.a", "h.0.b", "h.1.a", "g"})
     hold(path, {"w"});
-  // Which one stands first does not decide.
+  // The order of the entries does not matter.
   for (const char *entries : {"h { rest: sequence tp\n 0 { rest: replicate } }\nrest: sequence dp", // outer ones first
                               "rest: sequence dp\nh { 0 { rest: replicate }\n rest: sequence tp }"}) {
     EXPECT_THAT(said(entries), IsEmpty()) << entries;

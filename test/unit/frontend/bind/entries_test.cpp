@@ -1,4 +1,4 @@
-//===- entries_test.cpp - which entry each module and parameter takes -----===//
+//===- entries_test.cpp - which entry applies to a module or parameter ----===//
 
 #include "test/unit/frontend/bind/bind_context.h"
 
@@ -38,7 +38,7 @@ protected:
     bind(entries);
     EXPECT_EQ(diagnostics.text(), "") << entries;
   }
-  /// What is wrong with the entries, without places, and what helps.
+  /// The errors in the entries, without locations, and their helps.
   std::vector<std::string> faults(const std::string &entries) {
     bind(entries);
     std::vector<std::string> result;
@@ -123,7 +123,7 @@ TEST_F(Entries, OneModuleMayTakeBordersOfSeveralEntries) {
 }
 
 TEST_F(Entries, AnOverrideIsComparedAsWritten) {
-  // net.c has no parameters of its own, which colwise leaves out.
+  // net.c has no parameters of its own, so colwise alone would not match it.
   EXPECT_THAT(faults("net.*: replicate\noverride net.*: colwise tp\nrest: replicate"),
               ElementsAre("an override must match a strict subset of what it overrides; 'net.*' matches 3 modules, "
                           "'net.*' matches 3 modules, and 3 are in both",

@@ -1,4 +1,4 @@
-//===- loss_unit_test.cpp - a loss that the plan redefines -----------------===//
+//===- loss_unit_test.cpp - a loss that the plan redefines ----------------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 
@@ -14,7 +14,7 @@ TEST(BindLossUnit, AsThePlanSays) {
   EXPECT_EQ(bound("loss loss").loss->unit, LossUnit::Model);
   EXPECT_EQ(bound("loss loss per token").loss->unit, LossUnit::Token);
   EXPECT_EQ(bound(samples + "loss 0 per sequence").loss->unit, LossUnit::Sequence);
-  // It trains nothing by itself.
+  // This statement alone trains nothing.
   EXPECT_FALSE(bound("loss loss per token").optimizer);
 }
 
@@ -33,7 +33,7 @@ TEST(BindLossUnit, NothingElse) {
     EXPECT_THAT(faults(std::string("loss loss per ") + word),
                 ElementsAre(HasSubstr(std::string("not per '") + word + "'"), HasSubstr("write 'per token'")))
         << word;
-  // An output that is none is said alone.
+  // For an unknown output, only that is reported.
   EXPECT_THAT(faults("loss los per sample"), ElementsAre("unknown output 'los'", "did you mean 'loss'?"));
 }
 

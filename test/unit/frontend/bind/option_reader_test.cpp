@@ -14,7 +14,7 @@ using testing::Optional;
 
 namespace {
 
-/// The options of a block, and a context to read them in; `let n = 7` is there.
+/// The options of a block, and a context to read them in; `let n = 7` is defined.
 class OptionReader : public test::BindContext {
 protected:
   void parse(const std::string &block) {

@@ -1,4 +1,4 @@
-//===- paths_test.cpp - what a path of a statement names ------------------===//
+//===- paths_test.cpp - modules and parameters that a path names ----------===//
 
 #include "test/unit/frontend/models.h"
 
@@ -55,7 +55,7 @@ TEST(BindPaths, PatternsNameAllThatTheyMatch) {
 }
 
 TEST(BindPaths, AListOfModulesThatNeverRanMayBeNamed) {
-  // The outline has no module `model.layers`; what lies below it is there.
+  // The outline has no module `model.layers`, but it has modules below that path.
   Named found = named(llama(2), "model.layers");
   EXPECT_TRUE(found.modules.empty());
   EXPECT_EQ(found.parameters.size(), 18u);
@@ -85,7 +85,7 @@ TEST(BindPaths, EveryAlternativeMatchesSomething) {
   EXPECT_THAT(outcome.text, testing::HasSubstr("help: did you mean 'lm_head'?"));
 }
 
-/// What is said of `freeze PATH`.
+/// The diagnostics for `freeze PATH`.
 std::string saidOfPath(const std::string &path) {
   return bindTo(llama(1), "plan p {\nmesh tp = 3\nrest: replicate\nfreeze " + path + "\n}\n").text;
 }

@@ -12,7 +12,7 @@ using testing::Optional;
 
 namespace {
 
-/// Entries of a plan on dp = 2, cp = 2, tp = 3; `let n = 4` is there.
+/// Entries of a plan on dp = 2, cp = 2, tp = 3; `let n = 4` is defined.
 class BindStyles : public test::BindContext {
 protected:
   EntryStyles bind(const std::string &clauses) {
@@ -29,7 +29,7 @@ protected:
     EXPECT_EQ(result.styles.size(), 1u) << clause;
     return result.styles.at(0);
   }
-  /// What is wrong with the clauses, without places, and what helps.
+  /// The errors in the clauses, without locations, and their helps.
   std::vector<std::string> faults(const std::string &clauses) {
     size_t before = diagnostics.all().size();
     bind(clauses);
@@ -101,7 +101,7 @@ TEST_F(BindStyles, StylesOfOneEntryShareNoAxis) {
   ASSERT_EQ(both.styles.size(), 2u);
   EXPECT_THAT(both.styles[0].axes, ElementsAre(2));
   EXPECT_THAT(both.styles[1].axes, ElementsAre(0, 1));
-  // Borders and parameters are other tensors.
+  // Borders and parameters are different tensors.
   right("colwise tp, output split 0 over tp, input [_ over tp], parameter { w: split 0 over tp }");
   EXPECT_THAT(faults("colwise tp, rowwise (dp, tp)"), testing::Contains("axis 'tp' is used twice"));
 }
@@ -166,7 +166,7 @@ TEST_F(BindStyles, EachSideAndNumberHasOneLayout) {
 }
 
 TEST_F(BindStyles, AParameterHasOneLayout) {
-  for (const char *other : {"replicate", "split 0 over tp"}) // the same twice is a slip, too
+  for (const char *other : {"replicate", "split 0 over tp"}) // repeating a style is an error, too
     EXPECT_THAT(faults(std::string("colwise cp, parameter { w: split 0 over tp; b: replicate; w: ") + other + " }"),
                 ElementsAre("parameter 'w' has two layouts"));
   EXPECT_THAT(faults("parameter { w: replicate }, parameter { w: replicate }"),

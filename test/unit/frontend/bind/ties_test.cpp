@@ -19,7 +19,7 @@ protected:
     model.parameters = {{{{0, "w"}, {1, "v"}}, {0, 2}, {4, 4}}, {{{3, "w"}}, {3}, {4, 4}}};
   }
 
-  /// What is said of ties under these entries, without `help`.
+  /// The diagnostics about ties with these entries, without `help`.
   std::vector<std::string> check(const std::string &entries) {
     diagnostics = Diagnostics(sources);
     readPlan("mesh dp = 2, tp = 3\n" + entries);
@@ -44,19 +44,19 @@ TEST_F(Ties, PlacementsThatAgree) {
   const char *cases[] = {
       "rest: replicate",
       "a: rowwise tp\nrest: replicate",
-      // Which dim a style splits depends on the operator; only the axes can be compared.
+      // The operator decides which dim a style shards; only the axes can be compared.
       "a: rowwise tp\nb: colwise tp\nrest: replicate",
       "a: rowwise (dp, tp)\nb: colwise (tp, dp)\nrest: replicate",
       "a: rowwise tp, colwise dp\nc: colwise (tp, dp)\nrest: replicate",
-      // A sequence keeps its weight whole.
+      // A sequence replicates its weight.
       "a: sequence tp\nb: replicate\nrest: replicate",
       "a: sequence tp\nb: sequence dp\nrest: replicate",
       "a: rowwise tp, sequence dp\nb: colwise tp\nrest: replicate",
-      // A parameter that has a style itself takes none from the modules that hold it.
+      // A parameter with a style of its own ignores those of the modules that hold it.
       "a.w: rowwise tp\nrest: replicate",
       "a.w: rowwise tp\nb.v: colwise tp\nrest: replicate",
       "a.w: rowwise tp\nb: colwise tp\nrest: replicate",
-      // A border is no placement.
+      // A border does not place parameters.
       "a: rowwise tp\nb: output replicate\nc: input replicate\nrest: replicate",
   };
   for (const char *entries : cases)
@@ -135,18 +135,18 @@ TEST_F(Ties, LayoutsOfTheParameterAgreeDimByDim) {
 }
 
 TEST_F(Ties, TheStyleIsShownWhereItStands) {
-  // The layout at the border is an entry of its own and places nothing.
+  // The layout at the border is a separate entry and places no parameter.
   EXPECT_THAT(
       check("a: rowwise tp\nb: colwise dp\nb: output replicate\nrest: replicate"),
       ElementsAre("4: " + tied + "'colwise dp' of 'b' splits it over dp", "3: 'rowwise tp' of 'a' splits it over tp"));
-  // `rest` takes b for a parameter that no entry places.
+  // `rest` applies to b because no entry places one of its parameters.
   model.parameters.push_back({{{1, "bias"}}, {1}, {4}});
   EXPECT_THAT(
       check("a: rowwise tp\nb: output replicate\nrest: replicate"),
       ElementsAre("5: " + tied + "'replicate' of 'b' keeps it whole", "3: 'rowwise tp' of 'a' splits it over tp"));
 }
 
-/// As of a parametrization, which reads what the module above it owns.
+/// As with a parametrization, which reads a parameter that the module above it owns.
 TEST_F(Ties, AnotherModuleReadsTheParameter) {
   model.parameters[1].readers = {2, 3};
   help = "the module that owns a parameter and those that read it give it one placement; write 'c: rowwise tp', too";

@@ -11,7 +11,7 @@ using testing::ElementsAre;
 
 namespace {
 
-/// With a fault, the plan is wrong, and what is said holds the fault.
+/// If a fault is given, the plan is invalid, and the diagnostics contain the fault.
 BoundPlan boundWithFault(const ModelOutline &model, const std::string &body, const std::string &fault = "") {
   Outcome outcome = bindTo(model, "plan p {\n  mesh dp = 2, tp = 3\n" + body + "\n rest: replicate\n}\n");
   if (fault.empty())
@@ -105,7 +105,7 @@ TEST(BindValues, OneStatementDeclaresSeveralValues) {
 }
 
 TEST(BindValues, SymbolsAndNamesAreLearntOfEachOtherInAnyOrder) {
-  // s1 has the extent of `seq`, which another symbol gives it, which a third value gives that symbol.
+  // s1 has the extent of `seq`, which comes from another symbol, whose extent comes from a third value.
   ModelOutline model = llama(1);
   model.inputs = {{"a", {{0, "s1"}}}, {"b", {{0, "s2"}, {0, "s1"}}}, {"c", {{0, "s2"}}}};
   BoundPlan plan = boundWithFault(model, "input a: [seq]\ninput b: [long, _]\ninput c: [long = 12]\n", "has no extent");
@@ -122,7 +122,7 @@ TEST(BindValues, AnOutputMayHaveAnUnknownExtent) {
   BoundPlan plan = boundWithFault(model, "output logits: [_ over dp, _, _]");
   EXPECT_EQ(plan.outputs.at(0).dims.at(0).extent, 0);
   EXPECT_EQ(plan.outputs[0].dims.at(1).extent, 8);
-  // An output says nothing of a symbol that an input needs.
+  // An output does not determine a symbol that an input needs.
   model.inputs[0].dims[0] = {0, "u0"};
   boundWithFault(model, "output logits: [_ over dp, _, _]", "dim 0 of input 'input_ids' has no extent: it is 'u0'");
 }

@@ -90,7 +90,7 @@ TEST(Lines, OnePartIsNeverBroken) {
 TEST(Lines, ALineCommentBreaksTheLine) {
   Line line = {1, false, "", {{"input a, // of a", true}, {"b:"}, {"[c]"}}, ""};
   EXPECT_EQ(render({line}), "  input a, // of a\n      b: [c]\n");
-  line.parts[2].mustBreak = true; // behind the last part there is nothing to break
+  line.parts[2].mustBreak = true; // after the last part there is nothing to break
   EXPECT_EQ(render({line}), "  input a, // of a\n      b: [c]\n");
 }
 

@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// How many statements of each kind there are, in the order of Syntax.
+/// The number of statements of each kind, in the order of Syntax.
 std::vector<size_t> counts(const Syntax &syntax) {
   return {syntax.models.size(), syntax.meshes.size(),       syntax.lets.size(),       syntax.values.size(),
           syntax.losses.size(), syntax.microbatches.size(), syntax.entries.size(),    syntax.blocks.size(),
@@ -105,7 +105,7 @@ TEST(BuildStatements, ALossMayBePerUnit) {
   EXPECT_EQ(syntax.losses[0].unit->range, (SourceRange{0, 2, 15, 20}));
   EXPECT_EQ(syntax.losses[0].range, (SourceRange{0, 2, 1, 20}));
   EXPECT_EQ(parseStatements("loss 0 per sequence").losses.at(0).unit->text, "sequence");
-  // The word names outputs and axes too.
+  // The word may also name outputs and axes.
   EXPECT_EQ(parseStatements("loss per").losses.at(0).output.text, "per");
   EXPECT_FALSE(parseStatements("loss per").losses.at(0).unit);
   EXPECT_EQ(parseStatements("loss per per token").losses.at(0).output.text, "per");

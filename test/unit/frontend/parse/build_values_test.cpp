@@ -19,7 +19,7 @@ Expression readExpression(const std::string &text) {
   return outcome.syntax ? outcome.syntax->lets.at(0).value : Expression();
 }
 
-/// The first line of what is wrong with it.
+/// The first line of its error.
 std::string fault(const std::string &text) {
   std::string all = parse("plan p {\nlet x = " + text + "\n}\n").text;
   return all.substr(0, all.find('\n'));
@@ -63,14 +63,14 @@ Drawn draw(std::mt19937 &random, int depth) {
   bool isSum = kind < 5;
   const char *op = isSum ? (random() % 2 ? " + " : " - ") : (random() % 2 ? " * " : " / ");
   Drawn left = draw(random, depth - 1), right = draw(random, depth - 1);
-  // The left side may bind as tightly, the right side must bind more tightly.
+  // The left operand may bind as tightly as the operator, the right one must bind more tightly.
   int own = isSum ? 1 : 2;
   std::string leftText = left.binding < own ? "(" + left.text + ")" : left.text;
   std::string rightText = right.binding <= own ? "(" + right.text + ")" : right.text;
   return {leftText + op + rightText, own};
 }
 
-/// The value of a text by the usual rules.
+/// The value of a text by the usual rules of precedence.
 class Reference {
 public:
   explicit Reference(const std::string &text) : text(text) {}
@@ -123,7 +123,7 @@ TEST(BuildValues, ExpressionsBindAsUsual) {
     Drawn drawn = draw(random, 4);
     Expression expression = readExpression(drawn.text);
     EXPECT_EQ(valueOf(expression), Reference(drawn.text).sum()) << drawn.text;
-    // A text in parentheses is that of what is inside.
+    // The text of an expression in parentheses is that of its content.
     EXPECT_EQ(readExpression("(" + drawn.text + ")").text, expression.text) << drawn.text;
   }
 }

@@ -1,4 +1,4 @@
-//===- error_strategy_test.cpp - what is read behind a syntax error -------===//
+//===- error_strategy_test.cpp - recovery after a syntax error ------------===//
 
 #include "compiler/frontend/parse/error_strategy.h"
 #include "compiler/frontend/parse/tokens.h"
@@ -115,7 +115,7 @@ TEST_F(ErrorStrategy, AWordThatIsAlmostAStatementIsNamed) {
 }
 
 TEST_F(ErrorStrategy, ABlockWithoutAnEndIsReportedOnce) {
-  for (const char *end : {"", "\n", " // why\n\n"}) { // wherever the file ends
+  for (const char *end : {"", "\n", " // why\n\n"}) { // at any end of the file
     EXPECT_THAT(errors("m {\na: replicate", end), ElementsAre(testing::EndsWith("expected '}', found end of file")));
     EXPECT_EQ(notes, (std::vector<std::string>{"1:3 this block is not closed"}));
     EXPECT_THAT(errors("m {\na: replicate\n}\ndata dp { bucket 1", end),

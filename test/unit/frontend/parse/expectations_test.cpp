@@ -1,4 +1,4 @@
-//===- expectations_test.cpp - what a syntax error says -------------------===//
+//===- expectations_test.cpp - expected tokens in syntax errors -----------===//
 
 #include "compiler/frontend/parse/expectations.h"
 #include "compiler/frontend/parse/tokens.h"
@@ -16,7 +16,7 @@ using grammar::PlanParser;
 
 namespace {
 
-/// A plan that is right, and the rules that its text was read by.
+/// A valid plan, and the grammar rules that matched its text.
 class Expectations : public testing::Test {
 protected:
   void read(const std::string &text) {
@@ -31,7 +31,7 @@ protected:
   /// The first context of a rule, in the order of the text.
   const antlr4::RuleContext *first(size_t rule) { return firstBelow(plan, rule); }
 
-  /// The tokens of these texts, as they stand in the grammar: `'over'`, or the names of classes: `NAME`.
+  /// The tokens with these texts, spelled as in the grammar: `'over'`, or the names of classes: `NAME`.
   std::string expected(std::initializer_list<const char *> names) {
     if (!parser)
       read("plan p { }");
@@ -67,7 +67,7 @@ private:
   PlanParser::PlanContext *plan = nullptr;
 };
 
-/// One statement for each word that begins one.
+/// One statement for each keyword that starts one.
 const std::pair<const char *, const char *> examples[] = {
     {"model", "model \"m.pt2\""},
     {"mesh", "mesh dp = 2, tp = 3"},
@@ -104,7 +104,7 @@ TEST_F(Expectations, ATokenIsItsTextOrAnEnd) {
   std::vector<std::string> described;
   for (const Token *token : tokens->stream().getTokens())
     described.push_back(describeToken(*token));
-  // The end of a statement before a brace that closes is not in the text: it is shown as the brace.
+  // The end of a statement before a closing brace is not in the text: the brace is shown instead.
   EXPECT_THAT(described, testing::ElementsAre("'m'", "'{'", "end of line", "'a.*'", "'64MiB'", "'\"s\"'", "'}'", "'}'",
                                               "end of file"));
 }
@@ -137,7 +137,7 @@ TEST_F(Expectations, WhatGoesWithoutSayingIsLeftOut) {
   EXPECT_EQ(expected({"STAR", "STRING"}), "'*' or a string");
   EXPECT_EQ(expected({"MINUS", "NUMBER"}), "a number");
   EXPECT_EQ(expected({"MINUS"}), "'-'");
-  // Between plans, empty lines may stand anywhere.
+  // Between plans, empty lines may occur anywhere.
   EXPECT_EQ(expected({"EOF", "NEWLINE", "SEMICOLON"}), "end of file");
   EXPECT_EQ(expected({"'plan'", "NEWLINE", "SEMICOLON"}), "'plan'");
 }

@@ -1,4 +1,4 @@
-//===- parse_statements.h - statements without their plan --------*- C++ -*-===//
+//===- parse_statements.h - statements without their plan -------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_FRONTEND_PARSE_PARSE_STATEMENTS_H
 #define MESHPLAN_TEST_UNIT_FRONTEND_PARSE_PARSE_STATEMENTS_H
@@ -9,8 +9,8 @@
 
 namespace meshplan::test {
 
-/// What these statements of a plan, the first of which is in line 2, are parsed to. A failure of the test if one is
-/// wrong.
+/// The syntax of these statements of a plan, the first of which is in line 2. The test fails if one of them is
+/// invalid.
 inline Syntax parseStatements(const std::string &body) {
   Outcome outcome = parse("plan p {\n" + body + "\n}\n");
   EXPECT_EQ(outcome.text, "") << body;

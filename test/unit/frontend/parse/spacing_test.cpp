@@ -14,7 +14,7 @@ class TokensOf {
 public:
   explicit TokensOf(const std::string &text) : input(text), lexer(&input), stream(&lexer) { stream.fill(); }
 
-  /// All but the end of the file.
+  /// All tokens except for the end of the file.
   std::vector<antlr4::Token *> all() {
     std::vector<antlr4::Token *> result = stream.getTokens();
     result.pop_back();
@@ -43,7 +43,7 @@ TEST(Spacing, CanonicalTextOfOneToken) {
   const Case cases[] = {
       {"word", "word"},
       {"1e-4", "1e-4"},
-      {"\"a  ,b\"", "\"a  ,b\""}, // a string is as it is
+      {"\"a  ,b\"", "\"a  ,b\""}, // a string is unchanged
       {"64MiB", "64 MiB"},
       {"1.5s", "1.5 s"},
       {"250us", "250 us"},
@@ -85,7 +85,7 @@ TEST(Spacing, AMinusBeforeANumberIsASignOrNot) {
       {"a-b", "a - b"}, // no space at all: it subtracts
       {"a - b", "a - b"},
       {"a- b", "a - b"},
-      {"a -b", "a -b"}, // behind a space and before a number: its sign, as in `eps -1e-8`
+      {"a -b", "a -b"}, // after a space and before a number: its sign, as in `eps -1e-8`
       {"eps -1e-8", "eps -1e-8"},
       {"eps - 1e-8", "eps - 1e-8"},
       {"-1", "-1"},

@@ -1,4 +1,4 @@
-//===- tokens_test.cpp - where statements end, and what is no token -------===//
+//===- tokens_test.cpp - ends of statements, and invalid tokens -----------===//
 
 #include "compiler/frontend/parse/tokens.h"
 
@@ -9,8 +9,8 @@ using grammar::PlanLexer;
 
 namespace {
 
-/// The tokens that the parser sees, with `;` for what ends a statement (`;}` if it is implied by a brace) and a space
-/// between others; or what is wrong.
+/// The tokens that the parser sees, with `;` for the end of a statement (`;}` if a brace implies it) and a space
+/// between others; or the error.
 std::string readAll(const std::string &text) {
   Sources sources;
   Diagnostics diagnostics(sources);

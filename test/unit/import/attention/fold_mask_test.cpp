@@ -9,12 +9,12 @@ using namespace meshplan::indexing;
 
 namespace {
 
-/// Scores of 2 samples, 3 heads, 4 queries and 5 keys. `row` is the positions of the queries as a column, `key` those
+/// Scores of 2 samples, 3 heads, 4 queries and 5 keys. `row` has the positions of the queries as a column, `key` those
 /// of the keys.
 class FoldMask : public ProgramText {
 protected:
-  /// Folds the mask %m, which the lines make, for an attention behind it, and checks that a query sees a key by the
-  /// folded form where it does by the mask. Returns "causal window keys mask" for what the form has.
+  /// Folds the mask %m of the lines for an attention after it, and checks that a query sees a key by the folded form
+  /// exactly if it does by the mask. Returns "causal window keys mask" for the parts of the form.
   std::string fold(std::vector<std::string> lines, llvm::StringRef arguments = "", ScoreShape scores = {2, 3, 4, 5}) {
     std::vector<std::string> all = {
         "key = aten.arange.default() {end = 5} : 5xi64", "query = aten.arange.default() {end = 4} : 4xi64",
@@ -46,7 +46,7 @@ protected:
                                    : "mask");
   }
 
-  /// Whether a mask, which broadcasts to `at`, sees the key. Tensors that are not known have some elements.
+  /// Whether a mask, which broadcasts to `at`, sees the key. Unknown tensors have arbitrary elements.
   static bool isSeen(IndexFunctions &functions, mlir::Value mask, llvm::ArrayRef<int64_t> at) {
     auto type = mlir::cast<mlir::RankedTensorType>(mask.getType());
     Indices indices;
@@ -168,7 +168,7 @@ TEST_F(FoldMask, WhatIsAddedHidesIfItIsInfinite) {
 }
 
 TEST_F(FoldMask, TheLowestNumberHidesOnlyBesideAKeyThatIsSeen) {
-  // Where a row has nothing else, the softmax spreads evenly over it.
+  // If a row has no other scores, the softmax is uniform over it.
   constexpr char lowest[] = ") {condition = #base.operand<0>, self = 0.0, other = -3.4028234663852886e+38} : ";
   EXPECT_EQ(fold({std::string("m = aten.where.Scalar(p: 2x1x1x5xi1") + lowest + "2x1x1x5xf32"}, "p: 2x1x1x5xi1"),
             "- 0 - itself");
@@ -177,7 +177,7 @@ TEST_F(FoldMask, TheLowestNumberHidesOnlyBesideAKeyThatIsSeen) {
 }
 
 TEST_F(FoldMask, ABooleanThatIsAddedIsNoMask) {
-  // It adds 1 where it holds, and hides nothing.
+  // It adds 1 where it is true, and hides nothing.
   read("p: 2x1x1x5xi1",
        {"z = aten.full.default() {size = [4, 5], fill_value = 0xFFF0000000000000 : f64, dtype = f32} : 4x5xf32",
         "d = aten.triu.default(z: 4x5xf32) {self = #base.operand<0>, diagonal = 1} : 4x5xf32",
@@ -190,7 +190,7 @@ TEST_F(FoldMask, ABooleanThatIsAddedIsNoMask) {
 }
 
 TEST_F(FoldMask, WhatIsAddedSeveralTimesStays) {
-  // The bias counts twice beside the mask: it alone would count once.
+  // The bias is added twice beside the mask: folded, it would be added once.
   for (llvm::StringRef alpha : {"1", "2"}) {
     read("b: 2x3x1x5xf32",
          {"z = aten.full.default() {size = [4, 5], fill_value = 0xFFF0000000000000 : f64, dtype = f32} : 4x5xf32",

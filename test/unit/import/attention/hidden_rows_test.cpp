@@ -11,8 +11,8 @@ namespace {
 
 constexpr double lowest = -3.4028234663852886e+38;
 
-/// Two samples, three heads, 5 queries and 5 keys. The arguments are a mask of each kind; %later and %earlier are the
-/// keys behind a query, and before it.
+/// Two samples, three heads, 5 queries and 5 keys. The arguments are a mask of each kind; %later and %earlier select
+/// the keys after a query, and before it.
 class HiddenRowsTest : public ProgramText {
 protected:
   void SetUp() override {
@@ -31,7 +31,7 @@ protected:
     later = op(2)->getResult(0), seen = op(3)->getResult(0), mask = op(5)->getResult(0), padded = op(6)->getResult(0);
   }
 
-  /// A step of the kind with a tensor, at the number.
+  /// A step of this kind with a tensor and a value.
   ScoreStep step(ScoreStep::Kind kind, mlir::Value tensor, double number = lowest) {
     return {kind, tensor, Float32Type::get(tensor.getContext()), number};
   }

@@ -1,4 +1,4 @@
-//===- repeated_heads_test.cpp - keys and values that are repeated --------===//
+//===- repeated_heads_test.cpp - repeated keys and values -----------------===//
 
 #include "compiler/transforms/import/attention/repeated_heads.h"
 #include "test/unit/import/program_text.h"
@@ -10,7 +10,7 @@ namespace {
 /// Two samples, 2 key heads, 5 positions, 4 features; six heads after the repetition.
 class RepeatedHeads : public ProgramText {
 protected:
-  /// Where the heads of the last value of the program come from: "argument groups", and "second" for that layout.
+  /// The source of the heads of the program's last value: "argument groups", and "second" for that layout.
   std::string source(std::vector<std::string> lines, llvm::StringRef arguments = "x: 2x2x5x4xf32") {
     read(arguments, lines);
     indexing::ExprBuilder builder;
@@ -64,7 +64,7 @@ TEST_F(RepeatedHeads, TheFewestHeadsOfAChainCount) {
 }
 
 TEST_F(RepeatedHeads, HeadsInAnotherOrderAreNotRepeated) {
-  // repeat gives heads 0 1 0 1 0 1: neighbours are not of one group.
+  // repeat gives heads 0 1 0 1 0 1: neighbours belong to different groups.
   EXPECT_EQ(source({"a = aten.repeat.default(x: 2x2x5x4xf32) {self = #base.operand<0>, repeats = [1, 3, 1, 1]} : "
                     "2x6x5x4xf32"}),
             "itself 6");

@@ -1,4 +1,4 @@
-//===- written_attention_test.cpp - attention written out -----------------===//
+//===- written_attention_test.cpp - attention as single operators ---------===//
 
 #include "compiler/transforms/import/attention/written_attention.h"
 #include "test/unit/import/program_text.h"
@@ -9,11 +9,11 @@ using namespace mlir;
 
 namespace {
 
-/// Two samples, three heads, 4 queries and 5 keys. The programs are written from the product to the softmax, then the
-/// product with the values.
+/// Two samples, three heads, 4 queries and 5 keys. The programs consist of the steps from the product to the softmax,
+/// then the product with the values.
 class WrittenAttentionTest : public ProgramText {
 protected:
-  /// Reads the attention whose scores are `steps` of the product %p; the last of them makes %s.
+  /// Recognizes the attention whose scores are `steps` on the product %p; the last step computes %s.
   std::optional<WrittenAttention> readSteps(std::vector<std::string> steps, StringRef softmaxDim = "-1") {
     std::vector<std::string> lines = {
         "p = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
@@ -111,7 +111,7 @@ TEST_F(WrittenAttentionTest, TheScoresAreOnEitherSideOfASum) {
 }
 
 TEST_F(WrittenAttentionTest, AMaskThatIsScaledWithTheScoresIsNotRead) {
-  // 0.5 * (p + m) is not 0.5 * p + m, whichever side the scores are on.
+  // 0.5 * (p + m) is not 0.5 * p + m, in either order of the operands.
   EXPECT_FALSE(readSteps({added("a", "p", "m"), scaled("s", "a", "0.5")}));
   EXPECT_FALSE(readSteps({added("a", "m", "p"), scaled("s", "a", "0.5")}));
   EXPECT_FALSE(readSteps({added("a", "m", "p"), tanh("s", "a")}));
@@ -129,13 +129,13 @@ TEST_F(WrittenAttentionTest, SumsOfMasksOnBothSides) {
   EXPECT_EQ(found->scale, 0.5);
 }
 
-/// softcap * tanh(scale * x / softcap), for what has been read.
+/// softcap * tanh(scale * x / softcap), for a recognized attention.
 double capped(const WrittenAttention &attention, double x) {
   return attention.softcap * std::tanh(attention.scale * x / attention.softcap);
 }
 
 TEST_F(WrittenAttentionTest, ACapIsWhatStandsAroundTheTanh) {
-  // Gemma: 50 * tanh(0.25 * x / 50); a tanh alone; and one that turns the sign around.
+  // Gemma: 50 * tanh(0.25 * x / 50); a tanh alone; and one that flips the sign.
   std::optional<WrittenAttention> gemma =
       readSteps({scaled("a", "p", "0.25"), scaled("b", "a", "50.0", "aten.div.Tensor"), tanh("c", "b"),
                  scaled("s", "c", "50.0")});
@@ -161,7 +161,7 @@ TEST_F(WrittenAttentionTest, TheSoftmaxIsOverTheKeys) {
 TEST_F(WrittenAttentionTest, OtherStepsAreNotRead) {
   for (StringRef target : {"aten.relu.default", "aten.neg.default", "custom.op.default"})
     EXPECT_FALSE(readSteps({("s = " + target + "(p: 2x3x4x5xf32) {self = #base.operand<0>} : 2x3x4x5xf32").str()}));
-  // What moves scores may bring them to other queries.
+  // A call that moves scores may move them to other queries.
   EXPECT_FALSE(readSteps({"s = aten.transpose.int(p: 2x3x4x5xf32) {self = #base.operand<0>, dim0 = 0, dim1 = 0} : "
                           "2x3x4x5xf32"}));
 }
@@ -190,7 +190,7 @@ TEST_F(WrittenAttentionTest, ProbabilitiesThatAreReadElsewhereAreKept) {
 }
 
 TEST_F(WrittenAttentionTest, AProductThatBroadcastsIsNone) {
-  // One key head for all: the operands have no batch and heads of their own.
+  // One key head for all: the operands do not have a batch and heads of their own.
   read("q: 2x3x4x8xf32; k: 1x1x8x5xf32; v: 2x3x5x6xf32",
        {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 1x1x8x5xf32) {self = #base.operand<0>, other = #base.operand<1>} : "
         "2x3x4x5xf32",
@@ -202,7 +202,7 @@ TEST_F(WrittenAttentionTest, AProductThatBroadcastsIsNone) {
 }
 
 TEST_F(WrittenAttentionTest, AProductWithAVectorIsNone) {
-  // One number for each key in place of values, then one number for each query.
+  // A scalar per key instead of values, and so a scalar per query.
   constexpr char softmax[] = "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #base.operand<0>, dim = -1} : 2x3x4x5xf32";
   read("q: 2x3x4x8xf32; k: 2x3x8x5xf32; v: 5xf32",
        {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #base.operand<0>, other = #base.operand<1>} : "

@@ -1,4 +1,4 @@
-//===- policies_test.cpp - how PyTorch's autocast treats operators --------===//
+//===- policies_test.cpp - PyTorch's autocast rules for operators ---------===//
 
 #include "compiler/transforms/import/autocast/policies.h"
 #include "test/unit/sharding/parsed_call.h"

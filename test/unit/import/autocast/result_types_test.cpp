@@ -1,7 +1,6 @@
-//===- result_types_test.cpp - what operators make of other types ---------===//
+//===- result_types_test.cpp - result types of operators ------------------===//
 //
-// The cases are PyTorch's: torch.result_type, and what operators that read only
-// the first operand give.
+// The cases are PyTorch's: torch.result_type, and results of operators that read only the first operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +16,7 @@ constexpr char both[] = "{self = #base.operand<0>, other = #base.operand<1>}";
 
 class ResultTypes : public CallTest {
 protected:
-  /// The type of a result; `types` has what the archive says of results, and new types of operands.
+  /// The type of a result; `types` has the result types of the archive, and new types of operands.
   std::string type(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types, unsigned result = 0) {
     return print(mlir::TypeAttr::get(resultTypeOf(parse(target, args, types), result)));
   }

@@ -1,4 +1,4 @@
-//===- lookup_test.cpp - what self[indices] reads -------------------------===//
+//===- lookup_test.cpp - elements that self[indices] reads ----------------===//
 
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "compiler/transforms/import/index_functions/lookup.h"
@@ -79,7 +79,7 @@ TEST_F(LookupTest, IndicesCountFromTheFrontOrTheEndOrNotAtAll) {
 }
 
 TEST_F(LookupTest, ReadsTheSameElementsAsPyTorch) {
-  // self[:, i, :, j] of a tensor of 3 x 4 x 5 x 6 with i = 3 - d, j = 2 * d: the dim of the indices stands in front.
+  // self[:, i, :, j] of a tensor of 3 x 4 x 5 x 6 with i = 3 - d, j = 2 * d: the dim of the indices comes first.
   read("", {"n = aten.arange.default() {end = 3} : 3xi64",
             "i = aten.rsub.Scalar(n: 3xi64) {self = #base.operand<0>, other = 3} : 3xi64",
             "j = aten.mul.Tensor(n: 3xi64) {self = #base.operand<0>, other = 2} : 3xi64",

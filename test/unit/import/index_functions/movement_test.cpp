@@ -1,4 +1,4 @@
-//===- movement_test.cpp - where moved elements come from -----------------===//
+//===- movement_test.cpp - sources of moved elements ----------------------===//
 
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "test/unit/import/program_text.h"
@@ -13,7 +13,7 @@ namespace {
 
 class MovementTest : public ProgramText {
 protected:
-  /// The elements of the operand, counted row-major, that the result is made of; nothing if that is not understood.
+  /// The row-major indices of the operand's elements in the result; nothing if the operator is not recognized.
   std::optional<std::vector<int64_t>> elementsOf(mlir::Value value) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
     ExprBuilder builder;
@@ -36,7 +36,7 @@ protected:
     return elements;
   }
 
-  /// The same of `target` on x, a tensor of `type`; x is also read as `other`.
+  /// The same for `target` on x, a tensor of `type`; x is also the argument `other`.
   std::optional<std::vector<int64_t>> elementsOf(const std::string &target, const std::string &args,
                                                  const std::string &type, const std::string &result) {
     read("x: " + type, {"y = " + target + "(x: " + type + ") {self = #base.operand<0>" + (args.empty() ? "" : ", ") +
@@ -58,7 +58,7 @@ TEST_F(MovementTest, ElementsComeFromWhereTheOperatorTakesThem) {
       {"aten.repeat.default", "repeats = [2]", "3xf32", "6xf32", {0, 1, 2, 0, 1, 2}},
       {"aten.repeat_interleave.self_int", "repeats = 2, dim = 0", "3xf32", "6xf32", {0, 0, 1, 1, 2, 2}},
       {"aten.repeat_interleave.self_int", "repeats = 2, dim = -1", "2x2xf32", "2x4xf32", {0, 0, 1, 1, 2, 2, 3, 3}},
-      // From the front, from the end, and from beyond one of them.
+      // From the start, from the end, and beyond one of them.
       {"aten.slice.Tensor", "dim = 0, start = 1", "4xf32", "3xf32", {1, 2, 3}},
       {"aten.slice.Tensor", "dim = 0, start = -2", "4xf32", "2xf32", {2, 3}},
       {"aten.slice.Tensor", "dim = 0, start = -9, end = 2", "4xf32", "2xf32", {0, 1}},
@@ -71,7 +71,7 @@ TEST_F(MovementTest, ElementsComeFromWhereTheOperatorTakesThem) {
       {"aten.permute.default", "dims = [-1, 0, 1]", "1x2x3xf32", "3x1x2xf32", {0, 3, 1, 4, 2, 5}},
       {"aten.transpose.int", "dim0 = 0, dim1 = -1", "2x1x3xf32", "3x1x2xf32", {0, 3, 1, 4, 2, 5}},
       {"aten.t.default", "", "2x3xf32", "3x2xf32", {0, 3, 1, 4, 2, 5}},
-      // A vector has nothing to turn.
+      // A vector has nothing to transpose.
       {"aten.t.default", "", "3xf32", "3xf32", {0, 1, 2}},
   };
   for (const auto &each : cases)
@@ -83,7 +83,7 @@ TEST_F(MovementTest, WhatAnArchiveMakesUpIsNotUnderstood) {
   struct {
     const char *target, *args, *type, *result;
   } cases[] = {
-      // The number changes with the type, so that it is no element of x.
+      // The value changes with the type, so it is not an element of x.
       {"aten.to.dtype", "dtype = i64", "3xf32", "3xi64"},
       {"aten._to_copy.default", "dtype = i32", "3xi64", "3xi32"},
       {"aten.clone.default", "", "3xf32", "4xf32"},

@@ -1,4 +1,4 @@
-//===- pointwise_test.cpp - operators against numbers, element by element -===//
+//===- pointwise_test.cpp - operators, element by element -----------------===//
 
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "test/unit/import/program_text.h"
@@ -10,7 +10,7 @@ using namespace meshplan::indexing;
 
 namespace {
 
-/// `n` is the numbers 0 to 6, `s` is n - 3, both int64; `p` is n < 4 and `q` is n > 1.
+/// `n` has the values 0 to 6, `s` is n - 3, both int64; `p` is n < 4 and `q` is n > 1.
 class Pointwise : public ProgramText {
 protected:
   void readLines(std::vector<std::string> lines, llvm::StringRef arguments = "") {
@@ -22,7 +22,7 @@ protected:
     read(arguments, all);
   }
 
-  /// The seven elements of the last value; empty if it is not understood.
+  /// The seven elements of the last value; empty if it is not recognized.
   std::vector<int64_t> elements(const std::string &line, llvm::StringRef arguments = "") {
     readLines({line}, arguments);
     IndexFunctions functions;
@@ -127,7 +127,7 @@ TEST_F(Pointwise, LogicOfIntegersIsThatTheyAreNotZero) {
             computed([](int64_t n) { return n != 3 && n != 0; }));
   EXPECT_EQ(elements("r = aten.logical_not.default(s: 7xi64) {self = #base.operand<0>} : 7xi1"),
             computed([](int64_t n) { return n == 3; }));
-  // Bits of integers are something else.
+  // Bitwise operators on integers are not logical ones.
   EXPECT_EQ(elements(tensors("bitwise_and.Tensor", "s: 7xi64", "n: 7xi64", "7xi64")), std::vector<int64_t>());
   EXPECT_EQ(elements("r = aten.bitwise_not.default(s: 7xi64) {self = #base.operand<0>} : 7xi64"),
             std::vector<int64_t>());

@@ -1,4 +1,4 @@
-//===- real_bounds_test.cpp - intervals against numbers worked out by hand ===//
+//===- real_bounds_test.cpp - intervals against hand-computed bounds ------===//
 
 #include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "test/unit/import/program_text.h"
@@ -8,7 +8,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Programs end with the value that is bounded. `n` is the numbers 0 to 7 as f32.
+/// Programs end with the value whose bounds are computed. `n` has the values 0 to 7 as f32.
 class RealBounds : public ProgramText {
 protected:
   void readLines(std::vector<std::string> lines, llvm::StringRef arguments = "") {
@@ -63,7 +63,7 @@ TEST_F(RealBounds, ArithmeticOfIntervals) {
   EXPECT_EQ(bounds({unary("a", "aten.sub.Tensor", "n", ", other = 2.0, alpha = 3")}), "-6 1");
   EXPECT_EQ(bounds({unary("a", "aten.mul.Tensor", "n", ", other = -2.0")}), "-14 -0");
   EXPECT_EQ(bounds({unary("a", "aten.div.Scalar", "n", ", other = -2.0")}), "-3.5 -0");
-  // Of two intervals all corners count: [-3, 4] times [-3, 4].
+  // For the product of two intervals all corners count: [-3, 4] times [-3, 4].
   EXPECT_EQ(bounds({unary("a", "aten.add.Tensor", "n", ", other = -3.0"), binary("b", "aten.mul.Tensor", "a", "a")}),
             "-12 16");
   EXPECT_EQ(bounds({unary("a", "aten.add.Tensor", "n", ", other = -3.0"), binary("b", "aten.sub.Tensor", "n", "a")}),
@@ -122,7 +122,7 @@ TEST_F(RealBounds, NumbersBeyondTheTypeAreNotFinite) {
 }
 
 TEST_F(RealBounds, AreReachedOnAGrid) {
-  // (n - 3) * (n + 1) / 4 lies within the interval at each n; the interval is at most that of the corners.
+  // (n - 3) * (n + 1) / 4 is inside the interval at each n; the interval is at most that of the corners.
   std::vector<std::string> lines = {
       unary("a", "aten.sub.Tensor", "n", ", other = 3.0"), unary("b", "aten.add.Tensor", "n", ", other = 1.0"),
       binary("c", "aten.mul.Tensor", "a", "b"), unary("d", "aten.div.Tensor", "c", ", other = 4.0")};

@@ -1,4 +1,4 @@
-//===- sample_places_test.cpp - the samples that a tensor is made of ------===//
+//===- sample_places_test.cpp - the samples that a tensor contains --------===//
 
 #include "compiler/transforms/import/loss/sample_places.h"
 #include "test/unit/import/program_text.h"
@@ -12,8 +12,8 @@ class SamplePlaces : public ProgramText {
 protected:
   inline static const std::string labels = "t: 4x6xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"batch\", \"\"]}";
 
-  /// Where the samples of the last value of a program are: a stride, "none", or the operator behind which they are not
-  /// known.
+  /// The layout of the samples in the last value of a program: a stride, "none", or the operator after which it is
+  /// unknown.
   std::string places(std::vector<std::string> lines, llvm::StringRef arguments = labels) {
     read(arguments, lines);
     meshplan::SamplePlaces found = findSamples(last(), *countSamples(function().getBody().front()));
@@ -30,14 +30,14 @@ TEST_F(SamplePlaces, AViewKeepsThem) {
 }
 
 TEST_F(SamplePlaces, ShiftedLabels) {
-  // As models for text do: padded, sliced, viewed.
+  // As in models for text: padded, sliced, viewed.
   EXPECT_EQ(
       places({"a = aten.pad.default(t: 4x6xi64) {self = #base.operand<0>, pad = [0, 1], value = -100.0} : 4x7xi64",
               "b = aten.slice.Tensor(a: 4x7xi64) {self = #base.operand<0>, dim = 1, start = 1, end = 99} : 4x6xi64",
               "c = aten.contiguous.default(b: 4x6xi64) {self = #base.operand<0>} : 4x6xi64",
               "d = aten.view.default(c: 4x6xi64) {self = #base.operand<0>, size = [24]} : 24xi64"}),
       "6");
-  // Without the first, and no padding.
+  // Without the first position, and without padding.
   EXPECT_EQ(
       places({"a = aten.slice.Tensor(t: 4x6xi64) {self = #base.operand<0>, dim = 1, start = 1, end = 99} : 4x5xi64",
               "b = aten.view.default(a: 4x5xi64) {self = #base.operand<0>, size = [20]} : 20xi64"}),
@@ -62,7 +62,7 @@ TEST_F(SamplePlaces, LabelsThatAMaskHides) {
                     "c = aten.view.default(b: 4x6xi64) {self = #base.operand<0>, size = [24]} : 24xi64"},
                    both),
             "6");
-  // The samples of one beside the positions of the other.
+  // The samples of one operand are aligned with the positions of the other.
   EXPECT_EQ(places({"a = aten.transpose.int(m: 4x4xi64) {self = #base.operand<0>, dim0 = 0, dim1 = 1} : 4x4xi64",
                     "b = aten.add.Tensor(t: 4x4xi64, a: 4x4xi64) {self = #base.operand<0>, other = #base.operand<1>} : "
                     "4x4xi64"},
@@ -77,7 +77,7 @@ TEST_F(SamplePlaces, LabelsThatAreHiddenBehindAView) {
                     "c = aten.masked_fill.Scalar(a: 24xi64, b: 24xi1) {self = #base.operand<0>, mask = "
                     "#base.operand<1>, value = -100} : 24xi64"}),
             "6");
-  // The samples of one lie beside the positions of the other, in one dim.
+  // The samples of one operand are aligned with the positions of the other, in a single dim.
   const std::string both =
       "t: 4x4xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"batch\", \"\"]}; m: 4x4xi64 {plan.kind = "
       "#plan.kind<input>, plan.dims = [\"\", \"batch\"]}";
@@ -87,7 +87,7 @@ TEST_F(SamplePlaces, LabelsThatAreHiddenBehindAView) {
                     "16xi64"},
                    both),
             "aten.add.Tensor");
-  // Places are turned around, or another one's.
+  // Positions are reversed, shifted or mixed.
   EXPECT_EQ(places({view, "b = aten.flip.default(a: 24xi64) {self = #base.operand<0>, dims = [0]} : 24xi64"}),
             "aten.flip.default");
   EXPECT_EQ(places({view, "b = aten.roll.default(a: 24xi64) {self = #base.operand<0>, shifts = [1], dims = [0]} : "
@@ -105,7 +105,7 @@ TEST_F(SamplePlaces, OperatorsThatMixSamples) {
       "aten.slice.Tensor");
   EXPECT_EQ(places({"a = aten.sum.dim_IntList(t: 4x6xi64) {self = #base.operand<0>, dim = [0]} : 6xi64"}),
             "aten.sum.dim_IntList");
-  // One without a record.
+  // An operator without a record.
   EXPECT_EQ(places({"a = aten.unheard_of.default(t: 4x6xi64) {self = #base.operand<0>} : 4x6xi64"}),
             "aten.unheard_of.default");
 }
@@ -114,13 +114,13 @@ TEST_F(SamplePlaces, WhatHasNone) {
   EXPECT_EQ(places({"a = aten.view.default(u: 24xi64) {self = #base.operand<0>, size = [4, 6]} : 4x6xi64"},
                    labels + "; u: 24xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"\"]}"),
             "none");
-  // The shape alone is of samples.
+  // Only the shape comes from samples.
   EXPECT_EQ(
       places({"a = aten.view_as.default(u: 24xi64, t: 4x6xi64) {self = #base.operand<0>, other = #base.operand<1>} : "
               "4x6xi64"},
              labels + "; u: 24xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"\"]}"),
       "none");
-  // What is not read of the program does not matter.
+  // Calls that do not feed the value do not matter.
   EXPECT_EQ(places({"a = aten.flip.default(t: 4x6xi64) {self = #base.operand<0>, dims = [0]} : 4x6xi64",
                     "b = aten.view.default(t: 4x6xi64) {self = #base.operand<0>, size = [24]} : 24xi64"}),
             "6");

@@ -1,4 +1,4 @@
-//===- build_training_test.cpp - statements of training as ops ------------===//
+//===- build_training_test.cpp - training statements as ops ---------------===//
 
 #include "compiler/transforms/import/build_statements.h"
 #include "test/unit/import/bound_program.h"
@@ -13,7 +13,7 @@ using testing::Not;
 
 namespace {
 
-/// Modules a, b and c with a weight each, behind one another, and a loss; pod = 2, dp = 2, tp = 3.
+/// Consecutive modules a, b and c with a weight each, and a loss; pod = 2, dp = 2, tp = 3.
 class BuildTraining : public BoundProgram {
 protected:
   BuildTraining() {
@@ -54,7 +54,7 @@ protected:
     return found.empty() ? "none" : found.front();
   }
 
-  /// What a parameter says of its data statement: `data 0 unit 1 keep`.
+  /// The data statement of a parameter: `data 0 unit 1 keep`.
   std::string assigned(size_t parameter) {
     OpBuilder builder(&context);
     SmallVector<NamedAttribute> attributes;

@@ -1,4 +1,4 @@
-//===- print_diff_test.cpp - differences as people read them --------------===//
+//===- print_diff_test.cpp - differences as text --------------------------===//
 
 #include "compiler/report/diff/report_diff.h"
 #include "gtest/gtest.h"

@@ -38,7 +38,7 @@ TEST(CompareReports, GroupsLayersThatDifferAlike) {
   EXPECT_EQ(diff.parameters[0].layout.after, "[8 over tp, 4]");
   EXPECT_EQ(diff.parameters[0].rankBytes.before, 256);
   EXPECT_EQ(diff.parameters[0].rankBytes.after, 128);
-  // A single one keeps its number.
+  // A single layer keeps its number.
   EXPECT_EQ(diff.parameters[1].name, "h.1.down");
   EXPECT_EQ(diff.sameParameters, 1);
 }
@@ -133,7 +133,7 @@ TEST(CompareReports, CollectivesOverAnAxisThatOneMeshLacks) {
                     std::to_string(change.count.after) + " " + std::to_string(change.bytes.before) + " " +
                     std::to_string(change.bytes.after));
   EXPECT_THAT(texts, ElementsAre("dp all_reduce 3 0 30 0", "cp permute 0 5 0 50"));
-  // Over two axes one kind has two lines; fewer bytes of as many are a difference, too.
+  // A kind over two axes has two lines; the same count with fewer bytes is a difference, too.
   after.axes = {{"dp", 2, {{"all_reduce", 3, 29}}}, {"tp", 2, {{"all_reduce", 3, 30}, {"all_gather", 1, 10}}}};
   texts.clear();
   for (const CollectiveChange &change : compareReports(before, after).collectives)

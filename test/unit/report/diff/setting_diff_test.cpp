@@ -1,4 +1,4 @@
-//===- setting_diff_test.cpp - what two plans say of a step ---------------===//
+//===- setting_diff_test.cpp - settings of two plans ----------------------===//
 
 #include "compiler/report/diff/report_diff.h"
 #include "gmock/gmock.h"

@@ -1,4 +1,4 @@
-//===- describe_test.cpp - values in words --------------------------------===//
+//===- describe_test.cpp - descriptions of values -------------------------===//
 
 #include "compiler/report/explain/describe.h"
 #include "test/unit/report/explain/plan_module.h"
@@ -78,7 +78,7 @@ TEST_F(DescribeTest, Reshards) {
   EXPECT_EQ(scatter.steps[0].kind, "reduce_scatter");
   EXPECT_EQ(scatter.steps[0].bytes, 2 * 2 * 6 * 8 * 4 / 2); // a ring of two: half is sent, half received
   EXPECT_EQ(scatter.statement.text, "rowwise tp");
-  // The addends are the doing of `down`, their division that of the norm.
+  // `down` causes the addends, the norm their sharding.
   ASSERT_EQ(scatter.needs.size(), 1u);
   EXPECT_EQ(scatter.needs[0].text, "sequence tp");
   EXPECT_TRUE(describer.reshard(moves[0]).needs.empty());
@@ -118,7 +118,7 @@ func.func @forward(%x: !split {plan.kind = #plan.kind<input>, plan.names = ["x"]
 }
 
 TEST_F(DescribeTest, BytesOfEachKindOfStep) {
-  // A value of 4 x 8 floats between two ranks; of a permute all that a rank holds is sent and received.
+  // A value of 4 x 8 floats on two ranks; in a permute a rank sends and receives its whole shard.
   PlanModule steps(R"(
 !rows = tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
 !others = tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
@@ -144,6 +144,6 @@ func.func @forward(%x: !rows {plan.kind = #plan.kind<input>, plan.names = ["x"]}
     StepExplanation step = own.reshard(moves[index]).steps.front();
     texts.push_back(step.kind + " " + std::to_string(step.bytes));
   }
-  // Of 128 bytes: an exchange of halves of halves each way, twice the half each way, nothing, and the half each way.
+  // Of 128 bytes: all-to-all of halves of halves each way, twice the half each way, nothing, and the half each way.
   EXPECT_THAT(texts, ElementsAre("all_to_all 64", "all_reduce 256", "slice 0", "all_gather 128", "permute 128"));
 }

@@ -9,7 +9,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// Of the two layers: `norm` and `up` are in layer 0 only, `down` is in both.
+/// Two layers: `norm` and `up` are in layer 0 only, `down` is in both.
 class ExplainTest : public testing::Test {
 protected:
   ExplainTest() { sources.add("a.plan", "norm: sequence tp\nlay:  colwise tp\nlay:  rowwise tp\n\n\n\n\n\nx\n"); }
@@ -45,7 +45,7 @@ protected:
     return texts;
   }
 
-  /// "reduce_scatter layers.0.down x2", with the module that made what moves.
+  /// "reduce_scatter layers.0.down x2", with the module that computed the moved value.
   static std::vector<std::string> reshardsOf(const Explanation &explanation) {
     std::vector<std::string> texts;
     for (const ReshardExplanation &reshard : explanation.reshards)
@@ -135,7 +135,7 @@ TEST_F(ExplainTest, EqualLayersAreSaidOnce) {
 }
 
 TEST_F(ExplainTest, LayersOfTwoStatementsStayApart) {
-  // Layer 1 has a line of its own, with the same words.
+  // Layer 1 has its own line with the same words.
   std::string text = twoLayers;
   size_t at = text.rfind("\"a.plan\":3:7", text.find("%n = "));
   text.replace(at, std::string("\"a.plan\":3:7").size(), "\"a.plan\":4:7");
@@ -193,7 +193,7 @@ TEST_F(ExplainTest, NamesThatAreNotThere) {
 }
 
 TEST(Explain, AnOutputThatIsGathered) {
-  // Two steps of one reshard between the operator and the output; the input goes out as it is.
+  // Two steps of one reshard between the operator and the output; the input is also returned unchanged.
   PlanModule module(R"(
 !both = tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
 !rows = tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
@@ -217,7 +217,7 @@ func.func @forward(%x: !both {plan.kind = #plan.kind<input>, plan.names = ["x"]}
   EXPECT_EQ(gathered->ends[0].layout, "[4 over dp, 8 over tp]") << "as the operator leaves it";
   ASSERT_EQ(gathered->reshards.size(), 1u);
   ASSERT_EQ(gathered->reshards[0].steps.size(), 2u);
-  // Each rank sends and receives half of what a gather of two ranks makes: 2 x 8 and then 4 x 8 floats.
+  // Each rank sends and receives half of the result of a gather over two ranks: 2 x 8 and then 4 x 8 floats.
   EXPECT_EQ(gathered->reshards[0].steps[0].bytes, 2 * 8 * 4);
   EXPECT_EQ(gathered->reshards[0].steps[1].bytes, 4 * 8 * 4);
   ASSERT_EQ(gathered->reshards[0].consumers.size(), 1u);

@@ -18,7 +18,7 @@ protected:
   }
 
   static Value parsed(llvm::StringRef text) { return llvm::cantFail(llvm::json::parse(text)); }
-  /// The JSON of an explanation, of which only these members are looked at.
+  /// The JSON of an explanation, reduced to these members.
   Value members(const Explanation &explanation, std::initializer_list<llvm::StringRef> keys) const {
     Value all = explanationToJson(explanation, sources);
     Object some;

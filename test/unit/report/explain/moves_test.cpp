@@ -1,4 +1,4 @@
-//===- moves_test.cpp - which reshards belong to what ---------------------===//
+//===- moves_test.cpp - causes of reshards --------------------------------===//
 
 #include "compiler/report/explain/moves.h"
 #include "test/unit/report/explain/plan_module.h"
@@ -36,7 +36,7 @@ protected:
   MoveTable moves{module.function()};
 };
 
-/// Moves 0 (gather for `up`), 1 and 2 (reduce-scatter behind `down` of layers 0 and 1).
+/// Moves 0 (gather for `up`), 1 and 2 (reduce-scatter after `down` of layers 0 and 1).
 class MovesTest : public MovesOf {
 protected:
   MovesTest() : MovesOf(twoLayers) {}
@@ -49,7 +49,7 @@ TEST_F(MovesTest, AWholeParameterCausesNothing) { EXPECT_THAT(causedBy(1), IsEmp
 TEST_F(MovesTest, ADividedParameterNeedsItsInput) { EXPECT_THAT(causedBy(2), ElementsAre(0)); }
 
 TEST_F(MovesTest, AnAddendIsSummedForItsOwnLayer) {
-  // Both layers have one statement; the addends of one layer do not reach the other.
+  // Both layers have the same statement; the addends of one layer do not reach the other.
   EXPECT_THAT(causedBy(3), ElementsAre(1));
   EXPECT_THAT(causedBy(4), ElementsAre(2));
 }
@@ -85,8 +85,8 @@ func.func @forward(%x: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>> {plan.k
 
 namespace {
 
-/// A norm that divides the sequence, a linear operator whose weight is gathered, and what goes around both. Moves: 0
-/// the slice before the norm, 1 the gather of the weight, 2 that of its input, 3 and 4 behind it, 5 that of the output.
+/// A norm that shards the sequence, a linear operator whose weight is gathered, and calls around both. Moves: 0 the
+/// slice before the norm, 1 the gather of the weight, 2 that of its input, 3 and 4 after it, 5 that of the output.
 constexpr const char *gatheredWeight = R"(
 !rows = tensor<4x6x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>
 !both = tensor<4x6x8xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
@@ -129,12 +129,12 @@ protected:
 TEST_F(GatheredWeightTest, AWholeParameterCausesWhatItsOwnStatementMoves) { EXPECT_THAT(causedBy(1), ElementsAre(0)); }
 
 TEST_F(GatheredWeightTest, AParameterCausesItsOwnGatherAndThatOfItsInput) {
-  // Not 4, which has its statement, too: what lies between is not its doing.
+  // Not 4, which has its statement, too: the calls in between have other causes.
   EXPECT_THAT(causedBy(2), ElementsAre(1, 2));
 }
 
 TEST_F(GatheredWeightTest, AnInputCausesWhatItsStatementIsBehind) {
-  // Its own slice, and the gather of the output: the addition before it has the input's axis, among others. What moves
-  // beside it for others (4) is theirs, although the input is divided.
+  // Its own slice, and the gather of the output: the addition before it has the input's axis, among others. Moves for
+  // other operands there (4) have their own causes, although the input is sharded.
   EXPECT_THAT(causedBy(0), ElementsAre(0, 5));
 }

@@ -12,7 +12,7 @@
 
 namespace meshplan {
 
-/// A module and the context that it lives in.
+/// A module and its context.
 class PlanModule {
 public:
   explicit PlanModule(const std::string &text) {
@@ -28,7 +28,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// Two layers under sequence parallelism: norm (line 1), up (line 2) and down (line 3) of a.plan; x enters divided.
+/// Two layers with sequence parallelism: norm (line 1), up (line 2) and down (line 3) of a.plan; x is sharded.
 inline const std::string twoLayers = R"(
 !whole = tensor<2x6x8xf32, #plan.sharding<[{}, {}, {}]>>
 !split = tensor<2x6x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>

@@ -1,4 +1,4 @@
-//===- training_test.cpp - what a step does behind the forward pass -------===//
+//===- training_test.cpp - a step after the forward pass ------------------===//
 
 #include "compiler/report/explain/training.h"
 #include "test/unit/report/explain/plan_module.h"
@@ -9,7 +9,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// One layer whose weight `w` lies in parts over dp; `f` is frozen. Its gradient is converted on its way.
+/// One layer whose weight `w` is sharded over dp; `f` is frozen. The gradient is converted before it is reduced.
 constexpr char oneStep[] = R"(
 !part = tensor<4x6xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 !whole = tensor<4x6xf32, #plan.sharding<[{}, {}]>>

@@ -1,4 +1,4 @@
-//===- describe_settings_test.cpp - what a plan says of a step ------------===//
+//===- describe_settings_test.cpp - settings of a step --------------------===//
 
 #include "compiler/report/settings/describe_settings.h"
 #include "test/unit/frontend/bind/training/training_plan.h"
@@ -31,7 +31,7 @@ std::vector<std::string> described(const std::string &body) {
   return texts;
 }
 
-/// Those whose text begins so.
+/// Only settings whose text starts with `begin`.
 std::vector<std::string> described(const std::string &body, const std::string &begin) {
   std::vector<std::string> texts = described(body), found;
   std::copy_if(texts.begin(), texts.end(), std::back_inserter(found),

@@ -1,4 +1,4 @@
-//===- carriers_test.cpp - ops that hand a value on -----------------------===//
+//===- carriers_test.cpp - ops that pass a value on -----------------------===//
 
 #include "compiler/sharding/calls/carriers.h"
 #include "test/unit/dialect/plan_text.h"

@@ -1,4 +1,4 @@
-//===- cheap_calls_test.cpp - which calls are made again, not held --------===//
+//===- cheap_calls_test.cpp - calls whose results are recomputed ----------===//
 
 #include "compiler/sharding/calls/cheap_calls.h"
 #include "test/unit/sharding/parsed_call.h"

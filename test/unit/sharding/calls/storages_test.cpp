@@ -1,4 +1,4 @@
-//===- storages_test.cpp - arguments that lie in one storage --------------===//
+//===- storages_test.cpp - arguments in contiguous buffers ----------------===//
 
 #include "compiler/sharding/calls/storages.h"
 #include "test/unit/dialect/plan_text.h"

@@ -1,6 +1,6 @@
-//===- attention_memory_test.cpp - what the attention kernel holds --------===//
+//===- attention_memory_test.cpp - memory of the attention kernel ---------===//
 //
-// Bytes counted by hand along runtime/tensor/torch/kernels/attention.cpp.
+// Bytes counted by hand, following runtime/tensor/torch/kernels/attention.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ protected:
     CallView attention = call(arguments, types, strides);
     return attentionWorkspace(attention, AttentionSizes::of(attention).value());
   }
-  /// Of its gradients, but for copies of the gradient of its result.
+  /// The workspace of its gradients, without copies of the gradient of its result.
   int64_t gradientWorkspace(const std::string &arguments, const std::string &types) {
     CallView attention = call(arguments, types);
     return attentionGradientWorkspace(attention, AttentionSizes::of(attention).value());
@@ -89,7 +89,7 @@ TEST_F(AttentionMemoryTest, OneFlashCallNeedsNoBlocksOfRows) {
 }
 
 TEST_F(AttentionMemoryTest, AFlashTileIsAsManyRowsAsThereAre) {
-  // Scores, and for each row a maximum, a sum and the product with values, in float.
+  // Scores, and per row a maximum, a sum and the product with values, in float.
   auto tile = [](int64_t rows, int64_t keys) { return 4 * (rows * keys + rows * (2 + 8)); };
   EXPECT_EQ(workspace("", qkv("1x2x5x8", "1x2x3x8")), 4 * (15 + 5 * 10));
   const std::pair<int64_t, int64_t> rowsAndTiles[] = {{31, 31}, {32, 32}, {191, 32}, {192, 64}, {767, 64}, {768, 256}};
@@ -117,7 +117,7 @@ TEST_F(AttentionMemoryTest, TheFlashKernelReadsAdjacentElements) {
 }
 
 TEST_F(AttentionMemoryTest, SharedKeyHeadsAreCopiedToTheHeadsThatReadThem) {
-  // Keys and values of 6 heads, 3 rows of 8, and then as if there were as many.
+  // Keys and values are copied to 6 heads of 3 rows of 8.
   const int64_t tile = 4 * (15 + 5 * 10), copies = 2 * 4 * (6 * 3 * 8);
   EXPECT_EQ(workspace("heads_per_key = 2", qkv("1x6x5x8", "1x3x3x8")), tile + copies);
   EXPECT_EQ(
@@ -126,13 +126,13 @@ TEST_F(AttentionMemoryTest, SharedKeyHeadsAreCopiedToTheHeadsThatReadThem) {
       << "the copies are row-major";
 }
 
-/// One block of 64 rows and 32 keys: 2048 places. The results, which others count, have 4608 bytes.
+/// One block of 64 rows and 32 keys: 2048 pairs. The results, which are counted elsewhere, have 4608 bytes.
 TEST_F(AttentionMemoryTest, AMaskIsAddedToTheScores) {
   const std::string types = qkv("1x2x64x8", "1x2x32x8");
   const int64_t places = 64 * 32, tile = 4 * (32 * 32 + 32 * 10), result = 2 * 64 * (8 * 4 + 4);
   ASSERT_EQ(result, 4608);
   auto masked = [&](const std::string &mask) { return workspace("mask = #base.operand<3>", types + ", " + mask); };
-  // While it is used: mask, results and tile. While it is made: zeros, what comes of them, and a converted copy.
+  // While it is used: mask, results and tile. While it is computed: zeros, the mask from them, and a converted copy.
   const int64_t used = 4 * places + tile;
   EXPECT_EQ(masked("tensor<1x1x64x32xf32>"), used);
   EXPECT_EQ(masked("tensor<1x1x64x32xi1>"), std::max(used, 4 * places * 2 + places - result));
@@ -153,13 +153,13 @@ TEST_F(AttentionMemoryTest, AKeyMaskIsOneForEachSample) {
                       types + ", tensor<3x32xi1>, tensor<1x2x64x32xf32>"),
             std::max(4 * places * (3 + 6) - result, 6 * 4 * places + tile))
       << "with a mask for each head, of each sample and head";
-  // Of 512 rows and keys the zeros beside the masks of two samples are more than the kernel.
+  // With 512 rows and keys, the zeros beside the masks of two samples need more than the kernel.
   EXPECT_EQ(workspace("key_mask = #base.operand<3>", qkv("2x1x512x8", "2x1x512x8") + ", tensor<2x512xi1>"),
             4 * 512 * 512 * (1 + 2) - 2 * 512 * (8 * 4 + 4));
 }
 
 TEST_F(AttentionMemoryTest, DistancesAreMadeForWindows) {
-  // 64 rows reach 64 keys: distances of 8 bytes and where they are too large.
+  // 64 rows read 64 keys: distances of 8 bytes, and a flag per distance.
   const int64_t places = 64 * 64, result = 2 * 64 * (8 * 4 + 4);
   EXPECT_EQ(workspace("window = 4", qkv("1x2x64x8", "1x2x64x8")), places * (4 + 8 + 1) - result);
   EXPECT_EQ(workspace("causal = true, mask = #base.operand<3>", qkv("1x2x64x8", "1x2x64x8") + ", tensor<1x1x1x64xf32>"),
@@ -168,26 +168,26 @@ TEST_F(AttentionMemoryTest, DistancesAreMadeForWindows) {
 
 TEST_F(AttentionMemoryTest, ABlockReachesSomeKeys) {
   auto most = [](int64_t rows, int64_t keys) { return rows * keys * (4 + 8 + 1); };
-  // Blocks of 512, 512 and 76 rows: the last one reaches all keys, the second 1024.
+  // Blocks of 512, 512 and 76 rows: the last one reads all keys, the second 1024.
   EXPECT_EQ(workspace("causal = true, window = 5000", qkv("1x1x1100x8", "1x1x1100x8")), most(512, 1024));
-  // Keys end before the rows do.
+  // There are fewer keys than rows.
   EXPECT_EQ(workspace("causal = true, window = 5000", qkv("1x1x1536x8", "1x1x600x8")), most(512, 600));
-  // The first block reaches 512 keys, the second one its own and 99 before.
+  // The first block reads 512 keys, the second one its own and 99 before.
   EXPECT_EQ(workspace("causal = true, window = 100", qkv("1x1x1024x8", "1x1x1024x8")), most(512, 512 + 99));
-  // Without an order of time only what lies far behind is out of reach.
+  // Without causal order, only keys far before the block are skipped.
   EXPECT_EQ(workspace("window = 100", qkv("1x1x1024x8", "1x1x1024x8")), most(512, 1024));
-  // One key is left to the blocks behind all of them; the first one reaches most.
+  // Blocks after the last key still read one key; the first block reads most.
   EXPECT_EQ(workspace("window = 1", qkv("1x1x1024x8", "1x1x8x8")), most(512, 8));
 }
 
-/// Without a flash kernel: rows 64, keys 32, 4 heads, sizes 8; a mask of zeros in double is always made.
+/// Without a flash kernel: rows 64, keys 32, 4 heads, sizes 8; a mask of zeros in double is always created.
 TEST_F(AttentionMemoryTest, TheDefinitionHoldsTwoProducts) {
   const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, scores = 4 * 64 * 32, out = 4 * 64 * 8, places = 64 * 32;
   const int64_t result = 4 * (4 * 64 * 8 + 4 * 64);
   auto softcap = [&](const std::string &types) { return workspace("softcap = 2.0", types); };
-  // Heads of their own are read where they lie: the scaled query and the scores, then scores and output.
+  // Separate heads are read in place: the scaled query and the scores, then scores and output.
   EXPECT_EQ(softcap(qkv("1x4x64x8", "1x4x32x8")), 8 * places + 4 * (query + scores) - result);
-  // Shared ones are repeated.
+  // Shared heads are repeated.
   EXPECT_EQ(softcap(qkv("1x4x64x8", "1x2x32x8")), 8 * places + 4 * (query + key + scores) - result);
   // In double, without a mask of another type.
   EXPECT_EQ(softcap(qkv("1x4x64x8", "1x4x32x8", "f64")),
@@ -199,7 +199,7 @@ TEST_F(AttentionMemoryTest, TheDefinitionHoldsTwoProducts) {
 }
 
 TEST_F(AttentionMemoryTest, ValuesOfAnotherSizeHaveNoFlashKernel) {
-  // Of 32 columns the output beside the scores is more than the scaled query of 8.
+  // With 32 columns the output beside the scores needs more than the scaled query of 8.
   const int64_t scores = 4 * 64 * 32, out = 4 * 64 * 32, places = 64 * 32;
   EXPECT_EQ(workspace("", "tensor<1x4x64x8xf32>, tensor<1x4x32x8xf32>, tensor<1x4x32x32xf32>"),
             8 * places + 4 * (scores + out) - 4 * (out + 4 * 64));
@@ -207,7 +207,7 @@ TEST_F(AttentionMemoryTest, ValuesOfAnotherSizeHaveNoFlashKernel) {
 
 TEST_F(AttentionMemoryTest, TheDefinitionCopiesWhatIsNoListOfMatrices) {
   const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, scores = 4 * 64 * 32, places = 64 * 32;
-  // Two samples of two heads; heads and rows of the keys are swapped, so that sample and head are no one dim.
+  // Two samples of two heads; heads and rows of the keys are swapped, so that sample and head cannot be merged.
   const std::string types = qkv("2x2x64x8", "2x2x32x8");
   const int64_t result = 4 * (4 * 64 * 8 + 4 * 64);
   const Strides plain = {1024, 512, 8, 1}, plainKey = {512, 256, 8, 1}, swappedKey = {512, 8, 16, 1};
@@ -222,44 +222,44 @@ TEST_F(AttentionMemoryTest, TheDefinitionCopiesWhatIsNoListOfMatrices) {
 }
 
 TEST_F(AttentionMemoryTest, AMaskOfTheDefinitionIsMadeInDouble) {
-  // Scores of one head and a mask of two samples: the mask in float beside the scores is the most.
+  // Scores of one head and a mask of two samples: the peak is the mask in float beside the scores.
   const int64_t places = 64 * 64;
   const int64_t result = 2 * 4 * (64 * 1 + 64);
   EXPECT_EQ(workspace("softcap = 2.0, key_mask = #base.operand<3>",
                       "tensor<2x1x64x1xf32>, tensor<2x1x64x1xf32>, tensor<2x1x64x1xf32>, tensor<2x64xi1>"),
             2 * 8 * places + 2 * 4 * places + 2 * 4 * places - result);
-  // In double it is there already: the scaled query and the scores are the most.
+  // In double no conversion is needed: the peak is the scaled query and the scores.
   EXPECT_EQ(workspace("softcap = 2.0, key_mask = #base.operand<3>",
                       "tensor<2x1x64x1xf64>, tensor<2x1x64x1xf64>, tensor<2x1x64x1xf64>, tensor<2x64xi1>"),
             2 * 8 * places + 8 * (2 * 64 + 2 * places) - 2 * 64 * (8 + 4));
 }
 
-/// Weights are dropped where they lie: as with a softcap, which tanh keeps in place too.
+/// Probabilities are dropped in place: the same as with a softcap, for which tanh is in place, too.
 TEST_F(AttentionMemoryTest, DropoutIsComputedByTheDefinition) {
   for (const char *type : {"f32", "bf16"})
     EXPECT_EQ(workspace("dropout = 0.5", qkv("1x4x64x8", "1x2x32x8", type)),
               workspace("softcap = 2.0", qkv("1x4x64x8", "1x2x32x8", type)));
 }
 
-/// One tile has all 64 rows and 32 keys of all heads: weights and gradients of scores, and the gradient of its queries.
-/// Operands that lie in one piece are read where they are.
+/// One tile has all 64 rows and 32 keys of all heads: probabilities and gradients of scores, and the gradient of its
+/// queries. Contiguous operands are read in place.
 TEST_F(AttentionMemoryTest, GradientsHoldTheScoresOfATileTwice) {
   const int64_t query = 4 * 64 * 8, scores = 4 * 64 * 32, places = 64 * 32;
   EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8")), 4 * (2 * scores + query));
   EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8", "f64")), 8 * (2 * scores + query));
-  // Rows of the query heads that share keys are one matrix.
+  // Rows of the query heads that share keys form one matrix.
   EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x2x32x8")), 4 * (2 * scores + query));
   EXPECT_EQ(gradientWorkspace("per_head = true", qkv("1x4x64x8", "1x2x32x8")),
             4 * (2 * scores + query + 2 * 4 * 32 * 8))
       << "keys and values are copied to each head";
-  // The slope of the cap is one more tensor of the scores' size.
+  // The derivative of the cap is one more tensor of the scores' size.
   EXPECT_EQ(gradientWorkspace("softcap = 2.0", qkv("1x4x64x8", "1x4x32x8")), 4 * (3 * scores + query));
   EXPECT_EQ(gradientWorkspace("causal = true", qkv("1x4x64x8", "1x4x32x8")), 4 * (2 * scores + query + places))
       << "the keys beside the rows have a mask";
 }
 
-/// Copies of what is read in f32; the sums of keys and values are in f32, and their room is that of the results until
-/// these are rounded.
+/// Operands are copied to f32; the sums of keys and values are in f32, in memory that the rounded results need
+/// afterwards.
 TEST_F(AttentionMemoryTest, GradientsOfHalfTypesAreComputedInFloat) {
   const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, shared = 2 * 32 * 8, scores = 4 * 64 * 32, places = 64 * 32;
   EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8", "bf16")),

@@ -44,10 +44,10 @@ TEST_F(CostTest, PointwiseWorkIsThatOfTheResult) {
 }
 
 TEST_F(CostTest, OperandsOfAnotherTypeAreConvertedFirst) {
-  // The common type is f32: each of the other operands is copied to it as a whole.
+  // The common type is f32: the other operands are converted as a whole.
   EXPECT_EQ(pointwise("(tensor<6xf32>, tensor<6xbf16>) -> tensor<6xf32>").workspaceBytes, 24);
   EXPECT_EQ(pointwise("(tensor<6xf32>, tensor<5xi64>, tensor<3xi1>) -> tensor<6xf32>").workspaceBytes, (5 + 3) * 4);
-  // A float wins over a wider integer, and the wider of two floats.
+  // A float takes precedence over a wider integer, and the wider of two floats over the other.
   EXPECT_EQ(pointwise("(tensor<6xi64>, tensor<4xbf16>) -> tensor<6xbf16>").workspaceBytes, 6 * 2);
   EXPECT_EQ(pointwise("(tensor<6xf64>, tensor<4xf32>) -> tensor<6xf64>").workspaceBytes, 4 * 8);
 }

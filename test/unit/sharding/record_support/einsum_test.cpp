@@ -1,4 +1,4 @@
-//===- einsum_test.cpp - products that are written as letters -------------===//
+//===- einsum_test.cpp - products as einsum equations ---------------------===//
 
 #include "compiler/sharding/record_support/einsum.h"
 #include "test/unit/sharding/parsed_call.h"
@@ -9,7 +9,7 @@ namespace {
 
 class EinsumTest : public CallTest {
 protected:
-  /// `types` are those of the tensors and of the result; each tensor is an operand of its own.
+  /// `types` are those of the tensors and of the result; each tensor is a separate operand.
   CallView call(llvm::StringRef equation, llvm::StringRef types) {
     std::string list;
     for (size_t operand = 0; operand < types.split("->").first.count("tensor<"); ++operand)
@@ -51,7 +51,7 @@ TEST_F(EinsumTest, SpacesSayNothing) {
 }
 
 TEST_F(EinsumTest, WithoutAnArrowTheResultIsSorted) {
-  // PyTorch: the letters that stand once, large ones first.
+  // As in PyTorch: the letters that occur once, in alphabetical order with capitals first.
   EXPECT_EQ(rule("ca,ab", "(tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<4x2xf32>"),
             "[a, b], [b, c] -> [c, a]; a=2 b=3:sum c=4");
   EXPECT_EQ(rule("aZ", "(tensor<2x3xf32>) -> tensor<3x2xf32>"), "[a, b] -> [b, a]; a=2 b=3");
@@ -65,10 +65,10 @@ TEST_F(EinsumTest, WhatIsNotOneLetterForEachDimDividesNothing) {
       {"...b,bc->...c", "(tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>"}, // an ellipsis
       {"aa->a", "(tensor<3x3xf32>) -> tensor<3xf32>"},                            // a diagonal
       {"ab->aab", "(tensor<2x3xf32>) -> tensor<2x2x3xf32>"},                      // twice in the result
-      {"ab,bc->ac", "(tensor<2x3xf32>) -> tensor<2x5xf32>"},                      // a tensor too few
+      {"ab,bc->ac", "(tensor<2x3xf32>) -> tensor<2x5xf32>"},                      // one tensor missing
       {"ab->ab", "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"},        // one too many
-      {"abc,cd->abd", "(tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x3x5xf32>"}, // a dim too few
-      {"ab,bc->a", "(tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>"},      // of the result
+      {"abc,cd->abd", "(tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x3x5xf32>"}, // one dim missing
+      {"ab,bc->a", "(tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>"},      // in the result
       {"ab,bc->ad", "(tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>"},     // a letter of no operand
       {"a1->a1", "(tensor<2x3xf32>) -> tensor<2x3xf32>"},                         // no letter
       {"ab,bc->ac", "(tensor<2x3xf32>, tensor<3x5xf32>) -> (tensor<2x5xf32>, tensor<2x5xf32>)"},
@@ -130,7 +130,7 @@ TEST_F(EinsumTest, WhatIsNoProductOfMatricesOnlyMovesBytes) {
     int64_t bytes;
   } cases[] = {
       {"ij->ji", "(tensor<2x3xf32>) -> tensor<3x2xf32>", 48},
-      {"ij,ij->ij", "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>", 72}, // nothing is summed
+      {"ij,ij->ij", "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>", 72}, // without a sum
       {"a,b->ab", "(tensor<2xf32>, tensor<3xf32>) -> tensor<2x3xf32>", 44},
   };
   for (auto [equation, types, bytes] : cases) {
@@ -186,11 +186,11 @@ TEST_F(EinsumTest, APathNamesWhatIsMultiplied) {
 }
 
 TEST_F(EinsumTest, OperandsBecomeListsOfMatrices) {
-  // b, q, d and b, d, k as they are wanted.
+  // b, q, d and b, d, k are already in the required order.
   EXPECT_EQ(cost("bqd,bdk->bqk", "(tensor<2x4x8xf32>, tensor<2x8x6xf32>) -> tensor<2x4x6xf32>").workspaceBytes, 0);
   EXPECT_EQ(cost("bqd,bkd->bqk", "(tensor<2x4x8xf32>, tensor<2x6x8xf32>) -> tensor<2x4x6xf32>").workspaceBytes, 0)
       << "a turned matrix needs no copy";
-  // Of the first operand b and h are one dim only if they lie together.
+  // In the first operand, b and h are one dim only if they are adjacent in memory.
   constexpr char heads[] = "(tensor<2x4x3x8xf32>, tensor<2x3x8x6xf32>) -> tensor<2x3x4x6xf32>";
   EXPECT_EQ(cost("bqhd,bhdk->bhqk", heads).workspaceBytes, 4 * (2 * 4 * 3 * 8));
   EXPECT_EQ(cost("bqhd,bhdk->bhqk", heads, {{96, 8, 32, 1}, {144, 48, 6, 1}}).workspaceBytes, 0)
@@ -200,18 +200,18 @@ TEST_F(EinsumTest, OperandsBecomeListsOfMatrices) {
 }
 
 TEST_F(EinsumTest, TheOrderOfGroupsIsThatOfTheResult) {
-  // In the result the letters of a operand's own dims stand as e, c; in the operand as c, e.
+  // In the result, the letters of the operand's own dims are in the order e, c; in the operand c, e.
   EXPECT_EQ(cost("abce,bd->aecd", "(tensor<2x3x4x5xf32>, tensor<3x6xf32>) -> tensor<2x5x4x6xf32>").workspaceBytes,
             4 * (2 * 3 * 4 * 5));
   EXPECT_EQ(cost("acb,bd->acd", "(tensor<2x4x3xf32>, tensor<3x6xf32>) -> tensor<2x4x6xf32>").workspaceBytes, 0);
-  // Summed letters stand sorted: x before y.
+  // Summed letters are sorted: x before y.
   EXPECT_EQ(cost("ayx,yxd->ad", "(tensor<2x3x4xf32>, tensor<3x4x6xf32>) -> tensor<2x6xf32>").workspaceBytes,
             4 * (2 * 3 * 4) + 4 * (3 * 4 * 6));
   EXPECT_EQ(cost("axy,xyd->ad", "(tensor<2x3x4xf32>, tensor<3x4x6xf32>) -> tensor<2x6xf32>").workspaceBytes, 0);
 }
 
 TEST_F(EinsumTest, ResultsLieAsPyTorchMakesThem) {
-  // The strides of torch.einsum of PyTorch 2.11.
+  // The strides of torch.einsum in PyTorch 2.11.
   struct {
     const char *equation, *types;
     Strides strides;
@@ -223,7 +223,7 @@ TEST_F(EinsumTest, ResultsLieAsPyTorchMakesThem) {
       {"oc,nchw->nohw", "(tensor<6x3xf32>, tensor<2x3x4x5xf32>) -> tensor<2x6x4x5xf32>", {20, 40, 5, 1}},
       {"bij,jk->ikb", "(tensor<2x3x4xf32>, tensor<4x5xf32>) -> tensor<3x5x2xf32>", {10, 1, 5}},
       {"abcd,cdef->afbe", "(tensor<2x3x4x5xf32>, tensor<4x5x6x7xf32>) -> tensor<2x7x3x6xf32>", {126, 6, 42, 1}},
-      // Several products, one after the other.
+      // Several products in sequence.
       {"bqi,ij,jk->kbq", "(tensor<2x3x4xf32>, tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<6x2x3xf32>", {1, 18, 6}},
       {"ij,jk,kl,lm->mi",
        "(tensor<2x3xf32>, tensor<3x4xf32>, tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<6x2xf32>",
@@ -238,11 +238,11 @@ TEST_F(EinsumTest, ResultsLieAsPyTorchMakesThem) {
       {"ij,ji->ij", "(tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x3xf32>", {3, 1}},
       {"ji,j->ij", "(tensor<3x2xf32>, tensor<3xf32>) -> tensor<2x3xf32>", {1, 2}},
       {"eji,j->ij", "(tensor<4x3x2xf32>, tensor<3xf32>) -> tensor<2x3xf32>", {3, 1}},
-      // What one operand has alone is summed before.
+      // A letter of one operand alone is summed first.
       {"ebqd,bkd->kbq", "(tensor<2x3x4x5xf32>, tensor<3x6x5xf32>) -> tensor<6x3x4xf32>", {1, 24, 6}},
       {"ebqd,bkd->qbk", "(tensor<2x3x4x5xf32>, tensor<3x6x5xf32>) -> tensor<4x3x6xf32>", {6, 24, 1}},
       {"ebqd,kbd->bqk", "(tensor<2x3x4x5xf32>, tensor<6x3x5xf32>) -> tensor<3x4x6xf32>", {24, 6, 1}},
-      // Dims of one element. That of a result has any stride.
+      // Dims of size 1. In a result they may have any stride.
       {"bqd,bkd->kqb", "(tensor<1x4x8xf32>, tensor<1x6x8xf32>) -> tensor<6x4x1xf32>", {1, 6, 1}},
       {"bqd,bkd->kbq", "(tensor<2x4x1xf32>, tensor<2x6x1xf32>) -> tensor<6x2x4xf32>", {4, 24, 1}},
       {"bqde,bkde->bkq", "(tensor<2x4x8x1xf32>, tensor<2x6x8x1xf32>) -> tensor<2x6x4xf32>", {24, 1, 6}},
@@ -253,7 +253,7 @@ TEST_F(EinsumTest, ResultsLieAsPyTorchMakesThem) {
 }
 
 TEST_F(EinsumTest, ResultsOfSwappedOperands) {
-  // If all dims of the second operand stand before those of the first, PyTorch swaps the operands.
+  // If all dims of the second operand come before those of the first, PyTorch swaps the operands.
   struct {
     const char *equation, *types;
     Strides strides;
@@ -262,7 +262,7 @@ TEST_F(EinsumTest, ResultsOfSwappedOperands) {
       {"ca,ab", "(tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<4x2xf32>", {2, 1}},
       {"bqd,bkd->kbq", "(tensor<2x4x8xf32>, tensor<2x6x8xf32>) -> tensor<6x2x4xf32>", {4, 24, 1}},
       {"bhqd,bhkd->hkbq", "(tensor<2x3x4x8xf32>, tensor<2x3x5x8xf32>) -> tensor<3x5x2x4xf32>", {40, 4, 20, 1}},
-      // Some before and some behind: no swap.
+      // Some before and some after: no swap.
       {"abcd,cdef->fabe", "(tensor<2x3x4x5xf32>, tensor<4x5x6x7xf32>) -> tensor<7x2x3x6xf32>", {6, 126, 42, 1}},
   };
   for (const auto &[equation, types, expected] : cases)

@@ -56,7 +56,7 @@ TEST_F(LinearityTest, TypesThatLoseSumsAreLeftOut) {
 }
 
 TEST_F(LinearityTest, SetsDoNotDependOnTheOrderOfArguments) {
-  // A value that is partial enters if the partial operands are one of the sets; those are counted from operand 0.
+  // A partial value is accepted if the partial operands are one of the sets; operands are numbered from 0.
   EXPECT_EQ(linear("{a = #base.operand<1>, b = #base.operand<0>}", two, {{"a", "b"}}), "{0, 1}");
 }
 

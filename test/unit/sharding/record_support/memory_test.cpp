@@ -9,7 +9,7 @@ namespace {
 
 class MemoryTest : public CallTest {
 protected:
-  /// `strides` as of the operands; row-major without. The first two operands are the arguments `a` and `b`.
+  /// `strides` of the operands; row-major by default. The first two operands are the arguments `a` and `b`.
   CallView call(llvm::StringRef types, llvm::ArrayRef<Strides> strides = {}) {
     bool hasTwo = types.split("->").first.count("tensor<") > 1;
     CallView result =

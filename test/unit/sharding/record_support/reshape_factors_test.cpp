@@ -94,7 +94,7 @@ TEST_F(ReshapeFactors, OnesAreSkippedOnBothSides) {
 
 TEST_F(ReshapeFactors, SizesWithoutCommonDivisorAreWhole) {
   EXPECT_EQ(describe(share({3, 2}, {2, 3})), "[a, b] -> [c, d]; a=3:whole b=2:whole c=2:whole d=3:whole");
-  // Behind the whole pieces the sides agree again.
+  // After the complete pieces the sides agree again.
   EXPECT_EQ(describe(share({3, 2, 5}, {2, 3, 5})),
             "[a, b, c] -> [d, e, c]; a=3:whole b=2:whole c=5 d=2:whole e=3:whole");
   EXPECT_EQ(describe(share({5, 3, 2}, {5, 2, 3})),

@@ -1,4 +1,4 @@
-//===- rule_builder_test.cpp - rules from what a record says --------------===//
+//===- rule_builder_test.cpp - rules of records ---------------------------===//
 
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "test/unit/sharding/parsed_call.h"
@@ -10,7 +10,7 @@ namespace {
 
 class RuleBuilderTest : public CallTest {
 protected:
-  /// The rule that `write` makes for a call with these types; a fault instead if it is not one.
+  /// The rule that `write` builds for a call with these types, or its fault.
   template <typename Write> std::string build(StringRef types, Write write) {
     CallView call = parse("x", "{a = #base.operand<0>, b = #base.operand<1>, n = 3, none = unit}", types);
     RuleBuilder builder(call);
@@ -55,7 +55,7 @@ TEST_F(RuleBuilderTest, AParallelTieNeedsAResult) {
   EXPECT_EQ(build("(tensor<4xf32>, tensor<4xf32>) -> tensor<f32>",
                   [](RuleBuilder &b) { b.tie({b.operand("a")[0], b.operand("b")[0]}); }),
             "[a], [b] -> []; a=4:whole b=4:whole");
-  // A broadcast result is none of the factor's.
+  // A broadcast result does not have the factor.
   EXPECT_EQ(build("(tensor<4xf32>, tensor<4xf32>) -> tensor<1xf32>",
                   [](RuleBuilder &b) { b.tie({b.operand("a")[0], b.operand("b")[0], b.result()[0]}); }),
             "[a], [b] -> [1]; a=4:whole b=4:whole");
@@ -105,7 +105,7 @@ TEST_F(RuleBuilderTest, AppendedFactorsAreMoreAndMoreMinor) {
 }
 
 TEST_F(RuleBuilderTest, ASharedFactorCountsSeveralTimes) {
-  // 8 query heads, of which 4 share each of 2 key heads.
+  // 8 query heads; 4 of them share each of 2 key heads.
   auto write = [](int64_t count) {
     return [count](RuleBuilder &b) {
       unsigned heads = b.add(8);

@@ -1,4 +1,4 @@
-//===- wide_products_test.cpp - what products of 16 bits hold -------------===//
+//===- wide_products_test.cpp - memory of products in 16 bits -------------===//
 
 #include "compiler/sharding/record_support/wide_products.h"
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(WideProducts, ABlockHasAFewColumnsHoweverLongTheyAre) {
   EXPECT_EQ(wideProductBytes(0, int64_t(1) << 30, 1 << 20), 4 * (int64_t(16) << 20));
 }
 
-// Numbers are those that PyTorch 2.11 counts, with one thread of a processor with AVX-512 BF16.
+// Values counted with PyTorch 2.11, with one thread on a processor with AVX-512 BF16.
 TEST(WideProducts, HalfTypesAreMultipliedInBlocks) {
   EXPECT_EQ(bf16ProductBytes({96, 64, 96}), 33792);
   EXPECT_EQ(bf16ProductBytes({17, 200, 40}), 32416) << "fewer columns than a block has";

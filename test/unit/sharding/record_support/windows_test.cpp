@@ -33,7 +33,7 @@ int64_t countPlaces(int64_t input, Window window) {
   return (input + 2 * window.padding - reach) / window.stride + 1;
 }
 
-/// True if place p reads elements of block p only, when the input is cut into as many blocks as there are places.
+/// True if each position p reads only elements of block p, when the input is split into as many blocks as positions.
 bool readsOwnBlock(int64_t input, int64_t places, Window window) {
   if (input % places != 0)
     return false;
@@ -60,7 +60,7 @@ TEST_F(Windows, AreDividedExactlyWhereEachReadsItsOwnBlock) {
             FactorRule rule = tie(input, places, window);
             ASSERT_EQ(rule.findFault(call.operands, call.results).value_or(""), "");
             bool divides = llvm::any_of(rule.factors, [](Factor factor) { return factor.kind != FactorKind::whole; });
-            // A window that leaves elements unread at the end of the dim could be divided, too, but is not.
+            // A window that leaves elements unread at the end of the dim could be sharded, too, but is not.
             bool regular = input == places * stride;
             EXPECT_EQ(divides, places > 1 && regular && readsOwnBlock(input, places, window))
                 << input << " elements, window " << size << ", stride " << stride << ", padding " << padding

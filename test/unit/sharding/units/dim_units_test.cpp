@@ -1,4 +1,4 @@
-//===- dim_units_test.cpp - what may not be cut apart ---------------------===//
+//===- dim_units_test.cpp - blocks that may not be cut --------------------===//
 
 #include "compiler/sharding/units/dim_units.h"
 #include "mlir/Parser/Parser.h"
@@ -27,7 +27,7 @@ protected:
 
   int64_t ofArgument(unsigned argument, int64_t dim) { return units->get(program.getArgument(argument), dim); }
 
-  /// What the call at `place` of the program makes first, divided along `dim` over an axis.
+  /// The sharding of the first result of the call at `place`, split along `dim` over an axis.
   DimShardingAttr divide(unsigned place, int64_t dim, llvm::StringRef axis) {
     mlir::Operation &call = *std::next(program.getBody().front().begin(), place);
     return units->divide(call.getResult(0), dim, {AxisRefAttr::get(&context, axis)}, mesh());
@@ -93,8 +93,8 @@ TEST_F(DimUnitsTest, MoreShardsThanKeysShareThem) {
   EXPECT_EQ(units->divide(program.getArgument(2), 0, {four}, mesh), divideDim(12, {four}, mesh, 4, {}, 3));
 }
 
-/// Attention whose queries, keys and values, in heads of 4, are the rows of one weight. `split` makes of `%0` the
-/// values named by `names`. In it, and in what follows, $q and $k are the heads, $Q and $K their rows, $A all rows.
+/// Attention whose queries, keys and values, in heads of 4, are the rows of one weight. `split` splits `%0` into the
+/// values `names`. In it, and below, $q and $k are the numbers of heads, $Q and $K their rows, $A all rows.
 std::string fusedAttention(int64_t queries, int64_t keys, const std::string &split, std::array<std::string, 3> names) {
   std::string text = R"(
 func.func @forward(%x: tensor<2x6x20xf32>, %w: tensor<$Ax20xf32>) -> tensor<2x$qx6x4xf32> {
@@ -149,7 +149,7 @@ TEST_F(DimUnitsTest, KeysInOneWeightWithTheirQueriesShareByThemselves) {
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "big")}, mesh()), dealt(32, "big", 1));
 }
 
-// Six query heads and three key heads: keys and values are split from the queries together.
+// Six query heads and three key heads: keys and values are split together from the queries.
 std::string threeKeys() {
   return fusedAttention(6, 3, R"(
   %1:2 = plan.call "aten.split_with_sizes.default"(%0)
@@ -174,15 +174,15 @@ TEST_F(DimUnitsTest, PartsOfAFusedWeightHaveUnitsOfTheirOwn) {
   EXPECT_EQ(inParts("four", {24, 12, 12}), dealtInParts("four", {{24, 4}, {12, 4, 2}, {12, 4, 2}}))
       << "queries, and the keys that they need";
   EXPECT_EQ(inParts("big", {24, 12, 12}), dealtInParts("big", {24, 12, 12})) << "fewer queries than shards";
-  // Parts as the plan has them, which are not those of the model.
+  // Parts of the plan that are not those of the model.
   EXPECT_EQ(inParts("tp", {24, 24}), dealtInParts("tp", {{24, 8}, {24, 4}}));
   EXPECT_EQ(inParts("four", {24, 24}), dealtInParts("four", {24, 24})) << "keys and values are shared one by one";
-  // A part that each shard holds.
+  // A replicated part.
   EXPECT_EQ(inParts("four", {24, {12, 12, 4}, 12}), dealtInParts("four", {{24, 4}, {12, 12, 4}, {12, 4, 2}}));
   EXPECT_EQ(ofArgument(1, 0), 8) << "in one run";
 }
 
-// A view counts queries, keys and values of six heads of 4 by a dim of their own.
+// A view gives queries, keys and values of six heads of 4 a separate dim.
 constexpr const char *countedParts = R"(
 func.func @forward(%x: tensor<2x5x20xf32>, %w: tensor<72x20xf32>, %b: tensor<48xf32>) -> tensor<2x5x3x6x4xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
@@ -211,7 +211,7 @@ TEST_F(DimUnitsTest, PartsThatAViewCountsHaveTheUnitsBehindThem) {
   EXPECT_EQ(inParts(2, {24, 24}), dealtInParts(48, {24, 24})) << "views that count differently";
 }
 
-// Each key is the mean of two queries. A shard for each query would need both queries of its key, and so compute both.
+// Each key is the mean of two queries. A shard per query would need both queries of its key, and so compute both.
 constexpr const char *ownKeys = R"(
 func.func @forward(%q: tensor<2x4x6x4xf32>) -> tensor<2x4x6x4xf32> {
   %0 = plan.call "aten.view.default"(%q) {self = #base.operand<0>, size = array<i64: 2, 2, 2, 6, 4>}
@@ -276,7 +276,7 @@ func.func @forward(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> {
   EXPECT_EQ(units->partsOf(call.getResult(1), 0), (llvm::SmallVector<int64_t>{6, 2}));
 }
 
-// Rotary embeddings of whole heads leave an empty rest behind.
+// Rotary embeddings of whole heads leave an empty rest.
 TEST_F(DimUnitsTest, DimsWithoutElementsHaveNoUnit) {
   parse(R"(
 func.func @forward(%x: tensor<2x6x12xf32>) -> tensor<2x6x3x0xf32> {

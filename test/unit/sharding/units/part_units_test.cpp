@@ -1,4 +1,4 @@
-//===- part_units_test.cpp - units of the parts of a dim ------------------===//
+//===- part_units_test.cpp - blocks of the parts of a dim -----------------===//
 
 #include "compiler/sharding/units/part_units.h"
 #include <gmock/gmock.h>

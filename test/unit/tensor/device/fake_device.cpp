@@ -14,7 +14,7 @@ constexpr c10::DispatchKeySet keys(c10::DispatchKey::CUDA);
 
 c10::Device device() { return {c10::DeviceType::CUDA, 0}; }
 
-/// Copies that the stream has not made yet.
+/// Pending copies of the stream.
 std::vector<std::function<void()>> &stream() {
   static std::vector<std::function<void()>> enqueued;
   return enqueued;
@@ -60,7 +60,7 @@ at::Tensor emptyStrided(at::IntArrayRef sizes, at::IntArrayRef strides, std::opt
   return at::detail::empty_strided_generic(sizes, strides, allocator(), keys, type.value_or(at::kFloat));
 }
 
-/// The same elements, as a tensor of the host.
+/// The same elements, as a host tensor.
 at::Tensor elements(const at::Tensor &tensor) {
   return tensor.is_cpu()
              ? tensor

@@ -1,9 +1,8 @@
-//===- fake_device.h - a GPU for tests without a GPU -------------*- C++ -*-===//
+//===- fake_device.h - a GPU for tests without a GPU ------------*- C++ -*-===//
 //
-// Tensors of cuda:0 whose elements lie in the memory of the host. LibTorch has
-// no kernels for them but those that make and copy tensors. Copies from the host
-// that do not block are made when somebody waits for the stream. For one thread
-// of a program that does not open LibTorch's CUDA part.
+// Tensors of cuda:0 whose elements are in host memory. LibTorch's only kernels for them create and copy tensors.
+// Non-blocking copies from the host run when a thread waits for the stream. For a single thread of a program that does
+// not open LibTorch's CUDA part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +15,7 @@
 
 namespace meshplan {
 
-/// The thread computes on the fake device.
+/// Makes this thread compute on the fake device.
 struct FakeDeviceScope {
   ComputeScope compute{1, Device{DeviceKind::cuda, 0}};
 };

@@ -8,7 +8,7 @@ using testing::ElementsAre;
 
 namespace {
 
-/// What LibTorch warns of.
+/// Records LibTorch's warnings.
 class Warnings final : public c10::WarningHandler {
 public:
   void process(const c10::Warning &warning) override { texts.push_back(warning.msg()); }
@@ -51,7 +51,7 @@ TEST(HostCall, Gradients) {
       "vjp.aten.cumsum.default", {onFakeDevice(x), onFakeDevice(g)},
       {value("self", 0), {"dim", int64_t(1)}, {"gradients", ValueListArgument{{1}}}, {"of", std::string("self")}})[0];
   EXPECT_FALSE(found.is_cpu());
-  // Sums of five numbers of magnitude 1 in another order.
+  // Sums of five values of magnitude 1 in another order.
   EXPECT_TRUE(at::allclose(found.cpu(), g.flip(1).cumsum(1).flip(1), 0, 1e-5));
 }
 

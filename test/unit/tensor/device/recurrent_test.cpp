@@ -7,7 +7,7 @@
 
 using namespace meshplan;
 
-// cuDNN reads biases that a layer does not have from the storage of its first weight.
+// cuDNN reads the missing biases of a layer from the storage of its first weight.
 TEST(RecurrentWeights, LieInStoragesOfTheirOwn) {
   FakeDeviceScope scope;
   at::Tensor together = onFakeDevice(at::rand({100})), other = onFakeDevice(at::rand({6}));

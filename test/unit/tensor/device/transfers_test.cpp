@@ -1,4 +1,4 @@
-//===- transfers_test.cpp - copies of what the host changes ---------------===//
+//===- transfers_test.cpp - copies of tensors that the host changes -------===//
 
 #include "test/unit/tensor/call_helper.h"
 #include "test/unit/tensor/device/fake_device.h"
@@ -52,7 +52,7 @@ void assign(const at::Tensor &parameter) {
   callNamed("meshplan.assign", {{"self", parameter}, {"source", at::zeros({4})}});
 }
 
-/// What a copy to the device has in it if the host changes the tensor right behind the call.
+/// The content of a copy to the device if the host changes the tensor right after the call.
 template <typename Change> at::Tensor copiedBefore(const Change &change) {
   at::Tensor parameter = ones();
   at::Tensor copy = callNamed("meshplan.to_device", {{"self", parameter}})[0];
@@ -72,7 +72,7 @@ TEST(Transfers, TheHostChangesNothingThatIsBeingCopied) {
   EXPECT_TRUE(at::equal(copiedBefore([](const at::Tensor &parameter) { assign(parameter); }), ones()));
 }
 
-// The optimizer of an offloaded state runs on the host, and elements that are not finite are counted on the device.
+// The optimizer of an offloaded state runs on the host, while non-finite elements are counted on the device.
 TEST(Transfers, ACountOfTheDeviceStopsAnOptimizerOfTheHost) {
   FakeDeviceScope scope;
   for (int64_t count : {0, 3}) {

@@ -15,12 +15,12 @@ namespace {
 using Case = AttentionCase;
 using Inputs = AttentionInputs;
 
-/// Of query, key and value, and of a mask that was added.
+/// Gradients of query, key and value, and of an added mask.
 struct Gradients {
   at::Tensor query, key, value, mask;
 };
 
-/// Numbers of the type, in f64.
+/// The values rounded to the type, in f64.
 Inputs rounded(Inputs inputs, const Case &c, at::ScalarType type) {
   auto round = [&](at::Tensor &tensor) { tensor = tensor.to(type).to(at::kDouble); };
   round(inputs.query), round(inputs.key), round(inputs.value);
@@ -29,7 +29,7 @@ Inputs rounded(Inputs inputs, const Case &c, at::ScalarType type) {
   return inputs;
 }
 
-/// By autograd through the definition.
+/// Computed by autograd on the definition.
 Gradients expectedGradients(const Case &c, Inputs inputs, const at::Tensor &gradient) {
   std::vector<at::Tensor> leaves;
   auto record = [&](at::Tensor &tensor) { leaves.push_back(tensor = tensor.detach().clone().requires_grad_(true)); };
@@ -86,11 +86,11 @@ void expectNear(const Gradients &found, const Gradients &expected, double tolera
   }
 }
 
-/// What rounding may change, element by element, where all is computed in f32 on 16-bit operands.
+/// Bounds for the effect of rounding, element by element, when everything is computed in f32 on 16-bit operands.
 struct RoundingBounds {
   RoundingBounds(const Gradients &expected, double unit) {
-    // Every gradient is rounded once. 1e-4 is for f32: 2^-24 for each of the 200 numbers of a size below 10 that are
-    // added at most.
+    // Every gradient is rounded once. 1e-4 is for f32: 2^-24 for each of at most 200 addends of magnitude below
+    // 10.
     auto roundedOnce = [&](const at::Tensor &exact) { return exact.abs() * unit + 1e-4; };
     bounds = {roundedOnce(expected.query), roundedOnce(expected.key), roundedOnce(expected.value), at::Tensor()};
     if (expected.mask.defined())
@@ -128,7 +128,7 @@ TEST_P(AttentionGradientTest, AgreesWithAutograd) {
   Inputs inputs = makeInputs(c);
   at::Tensor gradient = gradientFor(c);
   Gradients expected = expectedGradients(c, inputs, gradient);
-  // 2^-53 and 2^-24 for each of some hundred additions of numbers below 10.
+  // 2^-53 and 2^-24 for each of some hundred additions of values below 10.
   for (auto [type, tolerance] : {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 1e-4)}) {
     Gradients found = gradientsOfKernels(c, inputs, gradient, type);
     EXPECT_EQ(found.key.scalar_type(), type);
@@ -219,8 +219,8 @@ TEST(AttentionGradientTest, RowsOfOneLargeNumberAreEven) {
         leaf = leaf.clone().requires_grad_(true);
       at::Tensor scores = at::matmul(leaves[0], leaves[1].transpose(2, 3)) * attentionScale + inputs.mask;
       auto expected = torch::autograd::grad({at::matmul(scores.softmax(3), leaves[2])}, leaves, {gradient});
-      // Scores of that row have an error of 2^-53 of its number, and weights that relative error, until scores vanish
-      // beside it. 2^5 is for the sums.
+      // Scores of that row have an error of 2^-53 of the large value, and probabilities that relative error, until
+      // scores vanish beside it. 2^5 is for the sums.
       double digits = large < -1e30 ? 0 : -large * 0x1p-48;
       Gradients found = gradientsOfKernels(c, inputs, gradient, at::kDouble);
       expectNear({found.query, found.key, found.value, {}}, {expected[0], expected[1], expected[2], {}},
@@ -228,19 +228,19 @@ TEST(AttentionGradientTest, RowsOfOneLargeNumberAreEven) {
     }
 }
 
-/// A row of weights that do not add up to 1 has a value gradient that is too large.
+/// If the probabilities of a row do not sum to 1, the value gradient is too large.
 TEST(AttentionGradientTest, WeightsOfARowAddUpToOneInFloat) {
   for (float large : {-1e4f, -1e9f, std::numeric_limits<float>::lowest()}) {
     Case c{.name = "", .floatMask = true};
     Inputs inputs = makeInputs(c);
     inputs.mask = at::full({1, 1, 1, 1}, large, at::kDouble);
     Gradients found = gradientsOfKernels(c, inputs, at::ones({2, 4, 9, 8}, at::kDouble), at::kFloat);
-    // Each of 9 rows spreads a gradient of 1 over the keys. 81 weights are rounded to 2^-24.
+    // Each of 9 rows distributes a gradient of 1 over the keys. 81 probabilities are rounded to 2^-24.
     EXPECT_LT(difference(found.value.sum(2), at::full({2, 4, 8}, 9.0)), 1e-5) << large;
   }
 }
 
-/// The weight of the only key is 1, whatever its score.
+/// The probability of a single key is 1, whatever its score.
 TEST(AttentionGradientTest, OneKeyPassesNothingToItsScore) {
   Case padded{.name = "", .keyMask = true};
   for (const Case &c : {Case{.name = "", .keys = 1, .maskShape = {1, 4, 9, 1}, .floatMask = true},
@@ -265,7 +265,7 @@ TEST(AttentionGradientTest, OneKeyPassesNothingToItsScore) {
   }
 }
 
-/// By autograd through what a model writes, in the type of the operands.
+/// By autograd on single operators, as a model writes them, in the type of the operands.
 Gradients gradientsOfPyTorch(const Case &c, const Inputs &inputs, const at::Tensor &gradient, at::ScalarType type) {
   std::vector<at::Tensor> leaves = {inputs.query.to(type), inputs.key.to(type), inputs.value.to(type)};
   for (at::Tensor &leaf : leaves)
@@ -276,18 +276,18 @@ Gradients gradientsOfPyTorch(const Case &c, const Inputs &inputs, const at::Tens
   return {found[0], found[1], found[2], {}};
 }
 
-/// Where one score is far above all others, or others are hidden, the gradient of the scores is a small difference.
+/// If one score dominates, or others are hidden, the gradient of the scores is a small difference of large values.
 TEST(AttentionGradientTest, IsAsExactAsPyTorchWhereOneScoreDominates) {
   for (const Case &c : {Case{.name = "plain"}, Case{.name = "causal", .causal = true},
                         Case{.name = "padded", .maskShape = {2, 1, 9, 9}}, inTwoBlocks({.name = "blocks"})})
     for (double size : {1.0, 10.0, 100.0, 1e3, 1e4}) {
       Inputs inputs = rounded(makeInputs(c), c, at::kFloat);
       if (inputs.mask.defined()) {
-        inputs.mask.select(3, 2).fill_(true);                     // no row is without keys
-        inputs.mask.narrow(2, 3, 2).narrow(3, 3, 6).fill_(false); // few are left of two rows
+        inputs.mask.select(3, 2).fill_(true);                     // each row has a key
+        inputs.mask.narrow(2, 3, 2).narrow(3, 3, 6).fill_(false); // two rows have few keys left
       }
-      // Quarters, whose products have no rounding errors: what is left are those of the softmax. The score of key 2 is
-      // about `size` for the first row of its head, and has that size for others.
+      // Quarters, whose products are exact: the remaining errors are those of the softmax. The score of key 2 is about
+      // `size` in the first row of its head, and has that magnitude in others.
       for (at::Tensor *tensor : {&inputs.query, &inputs.key})
         *tensor = tensor->mul(4).round_().div_(4);
       at::Tensor first = inputs.query.narrow(2, 0, 1).narrow(1, 0, c.keyHeads);
@@ -297,8 +297,8 @@ TEST(AttentionGradientTest, IsAsExactAsPyTorchWhereOneScoreDominates) {
       Gradients exact = gradientsOfPyTorch(c, inputs, gradient, at::kDouble);
       Gradients theirs = gradientsOfPyTorch(c, inputs, gradient, at::kFloat);
       Gradients ours = gradientsOfKernels(c, inputs, gradient, at::kFloat);
-      // Both round the same numbers, in another order: of two like errors one may be a few times the other, and sums of
-      // some hundred numbers may differ by some units in the last place of the largest.
+      // Both round the same values, in another order: one of two similar errors may be a few times the other, and sums
+      // of some hundred values may differ by some units in the last place of the largest.
       auto expectLike = [&](const at::Tensor &found, const at::Tensor &other, const at::Tensor &truth) {
         double largest = truth.abs().max().item<double>();
         EXPECT_LE(difference(found, truth), 4 * difference(other, truth) + largest * 0x1p-21) << c.name << " " << size;
@@ -309,7 +309,7 @@ TEST(AttentionGradientTest, IsAsExactAsPyTorchWhereOneScoreDominates) {
     }
 }
 
-/// Each rank has some of the query heads, and the key heads that these read: neighbours may hold the same key head.
+/// Each rank has some of the query heads, and the key heads that they read: neighbours may share a key head.
 TEST(AttentionGradientTest, HeadsDealtToRanksAddUp) {
   for (auto [heads, keyHeads] : {std::pair<int64_t, int64_t>(6, 2), {6, 3}, {9, 3}, {4, 4}, {5, 1}}) {
     Case c{.name = "",
@@ -405,8 +405,8 @@ TEST(AttentionGradientTest, ScoresOfAllRowsNeverExistAtOnce) {
     auto pool = std::make_shared<MemoryPool>();
     PoolScope scope(pool);
     callGradient(c, withGradient(named, gradient));
-    // 204 rows reach 331 keys: 0.3 MB for each of some tensors of their scores. Those of all would be 16 MB, and sums
-    // and results are 0.8.
+    // A block of 204 rows and 331 keys needs 0.3 MB for each of some tensors of scores. All rows would need 16 MB; sums
+    // and results have 0.8 MB.
     EXPECT_LT(pool->peak(), 3 << 20);
     EXPECT_EQ(pool->current(), 0);
   }

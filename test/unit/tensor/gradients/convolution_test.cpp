@@ -17,7 +17,7 @@ at::Tensor exact(const at::Tensor &gradient, const at::Tensor &input, const at::
   return torch::autograd::grad({result}, {leaf}, {gradient.to(at::kDouble)})[0];
 }
 
-/// PyTorch 2.11 leaves elements of these as they were in memory.
+/// PyTorch 2.11 leaves some elements of these uninitialized.
 TEST(ConvolutionGradient, WeightsForVolumesIn16Bits) {
   at::manual_seed(5);
   for (int64_t window : {1, 2, 3, 5})
@@ -37,7 +37,7 @@ TEST(ConvolutionGradient, WeightsForVolumesIn16Bits) {
                                        {"padding", std::vector<int64_t>(3, padding)},
                                        {"dilation", std::vector<int64_t>(3, 1)}})[0];
       EXPECT_EQ(found.scalar_type(), at::kBFloat16);
-      // Sums in f32 of at most 72 products below 20, and one rounding to 8 digits.
+      // Sums in f32 of at most 72 products below 20, and one rounding to 8 bits.
       EXPECT_TRUE(at::allclose(found.to(at::kDouble), exact(gradient, input, weight, padding), std::exp2(-8), 1e-3))
           << window << " on " << at::IntArrayRef(places);
     }

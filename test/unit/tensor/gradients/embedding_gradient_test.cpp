@@ -13,7 +13,7 @@ struct Table {
   int64_t paddingIdx = -1;
   bool scaled = false;
 
-  /// Of the rows [offset, offset + rows).
+  /// The gradient of the rows [offset, offset + rows).
   at::Tensor gradient(const at::Tensor &gradient, const at::Tensor &indices, int64_t rows, int64_t offset = 0) const {
     at::Tensor weight = at::empty({rows, gradient.size(-1)});
     return callNamed("meshplan.embedding_gradient", {{"gradient", gradient}, {"indices", indices}, {"weight", weight}},
@@ -63,7 +63,7 @@ TEST(EmbeddingGradientTest, RowsThatDoNotOccurAreZero) {
   EXPECT_TRUE(at::equal(found, at::zeros({4, 3})));
 }
 
-/// A word that occurs thousands of times: sums in 16 bits would stop growing at 256 or 2048.
+/// A token that occurs thousands of times: sums in 16 bits would stop growing at 256 or 2048.
 TEST(EmbeddingGradientTest, HalfTypesAreRoundedOnce) {
   at::manual_seed(5);
   for (auto [type, unit] : {std::pair(at::kBFloat16, 0x1p-8), std::pair(at::kHalf, 0x1p-11)})
@@ -73,7 +73,7 @@ TEST(EmbeddingGradientTest, HalfTypesAreRoundedOnce) {
       at::Tensor expected = table.expected(gradient, indices, 1000);
       at::Tensor found = at::cat({table.gradient(gradient, indices, 2, 0), table.gradient(gradient, indices, 998, 2)});
       EXPECT_EQ(found.scalar_type(), type);
-      // 2,000 additions of positive numbers in f32 before the one rounding: 2^11 of 2^-24 at most.
+      // 2,000 additions of positive values in f32 before the single rounding: at most 2^11 times 2^-24.
       at::Tensor bound = expected.abs() * (unit * 1.01 + 0x1p-13);
       EXPECT_TRUE((found.to(at::kDouble) - expected).abs().le(bound).all().item<bool>()) << at::toString(type);
     }
@@ -84,7 +84,7 @@ TEST(EmbeddingGradientTest, SameBitsWithAnyNumberOfThreads) {
   ThreadCount restored;
   for (at::ScalarType type : {at::kFloat, at::kBFloat16}) {
     at::Tensor gradient = at::randn({5000, 8}).to(type);
-    // Half of the words are one word; the rows are shared out in more than one part.
+    // Half of the tokens are one token; the rows are split over several parts.
     at::Tensor indices = at::cat({at::randint(9000, {2500}, at::kLong), at::full({2500}, 3, at::kLong)});
     at::set_num_threads(1);
     at::Tensor expected = Table{}.gradient(gradient, indices, 9000);

@@ -54,7 +54,7 @@ std::pair<at::Tensor, at::Tensor> callNorm(const NormCase &c, const Operands &gi
   return {callNamed(norm + "_input_gradient", named, literals)[0], weight};
 }
 
-/// The eps that the type of the computation means, said to PyTorch in f64.
+/// The default eps of the computation's type, passed to PyTorch in f64.
 std::optional<double> epsOf(const NormCase &c, at::ScalarType type) {
   if (c.eps || c.layer || type == at::kDouble)
     return c.eps;
@@ -67,7 +67,7 @@ class NormsTest : public testing::TestWithParam<NormCase> {};
 
 TEST_P(NormsTest, AgreesWithAutograd) {
   const NormCase &c = GetParam();
-  // Units of rounding: 2^-53 and 2^-24 for sums over some hundred numbers, then 16 bits for one rounding at the end.
+  // Rounding units: 2^-53 and 2^-24 for sums of some hundred values, then 16 bits for one rounding at the end.
   for (auto [type, sums, unit] : {std::tuple(at::kDouble, 1e-13, 0.0), std::tuple(at::kFloat, 2e-5, 0.0),
                                   std::tuple(at::kBFloat16, 2e-5, 0x1p-8), std::tuple(at::kHalf, 2e-5, 0x1p-11)}) {
     Operands given = makeOperands(c, type);
@@ -103,14 +103,14 @@ INSTANTIATE_TEST_SUITE_P(
         NormCase{.name = "rmsWithoutRows", .rows = {0}, .shape = {6}, .weighted = true}),
     [](const auto &info) { return info.param.name; });
 
-/// The eps that none stands for decides where the numbers are small.
+/// For small values, the default eps decides the result.
 TEST(NormsTest, NoEpsIsThatOfPyTorch) {
   for (at::ScalarType type : {at::kDouble, at::kFloat, at::kBFloat16}) {
     Operands given = makeOperands({.name = "", .rows = {4}, .shape = {64}, .size = 1e-4}, type);
     at::Tensor input = given.input.clone().requires_grad_(true);
     at::Tensor expected = torch::autograd::grad({at::rms_norm(input, {64})}, {input}, {given.gradient})[0];
     at::Tensor found = callNorm({.name = "", .shape = {64}}, given).first;
-    // PyTorch rounds to 16 bits between its steps; another eps is off by a half and more.
+    // PyTorch rounds to 16 bits between its steps; another eps would change the result by half or more.
     double tolerance = type == at::kBFloat16 ? 0.05 : 1e-5;
     EXPECT_LT(difference(found, expected), tolerance * expected.abs().max().item<double>()) << at::toString(type);
   }

@@ -21,7 +21,7 @@ at::Tensor indexSum(const at::Tensor &source, const std::vector<at::Tensor> &ind
                       {value("source", 0), {"indices", list}, {"size", std::move(size)}})[0];
 }
 
-/// The gradient of `self` by autograd, through what `read` takes of it.
+/// The gradient of `self` by autograd, through the elements that `read` selects.
 template <typename Read> at::Tensor expectedSum(at::IntArrayRef size, const at::Tensor &gradient, const Read &read) {
   at::Tensor self = at::zeros(size, at::kDouble).requires_grad_(true);
   read(self).backward(gradient);
@@ -34,7 +34,7 @@ TEST(ScatterSumTest, IsTheGradientOfGather) {
   at::Tensor index = at::randint(3, {5, 4}, at::kLong), gradient = at::randn({5, 4}, at::kDouble);
   EXPECT_TRUE(at::equal(scatterSum(gradient, index, 0, {3, 4}),
                         expectedSum({3, 4}, gradient, [&](const at::Tensor &self) { return self.gather(0, index); })));
-  // The index covers a part of the other dim.
+  // The index covers only a part of the other dim.
   EXPECT_TRUE(at::equal(scatterSum(gradient, index, -1, {7, 3}),
                         expectedSum({7, 3}, gradient, [&](const at::Tensor &self) { return self.gather(1, index); })));
 }
@@ -45,7 +45,7 @@ TEST(ScatterSumTest, NothingToAdd) {
 }
 
 TEST(ScatterSumTest, SumsOfHalfTypesAreTakenInFloat) {
-  // Steps of bf16 near 256 are 2: each 1 alone would be lost.
+  // bf16 values near 256 are 2 apart: each 1 alone would be lost.
   at::Tensor source = at::ones({300}, at::kBFloat16), index = at::zeros({300}, at::kLong);
   EXPECT_EQ(scatterSum(source, index, 0, {2})[0].item<float>(), 300);
   EXPECT_EQ(indexSum(source, {index}, {2})[0].item<float>(), 300);
@@ -58,7 +58,7 @@ TEST(IndexSumTest, IsTheGradientOfIndex) {
       indexSum(gradient, {rows, columns}, {3, 4, 2}),
       expectedSum({3, 4, 2}, gradient, [&](const at::Tensor &self) { return at::index(self, {rows, columns}); }), 1e-12,
       1e-12));
-  // A dim between those that are indexed: what the index tensors choose stands in front.
+  // A dim between the indexed ones: the dims of the index tensors come first.
   EXPECT_TRUE(
       at::allclose(indexSum(gradient, {rows, {}, columns}, {3, 2, 4}),
                    expectedSum({3, 2, 4}, gradient,

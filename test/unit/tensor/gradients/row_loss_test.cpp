@@ -11,13 +11,13 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// A loss of each row, its columns dealt to `shards` ranks.
+/// A loss per row, with its columns sharded over `shards` ranks.
 struct Loss {
   int64_t shards = 1, ignoreIndex = -100;
   double smoothing = 0;
   std::optional<at::Tensor> classWeight;
 
-  /// What the forward pass leaves behind, of whole rows.
+  /// Values that the forward pass saved, of whole rows.
   NamedTensors rowValues(const at::Tensor &logits, const at::Tensor &target) const {
     at::Tensor max = rowMax(logits);
     NamedTensors values = {{"max", max}, {"sum_exp", rowSumExp(logits, max)}};
@@ -28,7 +28,7 @@ struct Loss {
     return values;
   }
 
-  /// Put together from the columns of each rank.
+  /// Concatenated from the columns of all ranks.
   at::Tensor gradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &target,
                       const NamedTensors &rowValues) const {
     std::vector<at::Tensor> found;
@@ -50,7 +50,7 @@ struct Loss {
     return this->gradient(gradient, logits, target, rowValues(logits, target));
   }
 
-  /// By autograd in f64.
+  /// Computed by autograd in f64.
   at::Tensor expected(const at::Tensor &gradient, const at::Tensor &logits, const at::Tensor &target) const {
     at::Tensor leaf = logits.to(at::kDouble).detach().clone().requires_grad_(true);
     std::optional<at::Tensor> weight = classWeight ? std::optional(classWeight->to(at::kDouble)) : std::nullopt;
@@ -81,7 +81,7 @@ TEST(RowLossTest, EveryFormDividedInEveryWay) {
     for (double smoothing : {0.0, 0.1, 1.0})
       for (const std::optional<at::Tensor> &weights : {std::optional<at::Tensor>(), std::optional(weight)}) {
         Loss loss{shards, -100, smoothing, weights};
-        // Some ten roundings of numbers below 4.
+        // About ten roundings of values below 4.
         EXPECT_LT(difference(loss.gradient(rows.gradient, rows.logits, rows.target),
                              loss.expected(rows.gradient, rows.logits, rows.target)),
                   1e-14)
@@ -116,14 +116,14 @@ TEST(RowLossTest, HiddenClassesAreAsInPyTorch) {
   rows.logits[0][3] = -infinite;
   rows.logits[2].fill_(-infinite).select(0, 2).fill_(4);
   rows.target[0] = 1;
-  rows.target[2] = 5; // hidden itself
+  rows.target[2] = 5; // the ignored class itself
   Loss loss{3};
   EXPECT_LT(difference(loss.gradient(rows.gradient, rows.logits, rows.target),
                        loss.expected(rows.gradient, rows.logits, rows.target)),
             1e-14);
 }
 
-/// Of logarithms of probabilities, which the loss picks from: nll_loss.
+/// On log-probabilities, of which the loss selects one per row: nll_loss.
 TEST(RowLossTest, LogarithmsOfProbabilities) {
   Rows rows(9, 17);
   at::Tensor classWeight = at::rand({17}, at::kDouble);
@@ -141,7 +141,7 @@ TEST(RowLossTest, LogarithmsOfProbabilities) {
     }
 }
 
-/// The loss of smoothed labels on logarithms, by its definition.
+/// The label-smoothed loss of log-probabilities, by its definition.
 TEST(RowLossTest, SmoothedLogarithmsOfProbabilities) {
   Rows rows(9, 17);
   at::Tensor weight = at::rand({17}, at::kDouble), leaf = rows.logits.log_softmax(1).detach().requires_grad_(true);
@@ -165,8 +165,8 @@ TEST(RowLossTest, ManyBlocksOfRowsInAnyType) {
       at::Tensor found = loss.gradient(gradient, logits, rows.target);
       EXPECT_EQ(found.scalar_type(), type);
       at::Tensor expected = loss.expected(gradient, logits, rows.target);
-      // The weights come in the type, and are exact. The result is rounded once; f16 has steps of 2^-24 near zero. In
-      // f32 some ten roundings of numbers below 4, and sums of 4,000 positive ones.
+      // The weights already have the type, and are exact. The result is rounded once; f16 values near zero are 2^-24
+      // apart. In f32 about ten roundings of values below 4, and sums of 4,000 positive ones.
       at::Tensor bound = expected.abs() * (unit + 1e-5) + (unit == 0x1p-11 ? 0x1p-25 : 0) + 2e-6;
       EXPECT_TRUE((found.to(at::kDouble) - expected).abs().le(bound).all().item<bool>())
           << at::toString(type) << ", smoothing " << smoothing;
@@ -183,7 +183,7 @@ TEST(RowLossTest, TheResultIsTheOnlyTensorOfItsSize) {
     auto pool = std::make_shared<MemoryPool>();
     PoolScope scope(pool);
     at::Tensor found = loss.gradient(gradient, logits, rows.target, values);
-    // The test puts one piece together: twice the result, and not three times.
+    // The test concatenates a single piece: twice the result, but not three times.
     EXPECT_LT(pool->peak(), static_cast<int64_t>(found.nbytes()) * 5 / 2) << at::toString(type);
   }
 }

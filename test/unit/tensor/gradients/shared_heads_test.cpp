@@ -20,7 +20,7 @@ TEST(SharedHeadsTest, EveryPartOfTheHeads) {
         at::Tensor expected = at::zeros({2, 12 / perGroup, 3, 5}, at::kDouble);
         for (int64_t head = first; head < first + heads; ++head)
           expected.select(1, head / perGroup) += all.select(1, head);
-        // Another order of at most 12 additions of numbers below 5.
+        // At most 12 additions of values below 5 in another order.
         EXPECT_LT(difference(sums(all.narrow(1, first, heads), 12 / perGroup, perGroup, first), expected), 1e-14);
       }
 }
@@ -36,7 +36,7 @@ TEST(SharedHeadsTest, HalfTypesAreRoundedOnce) {
     at::Tensor exact = input.to(at::kFloat).sum(1, true);
     at::Tensor found = sums(input, 1, 64, 0);
     EXPECT_EQ(found.scalar_type(), type);
-    // A sum in f32 in another order may be rounded to the next number of the type, and no further.
+    // A sum in f32 in another order may be rounded to the neighbouring value of the type, but not further.
     EXPECT_TRUE(at::allclose(found.to(at::kFloat), exact, type == at::kHalf ? 0x1p-11 : 0x1p-8, 1e-5));
     at::Tensor sum = input.select(1, 0);
     for (int64_t head = 1; head < 64; ++head)

@@ -1,4 +1,4 @@
-//===- draws_test.cpp - dropout and uniform numbers -----------------------===//
+//===- draws_test.cpp - dropout and uniform values ------------------------===//
 
 #include "runtime/tensor/torch/kernels/random/draws.h"
 #include "test/unit/tensor/call_helper.h"
@@ -39,7 +39,7 @@ at::Tensor drawAt(std::vector<int64_t> size, DType dtype, const Place &place = {
   return callNamed("meshplan.uniform", {{"seed", scalarOf(7)}, {"step", scalarOf(1)}}, arguments)[0];
 }
 
-/// The words of all elements of a tensor, one by one.
+/// The random words of all elements of a tensor, one by one.
 at::Tensor wordsOf(int64_t count) {
   at::Tensor words = at::empty({count}, at::kDouble);
   for (int64_t i = 0; i < count; ++i)
@@ -91,8 +91,8 @@ TEST(Dropout, HalfTypesAreRoundedOnce) {
   }
 }
 
-/// Of n elements the number that stay has deviation sqrt(n p (1 - p)): five of them are passed by one draw in a
-/// million.
+/// Of n elements, the number that is kept has the standard deviation sqrt(n p (1 - p)); one draw in a million exceeds
+/// five of them.
 TEST(Dropout, SharesAreTheProbability) {
   constexpr int64_t count = 1 << 20;
   for (double p : {0.0, 0.001, 0.1, 0.5, 0.9}) {
@@ -111,7 +111,7 @@ TEST(Dropout, SeedStepAndNumberGiveOtherMasks) {
   EXPECT_FALSE(at::equal(first, drop(input, 0.5, {}, 2, 7, /*step=*/2)));
 }
 
-/// The call for a microbatch, which draws as many numbers as each before.
+/// The call for a microbatch, which draws as many words as each one before.
 at::Tensor ofMicrobatch(const char *target, std::vector<std::pair<std::string, at::Tensor>> tensors,
                         std::vector<Argument> arguments, double number, int64_t drawn) {
   tensors.insert(tensors.end(), {{"seed", scalarOf(7)}, {"step", scalarOf(1)}, {"microbatch", scalarOf(number)}});
@@ -120,7 +120,7 @@ at::Tensor ofMicrobatch(const char *target, std::vector<std::pair<std::string, a
 }
 
 TEST(Dropout, MicrobatchesHaveTheMaskOfTheBatch) {
-  // Of 35 numbers each, so that one begins within a counter.
+  // 35 words each, so that one of them starts within a counter.
   at::Tensor batch = at::randn({15, 7}, at::kDouble), whole = drop(batch, 0.3);
   for (int64_t number = 0; number < 3; ++number) {
     at::Tensor own = batch.narrow(0, 5 * number, 5), expected = whole.narrow(0, 5 * number, 5);

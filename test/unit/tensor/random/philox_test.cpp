@@ -1,7 +1,7 @@
 //===- philox_test.cpp - random words -------------------------------------===//
 //
-// The words of known counters are those of Random123's `kat_vectors`, which the
-// authors of the generator publish.
+// The words of known counters come from Random123's `kat_vectors`, which the authors of the generator
+// publish.
 //
 //===----------------------------------------------------------------------===//
 

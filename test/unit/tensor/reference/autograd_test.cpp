@@ -34,7 +34,7 @@ TEST(AutogradTest, GradientsInsideOfAComputeScope) {
   EXPECT_FALSE(gradients[2].defined()) << "nothing depends on it";
 }
 
-// LibTorch gives a tensor without elements in memory.
+// LibTorch returns a tensor without elements in memory.
 TEST(AutogradTest, AGradientOfZerosHasElements) {
   AutogradScope scope(1, DType::f32);
   Tensor leaf = *differentiable(wrap(at::randn({3})));

@@ -1,4 +1,4 @@
-//===- elements_test.cpp - numbers about the elements of tensors ----------===//
+//===- elements_test.cpp - statistics of elements of tensors --------------===//
 
 #include "runtime/tensor/elements.h"
 
@@ -101,9 +101,9 @@ TEST(ElementsTest, MagnitudesAndNorms) {
 
 TEST(ElementsTest, Conversion) { EXPECT_EQ(converted(wrap(at::zeros({2})), DType::f64)->dtype(), DType::f64); }
 
-/// One element in three is a neighbour of what it was, as often above as below.
+/// One element in three moves to a neighbouring value, up as often as down.
 TEST(ElementsTest, RoundedAnew) {
-  // Away from powers of two, where the unit changes.
+  // Away from powers of two, where the spacing changes.
   at::Tensor mantissas = at::arange(240'000, at::kDouble).div(240'000).mul(0.97).add(1.01).mul(-8);
   for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     at::Tensor own = mantissas.to(type);

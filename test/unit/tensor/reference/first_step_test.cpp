@@ -1,4 +1,4 @@
-//===- first_step_test.cpp - first steps, worked out by hand --------------===//
+//===- first_step_test.cpp - first steps, computed by hand ----------------===//
 
 #include "runtime/tensor/optimizer.h"
 
@@ -9,7 +9,7 @@
 
 using namespace meshplan;
 
-/// The parameter 2 behind a step by the gradient 0.5 and `factor`.
+/// The parameter 2 after a step with the gradient 0.5 and `factor`.
 static double stepOf(const OptimizerNumbers &numbers, double factor = 1, DType dtype = DType::f64) {
   ComputeScope compute(1);
   at::Tensor parameter = at::full({2}, 2, at::kDouble), gradient = at::full({2}, 0.5, at::kDouble);

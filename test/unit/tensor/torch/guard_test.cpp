@@ -20,7 +20,7 @@ TEST(GuardTest, ResultsPass) {
   EXPECT_TRUE(guarded([] { return Status(); }).ok());
   EXPECT_EQ(guarded([] { return Status(StatusCode::io, "disk full"); }).message(), "disk full");
   EXPECT_EQ(*guarded([]() -> Expected<int> { return 3; }), 3);
-  // What can only be moved.
+  // A result that can only be moved.
   EXPECT_EQ(**guarded([]() -> Expected<std::unique_ptr<int>> { return std::make_unique<int>(5); }), 5);
 }
 

@@ -1,4 +1,4 @@
-//===- index_check_test.cpp - indices that point outside ------------------===//
+//===- index_check_test.cpp - indices out of range ------------------------===//
 
 #include "runtime/tensor/torch/index_check.h"
 
@@ -15,7 +15,7 @@ at::Tensor indexTensor(std::initializer_list<int64_t> list) {
   return at::tensor(std::vector<int64_t>(list), at::kLong);
 }
 
-/// The failure of a call on tensors by the names of its arguments.
+/// The failure of a call on tensors named by its arguments.
 struct Failure {
   Failure(std::string_view target, const NamedTensors &named, std::vector<Argument> literals = {}) {
     auto [tensors, arguments] = positions(named, std::move(literals));

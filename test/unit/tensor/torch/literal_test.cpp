@@ -10,7 +10,7 @@ using testing::ElementsAre;
 
 namespace {
 
-/// The parameter of an ATen operator, which owns it.
+/// The parameter of an ATen operator, which owns the result.
 const c10::Argument &parameterOf(const char *target, const char *overload, const char *name) {
   auto handle = c10::Dispatcher::singleton().findSchemaOrThrow(target, overload);
   return handle.schema().arguments()[*handle.schema().argumentIndexWithName(name)];

@@ -1,4 +1,4 @@
-//===- nonfinite_test.cpp - elements that are no finite numbers -----------===//
+//===- nonfinite_test.cpp - non-finite elements ---------------------------===//
 
 #include "runtime/tensor/nonfinite_notes.h"
 #include "runtime/tensor/torch/kernels/training/nonfinite.h"
@@ -63,7 +63,7 @@ TEST_P(Nonfinite, WithoutDims) {
   EXPECT_EQ(countOf(made(at::scalar_tensor(1, at::kDouble))), 0);
 }
 
-/// Sizes around those of vectors, of runs that are counted at a time and of pieces for threads.
+/// Sizes around those of vectors, of runs that are counted together, and of pieces for threads.
 TEST_P(Nonfinite, SizesOfAllKinds) {
   at::manual_seed(1);
   for (int64_t size : {1, 7, 8, 31, 33, 4095, 4096, 4097, 8192, 32768, 32769, 100'003}) {
@@ -80,7 +80,7 @@ TEST_P(Nonfinite, AllElements) {
   EXPECT_EQ(countOf(at::full({1 << 20}, inf, GetParam())), 1 << 20);
 }
 
-/// What lies between the elements of a part is not its own.
+/// Memory between the elements of a part does not count.
 TEST_P(Nonfinite, TensorsThatLieOtherwise) {
   at::Tensor tensor = at::randn({6, 8});
   tensor.index_put_({at::tensor({1, 2, 5}), at::tensor({0, 3, 7})}, at::full({3}, nan));

@@ -1,7 +1,7 @@
 //===- optimizer_test.cpp - steps against those of PyTorch's optimizers ---===//
 //
-// In f64, where a difference in the order of a few operations is below 1e-14 of
-// numbers of magnitude 1.
+// In f64, where another order of a few operations changes values of magnitude 1 by less than
+// 1e-14.
 
 #include "runtime/tensor/memory.h"
 #include "test/unit/tensor/call_helper.h"
@@ -20,7 +20,7 @@ Argument number(std::string name, double content) { return {std::move(name), con
 Argument flag(std::string name, bool content) { return {std::move(name), content}; }
 at::Tensor scalar(double content) { return at::scalar_tensor(content, at::kDouble); }
 
-/// Drives `own` (parameter, gradient, number of the step) and an optimizer of PyTorch with the same gradients.
+/// Runs `own` (parameter, gradient, step number) and an optimizer of PyTorch with the same gradients.
 template <typename Optimizer, typename Options, typename Step> void expectSameSteps(const Options &options, Step own) {
   at::manual_seed(3);
   at::Tensor parameter = at::randn({5, 3}, at::kDouble), theirs = parameter.clone().requires_grad_();
@@ -92,7 +92,7 @@ TEST(Optimizer, SgdWithMomentum) {
   }
 }
 
-/// PyTorch's SGD on float32 copies, rounded behind each step: what a step of 16-bit parameters is to give.
+/// PyTorch's SGD on float32 copies, rounded after each step: the expected result for 16-bit parameters.
 void expectRoundedSteps(at::ScalarType type, double momentumRate, double dampening, bool nesterov) {
   SCOPED_TRACE(at::toString(type));
   at::manual_seed(5);
@@ -117,7 +117,7 @@ void expectRoundedSteps(at::ScalarType type, double momentumRate, double dampeni
                    2);
     EXPECT_TRUE(at::equal(parameter, exact.detach().to(type))) << "step " << step;
     EXPECT_FALSE(at::equal(parameter, before)) << "the step changes something";
-    // The next step begins at what was kept, in 16 bits.
+    // The next step starts with the saved value, in 16 bits.
     torch::NoGradGuard guard;
     exact.copy_(parameter);
     if (momentumRate != 0) {
@@ -141,7 +141,7 @@ TEST(Optimizer, SgdOfSixteenBitsWithMomentum) {
   }
 }
 
-/// States of another type than the parameter: each step is that of states of its own type, which are rounded behind it.
+/// States of another type than the parameter: each step equals one with states of its own type, rounded after it.
 TEST(Optimizer, AdamWithStatesOfSixteenBits) {
   at::Tensor parameter = at::randn({5, 3}), wide = parameter.clone();
   at::Tensor average = at::zeros({5, 3}, at::kBFloat16), square = at::zeros({5, 3}, at::kBFloat16);
@@ -186,7 +186,7 @@ TEST(Optimizer, AssignKeepsTheTensorAndItsType) {
   EXPECT_TRUE(at::equal(self, source.to(at::kBFloat16)));
 }
 
-/// A factor is the same as a gradient that was multiplied before.
+/// A factor has the same effect as multiplying the gradient before.
 TEST(Optimizer, AFactorOfTheGradient) {
   at::Tensor first = at::ones({3}, at::kDouble), second = first.clone(),
              gradient = at::tensor({1.0, -2.0, 4.0}, at::kDouble);
@@ -198,7 +198,7 @@ TEST(Optimizer, AFactorOfTheGradient) {
   EXPECT_LT(difference(first, second), tolerance);
 }
 
-/// A transposed gradient lies otherwise than its parameter.
+/// A transposed gradient has another memory order than its parameter.
 TEST(Optimizer, AGradientThatLiesOtherwise) {
   at::Tensor first = at::zeros({2, 3}), second = at::zeros({2, 3}), gradient = at::randn({3, 2}).t();
   std::vector<Argument> arguments{value("parameter", 0), value("gradient", 1), value("learning_rate", 2),
@@ -234,7 +234,7 @@ TEST(Optimizer, TheNormOfAllGradients) {
   EXPECT_NEAR(factor(0.5), 0.5 / (norm + 1e-6), 1e-6);
 }
 
-/// The norm and the factor of gradients that are too large by a scale.
+/// The norm and the factor for gradients that are too large by a scale.
 TEST(Optimizer, TheNormOfScaledGradients) {
   auto factor = [](double squares, double scale, double limit) {
     return callOperator("meshplan.clip_factor", {at::scalar_tensor(squares), scalar(scale)},
@@ -245,7 +245,7 @@ TEST(Optimizer, TheNormOfScaledGradients) {
   EXPECT_NEAR(factor(4096 * 16, 64, 1).item<double>(), 1 / (4 + 1e-6) / 64, 1e-9) << "their norm is 4";
 }
 
-/// With gradients that are no numbers every optimizer leaves parameter and states as they are.
+/// With non-finite gradients every optimizer leaves parameter and states unchanged.
 TEST(Optimizer, AStepThatIsSkipped) {
   at::Tensor parameter = at::randn({5, 3}), gradient = at::full({5, 3}, NAN), first = at::randn({5, 3}),
              second = at::randn({5, 3}).abs();
@@ -269,7 +269,7 @@ TEST(Optimizer, AStepThatIsSkipped) {
   callOperator("meshplan.adam", given, adamArguments, 3);
   for (size_t i = 0; i < 3; ++i)
     EXPECT_TRUE(at::equal(tensors[i], before[i])) << i;
-  // None of them are none.
+  // With a count of 0 the step is not skipped.
   gradient.fill_(1);
   count.fill_(0);
   callOperator("meshplan.adam", given, adamArguments, 3);

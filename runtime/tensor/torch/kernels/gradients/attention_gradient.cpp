@@ -1,8 +1,21 @@
 //===- attention_gradient.cpp - gradients of attention --------------------===//
 //
-// In tiles of scores, whose weights are made again by a softmax of their own:
-// with those of the forward pass, exp(scores - logsumexp), rounding errors would
-// grow with the scores, and a row of one key would have a gradient.
+// The backward pass of attention, in tiles of scores. For one tile, with Q, K, V and dO the query, key, value and
+// incoming gradient of its rows and keys, s the scale and M the masks:
+//
+//   S = cap(s Q K^T) + M              recomputed scores
+//   P = softmax(S)                    recomputed weights
+//   dP = dO V^T                       with dropout: dropped as P was
+//   dS = P * (dP - rowsum(P * dP))    gradient of the mask; times the slope of cap: of the products
+//   dV += P^T dO,  dK += s dS^T Q,  dQ = s dS K    with dropout: dV from the dropped P
+//
+// A tile has all keys that its rows reach, so P is complete and dQ is final, while dK and dV accumulate over the tiles
+// of rows. P comes from a softmax of its own, not from exp(S - logsumexp) of the forward pass: there rounding errors
+// would grow with the scores, and a row with a single key would have a nonzero gradient.
+//
+// Example on a CPU: 32 query heads, 8 key heads (4 share one), S = T = 2048. A tile has at most 2^17 scores per thread,
+// so 4 heads x 2048 keys allow 16 rows; the minimum of 32 is used. With 4 threads a tile has 2 key heads: 8 x 32 x 2048
+// scores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,38 +42,38 @@ struct Gradients {
   at::Tensor query, key, value;
 };
 
-/// What is computed at a time. Each key head comes with the query heads that read it.
+/// The part that is computed at a time: samples, key heads with the query heads that read them, rows and keys.
 struct Tile {
   IndexSpan samples, keyHeads, rows, keys;
 };
 
-/// The operands of a tile, in the type of the computation. A matrix for each key head: query and gradient have the rows
+/// The operands of a tile, in the dtype of the computation. One matrix per key head: query and gradient have the rows
 /// of all query heads that read it.
 struct AttentionBlock {
   at::Tensor gradient, query, key, value;
 };
 
-/// [key heads, rows, keys]: the weights that values are multiplied by, and the gradient of the scores before and after
-/// the cap.
+/// [key heads, rows, keys]: the weights by which values are multiplied, and the gradient of the scores before the cap
+/// and after it.
 struct Scores {
   at::Tensor weights, gradient, maskGradient;
 };
 
-/// What is added to the scores of rows, from the first of `keys` on, and which rows may look at nothing. Null where
-/// nothing is added and where there are no such rows.
+/// The mask that is added to the scores of rows, from the first of `keys` on, and the rows without visible keys.
+/// Undefined if nothing is added, or there are no such rows.
 struct RowMask {
   IndexSpan keys;
   at::Tensor added, hidden;
 };
 
-/// The gradients of one call.
+/// Computes the gradients of one call.
 class AttentionTiles {
 public:
   AttentionTiles(const Operands &all, const AttentionMasks &masks, const AttentionForm &form)
       : all(all), masks(masks), form(form), type(accumulationType(all.query.scalar_type())),
         repeats(all.query.size(1) / all.key.size(1)) {}
 
-  /// Those of keys and values in the type of the computation.
+  /// The gradients of keys and values are in the dtype of the computation.
   Gradients gradients() const;
   at::Tensor maskGradient() const;
 
@@ -73,11 +86,11 @@ private:
   at::Tensor weightsOf(const AttentionBlock &block, const Tile &tile, const RowMask &mask, at::Tensor &slope) const;
   void drop(const at::Tensor &weights, const Tile &tile) const;
 
-  /// [samples, key heads * count, length, ..] of a tensor.
+  /// The part of a tensor in a tile: [samples, key heads * count, length, ..].
   at::Tensor partOf(const at::Tensor &tensor, const Tile &tile, int64_t count, IndexSpan length) const;
-  /// The same as a matrix for each key head, in the type of the computation.
+  /// The same as one matrix per key head, in the dtype of the computation.
   at::Tensor matrices(const at::Tensor &tensor, const Tile &tile, int64_t count, IndexSpan length) const;
-  /// [samples, query heads, rows, keys] of scores.
+  /// Scores as [samples, query heads, rows, keys].
   at::Tensor byQueryHeads(const at::Tensor &scores, const Tile &tile) const;
   void add(const at::Tensor &sums, const Tile &tile, const at::Tensor &left, const at::Tensor &right,
            double factor) const;
@@ -86,7 +99,7 @@ private:
   const AttentionMasks &masks;
   const AttentionForm &form;
   at::ScalarType type;
-  int64_t repeats; ///< query heads that read one key head
+  int64_t repeats; ///< number of query heads that read one key head
 };
 
 } // namespace
@@ -98,11 +111,12 @@ static void checkOperands(const Operands &all, const AttentionMasks &masks) {
               all.gradient.sizes(), " does not fit query ", query, " and value ", all.value.sizes());
 }
 
-/// Scores of a tile: in f32 two such tensors stay in the second-level cache of a core. A GPU needs more to be busy.
+/// Number of scores in a tile. In f32 two such tensors stay in the second-level cache of a core. A GPU needs more to be
+/// busy.
 static int64_t tileScores(const at::Tensor &query) { return query.is_cpu() ? 1 << 17 : 1 << 24; }
 
-/// Twin of compiler/sharding/record_support/attention_memory.cpp. The rows of a tile do not depend on the number of
-/// threads, so that sums over rows do not either.
+/// Visits the tiles. Twin of compiler/sharding/record_support/attention_memory.cpp. The rows of a tile do not depend on
+/// the number of threads, so sums over rows do not either.
 template <typename Visit> void AttentionTiles::forTiles(const Visit &visit) const {
   constexpr int64_t leastRows = 32, mostRows = attentionBlockRows;
   int64_t rows = all.query.size(2), keys = all.key.size(2), keyHeads = all.key.size(1), samples = all.key.size(0);
@@ -114,7 +128,7 @@ template <typename Visit> void AttentionTiles::forTiles(const Visit &visit) cons
     RowMask mask = maskOf(span, reached);
     int64_t scores = repeats * span.size() * reached.size();
     int64_t headStep = std::clamp<int64_t>(most * threads / scores, 1, keyHeads);
-    // Of several samples operands are copied, which pays for small ones.
+    // Tiles with several samples copy operands, which pays only for small ones.
     int64_t sampleStep = headStep < keyHeads ? 1 : std::clamp<int64_t>(most / 8 / (scores * keyHeads), 1, samples);
     for (int64_t sample = 0; sample < samples; sample += sampleStep)
       for (int64_t head = 0; head < keyHeads; head += headStep)
@@ -128,7 +142,7 @@ template <typename Visit> void AttentionTiles::forTiles(const Visit &visit) cons
 
 RowMask AttentionTiles::maskOf(IndexSpan rows, IndexSpan keys) const {
   RowMask mask{keys, {}, {}};
-  // Of a row that sees all before itself only the keys beside the rows are hidden, and never all.
+  // In a causal row without other masks, only keys from the row on can be hidden, and never all.
   if (masks.causalOnly())
     mask.keys.begin = masks.causal ? std::min(rows.begin, keys.end) : keys.end;
   if (mask.keys.size() == 0)
@@ -178,12 +192,12 @@ void AttentionTiles::drop(const at::Tensor &weights, const Tile &tile) const {
   dropWeights(dropped, own, tile.rows, tile.keys);
 }
 
-/// Of the softmax, before any is dropped; `slope` becomes that of the cap, if there is one.
+/// The weights of the softmax, before dropout. `slope` becomes the derivative of the cap, if there is one.
 at::Tensor AttentionTiles::weightsOf(const AttentionBlock &block, const Tile &tile, const RowMask &mask,
                                      at::Tensor &slope) const {
   at::Tensor weights = at::empty({block.query.size(0), block.query.size(1), block.key.size(1)}, block.query.options());
   at::bmm_out(weights, block.query, block.key.transpose(1, 2));
-  // Behind the product: scaled terms would be rounded, where their sum may be small.
+  // Scaled after the product: scaled operands would be rounded, and the sum may be small compared with its terms.
   weights.mul_(form.scale);
   if (form.softcap != 0) {
     weights.div_(form.softcap).tanh_();
@@ -213,7 +227,7 @@ Scores AttentionTiles::scoresOf(const AttentionBlock &block, const Tile &tile, c
   return scores;
 }
 
-/// To the sums [samples, key heads, keys, ..], the products of two lists of matrices.
+/// Accumulates products of two lists of matrices into the sums [samples, key heads, keys, ..].
 void AttentionTiles::add(const at::Tensor &sums, const Tile &tile, const at::Tensor &left, const at::Tensor &right,
                          double factor) const {
   at::Tensor part = partOf(sums, tile, 1, tile.keys);
@@ -223,7 +237,7 @@ void AttentionTiles::add(const at::Tensor &sums, const Tile &tile, const at::Ten
     part.add_(at::bmm(left, right).view(part.sizes()), factor);
 }
 
-/// Zeros, with the heads of a row side by side, as what the projections give and take.
+/// Zeros with the heads of a row adjacent, which is the layout of the projections' operands and results.
 static at::Tensor zerosByRows(at::IntArrayRef sizes, const at::TensorOptions &options) {
   return at::zeros({sizes[0], sizes[2], sizes[1], sizes[3]}, options).transpose(1, 2);
 }
@@ -259,7 +273,7 @@ at::Tensor AttentionTiles::maskGradient() const {
   return sums;
 }
 
-/// Those of shared heads in the type of the computation, where it is not one kernel that adds them up.
+/// The gradients of keys and values are in the dtype of the computation, unless one fused kernel computes the sums.
 static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, const AttentionForm &form,
                              const std::optional<at::Tensor> &out, const std::optional<at::Tensor> &logsumexp) {
   if (!hasDeviceKernel(all.query, all.key, all.value, masks, form))
@@ -285,7 +299,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
   if (isWhole)
     headsPerKey = heads / keyHeads;
   int64_t first = isWhole ? 0 : firstHead - firstKeyHead * headsPerKey;
-  // What is shared evenly needs no copies of key heads, and gets the sums of each.
+  // If every key head is shared evenly, no copies of key heads are needed, and gradients accumulate per key head.
   bool isEven = first == 0 && heads == keyHeads * headsPerKey, ofQueryHeads = perHead || !isEven;
   if (ofQueryHeads) {
     all.key = headsRead(key, heads, headsPerKey, first, 0);

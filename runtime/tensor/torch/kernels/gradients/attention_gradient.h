@@ -1,8 +1,8 @@
 //===- attention_gradient.h - gradients of attention -------------*- C++ -*-===//
 //
-// Of attention()'s first result. Masks, heads, dropout and failures are those of attention();
-// a row that may look at nothing passes no gradient on, and neither do the scores of one that may look at one key. f16
-// and bf16 are computed in f32. Work goes in tiles of scores, of which all never exist at once.
+// Gradients of attention()'s first result. Masks, heads, dropout and failures are those of attention(). A row without
+// visible keys passes no gradient on; with one visible key, its scores have none. f16 and bf16 are computed in f32.
+// Works in tiles, so that the scores of all rows never exist at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,11 @@
 
 namespace meshplan {
 
-/// `gradient` [B, H, S, E] is that of what attention() gave for the other arguments. Gives the gradients of query, key
-/// and value, each of its operand's shape and type. Those of a key head are sums over the query heads that read it;
-/// with `perHead` they are [B, H, T, ..], one for each query head. `out` and `logsumexp` are what attention() gave: the
-/// fused kernels of a GPU read them, and the forward pass is computed once more for these where they are not given.
+/// `gradient` [B, H, S, E] is the gradient of attention()'s first result for the other arguments. Returns the gradients
+/// of query, key and value, each with the shape and dtype of its operand. The gradient of a key head is the sum over
+/// the query heads that read it; with `perHead` there is one per query head, [B, H, T, ..]. `out` and `logsumexp` are
+/// the results of attention(). The fused kernels of a GPU need them and recompute the forward pass if they are not
+/// given.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> attentionBackward(
     const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
     const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
@@ -28,8 +29,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> attentionBackward(
     int64_t allHeads = 0, const std::optional<at::Tensor> &microbatch = std::nullopt, int64_t drawn = 0,
     const std::optional<at::Tensor> &out = std::nullopt, const std::optional<at::Tensor> &logsumexp = std::nullopt);
 
-/// The gradient of `mask`, which is there and of a floating type: of its shape and type, summed over the dims where it
-/// has 1.
+/// The gradient of `mask`, which must be given and have a float dtype. It has the mask's shape and dtype, and is summed
+/// over the dims of extent 1.
 at::Tensor attentionMaskGradient(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
                                  const at::Tensor &value, const std::optional<at::Tensor> &mask,
                                  const std::optional<at::Tensor> &keyMask, bool causal, int64_t window, double scale,

@@ -9,21 +9,21 @@
 
 namespace meshplan {
 
-/// The gradient of a convolution's input, which gives only its shape: gradient [batch, out, places..], input [batch,
-/// in, places..], weight [out, in / groups, window..], from which the number of groups follows. Stride, padding and
-/// dilation have one number for each window dim.
+/// The gradient of a convolution's input. Of `input` only the shape is used. gradient [batch, out, positions..], input
+/// [batch, in, positions..], weight [out, in / groups, window..], which determines the number of groups. Stride,
+/// padding and dilation have one number per window dim.
 at::Tensor convolutionInputGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &weight,
                                     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation);
 
-/// True where PyTorch 2.11 leaves elements of the weight's gradient as they were in memory: with volumes of bf16 on a
-/// CPU, for some lengths of windows. `weight` is [out, in / groups, window..].
+/// True if PyTorch 2.11 leaves elements of the weight's gradient uninitialized: for 3-d convolutions of bf16 on a CPU,
+/// with some window lengths. `weight` is [out, in / groups, window..].
 bool losesWeightGradients(const at::Tensor &weight);
 
-/// The same of a convolution's arguments.
+/// As above, for the arguments of a convolution.
 bool losesWeightGradients(std::span<const c10::IValue> arguments);
 
-/// That of its weight, which gives only its shape. Where PyTorch would lose elements it is made in f32 and rounded
-/// once.
+/// The gradient of the weight. Of `weight` only the shape is used. Computed in f32 and rounded once if PyTorch would
+/// lose elements.
 at::Tensor convolutionWeightGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &weight,
                                      at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation);
 

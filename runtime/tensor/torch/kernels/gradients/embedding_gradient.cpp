@@ -1,4 +1,4 @@
-//===- embedding_gradient.cpp - gradient of a divided table ---------------===//
+//===- embedding_gradient.cpp - of a sharded table ------------------------===//
 
 #include "runtime/tensor/torch/kernels/gradients/embedding_gradient.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"
@@ -8,7 +8,7 @@
 
 using namespace meshplan;
 
-/// PyTorch adds to each row in the order of its indices, shared out by rows and not by indices.
+/// PyTorch accumulates each row in the order of its indices; threads split the rows, not the indices.
 static at::Tensor sumRows(const at::Tensor &gradient, const at::Tensor &indices, int64_t rows, bool scaleByFrequency) {
   return at::embedding_dense_backward(gradient, indices, rows, /*padding_idx=*/-1, scaleByFrequency);
 }
@@ -30,6 +30,7 @@ at::Tensor meshplan::embeddingGradient(const at::Tensor &gradient, const at::Ten
   at::Tensor isHere = local.ge(0).logical_and_(local.lt(rows));
   if (paddingIdx >= 0)
     isHere.logical_and_(flat.ne(paddingIdx));
+  // Drop the indices of other ranks, whose rows are not in the result.
   if (!isHere.all().item<bool>()) {
     at::Tensor here = isHere.nonzero().squeeze(1);
     local = local.index_select(0, here);
@@ -40,7 +41,7 @@ at::Tensor meshplan::embeddingGradient(const at::Tensor &gradient, const at::Ten
   at::ScalarType type = accumulationType(gradient.scalar_type());
   if (type == gradient.scalar_type())
     return sumRows(sources, local, rows, scaleByFrequency);
-  // In f32 only the rows that occur; a table may be far larger.
+  // Only the rows that occur are accumulated in f32; the table may be much larger.
   auto [present, position, count] = at::_unique2(local, /*sorted=*/true, /*return_inverse=*/true);
   at::Tensor sums = sumRows(sources.to(type), position, present.size(0), scaleByFrequency);
   return at::zeros({rows, features}, gradient.options()).index_copy_(0, present, sums.to(gradient.scalar_type()));

@@ -1,4 +1,4 @@
-//===- embedding_gradient.h - gradient of a divided table --------*- C++ -*-===//
+//===- embedding_gradient.h - of a sharded table ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_EMBEDDING_GRADIENT_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_EMBEDDING_GRADIENT_H
@@ -8,14 +8,13 @@
 
 namespace meshplan {
 
-/// The gradient of the rows [offset, offset + V) of a table, for `gradient` [.., E] of the rows that `indices` [..]
-/// took. V is `rows`, or that of `weight` [V, E], of which only the shape is read; the result [V, E] has the type of
-/// `gradient`. Row `paddingIdx` of
-/// the whole table gets none; a negative number stands for no such row. With `scaleByFrequency` each row is divided by
-/// the number of its indices.
+/// The gradient of the rows [offset, offset + V) of a table, for the gradient [.., E] of the rows that `indices` [..]
+/// selected. V is `rows`, or that of `weight` [V, E], of which only the shape is used. The result [V, E] has the dtype
+/// of `gradient`. Row `paddingIdx` of the whole table gets no gradient; a negative number means there is no such row.
+/// With `scaleByFrequency` each row is divided by its number of indices.
 ///
-/// Sums go in the order of the indices, whatever the number of threads. Those of 16-bit types are taken in f32 and
-/// rounded once: a word may occur thousands of times.
+/// Sums are accumulated in the order of the indices, whatever the number of threads. 16-bit dtypes are accumulated in
+/// f32 and rounded once, because a token may occur thousands of times.
 at::Tensor embeddingGradient(const at::Tensor &gradient, const at::Tensor &indices,
                              const std::optional<at::Tensor> &weight, int64_t offset = 0, int64_t paddingIdx = -1,
                              bool scaleByFrequency = false, int64_t rows = -1);

@@ -15,7 +15,7 @@ struct Norm {
   double eps;
 };
 
-/// A block of rows in the type of the computation.
+/// A block of rows in the dtype of the computation.
 struct NormBlock {
   at::Tensor gradient, normalized, inverseDeviation; // [n, E], [n, E], [n, 1]
 };
@@ -39,7 +39,7 @@ static NormBlock normalize(const at::Tensor &gradient, const at::Tensor &input, 
   return {gradient.to(type), centered * inverse, inverse};
 }
 
-/// Calls `visit` with each block of rows and the number of its first.
+/// Calls `visit` with each block of rows and the index of its first row.
 template <typename Visit>
 static void forBlocks(const at::Tensor &gradient, const at::Tensor &input, int64_t columns, Norm norm,
                       const Visit &visit) {
@@ -62,10 +62,12 @@ static at::Tensor inputGradient(const at::Tensor &gradient, const at::Tensor &in
   at::Tensor flat = result.view({-1, columns}), factor;
   if (weight)
     factor = weight->to(accumulationType(input.scalar_type())).reshape({columns});
-  // In the place of what is not read any more: at most three blocks are there at a time.
+  // Works in place where possible, so that at most three blocks exist at a time.
   forBlocks(gradient, input, columns, norm, [&](NormBlock block, int64_t row) {
     if (factor.defined())
       block.gradient = block.gradient * factor;
+    // The gradient of x / deviation has three terms: the direct one, one through the deviation (share) and, if
+    // centered, one through the mean.
     at::Tensor share = (block.gradient * block.normalized).mean(1, /*keepdim=*/true);
     at::Tensor change = block.gradient - block.normalized.mul_(share);
     if (norm.centered)

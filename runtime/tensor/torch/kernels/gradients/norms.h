@@ -1,8 +1,8 @@
 //===- norms.h - gradients of layer and RMS norm -----------------*- C++ -*-===//
 //
-// `gradient` is that of the result and has the shape of `input`, which ends in
-// `shape`. Means and variances are computed anew, rows in blocks; f16 and bf16
-// in f32. Results have the type of the input.
+// Gradients of layer norm and RMS norm. `gradient` is the gradient of the result, in the shape of `input`, whose last
+// dims are `shape`. Means and variances are recomputed, in blocks of rows; f16 and bf16 in f32. Results have the
+// input's dtype.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +18,11 @@ namespace meshplan {
 at::Tensor layerNormInputGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,
                                   const std::optional<at::Tensor> &weight, double eps = 1e-5);
 
-/// The gradient of the weight, of dims `shape`. That of the bias is a sum of `gradient`.
+/// The gradient of the weight, with the dims `shape`. The gradient of the bias is a sum of `gradient`.
 at::Tensor layerNormWeightGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,
                                    double eps = 1e-5);
 
-/// The same for at::rms_norm. No eps is the machine epsilon of the type of the computation.
+/// As above for at::rms_norm. Without eps, the machine epsilon of the dtype of the computation is used.
 at::Tensor rmsNormInputGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,
                                 const std::optional<at::Tensor> &weight, std::optional<double> eps = {});
 at::Tensor rmsNormWeightGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,

@@ -1,4 +1,4 @@
-//===- placed_sums.cpp - sums at places that integers name ----------------===//
+//===- placed_sums.cpp - scattered sums -----------------------------------===//
 
 #include "runtime/tensor/torch/kernels/gradients/placed_sums.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"

@@ -1,4 +1,4 @@
-//===- placed_sums.h - sums at places that integers name ---------*- C++ -*-===//
+//===- placed_sums.h - scattered sums ---------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_PLACED_SUMS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_PLACED_SUMS_H
@@ -9,12 +9,12 @@
 
 namespace meshplan {
 
-/// The gradient of aten.gather of a tensor of `size`: `source` added where `index` names the place along `dim`, zero
-/// where nothing is added.
+/// The gradient of aten.gather of a tensor of `size`: adds `source` at the positions in `index` along `dim`; the rest
+/// is zero.
 at::Tensor scatterSum(const at::Tensor &source, const at::Tensor &index, int64_t dim, at::IntArrayRef size);
 
-/// The gradient of aten.index of a tensor of `size`: `source`, whose dims are those of what the indices choose, added
-/// where they chose it. Sums of 16-bit types are taken in f32 and rounded once.
+/// The gradient of aten.index of a tensor of `size`: adds `source`, which has the dims of the selection, at the
+/// selected elements. 16-bit dtypes are accumulated in f32 and rounded once.
 at::Tensor indexSum(const at::Tensor &source, const c10::List<std::optional<at::Tensor>> &indices,
                     at::IntArrayRef size);
 

@@ -1,4 +1,4 @@
-//===- row_loss.cpp - gradient of losses over a divided vocabulary --------===//
+//===- row_loss.cpp - gradient of sharded losses --------------------------===//
 
 #include "runtime/tensor/torch/kernels/gradients/row_loss.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"
@@ -13,21 +13,21 @@ namespace {
 struct LossForm {
   int64_t ignoreIndex, classes;
   double labelSmoothing;
-  int64_t offset; // of the columns here
+  int64_t offset; // of the rank's columns
 };
 
-/// What is known of each row and column, in the type of the computation. Row n of the result is
-/// factor[n] exp(input - max[n]) - smoothing[n] classWeight, less `picked` at its target.
+/// Per-row and per-column terms of the gradient, in the dtype of the computation. Row n of the result is factor[n]
+/// exp(input - max[n]) - smoothing[n] classWeight, minus `picked` at its target.
 struct RowFactors {
-  at::Tensor max, factor;            // [N, 1]; none for logarithms
-  at::Tensor picked, column;         // [N, 1]: zero for column 0 where the target is not here
-  at::Tensor smoothing, classWeight; // [N, 1], [C] or []; none without smoothed labels
+  at::Tensor max, factor;            // [N, 1]; undefined for log probabilities
+  at::Tensor picked, column;         // [N, 1]; picked is 0 if the rank lacks the target's column
+  at::Tensor smoothing, classWeight; // [N, 1], [C] or []; undefined without label smoothing
   at::Tensor ignored;                // [N, 1]
 };
 
 } // namespace
 
-/// The sum of all weights, and those of the columns here. Weights are one if they are not given.
+/// The sum of all class weights, and the weights of the rank's columns. Weights default to one.
 static std::pair<at::Tensor, at::Tensor> classWeights(const std::optional<at::Tensor> &given, int64_t classes,
                                                       int64_t offset, int64_t columns,
                                                       const at::TensorOptions &options) {
@@ -53,6 +53,7 @@ static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input
     std::tie(sum, rows.classWeight) = classWeights(classWeight, form.classes, form.offset, columns, options);
     rows.smoothing = loss.mul(form.labelSmoothing / static_cast<double>(form.classes));
     picked = picked.mul(1 - form.labelSmoothing);
+    // The softmax appears in the loss of the target and, through smoothing, once per class.
     factor = picked.add(rows.smoothing.mul(sum));
   }
   if (max) {
@@ -60,12 +61,13 @@ static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input
     rows.factor = factor.div(column(*sumExp));
   }
   at::Tensor local = target.to(at::kLong).unsqueeze(1) - form.offset;
+  // The column of the target belongs to one rank only; the others subtract 0.
   rows.picked = picked.masked_fill(local.lt(0).logical_or_(local.ge(columns)), 0);
   rows.column = local.clamp_(0, columns - 1);
   return rows;
 }
 
-/// Sets `block`, which has the type of the computation, to the gradient of the rows from `row` on.
+/// Sets `block`, in the dtype of the computation, to the gradient of the rows from `row` on.
 static void fillBlock(at::Tensor &block, const at::Tensor &input, const RowFactors &rows, int64_t row) {
   auto part = [&](const at::Tensor &tensor) { return tensor.narrow(0, row, block.size(0)); };
   if (rows.max.defined())
@@ -75,7 +77,7 @@ static void fillBlock(at::Tensor &block, const at::Tensor &input, const RowFacto
   if (rows.smoothing.defined())
     block.sub_(part(rows.smoothing) * rows.classWeight);
   block.scatter_add_(1, part(rows.column), part(rows.picked).neg());
-  // Also where the input is not finite.
+  // A fill, so that ignored rows are zero even if the input is non-finite.
   block.masked_fill_(part(rows.ignored), 0);
 }
 
@@ -99,6 +101,7 @@ at::Tensor meshplan::rowLossGradient(const at::Tensor &gradient, const at::Tenso
   int64_t most = rowsAtATime(input, columns);
   for (int64_t row = 0; row < count; row += most) {
     at::Tensor part = result.narrow(0, row, std::min(most, count - row));
+    // f32 is computed directly in the result; 16-bit types need a wide block, and are rounded once.
     at::Tensor block = type == part.scalar_type() ? part : at::empty(part.sizes(), part.options().dtype(type));
     fillBlock(block, input, rows, row);
     if (!block.is_same(part))

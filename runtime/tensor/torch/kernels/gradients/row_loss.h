@@ -1,4 +1,4 @@
-//===- row_loss.h - gradient of losses over a divided vocabulary -*- C++ -*-===//
+//===- row_loss.h - gradient of sharded losses ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_ROW_LOSS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_ROW_LOSS_H
@@ -8,17 +8,16 @@
 
 namespace meshplan {
 
-/// The gradient of the losses that rowMax, rowSumExp, rowPick, rowSumLogSoftmax and tokenLoss make together, with
-/// respect to the columns [offset, offset + C) of `classes` that are here. input [N, C], target [N] and `gradient` [N]
-/// of the losses give [N, C] of the input's type. Rows whose target is `ignoreIndex` get zeros, whatever `gradient` and
-/// `input` hold there.
+/// The gradient of the losses computed by rowMax, rowSumExp, rowPick, rowSumLogSoftmax and tokenLoss, with respect to
+/// the rank's columns [offset, offset + C) of `classes`. input [N, C], target [N] and `gradient` [N] of the losses give
+/// [N, C] in the input's dtype. Rows whose target is `ignoreIndex` are zero, whatever `gradient` and `input` contain.
 ///
-/// `max` and `sumExp` [N] are those of whole rows; without both, the input is logarithms of probabilities already.
-/// `weight` [N] is what tokenLoss multiplied by. `classWeight` [classes] is read only where labelSmoothing is not 0:
-/// row n is gradient[n] times
+/// `max` and `sumExp` [N] are those of whole rows; without both, the input is already log probabilities. `weight` [N]
+/// is the factor used by tokenLoss. `classWeight` [classes] is used only if s = labelSmoothing is not 0. Row n is
+/// gradient[n] times
 ///     weight[n] (1 - s) (p[c] - (c is target)) + s / classes (sum(classWeight) p[c] - classWeight[c]),
-/// p = 0 without max and sumExp. Computed in f32 for 16-bit types, in blocks of rows: the result is the only tensor of
-/// its size. Fails for another target outside of [0, classes).
+/// with p = 0 without max and sumExp. 16-bit dtypes are computed in f32, in blocks of rows; the result is the only
+/// tensor of its size. Fails for another target outside [0, classes).
 at::Tensor rowLossGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &target,
                            const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
                            const std::optional<at::Tensor> &weight, const std::optional<at::Tensor> &classWeight,

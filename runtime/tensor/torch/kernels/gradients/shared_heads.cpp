@@ -17,6 +17,7 @@ at::Tensor meshplan::sumSharedHeads(const at::Tensor &input, int64_t groups, int
   shape[1] = groups;
   at::Tensor result = at::empty(shape, input.options());
   for (int64_t group = 0; group < groups; ++group) {
+    // A shard of the heads may begin and end inside a group.
     int64_t begin = std::clamp<int64_t>(group * headsPerGroup - firstHead, 0, heads);
     int64_t end = std::clamp<int64_t>((group + 1) * headsPerGroup - firstHead, 0, heads);
     at::Tensor sum = result.select(1, group);

@@ -7,9 +7,9 @@
 
 namespace meshplan {
 
-/// input [B, h, ..] holds the heads firstHead .. firstHead + h of all. Gives [B, groups, ..] with head n added into
-/// group n / headsPerGroup; groups that no head belongs to are zero. Sums of 16-bit types are taken in f32 and rounded
-/// once. Fails for a head that belongs to no group.
+/// input [B, h, ..] holds the heads firstHead .. firstHead + h of the whole. Returns [B, groups, ..], with head n added
+/// to group n / headsPerGroup; groups without heads are zero. 16-bit dtypes are accumulated in f32 and rounded once.
+/// Fails if a head belongs to no group.
 at::Tensor sumSharedHeads(const at::Tensor &input, int64_t groups, int64_t headsPerGroup, int64_t firstHead = 0);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- draws.cpp - random numbers of a tensor's elements ------------------===//
+//===- draws.cpp - random elements of tensors -----------------------------===//
 
 #include "runtime/tensor/torch/kernels/random/draws.h"
 
@@ -14,9 +14,9 @@
 
 using namespace meshplan;
 
-/// Words that are made at a time: they stay in the first-level cache.
+/// Number of words computed at a time, so that they stay in the first-level cache.
 static constexpr int64_t pieceLength = 2048;
-/// Elements from which on a second thread is worth its start.
+/// Number of elements from which a second thread pays.
 static constexpr int64_t drawGrain = 1 << 15;
 
 static constexpr double words32 = 4294967296.0;
@@ -30,15 +30,18 @@ static uint64_t wholeNumber(const char *what, double value, double end) {
 RandomStream meshplan::randomStream(const at::Tensor &seed, const at::Tensor &step, int64_t number,
                                     const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   uint64_t before = microbatch ? wholeNumber("the microbatch", microbatch->item<double>(), words32) : 0;
+  // A double represents integers below 2^53 exactly.
   return {wholeNumber("the seed", seed.item<double>(), 9007199254740992.0),
           static_cast<uint32_t>(wholeNumber("the number of an operator", static_cast<double>(number), words32)),
           static_cast<uint32_t>(wholeNumber("the step", step.item<double>(), words32)),
           before * static_cast<uint64_t>(drawn)};
 }
 
-/// Calls `visit` with the place in the part and the words of pieces of its elements, from several threads.
+/// Calls `visit` with runs of the rank's elements: the first element's position in the part, and the words. Uses
+/// several threads.
 template <typename Visit>
 static void forPieces(const PartOfWhole &part, const RandomStream &stream, const Visit &visit) {
+  // Both long and short runs are split evenly over the threads, in pieces.
   int64_t length = part.runLength(), pieces = (length + pieceLength - 1) / pieceLength;
   if (length == 0)
     return;
@@ -56,11 +59,12 @@ static void forPieces(const PartOfWhole &part, const RandomStream &stream, const
 
 namespace {
 
-/// What dropping does to one element.
+/// The dropout of one element.
 struct Drop {
-  uint32_t bound; ///< words below it drop
-  double scale;   ///< of what stays
+  uint32_t bound; ///< smaller words drop the element
+  double scale;   ///< factor of the elements that stay
 
+  // With p = 1 the largest word is not below the bound, but then the scale is 0.
   explicit Drop(double p)
       : bound(static_cast<uint32_t>(std::min(std::ceil(p * words32), words32 - 1))), scale(p < 1 ? 1 / (1 - p) : 0) {}
 };
@@ -89,7 +93,8 @@ void meshplan::dropInto(const at::Tensor &out, const at::Tensor &input, const Pa
 // By operators of PyTorch
 //===----------------------------------------------------------------------===//
 
-/// The 32 bits of a product of two numbers of 32 bits from `shift` on; products wrap, as two's complements do.
+/// The 32 bits, from bit `shift` on, of the product of two 32-bit numbers. The 64-bit product may wrap as two's
+/// complement.
 static at::Tensor bitsOfProduct(const at::Tensor &words, int64_t factor, int64_t shift) {
   return words.mul(factor).bitwise_right_shift(shift).bitwise_and_(0xFFFFFFFF);
 }
@@ -140,7 +145,7 @@ at::Tensor meshplan::dropout(const at::Tensor &input, const at::Tensor &seed, co
   return out;
 }
 
-/// Digits that a type has, of the 32 of a word.
+/// Number of mantissa bits of a dtype, at most the 32 of a word.
 static int digitsOf(at::ScalarType type) {
   switch (type) {
   case at::kDouble:
@@ -162,6 +167,7 @@ at::Tensor meshplan::uniform(const at::Tensor &seed, const at::Tensor &step, at:
   PartOfWhole part(size, shape, offset);
   RandomStream stream = randomStream(seed, step, number, microbatch, drawn);
   int digits = digitsOf(dtype);
+  // A dtype with d mantissa bits gets multiples of 2^-d, all of which it represents exactly.
   double unit = std::ldexp(1.0, -digits);
   if (Device device = deviceOfThread(); !device.isHost())
     return wordsByOperators(part, stream, torchDevice(device))

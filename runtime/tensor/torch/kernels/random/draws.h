@@ -1,12 +1,16 @@
-//===- draws.h - random numbers of a tensor's elements -----------*- C++ -*-===//
+//===- draws.h - random elements of tensors ---------------------*- C++ -*-===//
 //
-// Element n of a whole tensor, in row-major order, has word n of a stream
-// (philox.h), whatever part of the tensor a rank holds and however often it asks.
-// Seed and step are tensors without dims, whole numbers from 0 on, as the run gives
-// them; `number` tells the operators of a program apart. `shape` is that of the
-// whole tensor and `offset` where the given part lies in it; empty: it is the whole.
-// Of a `microbatch`, whose number is a tensor like the seed, the words follow the
-// `drawn` ones of each microbatch before.
+// Counted random numbers of tensor elements. Element n of a whole tensor, in row-major order, uses word n of a stream
+// (philox.h), whatever shard of the tensor a rank holds and however often it is computed. So a recomputed dropout mask
+// equals the first one.
+//
+// Seed and step are scalar tensors with whole numbers, set by the run; `number` distinguishes the operators of a
+// program. `shape` is the shape of the whole tensor and `offset` the position of the rank's part in it; empty: the rank
+// holds the whole tensor. `microbatch` is a scalar tensor with the number of the microbatch; each microbatch uses
+// `drawn` words, after those of the earlier ones.
+//
+// Example: dropout of a [4, 6] tensor whose rank holds columns 3-5 (offset [0, 3]). Row 1 uses the words 9, 10 and 11.
+// In microbatch 2 with drawn = 24, it uses the words 57, 58 and 59.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,26 +22,25 @@
 
 namespace meshplan {
 
-/// Throws for what is no whole number or too large: a seed from 2^53, a step, a number or a microbatch from 2^32 on.
+/// Throws if a number is not whole or too large: seed >= 2^53; step, number or microbatch >= 2^32.
 RandomStream randomStream(const at::Tensor &seed, const at::Tensor &step, int64_t number,
                           const std::optional<at::Tensor> &microbatch = std::nullopt, int64_t drawn = 0);
 
-/// Writes elements of `input` times 1 / (1 - p), or times 0 with probability p: where the word is below p * 2^32.
-/// 16-bit elements are multiplied in f32. `out` may be `input`; both are row-major, of one type, and a part of the
-/// whole.
+/// Writes the elements of `input` times 1 / (1 - p), or zero with probability p: if the word is below p * 2^32. 16-bit
+/// elements are multiplied in f32. `out` may be `input`; both are row-major, of one dtype, and are the given part.
 void dropInto(const at::Tensor &out, const at::Tensor &input, const PartOfWhole &part, double p,
               const RandomStream &stream);
 
-/// The same by operators of PyTorch, on any device.
+/// As dropInto, by operators of PyTorch, on any device.
 at::Tensor dropByOperators(const at::Tensor &input, const PartOfWhole &part, double p, const RandomStream &stream);
 
-/// meshplan.dropout: a row-major tensor like `input`.
+/// meshplan.dropout: returns a row-major tensor like `input`.
 at::Tensor dropout(const at::Tensor &input, const at::Tensor &seed, const at::Tensor &step, double p, int64_t number,
                    at::IntArrayRef shape, at::IntArrayRef offset,
                    const std::optional<at::Tensor> &microbatch = std::nullopt, int64_t drawn = 0);
 
-/// meshplan.uniform: a tensor of the given size with numbers in [0, 1), each its word's first digits: 32 in f64, 24 in
-/// f32, 11 in f16, 8 in bf16.
+/// meshplan.uniform: a tensor of the given size with numbers in [0, 1), each made of the leading bits of its word: 32
+/// for f64, 24 for f32, 11 for f16, 8 for bf16.
 at::Tensor uniform(const at::Tensor &seed, const at::Tensor &step, at::IntArrayRef size, int64_t number,
                    at::ScalarType dtype, at::IntArrayRef shape, at::IntArrayRef offset,
                    const std::optional<at::Tensor> &microbatch = std::nullopt, int64_t drawn = 0);

@@ -1,4 +1,4 @@
-//===- part_of_whole.cpp - where a rank's elements lie --------------------===//
+//===- part_of_whole.cpp - numbering a part -------------------------------===//
 
 #include "runtime/tensor/torch/kernels/random/part_of_whole.h"
 
@@ -14,7 +14,7 @@ PartOfWhole::PartOfWhole(at::IntArrayRef given, at::IntArrayRef all, at::IntArra
   for (size_t dim = 0; fits && dim < shape.size(); ++dim)
     fits = offset[dim] >= 0 && offset[dim] + shape[dim] <= whole[dim];
   TORCH_CHECK(fits, "a part ", given, " at ", first, " is not inside of a tensor ", all);
-  // A run ends where a dim is not all there.
+  // A run ends at the innermost dim that is not whole.
   for (outer = shape.size(); outer > 0;) {
     --outer;
     length *= shape[outer];

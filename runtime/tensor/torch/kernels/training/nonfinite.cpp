@@ -1,4 +1,4 @@
-//===- nonfinite.cpp - elements that are no finite numbers ----------------===//
+//===- nonfinite.cpp - non-finite elements --------------------------------===//
 
 #include "runtime/tensor/torch/kernels/training/nonfinite.h"
 
@@ -12,13 +12,13 @@
 
 using namespace meshplan;
 
-/// Elements from which on a second thread is worth its start.
+/// Number of elements from which a second thread pays.
 static constexpr int64_t scanGrain = 1 << 15;
 
 static constexpr const char *wrongType = " are not checked for being finite";
 
-/// Elements whose exponent has all bits, of which `exponent` consists. Counters are as wide as the elements, so that
-/// both take the same places of a vector; a run of elements is short enough for them.
+/// Counts elements whose exponent bits are all set; `exponent` is their mask. Counters are as wide as the elements, so
+/// that both have the same vector width; a run is short enough that they do not overflow.
 template <typename Bits>
 static inline __attribute__((always_inline)) int64_t countIn(const Bits *elements, int64_t size, Bits exponent) {
   constexpr int64_t run = 1 << 12;
@@ -44,7 +44,7 @@ MESHPLAN_EACH_PROCESSOR static int64_t count(const uint64_t *elements, int64_t s
   return countIn(elements, size, exponent);
 }
 
-/// `dense` has no gaps between its elements, which may lie in any order.
+/// `dense` has no gaps between its elements, which may be in any order.
 template <typename Bits> static int64_t countAll(const at::Tensor &dense, Bits exponent) {
   auto *elements = static_cast<const Bits *>(dense.const_data_ptr());
   return at::parallel_reduce(
@@ -71,7 +71,7 @@ static int64_t countOnHost(const at::Tensor &dense) {
 at::Tensor meshplan::nonfiniteCountByOperators(const at::Tensor &self) {
   TORCH_CHECK(at::isFloatingType(self.scalar_type()), "elements of type ", self.scalar_type(), wrongType);
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  // at::isfinite makes tensors of the size of `self`; these have a byte for each element.
+  // at::isfinite creates tensors of the size of `self`; these have one byte per element.
   at::Tensor finite = self.lt(infinity).logical_and_(self.gt(-infinity));
   return finite.sum().neg_().add_(self.numel());
 }

@@ -1,4 +1,4 @@
-//===- nonfinite_notes.cpp - where a rank met NaN or infinity -------------===//
+//===- nonfinite_notes.cpp - notes of gradients ---------------------------===//
 
 #include "runtime/tensor/nonfinite_notes.h"
 
@@ -13,7 +13,7 @@ namespace {
 thread_local NonfiniteNotes *current = nullptr;
 } // namespace
 
-/// Counts stay on the device until somebody asks.
+/// Counts stay on the device until they are read.
 struct NonfiniteNotes::Calls {
   struct Call {
     std::string name;

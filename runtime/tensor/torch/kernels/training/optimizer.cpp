@@ -14,24 +14,24 @@ static void checkShapes(const at::Tensor &parameter, std::initializer_list<const
                 other->sizes(), " of its step have other shapes");
 }
 
-/// The gradient in the parameter's dtype, times the factor. The kernels take no gradient of another dtype.
+/// The gradient in the parameter's dtype, times the factor. The fused kernels require the same dtype.
 static at::Tensor scaled(const at::Tensor &gradient, const at::Tensor &parameter,
                          const std::optional<at::Tensor> &factor) {
   at::Tensor own = gradient.to(parameter.scalar_type());
   return factor ? own.mul(factor->to(own.device(), own.scalar_type())) : own;
 }
 
-/// Where parameter and count are on a GPU the host would wait for the count: the fused kernels are told it instead.
+/// If parameter and count are on a GPU, the count is passed to the fused kernel, so that the host need not wait for it.
 static bool isToldToKernel(const at::Tensor &parameter, const at::Tensor &nonfinite) {
   return !parameter.is_cpu() && !nonfinite.is_cpu();
 }
 
-/// A step that changes nothing.
+/// True if the step must change nothing and the host can see that.
 static bool isSkipped(const at::Tensor &parameter, const std::optional<at::Tensor> &nonfinite) {
   return nonfinite && !isToldToKernel(parameter, *nonfinite) && nonfinite->item<int64_t>() != 0;
 }
 
-/// The count as fused kernels of a GPU take it: 1 says that they change nothing.
+/// The count in the form of the fused GPU kernels: 1 means that they change nothing.
 static std::optional<at::Tensor> foundNonfinite(const at::Tensor &parameter,
                                                 const std::optional<at::Tensor> &nonfinite) {
   bool isTold = nonfinite && isToldToKernel(parameter, *nonfinite);
@@ -39,8 +39,8 @@ static std::optional<at::Tensor> foundNonfinite(const at::Tensor &parameter,
 }
 
 namespace {
-/// Whether copies of tensors of the host are under way to the device of this thread. What changes such a tensor waits:
-/// the copy would have elements of both.
+/// True if copies of host tensors to the thread's device may be in progress. A change of such a tensor must wait, or
+/// the copy would mix old and new elements.
 bool &areCopiesUnderWay() {
   thread_local bool areUnderWay = false;
   return areUnderWay;
@@ -54,7 +54,7 @@ void beforeChange(const at::Tensor &tensor) {
 }
 } // namespace
 
-/// The kernels know rows of elements that lie as those of the parameter.
+/// The kernels require the gradient to have the parameter's strides.
 static at::Tensor likeParameter(const at::Tensor &gradient, const at::Tensor &parameter) {
   return gradient.strides().equals(parameter.strides()) ? gradient : gradient.contiguous();
 }
@@ -69,17 +69,19 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
     return {parameter, average, squareAverage};
   beforeChange(parameter);
   at::Tensor own = likeParameter(scaled(gradient, parameter, factor), parameter);
+  // States in 16 bits save memory; the step is computed in the parameter's dtype.
   if (average.scalar_type() != parameter.scalar_type()) {
-    // The kernels take states of the parameter's dtype.
+    // The kernels require states in the parameter's dtype.
     at::Tensor wideAverage = average.to(parameter.scalar_type()),
                wideSquare = squareAverage.to(parameter.scalar_type());
     adamStep(parameter, own, wideAverage, wideSquare, learningRate, step, std::nullopt, nonfinite, beta1, beta2, eps,
              weightDecay, decoupled);
     return {parameter, average.copy_(wideAverage), squareAverage.copy_(wideSquare)};
   }
-  // The kernel counts the step itself.
+  // The kernel increments the step count itself.
   at::Tensor count = at::full({}, step.item<double>(), parameter.options().dtype(at::kFloat));
   std::optional<at::Tensor> found = foundNonfinite(parameter, nonfinite);
+  // Settings are host tensors, so this does not wait for a device.
   double rate = learningRate.item<double>();
   std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage},
       steps{count};
@@ -92,8 +94,8 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   return {parameter, average, squareAverage};
 }
 
-/// In float32, as the fused kernel computes: that of ATen leaves 16-bit parameters of the CPU as they are. A GPU's
-/// takes them.
+/// SGD in f32, as the fused kernel computes it: ATen's fused kernel does not update 16-bit parameters on the CPU. The
+/// GPU kernel does.
 static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
                     double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
                     bool isFirst) {
@@ -102,6 +104,7 @@ static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std
   if (!momentum.empty()) {
     at::Tensor kept =
         isFirst ? change.clone() : momentum[0].to(at::kFloat).mul(momentumRate).add(change, 1 - dampening);
+    // Rounded for the next step; this step uses the unrounded momentum.
     momentum[0].copy_(kept);
     change = nesterov ? change.add(kept, momentumRate) : kept;
   }
@@ -141,6 +144,7 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
   if (isSkipped(parameter, nonfinite))
     return {parameter, momentum};
   if (momentum.scalar_type() != parameter.scalar_type()) {
+    // As for Adam: the kernels require states in the parameter's dtype.
     at::Tensor wide = momentum.to(parameter.scalar_type());
     momentumStep(parameter, gradient, wide, learningRate, step, factor, nonfinite, rate, dampening, weightDecay,
                  nesterov);
@@ -155,7 +159,7 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
 at::Tensor meshplan::toHost(const at::Tensor &self) {
   auto options = self.options().device(at::kCPU).pinned_memory(!self.is_cpu());
   at::Tensor copy = at::empty(self.sizes(), options).copy_(self);
-  // The host has waited for the stream.
+  // The synchronous copy has waited for the stream.
   areCopiesUnderWay() &= self.is_cpu();
   return copy;
 }
@@ -163,6 +167,7 @@ at::Tensor meshplan::toHost(const at::Tensor &self) {
 at::Tensor meshplan::toDevice(const at::Tensor &self) {
   at::Tensor copy = at::empty(self.sizes(), self.options().device(torchDevice(deviceOfThread())));
   areCopiesUnderWay() |= !copy.is_cpu();
+  // The host does not wait: the copy overlaps with computation on the device.
   return copy.copy_(self, /*non_blocking=*/true);
 }
 
@@ -185,12 +190,13 @@ at::Tensor meshplan::takeMicrobatch(const at::Tensor &self, const at::Tensor &in
   TORCH_CHECK(count > 0 && self.size(dim) % count == 0, "dim ", dim, " of ", self.sizes(), " is not made of ", count,
               " microbatches");
   int64_t size = self.size(dim) / count;
+  // A view: microbatches do not copy the batch.
   return self.narrow(dim, index.item<int64_t>() * size, size);
 }
 
 at::Tensor meshplan::squareSum(const at::Tensor &self) {
   at::ScalarType type = self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  // The vector norm of ATen adds float32 numbers one after the other, and is wrong by 1e-3 at 28 million of them.
+  // ATen's vector norm accumulates f32 sequentially; its error is 1e-3 at 28 million elements.
   constexpr int64_t piece = int64_t(1) << 20;
   at::Tensor elements = self.reshape(-1), sum = at::zeros({}, self.options().dtype(at::kDouble));
   for (int64_t begin = 0; begin < elements.numel(); begin += piece) {
@@ -204,6 +210,7 @@ at::Tensor meshplan::clipFactor(const at::Tensor &squaredNorm, const std::option
   at::Tensor norm = squaredNorm.sqrt();
   if (!scale)
     return norm.add(1e-6).reciprocal().mul(limit).clamp_max(1);
+  // Gradients are multiplied by the loss scale, and so is their norm. The limit is that of the unscaled norm.
   at::Tensor undone = scale->to(norm.options()).reciprocal();
   return norm.mul(undone).add(1e-6).reciprocal().mul(limit).clamp_max(1).mul(undone);
 }

@@ -1,11 +1,9 @@
 //===- optimizer.h - steps of optimizers -------------------------*- C++ -*-===//
 //
-// The fused kernels of ATen, one parameter at a time. Parameter and states are
-// changed in place and returned; gradients are left as they are. Learning rate,
-// number of the step (1 for the first) and the factor of the gradient, if there
-// is one, are tensors without dims, so that a schedule need not be made anew for
-// another value. Their dtype is any float. Where `nonfinite`, an integer without
-// dims, is given and not 0, nothing is changed.
+// Optimizer steps, by the fused kernels of ATen, one parameter at a time. Parameter and states are updated in place and
+// returned; gradients are unchanged. Learning rate, step number (1 for the first) and the optional factor of the
+// gradient are scalar tensors of any float dtype, so that one schedule serves all their values. If `nonfinite`, a
+// scalar integer, is given and not 0, nothing is changed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +16,8 @@
 
 namespace meshplan {
 
-/// Adam (Kingma and Ba, 2015) as torch.optim.Adam does it; with `decoupled` weight decay AdamW (Loshchilov and Hutter,
-/// 2019). All tensors have the shape and, but for the gradient, the dtype of the parameter.
+/// Adam (Kingma and Ba, 2015) as in torch.optim.Adam; with `decoupled` weight decay AdamW (Loshchilov and Hutter,
+/// 2019). All tensors have the shape of the parameter and, except the gradient, its dtype.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> adamStep(at::Tensor parameter, const at::Tensor &gradient,
                                                         at::Tensor average, at::Tensor squareAverage,
                                                         const at::Tensor &learningRate, const at::Tensor &step,
@@ -39,29 +37,29 @@ std::tuple<at::Tensor, at::Tensor> momentumStep(at::Tensor parameter, const at::
                                                 const std::optional<at::Tensor> &nonfinite, double rate,
                                                 double dampening, double weightDecay, bool nesterov);
 
-/// A row-major copy in the memory of the host, from which copies to the device are fast; one on the device of the
-/// thread, of a tensor there. The elements are read before the stream of the thread goes on.
+/// A row-major copy in host memory (pinned, if the tensor is on a GPU); and a copy on the thread's device. The elements
+/// are read before later work of the thread's stream.
 at::Tensor toHost(const at::Tensor &self);
 at::Tensor toDevice(const at::Tensor &self);
 
-/// `self`, with the elements of `source`, in its own dtype. They may be on different devices.
+/// Copies the elements of `source` to `self`, in its dtype, and returns it. They may be on different devices.
 at::Tensor assign(at::Tensor self, const at::Tensor &source);
 
-/// `self`, with `addend` added to it.
+/// Adds `addend` to `self` and returns it.
 at::Tensor accumulate(at::Tensor self, const at::Tensor &addend);
 
 /// A copy in another dtype.
 at::Tensor roundAddends(const at::Tensor &self, at::ScalarType dtype);
 
-/// A view of piece `index` (a tensor of one number) of the `count` equal ones of a dim.
+/// A view of slice `index` (a scalar tensor) of a dim that is split into `count` equal slices.
 at::Tensor takeMicrobatch(const at::Tensor &self, const at::Tensor &index, int64_t dim, int64_t count);
 
-/// The sum of the squares of all elements, [] f32 (f64 of f64): an addend of the square of a norm.
+/// The sum of squares of all elements, [] f32 (f64 for f64): an addend of a squared norm.
 at::Tensor squareSum(const at::Tensor &self);
 
-/// The factor that brings a norm, given as its square, down to `limit`; 1 if it is not above. As
-/// torch.nn.utils.clip_grad_norm_: limit / (norm + 1e-6). Of gradients that are too large by `scale`, a tensor without
-/// dims, it brings the norm of the right ones down, and undoes the scale.
+/// The factor that reduces a norm, given as its square, to `limit`: limit / (norm + 1e-6), at most 1, as in
+/// torch.nn.utils.clip_grad_norm_. If the gradients are scaled by `scale` (a scalar tensor), the factor clips the
+/// unscaled gradients and removes the scale.
 at::Tensor clipFactor(const at::Tensor &squaredNorm, const std::optional<at::Tensor> &scale, double limit);
 
 } // namespace meshplan

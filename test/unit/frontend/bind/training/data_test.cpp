@@ -1,4 +1,4 @@
-//===- data_test.cpp - data blocks that are right -------------------------===//
+//===- data_test.cpp - valid data blocks ----------------------------------===//
 
 #include "test/unit/frontend/models.h"
 
@@ -27,7 +27,7 @@ BoundData oneBlock(const std::string &options) {
   return blocks.empty() ? BoundData() : blocks[0];
 }
 
-/// Statements by which there are several microbatches.
+/// Statements for several microbatches.
 const std::string inTime = "\nloss loss\ninput input_ids: [batch, _]\nmicrobatches 2";
 
 /// A block of a plan with microbatches.
@@ -36,7 +36,7 @@ BoundData oneInTime(const std::string &options) {
   return blocks.empty() ? BoundData() : blocks[0];
 }
 
-/// What is wrong with one option of a block on dp and cp, and what helps.
+/// The errors in one option of a block on dp and cp, and their helps.
 std::vector<std::string> blockFaults(const std::string &option) {
   Sources sources;
   Diagnostics diagnostics(sources);
@@ -54,7 +54,7 @@ std::vector<std::string> blockFaults(const std::string &option) {
   return result;
 }
 
-/// Everything sharded, as parameters that are gathered need.
+/// Everything is sharded, as needed for gathered parameters.
 const std::string whole = "shard parameters, gradients, optimizer; ";
 
 TEST(BindData, WhatTheBlockDoesNotSayIsNotSharded) {

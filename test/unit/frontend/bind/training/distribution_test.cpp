@@ -1,4 +1,4 @@
-//===- distribution_test.cpp - how the elements of parameters are drawn ---===//
+//===- distribution_test.cpp - distributions of initial values ------------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 
@@ -8,7 +8,7 @@ using testing::ElementsAre;
 
 namespace {
 
-/// What one entry for all parameters means.
+/// The meaning of one entry for all parameters.
 InitialValues drawn(const std::string &distribution) {
   BoundPlan plan = bound("loss loss\noptimizer sgd\ninit { rest " + distribution + " }");
   return plan.init ? plan.init->entries.at(0).values : InitialValues();

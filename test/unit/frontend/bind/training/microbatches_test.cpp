@@ -1,4 +1,4 @@
-//===- microbatches_test.cpp - the batch in pieces ------------------------===//
+//===- microbatches_test.cpp - splitting the batch ------------------------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// Two inputs of so many samples.
+/// Two inputs with this many samples.
 ModelOutline samples(int64_t count) {
   ModelOutline model = llama(1);
   for (OutlineValue &input : model.inputs)
@@ -19,7 +19,7 @@ ModelOutline samples(int64_t count) {
   return model;
 }
 
-/// The statements around `microbatches` on a batch that is divided over dp = 2.
+/// The statements around `microbatches` for a batch that is sharded over dp = 2.
 const std::string overDp = "loss loss\ninput input_ids, labels: [batch over dp, seq]\n";
 const std::string onEach = "loss loss\ninput input_ids, labels: [batch, seq]\n";
 
@@ -43,7 +43,7 @@ TEST(BindMicrobatches, MoreThanOneNeedALossAndABatch) {
   EXPECT_THAT(faults("microbatches 2"),
               ElementsAre("microbatches are for training, and the plan has no loss", "add 'loss loss'",
                           HasSubstr("no input has a dim 'batch'"), "name it: 'input NAME: [batch, ...]'"));
-  // A loss that is wrong is a loss.
+  // A misspelled loss counts as a loss.
   EXPECT_THAT(faults("loss los\ninput labels: [batch, _]\nmicrobatches 2"),
               ElementsAre("unknown output 'los'", "did you mean 'loss'?"));
 }
@@ -95,7 +95,7 @@ TEST(BindMicrobatches, TheBatchIsFoundByItsName) {
 }
 
 TEST(BindMicrobatches, EveryInputDivides) {
-  // 6 samples are enough for dp = 2 and 3 microbatches; tp = 3 divides less than (dp, tp) and not at all like dp.
+  // 6 samples are enough for dp = 2 and 3 microbatches; tp = 3 has fewer shards than (dp, tp), and differs from dp.
   std::string inputs = "loss loss\ninput input_ids: [batch over dp, _]\ninput labels: [batch over tp, _]\n";
   EXPECT_THAT(faults(inputs + "microbatches 3", samples(6)).front(),
               "the batch has 6 samples, and 3 microbatches over tp = 3 need a multiple of 9");
@@ -133,7 +133,7 @@ TEST(BindMicrobatches, AnUnknownExtentIsReportedAlone) {
 // With a mean of their own
 //===----------------------------------------------------------------------===//
 
-/// Two inputs whose samples are a symbol.
+/// Two inputs whose number of samples is a symbol.
 ModelOutline openSamples() {
   ModelOutline model = llama(1);
   for (OutlineValue &input : model.inputs)

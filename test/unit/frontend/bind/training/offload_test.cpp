@@ -1,4 +1,4 @@
-//===- offload_test.cpp - what lies on the host ---------------------------===//
+//===- offload_test.cpp - tensors in host memory --------------------------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 

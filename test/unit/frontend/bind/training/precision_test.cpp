@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// What the other statements need to be of use.
+/// The other statements that these options need.
 const std::string sharded = "loss loss\noptimizer adamw\ndata dp { shard parameters, gradients, optimizer }\n";
 
 TEST(BindPrecision, EachValueHasADtype) {
@@ -58,7 +58,7 @@ TEST(BindPrecision, ADtypeIsForSomethingThatThePlanHas) {
               IsEmpty());
 }
 
-/// A model whose parameters are of these dtypes in turn.
+/// A model whose parameters have these dtypes in turn.
 ModelOutline ofDtypes(std::vector<std::string> dtypes) {
   ModelOutline model = llama(1);
   for (size_t i = 0; i < model.parameters.size(); ++i)
@@ -75,7 +75,7 @@ TEST(BindPrecision, ProductsAreNarrowerThanTheModelOrAsItHasThem) {
                {{"f64"}, "f64", true},     {{"bf16"}, "bf16", true},        {{"f32", "bf16"}, "bf16", true},
                {{"f32"}, "f64", false},    {{"f64"}, "f32", false},         {{"f64"}, "bf16", false},
                {{"bf16"}, "f16", false},   {{"f32", "f16"}, "bf16", false}, {{"bf16"}, "f32", false},
-               {{"f32", ""}, "bf16", true}}; // what is no float is not computed with
+               {{"f32", ""}, "bf16", true}}; // compute does not apply to integers
   for (const auto &[archive, compute, isRight] : cases) {
     std::string options = "compute " + std::string(compute) + "; loss_scale 8";
     std::vector<std::string> said = faults(sharded + "precision { " + options + " }", ofDtypes(archive));
@@ -129,16 +129,16 @@ TEST(BindPrecision, AMasterKeepsMoreThanItsParameter) {
     bool isRight;
   } cases[] = {{{"bf16"}, "master f32", true},
                {{"f32"}, "master f64", true},
-               {{"f32"}, "master f32", true}, // says what is
+               {{"f32"}, "master f32", true}, // states the default
                {{"f32"}, "master bf16", false},
                {{"f32"}, "master f16", false},
                {{"f64"}, "master f32", false},
-               {{"bf16"}, "master f16", false}, // other digits, and not more of them
+               {{"bf16"}, "master f16", false}, // a different significand, but not a longer one
                {{"bf16"}, "master bf16", true},
                {{"f32", "bf16"}, "master f32", true},
                {{"f32", "bf16"}, "master f16", false},
                {{"f32", "bf16"}, "master bf16", true},
-               {{"f32", ""}, "master bf16", false}, // what is no float has no master
+               {{"f32", ""}, "master bf16", false}, // integers have no master
                {{""}, "master bf16", true},
                {{"f32"}, "storage bf16; master f32", true},
                {{"f32"}, "storage f32; master f32", true},

@@ -1,4 +1,4 @@
-//===- schedule_test.cpp - how lr changes over a training -----------------===//
+//===- schedule_test.cpp - schedules of lr --------------------------------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 

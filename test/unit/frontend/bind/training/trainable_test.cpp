@@ -1,4 +1,4 @@
-//===- trainable_test.cpp - what is trained, frozen, unused ---------------===//
+//===- trainable_test.cpp - trained, frozen and unused parameters ---------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 
@@ -11,7 +11,7 @@ using testing::SizeIs;
 
 namespace {
 
-/// Paths of the parameters that are used in this way.
+/// Paths of the parameters with this use.
 std::vector<std::string> used(const std::string &body, ParameterUse use, const ModelOutline &model = llama(1)) {
   BoundPlan plan = bound(body, model);
   std::vector<std::string> result;

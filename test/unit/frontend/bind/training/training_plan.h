@@ -1,4 +1,4 @@
-//===- training_plan.h - plans of statements about training ------*- C++ -*-===//
+//===- training_plan.h - plans with training statements ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_FRONTEND_BIND_TRAINING_TRAINING_PLAN_H
 #define MESHPLAN_TEST_UNIT_FRONTEND_BIND_TRAINING_TRAINING_PLAN_H
@@ -17,14 +17,14 @@ inline std::string trainingPlan(const std::string &body) {
   return "plan p {\nmesh dp = 2, tp = 3\nlet n = 4\nrest: replicate\n" + body + "\n}\n";
 }
 
-/// The plan of statements that are right.
+/// The bound plan of valid statements.
 inline BoundPlan bound(const std::string &body, const ModelOutline &model = llama(2)) {
   Outcome outcome = bindTo(model, trainingPlan(body));
   EXPECT_EQ(outcome.text, "") << body;
   return outcome.plan.value_or(BoundPlan());
 }
 
-/// What is said of statements: each message, and behind it what helps.
+/// The diagnostics of statements: each message, followed by its helps.
 inline std::vector<std::string> faults(const std::string &body, const ModelOutline &model = llama(2)) {
   Sources sources;
   Diagnostics diagnostics(sources);

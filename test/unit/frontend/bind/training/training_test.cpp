@@ -1,4 +1,4 @@
-//===- training_test.cpp - statements of training that are right ----------===//
+//===- training_test.cpp - valid training statements ----------------------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 

@@ -33,7 +33,7 @@ bool DimDigits::view(ArrayRef<int64_t> shape) {
   for (const Digits &digits : stages.back())
     flat.append(digits);
   Stage made(shape.size());
-  // From the last dim on, whose begin is the place where a digit may have to be cut.
+  // From the last dim on: only where a dim begins may a digit have to be split.
   for (size_t dim = shape.size(); dim-- > 0;)
     for (int64_t left = shape[dim]; left != 1;) {
       unsigned digit = flat.back();

@@ -9,7 +9,7 @@
 
 namespace meshplan::indexing {
 
-/// Deeper nesting than any mask has; it keeps every walk within the stack.
+/// No mask nests this deep. The limit bounds the recursion of every walk.
 static constexpr unsigned maxDepth = 200;
 
 void ExprNode::Profile(llvm::FoldingSetNodeID &profile) const {
@@ -131,7 +131,7 @@ Expr ExprBuilder::substitute(Expr expr, llvm::function_ref<Expr(Expr)> replace) 
   if (!expr)
     return nullptr;
   llvm::DenseMap<Expr, Expr> done;
-  // visitNodes comes to operands before the nodes that use them.
+  // visitNodes visits operands before the nodes that use them.
   visitNodes(expr, [&](Expr node) {
     if (node->kind == ExprKind::Coordinate) {
       done[node] = replace(node);

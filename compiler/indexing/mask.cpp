@@ -1,4 +1,4 @@
-//===- mask.cpp - what an attention mask says -----------------------------===//
+//===- mask.cpp - classification of attention masks -----------------------===//
 
 #include "compiler/indexing/mask.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,7 +13,7 @@ struct Band {
 };
 } // namespace
 
-/// The condition as a comparison of the two positions alone.
+/// The condition as a comparison of key and query position, if it depends on nothing else.
 static std::optional<Band> asBand(Expr condition) {
   if (condition->kind != ExprKind::AtMostZero || condition->operands[0]->kind != ExprKind::Sum)
     return std::nullopt;

@@ -1,7 +1,7 @@
-//===- archive_facts.h - what a module was imported from --------*- C++ -*-===//
+//===- archive_facts.h - facts about the imported archive -------*- C++ -*-===//
 //
-// Attributes of the module that say of its archive what no call shows. Messages
-// depend on them, and nothing else.
+// Attributes of the module that record how its archive was exported. Only
+// messages to the user read them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,9 +12,9 @@
 
 namespace meshplan::plan {
 
-/// `run_decompositions({})` has made the graph.
+/// The graph was decomposed with `run_decompositions({})`.
 inline constexpr llvm::StringLiteral isDecomposedName = "plan.is_decomposed";
-/// The model was exported after `model.eval()`, as dropouts show.
+/// The model was exported after `model.eval()`: its dropouts are inactive.
 inline constexpr llvm::StringLiteral isEvaluatedName = "plan.is_evaluated";
 
 } // namespace meshplan::plan

@@ -1,4 +1,4 @@
-//===- attrs.cpp - what attributes and types of the plan dialect mean -----===//
+//===- attrs.cpp - attributes of the plan dialect and their queries -------===//
 
 #include "dialect/plan/plan.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -1,6 +1,7 @@
 //===- local_int.h - text of integers that depend on the rank ---*- C++ -*-===//
 //
-// plan and sched have such an attribute each, of one form. `Local` is either.
+// The dialects plan and sched each have such an attribute, with the same
+// fields. `Local` is either of the two.
 //
 //===----------------------------------------------------------------------===//
 

@@ -68,7 +68,7 @@ bool meshplan::overlapsAny(ArrayRef<AxisRefAttr> axes, AxisRefAttr axis) {
   return llvm::any_of(axes, [&](AxisRefAttr other) { return other.overlaps(axis); });
 }
 
-/// The least digit that holds two digits of one axis.
+/// The smallest digit that contains two digits of one axis.
 static AxisRefAttr hull(AxisRefAttr left, AxisRefAttr right, MeshOp mesh) {
   AxisRef one = resolveAxis(left, mesh), other = resolveAxis(right, mesh);
   int64_t pre = std::gcd(one.pre, other.pre), end = std::lcm(one.pre * one.size, other.pre * other.size);
@@ -85,7 +85,7 @@ void meshplan::addAxis(AxisList &axes, AxisRefAttr axis, MeshOp mesh) {
     axis = hull(axes[index], axis, mesh);
     axes.erase(axes.begin() + index);
     place = std::min(place, index);
-    index = 0; // the larger digit may overlap one that was passed
+    index = 0; // the larger digit may overlap an axis before this one
   }
   axes.insert(axes.begin() + std::min(place, axes.size()), axis);
 }

@@ -1,4 +1,4 @@
-//===- factor_rule.cpp - which dims of an operator move together ----------===//
+//===- factor_rule.cpp - dims of an operator that are divided together ----===//
 
 #include "compiler/sharding/factor_rule.h"
 #include "mlir/IR/Diagnostics.h"
@@ -12,7 +12,7 @@ namespace meshplan {
 
 using Fault = std::optional<std::string>;
 
-/// Checks the factors of one tensor and marks in `seen` those that it has.
+/// Checks the factors of one tensor, and marks them in `seen`.
 static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, RankedTensorType type, StringRef name,
                          llvm::BitVector &seen) {
   if (static_cast<int64_t>(tensor.dims.size()) != type.getRank())
@@ -41,7 +41,7 @@ static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, Ra
   return std::nullopt;
 }
 
-/// Checks the tensors of one side and marks in `seen` the factors that they have.
+/// Checks the tensors of one side, and marks their factors in `seen`.
 static Fault checkSide(const FactorRule &rule, ArrayRef<TensorFactors> tensors, ArrayRef<RankedTensorType> types,
                        StringRef side, llvm::BitVector &seen) {
   if (tensors.size() != types.size())

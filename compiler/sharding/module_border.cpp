@@ -1,4 +1,4 @@
-//===- module_border.cpp - what enters and leaves a module ----------------===//
+//===- module_border.cpp - inputs and outputs of a module -----------------===//
 
 #include "compiler/sharding/module_border.h"
 #include "dialect/plan/updates.h"
@@ -77,7 +77,7 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
   return border;
 }
 
-/// What forward() of the model returns, in its order.
+/// The results of forward() of the model, in order. Updates of buffers are not among them.
 static SmallVector<BorderValue> returnedBy(func::FuncOp function) {
   SmallVector<BorderValue> outputs;
   for (OpOperand &use : function.getBody().front().getTerminator()->getOpOperands())

@@ -1,4 +1,4 @@
-//===- reshard.cpp - from one sharding to another in steps ----------------===//
+//===- reshard.cpp - plans a reshard as a list of steps -------------------===//
 
 #include "compiler/sharding/reshard.h"
 #include "dialect/plan/batch_runs.h"
@@ -10,7 +10,8 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace {
-/// The state of a reshard: the current sharding and the steps so far.
+/// The state of a reshard: the current sharding and the steps so far. Functions that return bool add at most one step,
+/// and return true if they did.
 class Planner {
 public:
   Planner(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh)
@@ -19,13 +20,14 @@ public:
   SmallVector<ReshardStep> run();
 
 private:
-  /// Adds up what is partial over time, which moves nothing, before anything is moved.
+  /// Sums over time first. This is local (microbatches accumulate), and no later step then moves addends of several
+  /// microbatches.
   void accumulate();
 
-  /// Leads to `target` as far as dims and what is partial go.
+  /// Adds steps until dims and partial axes are those of `target`.
   void changeDims();
 
-  /// Brings the flat axes closer to these; false if they are the same.
+  /// Adds one step towards the flat axes `wanted`; false if they are reached.
   bool changeFlat(ArrayRef<AxisRefAttr> wanted);
 
   ArrayRef<AxisRefAttr> axesOf(ShardingAttr sharding, int64_t dim) const { return sharding.getDims()[dim].getAxes(); }
@@ -33,28 +35,30 @@ private:
   /// The dim with only its `count` most major axes.
   DimShardingAttr leadingDim(DimShardingAttr sharding, int64_t dim, size_t count) const;
 
-  /// Number of major axes for which both dims are dealt alike, so that what is below them moves within their shards.
+  /// Number of leading axes under which both dims are divided alike: axes below them only move data within these
+  /// shards.
   size_t commonAxes(int64_t dim) const;
 
-  /// The axes by which the target is longer than the current list of a dim; empty unless that is a prefix.
+  /// The axes that the target has in a dim beyond the current ones. Empty unless the current axes are a prefix of the
+  /// target's.
   ArrayRef<AxisRefAttr> missing(int64_t dim) const;
 
-  /// The minor axes of a dim that the target does not have in that place.
+  /// The minor axes of a dim that the target does not have at that position.
   ArrayRef<AxisRefAttr> surplus(int64_t dim) const { return axesOf(current, dim).drop_front(commonAxes(dim)); }
 
   bool isDividing(AxisRefAttr axis) const;
 
-  /// True if addends over the axis, and over no more, can be left with those that the axis divides.
+  /// True if the partial axes contain exactly this axis, so that a reduce-scatter over it is possible.
   bool scatters(AxisRefAttr axis) const { return llvm::is_contained(current.getPartialAxes(), axis); }
 
   bool isPartial(AxisRefAttr axis) const { return overlapsAny(current.getPartialAxes(), axis); }
 
   void addStep(ReshardStepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result);
 
-  /// `sharding` with the next axes that the target has in a dim.
+  /// `sharding` with further axes of the target in a dim.
   ShardingAttr appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const;
 
-  /// `sharding` without the most minor axes of a dim.
+  /// `sharding` without the `dropped` most minor axes of a dim.
   ShardingAttr shortened(ShardingAttr sharding, int64_t dim, size_t dropped) const;
 
   /// True if every shard of the dim has the same size.
@@ -66,27 +70,28 @@ private:
     return axes.take_while(holds);
   }
 
-  /// Slices time where ranks have of each microbatch, which is a run of the batch, the part that the target wants.
+  /// Slices over time. Applies where microbatches are contiguous in the batch and every rank holds its part of each.
   bool takeMicrobatch();
 
-  /// Slices where the target divides a dim next over free axes: it makes what follows smaller, and may open the way to
-  /// a reduce-scatter.
+  /// Slices a dim over the next axes of the target that are free. Slicing first makes later steps move less data, and
+  /// may make a reduce-scatter possible.
   bool sliceMissing();
 
-  /// One reduce-scatter where the target divides a dim next over partial axes, else one all-reduce of the rest.
+  /// One reduce-scatter where the next axes of a dim in the target are partial; otherwise one all-reduce over all axes
+  /// to reduce.
   bool reducePartial();
 
-  /// Where shared units have to go or move: of those each rank keeps its own. No collective makes or takes such a dim,
-  /// but slices do.
+  /// Ends sharing where a dim with shared blocks has surplus axes: each rank keeps only its own blocks. Collectives
+  /// cannot take or produce shared blocks; only slices can.
   bool keepOwn();
 
-  /// One permutation when all dims have their final number of shards but other axes.
+  /// One permutation, if every dim has its final number of shards but other axes.
   bool permute();
 
-  /// One all-to-all of minor axes that another dim wants next.
+  /// One all-to-all that moves minor axes of one dim to another dim, which needs them next.
   bool exchange();
 
-  /// Gathers the surplus of a dim: the part below which nothing is wanted elsewhere next, at least one axis.
+  /// Gathers the surplus axes of the first dim that has any.
   void gather();
 
   ArrayRef<int64_t> shape;
@@ -103,7 +108,7 @@ SmallVector<ReshardStep> Planner::run() {
   if (current.isFlat() && (!keepsDims || current.getFlatAxes() != wanted.getFlatAxes()))
     addStep(ReshardStepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
   if (!keepsDims) {
-    // What will be flat over partial axes is scattered then.
+    // Partial axes that become flat are kept until then: changeFlat reduce-scatters over them.
     AxisList kept;
     llvm::copy_if(current.getPartialAxes(), std::back_inserter(kept), [&](AxisRefAttr axis) {
       return llvm::is_contained(wanted.getPartialAxes(), axis) || llvm::is_contained(wanted.getFlatAxes(), axis);
@@ -137,7 +142,7 @@ bool Planner::changeFlat(ArrayRef<AxisRefAttr> wanted) {
     return false;
   bool isScattered = scatters(rest.front());
   if (!isScattered && isPartial(rest.front())) {
-    // Other digits of an axis over which there are addends.
+    // Flat axes that are other digits of a partial axis: the sum must be complete first.
     AxisList whole = without(current.getPartialAxes(), without(current.getPartialAxes(), rest.front()));
     addStep(ReshardStepKind::allReduce, whole, -1, -1, withoutPartialAxes(whole));
     return true;

@@ -1,4 +1,4 @@
-//===- memory.cpp - copies that kernels make of strided operands ----------===//
+//===- memory.cpp - copies of strided operands in kernels -----------------===//
 
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/cost.h"

@@ -1,4 +1,4 @@
-//===- data_collectives.cpp - what data parallelism moves -----------------===//
+//===- data_collectives.cpp - collectives of data parallelism -------------===//
 
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/sharding/calls/carriers.h"
@@ -32,13 +32,13 @@ public:
   }
 
 private:
-  /// The parameter itself, or the one that a state belongs to.
+  /// The parameter itself, or the parameter of a state.
   BlockArgument parameterOf(BlockArgument argument) {
     auto of = argument ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.of") : IntegerAttr();
     return of ? function.getArgument(of.getInt()) : argument;
   }
 
-  /// A collective may serve several results: it is for the first of them.
+  /// A collective may serve several results; it is recorded for the first.
   void add(Operation *op, BlockArgument parameter, DataTraffic traffic) {
     if (parameter && dataOf(parameter) && seen.insert(op).second)
       found.push_back({op, parameter, traffic});
@@ -50,7 +50,7 @@ private:
       add(gather, parameter, isBackward(gather) ? DataTraffic::gatherBackward : DataTraffic::gatherForward);
   }
 
-  /// The optimizer's calls, which take gradients and give new parameters.
+  /// Calls of the optimizer, which take gradients and return new parameters.
   void addReaders(CallOp call) {
     CallView view = CallView::of(call);
     std::optional<unsigned> parameter = view.getOperand("parameter"), gradient = view.getOperand("gradient");

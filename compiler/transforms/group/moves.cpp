@@ -1,4 +1,4 @@
-//===- moves.cpp - where operations of a block may stand ------------------===//
+//===- moves.cpp - moves operations within a block ------------------------===//
 
 #include "compiler/transforms/group/moves.h"
 #include "llvm/ADT/SetVector.h"

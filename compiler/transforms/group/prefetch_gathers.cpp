@@ -1,4 +1,4 @@
-//===- prefetch_gathers.cpp - units are gathered before they are needed ---===//
+//===- prefetch_gathers.cpp - gathers units before they are needed --------===//
 //
 // See PrefetchGathers in passes.td.
 //
@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// Gathers of one unit and pass, and where it is first read.
+/// The gathers of one unit for the forward or the backward pass, and their first reader.
 namespace {
 struct Unit {
   SmallVector<Operation *> gathers;

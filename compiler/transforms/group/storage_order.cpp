@@ -1,4 +1,4 @@
-//===- storage_order.cpp - the order of parameters in a storage -----------===//
+//===- storage_order.cpp - order of parameters in a storage ---------------===//
 
 #include "compiler/transforms/group/storage_order.h"
 #include "compiler/sharding/calls/argument_names.h"

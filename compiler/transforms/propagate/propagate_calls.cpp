@@ -1,4 +1,4 @@
-//===- propagate_calls.cpp - layouts of what calls read and make ----------===//
+//===- propagate_calls.cpp - layouts of operands and results of calls -----===//
 
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/flat_calls.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// The parameter that a flat operand is, or was converted from as the plan says; null if there is none.
+/// The parameter that is a flat operand, or from which the plan's precision converted one; null if there is none.
 static BlockArgument flatParameter(CallOp call) {
   for (Value operand : call.getOperands())
     if (BlockArgument argument = getSharding(operand).isFlat() ? argumentBehind(operand) : BlockArgument())
@@ -20,9 +20,9 @@ static BlockArgument flatParameter(CallOp call) {
   return {};
 }
 
-/// True for what the model makes of a parameter, which ranks gather before: all that is read of it is made of one
-/// tensor, which units and buffers have. A conversion that makes it narrower runs on what a rank stores, so that less
-/// is moved, unless parameters are gathered as they lie in a buffer.
+/// True for a call of the model that reads a flat parameter and needs it gathered first. All readers then share one
+/// gathered tensor, which units and buffers are about. A conversion to a narrower type runs on the flat form, so that
+/// less is moved, unless parameters are gathered directly from a buffer.
 static bool readsWhole(CallOp call, const OpRecord *record) {
   BlockArgument parameter = flatParameter(call);
   if (!parameter || call->hasAttr(placedConversionName) || (record && !record->overwrites.empty()))
@@ -52,7 +52,8 @@ LogicalResult Propagation::visitCall(CallOp call) {
     return decideFlat(call), success();
   CallProblem problem = makeProblem(call, rule);
   CallDecision decision = decideCall(problem);
-  // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
+  // A reshape that would split an axis within a head is refused: no rank would have a whole head. Attention may share a
+  // group instead.
   if (!decision.block && linearity.movesElements)
     decision.block = decision.cut;
   if (decision.block && refuseBlock(call, rule, *decision.block))
@@ -83,8 +84,8 @@ void Propagation::decideFlat(CallOp call) {
   }
 }
 
-/// The axes on factors that are added up which the other operand has on another factor; nullopt if one is on a factor
-/// that is not.
+/// The axes of contracted factors of one operand that another operand has on another factor. nullopt if such an axis is
+/// on a factor that is not contracted.
 static std::optional<AxisList> disputedAxes(const Projection &own, const Projection &other, const FactorRule &rule) {
   AxisList disputed;
   for (auto [factor, division] : llvm::enumerate(own.factors))
@@ -183,14 +184,15 @@ static std::string textWithoutTime(RankedTensorType type, ShardingAttr sharding)
   return layoutText(withSharding(type, sharding));
 }
 
-/// True for derivatives that may need whole what their operator takes divided. All others follow its layouts.
+/// True for derivatives that may need a whole dim where their operator accepts a divided one. All other derivatives
+/// follow the layouts of the forward call.
 static bool mayNeedMoreThanForward(CallOp call) {
   bool isFound = call.getTarget().starts_with("vjp.") && OpRegistry::get().lookup(call.getTarget());
   return isFound || CallView::of(call).getBool("scale_grad_by_freq", false);
 }
 
 void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
-  // Behind an error layouts are guesses, and those of gradients follow from the forward pass.
+  // After an error layouts are guesses. Those of gradients follow from the forward pass, which is reported itself.
   if (hasFailed || (call.getBackward() && !mayNeedMoreThanForward(call)))
     return;
   DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);

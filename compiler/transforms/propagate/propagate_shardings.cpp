@@ -1,4 +1,4 @@
-//===- propagate_shardings.cpp - every value gets a sharding --------------===//
+//===- propagate_shardings.cpp - gives every value a sharding -------------===//
 //
 // See PropagateShardings in passes.td. Runs after `place`: arguments have their
 // shardings, borders of styled modules their plan.constrain ops.
@@ -29,8 +29,8 @@ LogicalResult Propagation::run() {
   return failure(hasFailed);
 }
 
-/// Out of the block, without operands. What is known of values is told by their addresses, which no other value may get
-/// while they are asked for.
+/// Removes an op from its block without destroying it. The tables of propagation use addresses of values as keys, so no
+/// later value may reuse an address.
 static OwningOpRef<Operation *> detach(Operation *op) {
   op->dropAllReferences();
   op->remove();
@@ -40,7 +40,7 @@ static OwningOpRef<Operation *> detach(Operation *op) {
 void Propagation::visitAll(Operation *first, Operation *end) {
   Block *block = first->getBlock();
   Operation *before = first->getPrevNode();
-  // Operators are added while walking, behind the current one, and are visited too.
+  // Ops are inserted after the current one during the walk, and are visited too.
   for (Operation *op = first; op != end; op = before ? before->getNextNode() : &block->front()) {
     if (delaysAddend(op))
       continue;

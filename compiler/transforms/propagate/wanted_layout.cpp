@@ -1,4 +1,4 @@
-//===- wanted_layout.cpp - where consumers would like a value -------------===//
+//===- wanted_layout.cpp - layouts that consumers want --------------------===//
 
 #include "compiler/transforms/propagate/wanted_layout.h"
 #include "compiler/sharding/op_record.h"
@@ -10,7 +10,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-/// Operators looked at for one question. A residual stream makes consumers of consumers without end.
+/// Number of operators that one query may visit. A residual stream has an endless chain of consumers.
 constexpr int searchLimit = 32;
 
 int64_t dimWith(ShardingAttr sharding, AxisRefAttr axis) {
@@ -20,7 +20,7 @@ int64_t dimWith(ShardingAttr sharding, AxisRefAttr axis) {
   return -1;
 }
 
-/// The only-dim sharding of a tensor: `dim` divided over `axis`.
+/// A sharding of the tensor that only divides `dim` over `axis`.
 ShardingAttr only(Value value, int64_t dim, AxisRefAttr axis) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   return ShardingAttr::getReplicated(value.getContext(), rank).withDim(dim, axis);
@@ -54,7 +54,7 @@ private:
     return {};
   }
 
-  /// The rule of the user if it is a call whose operator has a record.
+  /// The rule of the user if it is a call with a record.
   std::optional<FactorRule> ruleOf(OpOperand &use) const {
     auto call = dyn_cast<CallOp>(use.getOwner());
     if (!call)

@@ -1,4 +1,4 @@
-//===- numeric_guard.cpp - steps whose gradients are no numbers -----------===//
+//===- numeric_guard.cpp - steps with non-finite gradients ----------------===//
 
 #include "compiler/transforms/differentiate/numeric_guard.h"
 #include "dialect/plan/settings.h"
@@ -52,7 +52,7 @@ void NumericGuard::count(Value gradient, ArrayRef<AxisRefAttr> axes) {
                          .make(RankedTensorType::get({}, builder.getI64Type())));
 }
 
-/// What the run does behind the step (sched.program).
+/// What the run does after the step (see sched.program).
 DictionaryAttr NumericGuard::action() {
   NamedAttrList action;
   action.set("stops", builder.getBoolAttr(optimizer.getNonfinite() == "stop"));

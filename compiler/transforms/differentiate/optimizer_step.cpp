@@ -1,4 +1,4 @@
-//===- optimizer_step.cpp - what an optimizer adds to a step --------------===//
+//===- optimizer_step.cpp - adds the optimizer to a step ------------------===//
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/divided_sum.h"
@@ -48,7 +48,7 @@ Type OptimizerStep::changedType(const Update &update) const {
   return master.getIntOrFloatBitWidth() > own.getIntOrFloatBitWidth() ? master : own;
 }
 
-/// What `value` was widened from, if that has the wanted type: nothing is lost by taking it as it was.
+/// The value that was widened to `value`, if it has the wanted type: the conversion back would lose nothing.
 static Value widenedFrom(Value value, Type element) {
   auto call = value.getDefiningOp<CallOp>();
   if (!call || (call.getTarget() != "aten._to_copy.default" && call.getTarget() != "aten.to.dtype"))
@@ -89,7 +89,7 @@ void OptimizerStep::reduce(Update &update) {
   if (ranks)
     addend = times(addend, static_cast<double>(*ranks), data.getLoc());
   addend = guard.noted(addend, update.parameter);
-  // Addends of 16 bits are made in float32 unless the plan wants them rounded.
+  // 16-bit addends are computed in float32 unless the plan wants them rounded.
   if (stated && isNarrow(*stated))
     addend = converted(addend, *stated, "meshplan.round_gradient");
   ArrayAttr axes = update.data ? toArray(builder, flatAxes(update)) : ArrayAttr();
@@ -143,7 +143,7 @@ void OptimizerStep::add() {
     if (data && (data.getShard() == DataStage::optimizer || data.getShard() == DataStage::gradients))
       update.data = data;
     if (update.data && flatAxes(update).empty())
-      update.data = {}; // one rank shares nothing out
+      update.data = {}; // nothing is divided on one rank
     reduce(update);
     hold(update);
   }
@@ -172,7 +172,7 @@ Value OptimizerStep::setting(const Twine &name, double value, DictionaryAttr sch
   return settingArgument(step, name.str(), value, /*isPlaced=*/true, statement.getLoc(), schedule);
 }
 
-/// Groups with a rate of their own have a setting of their own.
+/// Groups with a learning rate of their own have a setting of their own.
 Value OptimizerStep::learningRate(const Update &update) {
   double rate = number(update, "lr");
   auto first = cast<DictionaryAttr>(statement.getGroups()[0]).getAs<FloatAttr>("lr");
@@ -237,7 +237,7 @@ Value OptimizerStep::scaleFactor() {
       .make(withoutSharding(guard.scale()));
 }
 
-/// What every call of the optimizer takes where the plan has it.
+/// Adds the arguments that every optimizer call takes if the plan has them.
 void OptimizerStep::addCommon(StepCall &call) {
   if (factor)
     call.tensor("factor", factor);
@@ -245,7 +245,7 @@ void OptimizerStep::addCommon(StepCall &call) {
     call.tensor("nonfinite", nonfinite);
 }
 
-/// Steps that change nothing are not counted.
+/// Skipped steps do not count.
 Value OptimizerStep::stepNumber() { return setting(nonfinite ? "optimizer.step" : "step", 1); }
 
 void OptimizerStep::change(const Update &update) {

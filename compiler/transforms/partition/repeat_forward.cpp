@@ -26,7 +26,8 @@
 // g is larger than n on a rank, so it is recomputed at time 4. This makes 4 the
 // first read of n. n is cheap, and its operand h is available until 7, so n is
 // recomputed as well. h is the result of a product, which is not cheap, and is
-// held. Between the passes only h lives: [2, 8] on a rank, instead of h and g.
+// held. Between forward and backward only h is live: [2, 8] on a rank, instead of
+// h and g.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- describe_peak.cpp - what holds the peak, by name -------------------===//
+//===- describe_peak.cpp - tensors that are live at the peak --------------===//
 
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/scheduling/memory_profile.h"
@@ -14,12 +14,12 @@ using namespace mlir;
 namespace meshplan {
 
 namespace {
-/// A tensor as a person knows it.
+/// A tensor in terms of the model.
 struct Described {
   std::string what, module;
 };
 
-/// Tensors by kind.
+/// Tensors grouped by kind.
 class HeldList {
 public:
   void add(const Described &tensor, int64_t count, int64_t bytes) {
@@ -45,7 +45,7 @@ private:
 };
 } // namespace
 
-/// A parameter or state, which its module has.
+/// A parameter or state, in the module that owns it.
 static Described named(StringRef name, StringRef parameter) {
   return {name.str(), parameter.contains('.') ? parameter.rsplit('.').first.str() : ""};
 }
@@ -65,7 +65,7 @@ static Described describe(BlockArgument argument) {
 
 static Described describe(Value value);
 
-/// An operation by its operator, or the collective with what it moves.
+/// An operation by its operator; a collective by what it moves.
 static Described describe(Operation &op) {
   auto module = op.getAttrOfType<StringAttr>("module");
   std::string path = module ? module.str() : "";
@@ -100,7 +100,7 @@ sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &pro
   return list.at(place, function.getContext());
 }
 
-/// Calls `visit` with all that a program holds on the device from its start to its end.
+/// Calls `visit` for every tensor that a program holds on the device from start to end.
 static void forEachResident(sched::ProgramOp program, function_ref<void(const Described &, Value)> visit) {
   for (Operation &op : program.getBody().front()) {
     if (op.getNumResults() != 1 || sched::isOnHost(op.getResult(0)))

@@ -1,4 +1,4 @@
-//===- layout_table.cpp - shardings of plan as layouts of sched -----------===//
+//===- layout_table.cpp - resolves shardings to layouts of sched ----------===//
 
 #include "compiler/transforms/schedule/layout_table.h"
 #include "llvm/ADT/DenseSet.h"
@@ -15,7 +15,7 @@ LayoutTable::LayoutTable(plan::MeshOp mesh) : mesh(mesh) {
     coordinates.push_back(llvm::map_to_vector(meshSizes, [](int64_t size) { return size - 1; }));
 }
 
-/// One class for each shard of a dim whose units are shared, until their pattern repeats.
+/// Adds a class for each shard of a dim with shared blocks, until the pattern of sizes repeats.
 void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
   SmallVector<meshplan::AxisRef> axes = resolve(dim.getAxes());
   int64_t shards = meshplan::shardPattern(plan::resolveDim(extent, dim, mesh));

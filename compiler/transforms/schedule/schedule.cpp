@@ -1,6 +1,6 @@
 //===- schedule.cpp - plan -> sched ---------------------------------------===//
 //
-// Runs after partition: every value has a decided sharding and data moves only
+// Runs after partition: every value has a decided sharding, and data moves only
 // in collectives.
 //
 //===----------------------------------------------------------------------===//
@@ -33,13 +33,13 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   return success();
 }
 
-/// What a program holds on the device from start to end.
+/// Bytes that a program holds on the device from start to end.
 static int64_t heldBytes(sched::MemoryAttr memory) {
   return memory.getParameters() + memory.getConstants() + memory.getInputs() + memory.getStates() +
          memory.getAccumulators();
 }
 
-/// The largest and the least peak of one kind.
+/// The largest and the smallest peak of one kind.
 struct Peaks {
   int64_t largest, least;
 
@@ -56,7 +56,8 @@ static sched::MemoryAttr withPeaks(sched::MemoryAttr memory, Peaks peaks, Peaks 
                                 evaluation.least);
 }
 
-/// A program needs what those need that it runs for microbatches, and meanwhile holds what only it reads.
+/// The peak of a program includes those of the programs that it runs for microbatches, together with the tensors that
+/// only the program itself reads.
 static void includePasses(ModuleOp module) {
   for (auto pass : module.getOps<sched::ProgramOp>()) {
     auto step = module.lookupSymbol<sched::ProgramOp>(pass.getBefore().value_or("step"));
@@ -74,7 +75,7 @@ static void includePasses(ModuleOp module) {
   }
 }
 
-/// Bytes of the constants of a program that another one does not have.
+/// Bytes of the constants of a program that the other one does not have.
 static int64_t constantsBesides(sched::ProgramOp program, sched::ProgramOp other) {
   llvm::DenseSet<Attribute> shared;
   for (auto constant : other.getBody().getOps<sched::ConstantOp>())
@@ -86,7 +87,7 @@ static int64_t constantsBesides(sched::ProgramOp program, sched::ProgramOp other
   return bytes;
 }
 
-/// Between the steps of a training, `eval` runs beside what the step keeps.
+/// Between training steps, `eval` runs while the tensors that the step keeps are allocated.
 static void includeTraining(ModuleOp module) {
   auto step = module.lookupSymbol<sched::ProgramOp>("step"), evaluation = module.lookupSymbol<sched::ProgramOp>("eval");
   if (!step || !evaluation)
@@ -98,7 +99,7 @@ static void includeTraining(ModuleOp module) {
       own.getHostPeak()));
 }
 
-/// Functions that stood in modules of their own (plan-keep-reference) become ones of `module`, behind the others.
+/// Moves functions out of modules of their own (see plan-keep-reference) to the end of `module`.
 static void takeOut(ModuleOp module) {
   for (ModuleOp own : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
     for (func::FuncOp function : llvm::make_early_inc_range(own.getOps<func::FuncOp>()))

@@ -1,4 +1,4 @@
-//===- write_program.cpp - a solution as a sched.program ------------------===//
+//===- write_program.cpp - writes a solution as a sched.program -----------===//
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
@@ -15,7 +15,7 @@ using meshplan::scheduling::Step;
 
 namespace meshplan {
 
-/// Arguments of a call in the words of sched. Literals are the same in both.
+/// Arguments of a call as attributes of sched. Literals are the same in both dialects.
 static Attribute toSchedArgument(Attribute argument) {
   MLIRContext *context = argument.getContext();
   if (auto operand = dyn_cast<plan::OperandRefAttr>(argument))
@@ -46,21 +46,21 @@ public:
 
 private:
   sched::MemoryAttr memoryOf(const scheduling::Solution &solution);
-  /// The largest and the least peak where the loss alone is asked for.
+  /// The largest and the smallest peak if only the loss is an output.
   std::pair<int64_t, int64_t> peaksForLoss(const scheduling::Solution &solution);
   sched::PeakAttr peakOf(const scheduling::Solution &solution);
   sched::TimeAttr timeOf();
   void writeArguments();
-  /// A state of the optimizer, or a number that the run gives.
+  /// A state of the optimizer, or a setting.
   Value writeGiven(BlockArgument argument, StringAttr name);
-  /// Arguments that lie in one storage.
+  /// Writes the buffers: arguments that share a storage.
   void writeBuffers();
   void writeConstants();
   void writeSteps(ArrayRef<Step> steps);
   void writeRun(Operation &op);
-  /// Where the call of an optimizer begins, its gradient is whole and alive.
+  /// Marks the gradient before an optimizer call, where it is reduced and alive.
   void writeGradient(plan::CallOp call);
-  /// What the results of collectives take the place of.
+  /// The targets that the results of collectives replace.
   SmallVector<Value> targetsOf(ArrayRef<Operation *> ops) const;
   void writeStart(unsigned index);
   void writeWait(unsigned index);
@@ -77,7 +77,7 @@ private:
   const ProjectedFunction &projection;
   const scheduling::Problem &problem;
   LayoutTable &layouts;
-  /// Of the step written last: frees have it.
+  /// Location of the last step, which frees use as well.
   Location location;
   FlatSymbolRefAttr compute;
   IRMapping values;
@@ -86,7 +86,7 @@ private:
 };
 } // namespace
 
-/// The least and the largest of the rank classes.
+/// The smallest and the largest peak of the rank classes.
 static std::pair<const scheduling::Peak *, const scheduling::Peak *>
 extremesOf(const scheduling::MemoryProfile &profile) {
   return std::minmax_element(profile.peaks.begin(), profile.peaks.end(),
@@ -221,7 +221,7 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
   const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
   if (!gradient || !parameter || !record || !llvm::is_contained(record->overwrites, "parameter"))
     return;
-  // The rank may change a part of the parameter, or a copy.
+  // The rank may update a shard or a copy of the parameter.
   BlockArgument changed = argumentBehind(call.getOperand(*parameter));
   if (!changed)
     return;

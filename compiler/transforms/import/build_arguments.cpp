@@ -1,4 +1,4 @@
-//===- build_arguments.cpp - types and literals of the archive as IR ------===//
+//===- build_arguments.cpp - types and literals of the archive ------------===//
 
 #include "compiler/transforms/import/build_arguments.h"
 #include "mlir/IR/Builders.h"
@@ -58,7 +58,7 @@ ElementsAttr meshplan::constantValue(const archive::ConstantData &data, RankedTe
 DictionaryAttr ArgumentBuilder::build(const archive::Node &node) {
   NamedAttrList list;
   for (const archive::NamedArgument &argument : node.arguments) {
-    // None is the default of every optional argument, and a memory format changes strides only, never values.
+    // None is the default of every optional argument. A memory format changes strides, never values.
     if (std::holds_alternative<std::monostate>(argument.value) ||
         std::holds_alternative<archive::MemoryFormat>(argument.value))
       continue;
@@ -130,7 +130,7 @@ Attribute ArgumentBuilder::convert(const archive::Argument &argument) {
             return element ? TypeAttr::get(element) : Attribute();
           },
           [&](archive::MemoryFormat) -> Attribute { return {}; },
-          // Bound before a program is built.
+          // Symbols are bound before a program is built.
           [&](const archive::SymbolicScalar &) -> Attribute { return {}; },
           [&](const std::vector<archive::SymbolicScalar> &) -> Attribute { return {}; },
       },

@@ -45,10 +45,10 @@ private:
 
   void addParameters(Block *block);
 
-  /// Whether the parameter is trained, and in which group.
+  /// Adds whether the parameter is trained, and its group.
   void addUse(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes);
 
-  /// The layout that the plan states for a parameter itself, if it does; returns where.
+  /// Adds the layout that the plan states for a parameter itself, if any. Returns the location of the statement.
   Location addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes);
   void addBuffers(Block *block);
   void addInputs(Block *block);
@@ -56,13 +56,13 @@ private:
   void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data);
   void addConstants();
 
-  /// The operator of a node: one of PyTorch's, or the runtime's own for one of a Python library.
+  /// The operator of a node: PyTorch's, or a kernel of the runtime for an operator of a Python library.
   StringRef targetOf(const archive::Node &node);
 
-  /// Records may take it for granted that a call reads and makes a tensor, as the operator's schema says.
+  /// True if a call has tensor operands and results, as its schema requires. Records may rely on this.
   bool hasTensors(const archive::Node &node, size_t operands);
   void addNode(const archive::Node &node);
-  /// What the model leaves in its buffers is state of a training, and of nothing else.
+  /// Buffer updates of the model are state of a training, and have no use otherwise.
   bool trains() const { return bound.loss && bound.optimizer; }
   const archive::Buffer *bufferOf(const archive::BufferUpdate &update) const;
   void checkUpdates();
@@ -72,14 +72,14 @@ private:
   const ProgramOutline &outline;
   const BoundPlan &bound;
   Diagnostics &diagnostics;
-  std::set<std::string> refusedTypes; ///< each is said once
+  std::set<std::string> refusedTypes; ///< each is reported once
   MLIRContext &context;
   OpBuilder builder;
   StatementBuilder statements;
-  bool computesInOther; ///< types are not those of the archive, so that it counts which ones the model names
+  bool computesInOther; ///< types differ from those of the archive, so that explicit dtypes of the model matter
   std::vector<mlir::Value> values;
   SmallVector<Attribute> argumentAttributes;
-  std::set<std::string> unknownTargets; ///< operators that no kernel computes, each reported once
+  std::set<std::string> unknownTargets; ///< operators without a kernel, each reported once
 };
 
 } // namespace
@@ -113,7 +113,7 @@ void ProgramBuilder::buildFunction() {
   addConstants();
   for (const archive::Node &node : program.nodes)
     addNode(node);
-  // A node that was refused has no results, and neither have those that read them.
+  // A refused node has no results, and neither have its readers.
   if (!diagnostics.hasErrors())
     finish(function, block);
 }

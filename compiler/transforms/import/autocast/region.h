@@ -1,4 +1,4 @@
-//===- region.h - calls of regions without autocast --------------*- C++ -*-===//
+//===- region.h - regions with autocast disabled ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_AUTOCAST_REGION_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_AUTOCAST_REGION_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// The attribute of a call that the model makes under `torch.autocast(..., enabled=False)`: the type of device that
-/// this holds for, or archive::everyDevice. Only between the import of a plan with `compute` and `plan-autocast`.
+/// An attribute of a call under `torch.autocast(..., enabled=False)`: the type of device to which this applies, or
+/// archive::everyDevice. Present only between the import of a plan with `compute` and `plan-autocast`.
 inline constexpr llvm::StringLiteral autocastOffName = "plan.autocast_off";
 
 } // namespace meshplan

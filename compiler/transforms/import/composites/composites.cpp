@@ -1,4 +1,4 @@
-//===- composites.cpp - operators that are several others -----------------===//
+//===- composites.cpp - operators composed of others ----------------------===//
 
 #include "compiler/transforms/import/composites/composites.h"
 #include "compiler/sharding/record_support/local_args.h"

@@ -36,7 +36,7 @@ DictionaryAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {
 
 static StringRef actionName(NonfiniteAction action) { return action == NonfiniteAction::Skip ? "skip" : "stop"; }
 
-/// The loss, and how parameters change by their gradients.
+/// The loss, and how the optimizer updates parameters.
 void StatementBuilder::buildTraining() {
   LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
   SmallVector<Attribute> groups;
@@ -100,7 +100,7 @@ static DataStage stageOf(const BoundData &data) {
   return shards(DataKind::Optimizer) ? DataStage::optimizer : DataStage::replicated;
 }
 
-/// Where gradients are sharded a rank has no room for whole ones, unless the plan says so.
+/// If gradients are sharded, a rank has no memory for whole gradients, unless the plan says otherwise.
 static bool reducesEach(const BoundData &data) {
   ReduceTime usual =
       llvm::is_contained(data.shard, DataKind::Gradients) ? ReduceTime::EachMicrobatch : ReduceTime::LastMicrobatch;
@@ -127,7 +127,7 @@ void StatementBuilder::buildData(const BoundData &data) {
                  flag(data.contiguousGradients), flag(data.registerBuffers));
 }
 
-/// The number of the unit in which its own data statement has the parameter, counted across all of them.
+/// The index of the parameter's unit in its own data statement, counted across all statements.
 static std::optional<int64_t> unitOf(const BoundPlan &bound, const BoundData &own, size_t parameter) {
   int64_t number = 0;
   for (const BoundData &data : bound.data)

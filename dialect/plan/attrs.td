@@ -12,20 +12,20 @@ class Plan_Attr<string name, string attrMnemonic, list<Trait> traits = []> : Att
   let mnemonic = attrMnemonic;
 }
 
-def Plan_Reduction : I32EnumAttr<"Reduction", "how the addends of a partial value combine", [
+def Plan_Reduction : I32EnumAttr<"Reduction", "reduction of a partial value", [
     I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
   let cppNamespace = "::meshplan::plan";
   let genSpecializedAttr = 0;
 }
 
-def Plan_StyleKind : I32EnumAttr<"StyleKind", "what a style does to a module", [
+def Plan_StyleKind : I32EnumAttr<"StyleKind", "kind of a style", [
     I32EnumAttrCase<"colwise", 0>, I32EnumAttrCase<"rowwise", 1>, I32EnumAttrCase<"sequence", 2>,
     I32EnumAttrCase<"expert", 3>, I32EnumAttrCase<"replicate", 4>]> {
   let cppNamespace = "::meshplan::plan";
   let genSpecializedAttr = 0;
 }
 
-def Plan_DataStage : I32EnumAttr<"DataStage", "what ranks of data parallelism share out among themselves", [
+def Plan_DataStage : I32EnumAttr<"DataStage", "tensors that data parallel ranks shard", [
     I32EnumAttrCase<"replicated", 0>, I32EnumAttrCase<"optimizer", 1>, I32EnumAttrCase<"gradients", 2>,
     I32EnumAttrCase<"parameters", 3>]> {
   let cppNamespace = "::meshplan::plan";
@@ -34,7 +34,7 @@ def Plan_DataStage : I32EnumAttr<"DataStage", "what ranks of data parallelism sh
 
 def Plan_DataStageAttr : EnumAttr<Plan_Dialect, Plan_DataStage, "data_stage">;
 
-def Plan_LossUnit : I32EnumAttr<"LossUnit", "of what the plan takes the mean of losses", [
+def Plan_LossUnit : I32EnumAttr<"LossUnit", "elements over which the mean of losses is taken", [
     I32EnumAttrCase<"token", 0>, I32EnumAttrCase<"sequence", 1>]> {
   let cppNamespace = "::meshplan::plan";
   let genSpecializedAttr = 0;
@@ -64,7 +64,7 @@ def Plan_AxisRefAttr : Plan_Attr<"AxisRef", "axis"> {
 }
 
 def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
-  let summary = "how one dim of a tensor is divided";
+  let summary = "sharding of one dim of a tensor";
   let description = [{
     `{"dp", "tp"}` divides the dim over the axes, major to minor; `{}` keeps it whole. `?` at the end marks the dim as
     open: propagation may add axes. `unit 64` makes every 64 consecutive elements a block that is never cut. `repeat 3`
@@ -90,7 +90,7 @@ def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
 
 def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
-  let summary = "where the elements of a tensor are";
+  let summary = "sharding of a tensor";
   let description = [{
     One entry for each dim, then the axes over which the tensor is `partial` (each rank holds an addend), and those over
     which it is explicitly `replicated`. An axis that is not named is replicated if every dim is closed, else undecided.
@@ -159,7 +159,7 @@ def Plan_MeshAxisAttr : Plan_Attr<"MeshAxis", "mesh_axis"> {
 }
 
 def Plan_OperandRefAttr : Plan_Attr<"OperandRef", "operand"> {
-  let summary = "an argument of a call that is a tensor: the operand of this number";
+  let summary = "a tensor argument of a call, by operand index";
   let parameters = (ins "int64_t":$index);
   let assemblyFormat = "`<` $index `>`";
 }
@@ -182,7 +182,7 @@ def Plan_LocalIntAttr : Plan_Attr<"LocalInt", "local"> {
 }
 
 def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {
-  let summary = "the statement of the plan behind an axis of a value";
+  let summary = "the statement of the plan that caused an axis of a value";
   let description = [{
     `#plan.cause<"tp" because "rowwise tp" at loc("a.plan":7:3)>` records that the statement at that location divides a
     value over `tp`, or makes it partial over `tp`. Propagation attaches a list of causes as metadata to the location of

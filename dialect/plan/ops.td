@@ -130,7 +130,7 @@ def Plan_ConstrainOp : Plan_Op<"constrain", [Pure]> {
 }
 
 def Plan_MatchOp : Plan_Op<"match", [Pure]> {
-  let summary = "a gradient or a new value, laid out as what it belongs to";
+  let summary = "a gradient or a new value in the layout of its value";
   let description = [{
     The gradient of `value`: summed over the axes over which it is partial, and divided as `value` is. Where `value`
     itself is partial the gradient is replicated, because each addend of `value` contributes fully. `plan-differentiate`
@@ -148,7 +148,7 @@ def Plan_MatchOp : Plan_Op<"match", [Pure]> {
 }
 
 def Plan_LossOp : Plan_Op<"loss"> {
-  let summary = "the output of the model that training makes smaller";
+  let summary = "the output of the model that training minimizes";
   let description = [{
     Placed in the module beside `plan.mesh`; the location is the statement. `output` is the index of a result of the
     function. `plan-differentiate` removes it. Without this op the program is a forward program.
@@ -158,7 +158,7 @@ def Plan_LossOp : Plan_Op<"loss"> {
 }
 
 def Plan_NormalizeLossOp : Plan_Op<"normalize_loss"> {
-  let summary = "the plan takes the mean of the losses of classes, whatever the model makes of them";
+  let summary = "the mean of losses of classes that the plan defines";
   let description = [{
     Placed in the module beside `plan.mesh`; the location is the statement. `output` is the index of a result of the
     function. `per token` is the mean over all targets of the batch that are not ignored. `per sequence` takes the mean
@@ -173,7 +173,7 @@ def Plan_NormalizeLossOp : Plan_Op<"normalize_loss"> {
 }
 
 def Plan_DataOp : Plan_Op<"data"> {
-  let summary = "how ranks that have different samples share parameters and what belongs to them";
+  let summary = "how data parallel ranks shard parameters, gradients and optimizer states";
   let description = [{
     Placed in the module beside `plan.mesh`, once for each `data` statement; the location is the statement, `text` its
     first words. Each argument that the statement covers names it by its position among these ops (`plan.data`), and its
@@ -206,7 +206,7 @@ def Plan_DataOp : Plan_Op<"data"> {
 }
 
 def Plan_MicrobatchesOp : Plan_Op<"microbatches"> {
-  let summary = "the batch of a training step is run in pieces, one after the other";
+  let summary = "splits the batch of a training step into microbatches";
   let description = [{
     Placed in the module beside `plan.mesh`; the location is the statement. `plan-place-microbatches` adds time as the
     last axis of the mesh and divides the batch over it: a value that is partial over time is accumulated.
@@ -248,7 +248,7 @@ def Plan_EnterMicrobatchOp : Plan_Op<"enter_microbatch", [Pure]> {
 }
 
 def Plan_LeaveMicrobatchOp : Plan_Op<"leave_microbatch", [Pure]> {
-  let summary = "what each microbatch has for itself becomes an addend of the sum over all";
+  let summary = "a value of each microbatch becomes an addend of the sum over all";
   let description = [{
     The result is partial over time, and otherwise has the layout of the input. `text` is the statement that asks for
     the sum.
@@ -268,7 +268,7 @@ def Plan_LeaveMicrobatchOp : Plan_Op<"leave_microbatch", [Pure]> {
 }
 
 def Plan_PrecisionOp : Plan_Op<"precision"> {
-  let summary = "in which floating-point types a training keeps and moves numbers";
+  let summary = "floating-point types in which training stores, computes and sends";
   let description = [{
     Placed in the module beside `plan.mesh`; the location is the statement. A type that is not given is that of the
     archive. `compute` is the type of products (`plan-autocast` removes it), `storage` that of parameters, `gather` that
@@ -287,7 +287,7 @@ def Plan_PrecisionOp : Plan_Op<"precision"> {
 }
 
 def Plan_RecomputeOp : Plan_Op<"recompute"> {
-  let summary = "what a module of the model makes is made again for the backward pass";
+  let summary = "recomputes the results of a module in the backward pass";
   let description = [{
     Placed in the module beside `plan.mesh`, once for each module of the model that a statement matches; the location is
     the statement. Results of the operators that `keep` names ("attention", "linear") are kept. `plan-recompute` removes
@@ -302,7 +302,7 @@ def Plan_RecomputeOp : Plan_Op<"recompute"> {
 }
 
 def Plan_OptimizerOp : Plan_Op<"optimizer"> {
-  let summary = "how the plan changes parameters by their gradients";
+  let summary = "how parameters are updated by their gradients";
   let description = [{
     Placed in the module beside `plan.mesh`; the location is the statement. `groups` has the numbers of each parameter
     group; the first group is for parameters that no group names. A trained argument names its group with `plan.group`.
@@ -321,7 +321,7 @@ def Plan_OptimizerOp : Plan_Op<"optimizer"> {
 }
 
 def Plan_ReshardOp : Plan_Op<"reshard", [Pure]> {
-  let summary = "the same tensor under another sharding";
+  let summary = "changes the sharding of a tensor";
   let description = [{
     Inserted by propagation where a consumer cannot take the layout of the producer; `partition` turns it into
     collectives. The location is the plan's statement that caused it.
@@ -356,17 +356,17 @@ def Plan_AllGatherOp : Plan_BucketedOp<"all_gather"> {
 }
 
 def Plan_ReduceScatterOp : Plan_BucketedOp<"reduce_scatter"> {
-  let summary = "adds up a partial value and leaves it divided along one dim, or flat";
+  let summary = "sums a partial value and leaves it divided along one dim, or flat";
   let arguments = bucketed;
 }
 
 def Plan_AllReduceOp : Plan_BucketedOp<"all_reduce"> {
-  let summary = "adds up a partial value; has no `dim`";
+  let summary = "sums a partial value; has no `dim`";
   let arguments = bucketed;
 }
 
 def Plan_AllToAllOp : Plan_CollectiveOp<"all_to_all"> {
-  let summary = "moves the most minor axes of one dim to the most minor place of another";
+  let summary = "moves the most minor axes of one dim to the minor end of another";
   let arguments = !con(common, (ins I64Attr:$from_dim, I64Attr:$to_dim));
   let assemblyFormat = [{
     $input $axes `from` $from_dim `to` $to_dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)
@@ -374,13 +374,13 @@ def Plan_AllToAllOp : Plan_CollectiveOp<"all_to_all"> {
 }
 
 def Plan_PermuteOp : Plan_CollectiveOp<"permute"> {
-  let summary = "hands each shard to another rank: the same shard counts under other axes";
+  let summary = "sends each shard to another rank: the same shard counts under other axes";
   let arguments = common;
   let assemblyFormat = "$input $axes (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
 }
 
 def Plan_SliceOp : Plan_CollectiveOp<"slice"> {
-  let summary = "keeps the rank's part of a dim, or of all elements in their order; no communication";
+  let summary = "keeps the rank's shard of a dim, or of all elements in row-major order; no communication";
   let arguments = !con(common, (ins OptionalAttr<I64Attr>:$dim));
   let assemblyFormat = "$input $axes (`dim` $dim^)? (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
 }

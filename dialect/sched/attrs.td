@@ -15,13 +15,13 @@ class Sched_Type<string name, string typeMnemonic> : TypeDef<Sched_Dialect, name
   let mnemonic = typeMnemonic;
 }
 
-def Sched_Reduction : I32EnumAttr<"Reduction", "how the addends of a partial value combine", [
+def Sched_Reduction : I32EnumAttr<"Reduction", "reduction of a partial value", [
     I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
   let cppNamespace = "::meshplan::sched";
   let genSpecializedAttr = 0;
 }
 
-def Sched_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does", [
+def Sched_CollectiveKind : I32EnumAttr<"CollectiveKind", "kind of a collective", [
     I32EnumAttrCase<"all_gather", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_reduce", 2>,
     I32EnumAttrCase<"all_to_all", 3>, I32EnumAttrCase<"permute", 4>]> {
   let cppNamespace = "::meshplan::sched";
@@ -54,7 +54,7 @@ def Sched_AxisAttr : Sched_Attr<"Axis", "axis"> {
 }
 
 def Sched_DimAttr : Sched_Attr<"Dim", "dim"> {
-  let summary = "global extent of a dim and how it is divided";
+  let summary = "global extent and division of a dim";
   let description = [{
     `576 over {1:(1)3} unit 64` is a dim of 576 elements divided over the axes, major to minor, in blocks of 64 elements
     that are never cut. `repeat 3` counts each block three times when blocks are distributed. `parts [512 unit 64, 64]`
@@ -71,7 +71,7 @@ def Sched_DimAttr : Sched_Attr<"Dim", "dim"> {
 }
 
 def Sched_OperandRefAttr : Sched_Attr<"OperandRef", "operand"> {
-  let summary = "an argument of a compute op that is a tensor: the operand of this number";
+  let summary = "a tensor argument of a compute op, by operand index";
   let parameters = (ins "int64_t":$index);
   let assemblyFormat = "`<` $index `>`";
 }
@@ -93,7 +93,7 @@ def Sched_LocalIntAttr : Sched_Attr<"LocalInt", "local"> {
 }
 
 def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
-  let summary = "bytes that the rank with the most holds";
+  let summary = "peak memory in bytes";
   let description = [{
     `peak` is the sum of parameters, constants, inputs, optimizer states, and the largest sum of live values and
     temporaries, on the rank where it is largest; `least` is the peak of the rank where it is smallest. `accumulators`
@@ -114,7 +114,7 @@ def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
 }
 
 def Sched_HeldAttr : Sched_Attr<"Held", "held"> {
-  let summary = "tensors of one kind that a rank holds, and their bytes together";
+  let summary = "tensors of one kind that a rank holds, and their total bytes";
   let description = [{
     `what` is the name of a parameter, state or input, or the operator that made the tensors. Layer numbers are replaced
     by `*`, so that tensors of equal layers are of one kind.
@@ -125,7 +125,7 @@ def Sched_HeldAttr : Sched_Attr<"Held", "held"> {
 }
 
 def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
-  let summary = "what the rank with the most holds on its device when it holds most, and where that is";
+  let summary = "the live tensors at the peak of the device memory, and the op that runs then";
   let description = [{
     `target` is the operator or collective that runs at the peak, in `module`; it is `end` where the outputs are taken.
     The kind with the most bytes comes first.
@@ -136,7 +136,7 @@ def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
 }
 
 def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
-  let summary = "nanoseconds of the rank with the most work, as estimated";
+  let summary = "estimated nanoseconds of the slowest rank";
   let description = [{
     Sums over operators and over collectives, on the machine of compiler/scheduling/machine.h. Time in which both
     overlap counts in both sums.
@@ -146,7 +146,7 @@ def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
 }
 
 def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
-  let summary = "a tensor of which every rank holds a part";
+  let summary = "a sharded tensor";
   let description = [{
     Dims with global extents and layouts, the element type, and the axes over which the tensor of a rank is only an
     addend. A `flat` tensor splits the shard that the dims leave to a rank evenly over these axes, in row-major order; a
@@ -164,7 +164,7 @@ def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
 }
 
 def Sched_TokenType : Sched_Type<"Token", "token"> {
-  let summary = "a collective in flight that will make tensors of these types";
+  let summary = "a collective in flight, and the types of its results";
   let parameters = (ins ArrayRefParameter<"ShardedTensorType">:$tensors);
   let assemblyFormat = "`<` $tensors `>`";
 }

@@ -31,7 +31,7 @@ def Sched_MeshOp : Sched_Op<"mesh"> {
 }
 
 def Sched_CommunicatorOp : Sched_Op<"communicator", [Symbol]> {
-  let summary = "groups of ranks that differ only in these axes";
+  let summary = "groups of ranks whose coordinates differ only in these axes";
   let description = [{
     ```mlir
     sched.communicator @tp over [#sched.axis<1:(1)3>]
@@ -109,7 +109,7 @@ def Sched_InputOp : Sched_Step<"input"> {
 }
 
 def Sched_StateOp : Sched_Step<"state"> {
-  let summary = "what the optimizer keeps for a parameter from step to step";
+  let summary = "an optimizer state of a parameter, or an accumulator";
   let description = [{
     All zeros before the first step, or with `copies` a copy of the parameter. `parameter` is the first name of the
     parameter. A state without a parameter is an accumulator: it is zeros at the beginning of each step, or with
@@ -124,7 +124,7 @@ def Sched_StateOp : Sched_Step<"state"> {
 }
 
 def Sched_BufferOp : Sched_Step<"buffer"> {
-  let summary = "parameters, or accumulators, that lie one after the other in one storage";
+  let summary = "parameters or accumulators that are contiguous in one storage";
   let description = [{
     The values are contiguous, in the order of `values` and without gaps, so that a collective over a range of them
     needs no copy. With `registered` the storage is registered with the collective backend beforehand. The op comes
@@ -140,7 +140,7 @@ def Sched_BufferOp : Sched_Step<"buffer"> {
 }
 
 def Sched_SettingOp : Sched_Step<"setting"> {
-  let summary = "a number that the run gives for each step";
+  let summary = "a number that the run supplies for each step";
   let description = [{
     `value` is the default if the run supplies no other. A learning rate is multiplied by the factor of `schedule`
     (LrSchedule of the frontend) for the step. The setting named `step` is the number of the step, starting at 1.
@@ -151,14 +151,14 @@ def Sched_SettingOp : Sched_Step<"setting"> {
 }
 
 def Sched_UpdateOp : Sched_Step<"update"> {
-  let summary = "the value that a parameter or state has from the next step on";
+  let summary = "the value of a parameter or state from the next step on";
   let arguments = (ins Sched_TensorType:$value, Sched_TensorType:$target);
   let assemblyFormat = "$value `to` $target attr-dict `:` type($value) `to` type($target)";
   let hasVerifier = 1;
 }
 
 def Sched_GradientOp : Sched_Step<"gradient"> {
-  let summary = "here a value is the gradient of a parameter";
+  let summary = "marks a value as the gradient of a parameter";
   let description = [{
     The gradient is summed over all ranks and not yet scaled by the optimizer. The op marks where the value is alive and
     does nothing. There is at most one for each parameter.
@@ -232,7 +232,7 @@ def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
 }
 
 def Sched_WaitOp : Sched_Step<"wait"> {
-  let summary = "the collective is over and its results, those that the token promises, may be used";
+  let summary = "waits for a collective and returns the results that the token promises";
   let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream);
   let results = (outs Variadic<Sched_TensorType>:$results);
   let assemblyFormat = "$token `on` $stream attr-dict `:` custom<Landed>(type($token), type($results))";
@@ -240,7 +240,7 @@ def Sched_WaitOp : Sched_Step<"wait"> {
 }
 
 def Sched_SliceOp : Sched_Step<"slice"> {
-  let summary = "the rank's part of a tensor that the ranks of some axes hold whole; no communication";
+  let summary = "the rank's shard of a tensor that is replicated over some axes; no communication";
   let arguments = (ins Sched_TensorType:$input, FlatSymbolRefAttr:$stream);
   let results = (outs Sched_TensorType:$result);
   let assemblyFormat = "$input `on` $stream attr-dict `:` type($input) `->` type($result)";
@@ -248,7 +248,7 @@ def Sched_SliceOp : Sched_Step<"slice"> {
 }
 
 def Sched_FreeOp : Sched_Step<"free"> {
-  let summary = "the last use of these values is over";
+  let summary = "frees values after their last use";
   let arguments = (ins Variadic<Sched_TensorType>:$values, FlatSymbolRefAttr:$stream);
   let assemblyFormat = "$values `on` $stream attr-dict `:` type($values)";
 }

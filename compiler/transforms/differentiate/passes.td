@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AddEvaluation : Pass<"plan-add-evaluation", "::mlir::ModuleOp"> {
-  let summary = "make the program that evaluates a model in training";
+  let summary = "add the program that evaluates a model in training";
   let description = [{
     If the plan names a loss, adds a copy of the forward program, `@eval`, without training behaviour: dropouts (calls
     with `plan.in_evaluation`, which gives their replacement) and the dropout of attention. Random numbers that the
@@ -30,7 +30,7 @@ def AddEvaluation : Pass<"plan-add-evaluation", "::mlir::ModuleOp"> {
 }
 
 def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
-  let summary = "make the training step of a program whose plan names a loss";
+  let summary = "make the training step of a program with a loss";
   let description = [{
     Appends the gradients to a copy of the forward program, `@step`: for each call in reverse order, by the derivative
     rule of its operator. The gradient of a value with several readers is the sum of their contributions. The step
@@ -64,7 +64,7 @@ def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
 }
 
 def KeepAttentionResults : Pass<"plan-keep-attention-results", "::mlir::ModuleOp"> {
-  let summary = "give the gradients of attention what the forward pass made";
+  let summary = "pass results of the forward attention to its gradients";
   let description = [{
     On `cuda` the gradient kernel reads the result of the forward call and the log-sum-exp of its rows, where such a
     kernel exists: for 16-bit operands and no mask other than `causal` and `window`. On `cpu` the attention weights are
@@ -84,7 +84,7 @@ def KeepAttentionResults : Pass<"plan-keep-attention-results", "::mlir::ModuleOp
 }
 
 def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
-  let summary = "make time an axis over which the batch is divided";
+  let summary = "divide the batch over time, an axis of the mesh";
   let description = [{
     Adds the last axis `microbatch` to the mesh, and to each input of `@step` with a dim `batch` a `plan.constrain` that
     divides it. All values of the step, and of `@eval`, are then divided or partial over time by the same rules as over
@@ -118,7 +118,7 @@ def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
 }
 
 def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
-  let summary = "change the parameters by their gradients";
+  let summary = "add the update of parameters by their gradients";
   let description = [{
     For each gradient that `@step` returns, inserts a call of the optimizer that `plan.optimizer` states; it updates the
     parameter and its states in place. States (`plan.kind = "state"`) are arguments with the layout of their parameter.
@@ -142,7 +142,7 @@ def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
 }
 
 def Recompute : Pass<"plan-recompute", "::mlir::ModuleOp"> {
-  let summary = "make again for the backward pass what the plan says";
+  let summary = "recompute in the backward pass what the plan names";
   let description = [{
     Results of calls of a module with `plan.recompute` that only calls of this module read are recomputed, from values
     that are kept, before their first backward reader; the forward values need not live that long. Values that leave the

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
-  let summary = "make collectives of data parallelism in one piece";
+  let summary = "coalesce collectives of data parallelism";
   let description = [{
     The parameters of one unit are gathered as one coalesced collective, where the first of them is needed: once for the
     forward and once for the backward pass. The gradients of a unit are reduced as one collective when the last of them
@@ -31,7 +31,7 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
 }
 
 def LayOutBuffers : Pass<"plan-lay-out-buffers", "::mlir::ModuleOp"> {
-  let summary = "what is moved in one piece lies in one storage";
+  let summary = "make the tensors of coalesced collectives contiguous";
   let description = [{
     With `contiguous_parameters` the parameters of a unit are contiguous in one storage (`plan.storage`), so that a
     gather of a range of them needs no packing. New parameters that are gathered after the optimizer are written
@@ -61,7 +61,7 @@ def PrefetchGathers : Pass<"plan-prefetch-gathers", "::mlir::ModuleOp"> {
 }
 
 def InsertTransfers : Pass<"plan-insert-transfers", "::mlir::ModuleOp"> {
-  let summary = "copy what lies on the host to the device, and gradients to the host";
+  let summary = "copy host tensors to the device, and gradients to the host";
   let description = [{
     Arguments with `plan.host` are in host memory. The forward and the backward pass each get a copy of a parameter on
     the device where it is first read or gathered; it is freed after its last read. A call of the optimizer runs on the

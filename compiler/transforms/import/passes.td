@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
-  let summary = "keep the imported program as it is, for one rank";
+  let summary = "keep a copy of the imported program for one rank";
   let description = [{
     Copies `forward`, before other passes change it, to the function `reference` with `plan.single_rank`, with which
     `meshplan-run verify` compares the ranks. The copy is in a module of its own, where function passes do not find it;
@@ -26,7 +26,7 @@ def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
 }
 
 def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
-  let summary = "compute products in 16 bits, and what is delicate in f32";
+  let summary = "compute products in 16 bits and sensitive operators in f32";
   let description = [{
     `compute` of `plan.precision` applies PyTorch's autocast to the exported graph, with PyTorch's lists for the device.
     Products get operands in that type, and losses (for CUDA also norms, softmax and sums) in f32. All other operators
@@ -56,12 +56,12 @@ def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
   let options = [
-    Option<"device", "device", "std::string", [{"cpu"}], "whose lists hold: cpu or cuda">
+    Option<"device", "device", "std::string", [{"cpu"}], "whose lists apply: cpu or cuda">
   ];
 }
 
 def DecomposeBatchNorm : Pass<"plan-decompose-batch-norm", "::mlir::func::FuncOp"> {
-  let summary = "make the statistics of a batch norm in training calls of their own";
+  let summary = "decompose batch norms in training";
   let description = [{
     Decomposes `aten._native_batch_norm_legit_functional`, which archives after `run_decompositions` contain, and batch
     norms in training without running statistics, in both forms of archive, into means over all dims but the channels,
@@ -83,7 +83,7 @@ def DecomposeBatchNorm : Pass<"plan-decompose-batch-norm", "::mlir::func::FuncOp
 }
 
 def NormalizeLoss : Pass<"plan-normalize-loss", "::mlir::ModuleOp"> {
-  let summary = "take the mean of losses that the plan states";
+  let summary = "apply the mean of losses that the plan states";
   let description = [{
     `plan.normalize_loss` redefines an output of `forward` that is a loss of class indices, or sums and means of such
     losses: the call returns a loss for each target, and the statement defines the mean. Runs before
@@ -112,7 +112,7 @@ def NormalizeLoss : Pass<"plan-normalize-loss", "::mlir::ModuleOp"> {
 }
 
 def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"> {
-  let summary = "make attention that is written out one op";
+  let summary = "replace attention written as separate operators by one op";
   let description = [{
     A softmax over a product of query and key, possibly scaled, capped by a tanh, with addends and hidden positions,
     whose only reader is the product with the values, becomes `meshplan.attention`. Everything after the scaling becomes
@@ -139,7 +139,7 @@ def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"
 }
 
 def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
-  let summary = "make attention one op that knows its mask and its groups of heads";
+  let summary = "fold masks and repeated heads into the attention op";
   let description = [{
     Every `aten.scaled_dot_product_attention` on [batch, heads, sequence, features] (on three dims: with one head)
     becomes `meshplan.attention`. This op, or one that exists already, then reads as little as possible, however the
@@ -168,7 +168,7 @@ def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
 }
 
 def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
-  let summary = "leave dims where they are that a lookup only counts";
+  let summary = "keep dims in place that a lookup only counts";
   let description = [{
     In `self[indices]` an index tensor that is provably 0, 1, 2, ... along a dim of the result chooses nothing, but the
     operator reads the whole dim, which could then not be divided. If at most one index tensor chooses, the lookup
@@ -192,7 +192,7 @@ def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
 }
 
 def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
-  let summary = "make losses of class numbers the sums that can be divided over the vocabulary";
+  let summary = "decompose losses of class indices into sums that can be divided";
   let description = [{
     `aten.cross_entropy_loss` of logits [N, C] and class indices [N] becomes row kernels of the runtime:
 
@@ -221,7 +221,7 @@ def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
 }
 
 def SplitLossReductions : Pass<"plan-split-loss-reductions", "::mlir::func::FuncOp"> {
-  let summary = "take the sum or mean of a loss out of the call that makes its elements";
+  let summary = "split the sum or mean off a loss of elements";
   let description = [{
     A loss of a prediction and a target (`aten.mse_loss`, `aten.l1_loss`, `aten.binary_cross_entropy_with_logits`, ...)
     that ends in a mean or a sum becomes the same call without reduction, followed by the reduction:
@@ -238,7 +238,7 @@ def SplitLossReductions : Pass<"plan-split-loss-reductions", "::mlir::func::Func
 }
 
 def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
-  let summary = "remove calls that do nothing, repeat another one or are not read";
+  let summary = "remove calls that change nothing, repeat another call or are not read";
   let description = [{
     Removes calls that change nothing: conversions to the type that a tensor already has, alias, inactive dropout. This
     is exact because values are immutable. A clone becomes `aten.contiguous`, which views can read as well and which
@@ -253,7 +253,7 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
 }
 
 def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
-  let summary = "leave dims apart that a model merges only to split them again";
+  let summary = "keep dims apart that a model merges only to split them again";
   let description = [{
     In a dim that merges two others only the major one can be divided: if batch and heads are merged, the heads cannot
     be. If a chain of views and permutations merges dims that are separate before and after it, the last tensor is
@@ -279,7 +279,7 @@ def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
 }
 
 def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
-  let summary = "draw random numbers by the place of an element in the whole tensor";
+  let summary = "make random numbers a function of the element position in the whole tensor";
   let description = [{
     Dropouts (plain, of features, alpha), Bernoulli and uniform numbers, and attention with dropout become calls whose
     random numbers are a function of the settings `seed` and `step` of the program, the number of the operator in
@@ -314,7 +314,7 @@ def RefuseRandomOps : Pass<"plan-refuse-random-ops", "::mlir::func::FuncOp"> {
 }
 
 def CombineSlices : Pass<"plan-combine-slices", "::mlir::func::FuncOp"> {
-  let summary = "make slices that tile a dim of a tensor one split";
+  let summary = "combine slices that tile a dim into one split";
   let description = [{
     A fused projection is often separated by slices. A single split tells what separate slices do not: that the parts
     are adjacent, so that each can be divided. Slices with gaps, overlaps or steps stay.

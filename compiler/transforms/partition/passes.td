@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
-  let summary = "take away operands that gave only a shape and its layout";
+  let summary = "remove operands that are used only for shape and sharding";
   let description = [{
     An operator that reads only the shape of a table, such as the gradient of an embedding, gets the shape as an
     argument: the table need not be gathered for it.
@@ -20,7 +20,7 @@ def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
 }
 
 def RepeatForward : Pass<"plan-repeat-forward", "::mlir::ModuleOp"> {
-  let summary = "make again for the backward pass what is gathered or cheap to make";
+  let summary = "recompute gathered and cheap values in the backward pass";
   let description = [{
     A value that the forward and the backward pass read is recomputed before its first backward reader, instead of
     living from forward to backward, if it is
@@ -59,7 +59,7 @@ def LowerReshards : Pass<"plan-lower-reshards", "::mlir::ModuleOp"> {
 }
 
 def WidenAddends : Pass<"plan-widen-addends", "::mlir::ModuleOp"> {
-  let summary = "choose in which types addends of 16-bit sums are made and moved";
+  let summary = "choose the types in which addends of 16-bit sums are computed and sent";
   let description = [{
     A partial sum of a 16-bit type becomes float32, from the call that computes it to the collective that reduces it,
     whose result is converted back: the sum is rounded once, as on one rank, for any number of ranks. A call writes
@@ -83,7 +83,7 @@ def WidenAddends : Pass<"plan-widen-addends", "::mlir::ModuleOp"> {
 }
 
 def LocalizeCalls : Pass<"plan-localize-calls", "::mlir::ModuleOp"> {
-  let summary = "rewrite calls to what runs on a rank";
+  let summary = "rewrite calls to their form on a rank";
   let description = [{
     First checks that the shardings of the operands and results of every call are allowed by its factor rule. Then
     replaces literal sizes and offsets by `#plan.local`, and operators whose divided form is another kernel.
@@ -92,7 +92,7 @@ def LocalizeCalls : Pass<"plan-localize-calls", "::mlir::ModuleOp"> {
 }
 
 def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
-  let summary = "run what is divided over time once for each microbatch";
+  let summary = "make a program for each sweep over the microbatches";
   let description = [{
     A sum over the axis of time becomes an accumulator (`plan.kind` of an argument), to which each run of a program adds
     (`meshplan.accumulate`). A sum over the whole batch that must be complete before other computation can begin, such

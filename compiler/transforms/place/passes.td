@@ -33,7 +33,7 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
 }
 
 def PlaceInit : Pass<"plan-place-init", "::mlir::ModuleOp"> {
-  let summary = "work out the width of initial weights from their features";
+  let summary = "compute the width of initial weights from the fans of parameters";
   let description = [{
     `plan.init` states how a parameter is drawn if there are no weights. The width of Kaiming's and Xavier's
     distributions follows from the fans of the parameter: the number of its input features and of its output features,
@@ -54,7 +54,7 @@ def PlaceInit : Pass<"plan-place-init", "::mlir::ModuleOp"> {
 }
 
 def PlaceData : Pass<"plan-place-data", "::mlir::ModuleOp"> {
-  let summary = "divide the storage of parameters as the plan's data statements say";
+  let summary = "divide the storage of parameters by the plan's data statements";
   let description = [{
     A parameter of a `plan.data` that shards `parameters` is stored flat: the shard that its style leaves to a rank is
     split evenly over the statement's axes. Readers that need its dims gather it; that follows from the layout like any
@@ -92,7 +92,7 @@ def PlaceBorders : Pass<"plan-place-borders", "::mlir::ModuleOp"> {
 }
 
 def PlacePrecision : Pass<"plan-place-precision", "::mlir::ModuleOp"> {
-  let summary = "keep parameters in the types that the plan says";
+  let summary = "store parameters in the types that the plan states";
   let description = [{
     A parameter is stored in the type `storage` of `plan.precision` and converted to the archive's compute type where it
     is read. The conversion comes before the gather, so that less is moved. If `gather` names another type, or `storage`

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def PropagateShardings : Pass<"plan-propagate-shardings", "::mlir::ModuleOp"> {
-  let summary = "give every value a sharding and place reshards where a consumer needs another";
+  let summary = "give every value a sharding and insert reshards";
   let description = [{
     Walks each function in program order and obeys stated layouts. Otherwise a value keeps the layout of its producer
     until a consumer cannot take it; one `plan.reshard` before that consumer serves all consumers that need the same

@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
-  let summary = "orders the steps of every rank: plan -> sched";
+  let summary = "schedule the steps of every rank: plan -> sched";
   let description = [{
     Turns every function of a partitioned program into a `sched.program`. A collective becomes a start directly after
     its producer and a wait before its first use. At most two collectives whose results are larger than their inputs,

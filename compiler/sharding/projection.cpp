@@ -54,6 +54,7 @@ void DimProjector::stop(AxisRefAttr axis) {
 bool DimProjector::giveParts(size_t place) {
   int64_t size = below(place), shards = shardCount(dim.getAxes(), mesh);
   auto isOfIndices = [&](const DimPart &part) {
+    // A block of 1 element still cuts no index if every shard gets the same whole number of indices.
     bool isEven = part.unit == 1 && part.extent % (size * shards) == 0;
     return part.extent % size == 0 && (isEven || part.unit % size == 0);
   };
@@ -116,6 +117,8 @@ bool DimProjector::take(AxisRefAttr axis) {
     }
     if (left == 1 || size % left != 0)
       return false;
+    // The axis is larger than the rest of this factor: its major digit finishes the factor, and its minor digit goes to
+    // the next one.
     if (!cut)
       cut = ProjectionBlock{0, factors[position], left, axis};
     auto [major, minor] = splitAxis(axis, left, mesh);
@@ -133,6 +136,7 @@ void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
     int64_t shards = 1;
     while (count < axes.size() && shards < left)
       shards *= axisSize(axes[count++], mesh);
+    // Only a factor that ends as single indices leaves the next factor contiguous within a shard.
     if (shards != left || factorAt(position).unit != 1 || below(position) % unit != 0)
       break;
     divisions[factors[position]].axes.append(axes.begin(), axes.begin() + count);
@@ -201,6 +205,7 @@ static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const
       left -= parts.front().extent;
       parts = parts.drop_front();
     }
+    // A part of the dim crosses the border of two factors.
     if (left != 0)
       return false;
     if (division.parts.size() == 1) {
@@ -219,6 +224,9 @@ static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const
 static bool projectShared(DimShardingAttr dim, int64_t sharers, FactorDivision &division) {
   if (dim.getAxes().empty())
     return true;
+  // An index of the dim stands for `sharers` indices of the factor, so it counts that often when the factor is divided.
+  // A repeat count r of the dim is a multiple of this, or a divisor: then every sharers / r indices of the factor form
+  // a block.
   auto fits = [sharers](int64_t repeat) { return repeat % sharers == 0 || sharers % repeat == 0; };
   if (!fits(dim.getRepeat()) || !llvm::all_of(dim.getParts(), [&](const DimPart &part) { return fits(part.repeat); }))
     return false;
@@ -304,6 +312,8 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
       majorIsWhole |= factor.size != factor.unit;
       continue;
     }
+    // The undivided factors above may count the equal parts with which the tensor arrived: then each part is divided by
+    // this factor.
     bool numbersParts = axes.empty() && division.parts.empty() && division.repeat == 1 && above > 1 &&
                         above == static_cast<int64_t>(known.size()) && llvm::all_equal(known);
     if (majorIsWhole && numbersParts) {
@@ -319,6 +329,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     axes.append(division.axes.begin(), division.axes.end());
     unit = division.unit;
     repeat = division.repeat;
+    // A shard with several indices of this factor would not be contiguous if a minor factor were divided as well.
     majorIsWhole |= division.unit != 1 || repeat != 1 || shardCount(division.axes, mesh) < factor.size / factor.unit;
   }
   if (!isNumbered)
@@ -408,6 +419,7 @@ ShardingAttr meshplan::projectToDims(const FactorDivisions &divisions, const Ten
 ShardingAttr meshplan::transferLayout(ShardingAttr sharding, const TensorFactors &from, const TensorFactors &to,
                                       const FactorRule &rule, MeshOp mesh) {
   Projection projection = projectToFactors(sharding, from, rule, mesh);
+  // A factor that must be whole cannot tell how another tensor should be divided.
   for (auto [division, factor] : llvm::zip(projection.factors, rule.factors))
     if (factor.kind == FactorKind::whole)
       division = {};

@@ -104,6 +104,8 @@ private:
 SmallVector<ReshardStep> Planner::run() {
   ShardingAttr wanted = target;
   accumulate();
+  // Flat axes divide the shard that the dims leave. If the dims change, every flat run of elements changes, so the flat
+  // axes are gathered even if they stay the same.
   bool keepsDims = current.getDims() == wanted.getDims();
   if (current.isFlat() && (!keepsDims || current.getFlatAxes() != wanted.getFlatAxes()))
     addStep(ReshardStepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
@@ -165,6 +167,8 @@ size_t Planner::commonAxes(int64_t dim) const {
   while (common < std::min(now.getAxes().size(), then.getAxes().size()) &&
          now.getAxes()[common] == then.getAxes()[common])
     ++common;
+  // Equal axes are not sufficient: with other blocks or parts the same axes hold other elements. The shards agree again
+  // after dropping enough minor axes, because shards of a coarser division are unions of finer ones.
   while (common > 0 && leadingDim(now, dim, common) != leadingDim(then, dim, common))
     --common;
   return common;
@@ -234,6 +238,7 @@ bool Planner::reducePartial() {
   auto isReduced = [&](AxisRefAttr axis) { return llvm::is_contained(reduced, axis); };
   for (int64_t dim = 0; dim < current.getRank(); ++dim) {
     ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
+    // Neighbours would both need a shared block, but a reduce-scatter sends each element to one rank.
     if (scattered.empty() || isShared(target.getDims()[dim]))
       continue;
     addStep(ReshardStepKind::reduceScatter, scattered, dim, -1,
@@ -263,6 +268,7 @@ bool Planner::permute() {
     DimShardingAttr now = current.getDims()[dim], then = target.getDims()[dim];
     if (now == then)
       continue;
+    // A permutation sends whole shards, so all shards must have one size under both divisions.
     if (!isEven(now, dim) || !isEven(then, dim))
       return false;
     for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
@@ -278,6 +284,7 @@ bool Planner::permute() {
 bool Planner::exchange() {
   for (int64_t from = 0; from < current.getRank(); ++from) {
     ArrayRef<AxisRefAttr> extra = surplus(from);
+    // Prefer to move as many axes at once as possible.
     for (size_t count = extra.size(); count > 0; --count) {
       ArrayRef<AxisRefAttr> moved = extra.take_back(count);
       for (int64_t to = 0; to < current.getRank(); ++to) {
@@ -311,6 +318,7 @@ int64_t meshplan::stepBytes(const ReshardStep &step, mlir::RankedTensorType inpu
   int64_t before = largestShardBytes(input, mesh);
   int64_t after = largestShardBytes(withSharding(input, step.result), mesh);
   int64_t count = shardCount(step.axes, mesh);
+  // The largest shard bounds what the busiest rank sends when shards differ in size.
   switch (step.kind) {
   case ReshardStepKind::slice:
     return 0;

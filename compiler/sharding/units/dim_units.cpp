@@ -229,6 +229,7 @@ bool UnitSearch::visit(const RuledCall &ruled) {
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
     collect(value, tensor, rule, factors);
   for (auto [factor, unit] : llvm::enumerate(factors))
+    // Query heads that are shared themselves: shards could not hold the keys of all their sharers.
     if (unit.repeat > 1 && isHeadOfKeys(rule, factor))
       unit.repeat = cannotShare;
   bool changed = false;
@@ -253,6 +254,8 @@ void UnitSearch::run() {
 
 DimUnits::DimUnits(func::FuncOp function) {
   std::vector<RuledCall> calls = ruledCalls(function);
+  // Two tables: blocks that keep sharers together are preferred. If there are too few of them for all shards, blocks
+  // may be shared.
   UnitSearch(calls, whole, /*shares=*/false).run();
   UnitSearch(calls, fine, /*shares=*/true).run();
 }
@@ -321,6 +324,7 @@ static std::optional<PartUnits> inUnits(const DimUnit &unit, ArrayRef<DimPart> p
     DimPart own = known.value_or(DimPart(part.extent, unit.size, unit.repeat));
     start += part.extent;
     bool isShared = own.repeat != 1, canShare = own.repeat != cannotShare && (known || parts.size() == 1);
+    // Every shard needs a block, and sharing is possible only if the sharers of the part are known.
     if ((isShared && !canShare) || own.extent % own.unit != 0 || own.extent / own.unit * own.repeat < shards)
       return std::nullopt;
     dealt.push_back(own);

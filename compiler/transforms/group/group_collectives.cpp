@@ -140,6 +140,7 @@ Key Grouping::keyOf(const DataCollective &collective) {
 int64_t Grouping::bytesOf(const DataCollective &collective) const {
   auto input = cast<RankedTensorType>(collective.op->getOperand(0).getType());
   auto result = cast<RankedTensorType>(collective.op->getResult(0).getType());
+  // The larger side is the size of the coalesced buffer.
   return std::max(largestShardBytes(input, mesh), largestShardBytes(result, mesh));
 }
 
@@ -149,6 +150,7 @@ void Grouping::place(const DataCollective &collective) {
   int64_t bytes = bytesOf(collective);
   auto [entry, isNew] = open.try_emplace(keyOf(collective), Open{0, 0});
   Open &own = entry->second;
+  // A tensor that is larger than the limit still gets a bucket of its own.
   bool isFull = limit && own.bytes + bytes > static_cast<int64_t>(*limit);
   if (isNew || isFull || isAlone(collective)) {
     own = {buckets.size(), 0};
@@ -170,6 +172,7 @@ void Grouping::join(const Bucket &bucket) {
     for (Operation *behind = place->getNextNode(); Operation *member : members)
       member->moveBefore(behind);
   for (Operation *member : members)
+    // A member whose reader is needed before the last member cannot move down; it stays uncoalesced.
     if (isGather || member == place || moveDown(member, place))
       member->setAttr("bucket", number);
 }

@@ -59,6 +59,8 @@ static void prefetch(func::FuncOp function) {
   for (auto [index, unit] : llvm::enumerate(units)) {
     if (unit.prefetch == 0 || index == 0)
       continue;
+    // Earlier gathers have moved up already, but readers have not, so their positions are still those of the
+    // computation.
     Operation *place = units[std::max<int64_t>(0, index - unit.prefetch)].firstReader;
     moveUp(unit.gathers, place);
   }

@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace meshplan;
 
 StorageOrder::StorageOrder(ModuleOp module) {
+  // The step alone defines the order, because only it has a backward pass; other programs share its storages.
   auto step = module.lookupSymbol<func::FuncOp>("step");
   if (!step)
     return;

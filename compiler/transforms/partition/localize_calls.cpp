@@ -60,6 +60,7 @@ private:
     if (!sharding || !sharding.isClosed())
       return call.emitOpError() << side << " " << index << " has no decided sharding";
     Projection projection = projectToFactors(sharding, tensor, rule, mesh);
+    // Here a misfit is a defect of an earlier phase, not of the plan: propagation has refused or gathered such axes.
     if (projection.block)
       return call.emitOpError() << side << " " << index << " is divided where its factors cannot be";
     for (ArrayRef<unsigned> dim : tensor.dims)

@@ -136,6 +136,7 @@ void Repeater::findReaders() {
   }
   for (auto &[op, reading] : forward)
     for (Operation *user : op->getUsers()) {
+      // Forward readers do not matter: they run before the backward pass.
       if (forward.contains(user))
         continue;
       int64_t place = places.lookup(user);
@@ -246,6 +247,7 @@ Value Repeater::again(Value value, Operation *reader) {
   if (call && llvm::equal(operands, producer->getOperands()) && isView(CallView::of(call)))
     return value;
   Operation *copy = repeatBefore(reader, producer, operands, made);
+  // Carriers of an argument need no mark: they belong to the forward or the backward pass like their readers (isBackward).
   if (call && !(isCarrier(producer) && argumentBehind(value)))
     cast<CallOp>(copy).setBackward(true);
   return made.lookup(value);

@@ -72,6 +72,8 @@ void CallDecider::collect() {
   decision = CallDecision();
   decision.factors.resize(problem.rule.factors.size());
   decision.source.assign(problem.rule.factors.size(), -1);
+  // Axes of partial operands are taken: dividing a factor over one of them as well would use the axis twice in the
+  // results.
   for (ShardingAttr sharding : problem.operands)
     for (AxisRefAttr axis : sharding.getPartialAxes())
       if (!overlapsAny(partial, axis))
@@ -93,6 +95,7 @@ void CallDecider::offer(unsigned index, const FactorDivision &offered, unsigned 
   if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
     return;
   FactorDivision &own = decision.factors[index];
+  // An offer may extend the division by further minor axes, but not replace it: earlier operands take precedence.
   if (!isCoarser(own, offered, factor, problem.mesh))
     return;
   // A contracted block that several ranks hold would be summed several times. So each rank sums only its own blocks.

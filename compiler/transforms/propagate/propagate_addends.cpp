@@ -63,6 +63,7 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
   for (AxisRefAttr axis : axes) {
     CallProblem problem = makeProblem(call, rule);
     SmallVector<unsigned> rejected = findRejectedPartials(linearity, problem.operands, axis);
+    // With several consumers the sum is reduced once, before all of them.
     if (rejected.empty() && isPartialShared(call, axis))
       for (auto [index, operand] : llvm::enumerate(call.getOperands()))
         if (overlapsAny(getSharding(operand).getPartialAxes(), axis))

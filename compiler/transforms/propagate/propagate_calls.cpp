@@ -44,6 +44,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
     return failure();
   if (record && compose(call))
     return success();
+  // compose may have dropped an operand, even if it did not replace the call.
   view = CallView::of(call);
   FactorRule rule = factorRuleOf(view, record);
   Linearity linearity = linearityOf(call);
@@ -59,6 +60,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
   if (decision.block && refuseBlock(call, rule, *decision.block))
     return failure();
   if (record && (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision)))
+    // The rewritten call has another rule, so it is decided again.
     return visitCall(call);
   placeReshards(call, decision);
   for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
@@ -128,6 +130,8 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   }
   auto weight = [&](unsigned index) {
     Value operand = call.getOperands()[index];
+    // Shardings of parameters are stated by the plan, and gathering a parameter would defeat their purpose. Among other
+    // operands, keeping the largest one in its layout moves the least data.
     bool placed = !getSharding(operand).isReplicated() && isFromWeights(operand);
     bool yields = !placed && standsForOthers(call, index, rule);
     return std::tuple(placed ? 0 : 1, yields, -cast<RankedTensorType>(operand.getType()).getNumElements());
@@ -143,6 +147,7 @@ void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
     ShardingAttr arriving = getSharding(operand);
     if (arriving == wanted)
       continue;
+    // Preferred to a slice, which would first compute the whole value.
     if (divideProducer(operand, wanted, call)) {
       inheritCauses(call, decision, operand);
       continue;

@@ -34,6 +34,7 @@ std::optional<SmallVector<ShardingAttr>> Propagation::operandsFor(CallOp call, S
     return std::nullopt;
   FactorRule rule = factorRuleOf(view, record);
   Projection projection = projectToFactors(wanted, rule.results[0], rule, mesh);
+  // A divided sum or maximum would make the result partial, which needs communication.
   for (auto [division, factor] : llvm::zip(projection.factors, rule.factors))
     if (!division.axes.empty() && factor.kind != FactorKind::parallel)
       return std::nullopt;

@@ -31,6 +31,7 @@ public:
   WantedDimSearch(AxisRefAttr axis, MeshOp mesh) : axis(axis), mesh(mesh) {}
 
   WantedDim search(Value value) {
+    // Immediate answers for all uses come before the search through results, which is the expensive part.
     WantedDim wanted = statedDim(value);
     if (wanted.dim >= 0)
       return wanted;

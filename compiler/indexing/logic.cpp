@@ -26,6 +26,7 @@ Expr ExprBuilder::logicalNot(Expr operand) {
     return boolean(operand->value == 0);
   if (operand->kind == ExprKind::Not)
     return operand->operands[0];
+  // not (e <= 0) is 1 - e <= 0 for integers.
   if (operand->kind == ExprKind::AtMostZero)
     if (Expr positive = atMostZero(combine(integer(1), 1, operand->operands[0], -1)))
       return positive;

@@ -63,6 +63,7 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
       Value origin = originOf(operand.get());
       Operation *producer = origin.getDefiningOp();
       if (!isWeight(origin) && !origin.getDefiningOp<ConstantOp>() && !(producer && isInside(producer)))
+        // All resharded forms of a value are one input.
         inputs[origin].push_back(&operand);
     }
     for (Value result : call.getResults()) {

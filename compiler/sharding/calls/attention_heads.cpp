@@ -65,6 +65,7 @@ void HeadSizeSearch::followCall(CallOp call, unsigned operand, unsigned dim) {
     bool isQuery = view.getOperand("query") == operand;
     bool isHeadSize = dim + 1 == view.operands[operand].getRank() &&
                       (isQuery || view.getOperand("key") == operand || view.getOperand("value") == operand);
+    // One attention that uses the dim in another way is enough to end the search: its heads would not be cut.
     isOther |= !isHeadSize;
     if (!found)
       found = HeadUse{call, isQuery, view.operands[operand].getDimSize(1)};
@@ -142,6 +143,7 @@ static std::optional<FactorRange> inFactor(const TensorFactors &tensor, const Fa
   int64_t below = rule.sizeBelow(factors, major);
   if (major == factors.size() || range.start % below != 0 || range.extent % below != 0)
     return std::nullopt;
+  // A single factor below the major one: each index of the range has all of its elements.
   if (factors.size() == major + 2)
     under = factors.back();
   return FactorRange{factors[major], range.start / below, range.extent / below, under};
@@ -161,6 +163,7 @@ bool PartSearch::addResult(OpResult result, unsigned dim, const TensorFactors &t
     for (unsigned factor : before)
       made.start += rule.factors[factor].size;
   } else if (rule.majorPlace(before) != before.size()) {
+    // A more major factor would interleave the range with other elements.
     return false;
   } else {
     int64_t below = rule.sizeBelow(factors, before.size());

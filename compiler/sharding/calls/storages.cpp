@@ -93,6 +93,7 @@ bool StorageMap::liesInOnePiece(ValueRange values) const {
     auto found = places.find(placeOf(value));
     if (found == places.end() || (next && found->second != *next))
       return false;
+    // The next value must follow in the same storage.
     next = {found->second.first, found->second.second + 1};
   }
   return next.has_value();

@@ -71,6 +71,7 @@ void Gradients::giveZeros(BlockArgument argument) {
 }
 
 LogicalResult Gradients::run(bool goesOn) {
+  // Gradients are appended to the same block, so the forward ops are collected first.
   SmallVector<Operation *> forward;
   for (Operation &op : function.getBody().front().without_terminator())
     forward.push_back(&op);
@@ -112,6 +113,8 @@ static bool movesElements(CallOp call) {
 LogicalResult Gradients::visit(CallOp call) {
   if (passesStraight(call))
     return pass(call), success();
+  // No match where the gradient of the operand gets one anyway: a partial gradient is then reduced once, together with
+  // others.
   bool isLaidOutBehind = movesElements(call) || isKnownFunctionOfParameters(call);
   SmallVector<Value> gradients;
   for (Value result : call.getResults()) {
@@ -187,6 +190,8 @@ void Gradients::pass(Operation *op) {
 }
 
 void Gradients::add(Value value, Value addend, CallOp from) {
+  // The ops are visited in reverse order, so that all readers of a value have contributed before its own call is
+  // visited.
   auto [known, isNew] = made.insert({value, addend});
   if (isNew)
     return;

@@ -45,6 +45,7 @@ Type OptimizerStep::changedType(const Update &update) const {
   PrecisionOp statement = precision;
   Type own = cast<RankedTensorType>(update.parameter.getType()).getElementType();
   Type master = statement ? statement.getMaster().value_or(own) : own;
+  // A master that is not wider than the parameter would be a plain copy.
   return master.getIntOrFloatBitWidth() > own.getIntOrFloatBitWidth() ? master : own;
 }
 
@@ -79,6 +80,8 @@ static bool isNarrow(Type element) { return element.getIntOrFloatBitWidth() <= 1
 void OptimizerStep::reduce(Update &update) {
   auto match = update.gradient.getDefiningOp<MatchOp>();
   OpBuilder::InsertionGuard restore(builder);
+  // The conversion and the scale must come before the reduction, which the match stands for; so they replace its
+  // operand.
   if (match)
     builder.setInsertionPoint(match);
   Type changed = changedType(update);
@@ -88,6 +91,7 @@ void OptimizerStep::reduce(Update &update) {
   std::optional<uint64_t> ranks = data ? data.getAverageAfter() : std::nullopt;
   if (ranks)
     addend = times(addend, static_cast<double>(*ranks), data.getLoc());
+  // Before the reduction, because afterwards the rank that produced a non-finite element is unknown.
   addend = guard.noted(addend, update.parameter);
   // 16-bit addends are computed in float32 unless the plan wants them rounded.
   if (stated && isNarrow(*stated))
@@ -116,6 +120,7 @@ void OptimizerStep::hold(Update &update) {
     return;
   AxisList flat = flatAxes(update);
   int64_t rank = cast<RankedTensorType>(update.parameter.getType()).getRank();
+  // The parameter is replicated, but the rank updates only its flat shard of it.
   update.held = ConstrainOp::create(builder, data.getLoc(), withoutSharding(update.parameter), update.parameter,
                                     ShardingAttr::getReplicated(builder.getContext(), rank).withFlat(flat),
                                     toArray(builder, flat), data.getTextAttr());
@@ -128,6 +133,7 @@ Value OptimizerStep::newParameter(const Update &update, Value changed) {
   Location location = data ? data.getLoc() : precision.getLoc();
   Value stored = converted(changed, cast<RankedTensorType>(update.parameter.getType()).getElementType());
   if (data)
+    // A match to the parameter's layout is the all-gather of the updated shards.
     stored = MatchOp::create(builder, location, withoutSharding(stored), stored, update.parameter, ArrayAttr());
   return StepCall("meshplan.assign", builder, location)
       .tensor("self", update.parameter)
@@ -147,6 +153,7 @@ void OptimizerStep::add() {
     reduce(update);
     hold(update);
   }
+  // All gradients must be counted and summed before the first update: its factor depends on all of them.
   for (const Update &update : updates)
     guard.count(update.gradient, divisionOf(update));
   nonfinite = guard.total();
@@ -213,6 +220,7 @@ Value OptimizerStep::clipFactor() {
   auto typeOf = [&](const Update &each) -> Type {
     return elementBytes(each.gradient.getType()) == 8 ? builder.getF64Type() : builder.getF32Type();
   };
+  // Squares are summed in the type of their gradient, at least f32, and in f64 if any gradient is f64.
   bool anyIsDouble = llvm::any_of(updates, [&](const Update &each) { return typeOf(each).isF64(); });
   DividedSum squares(builder, location);
   for (const Update &update : updates) {
@@ -307,6 +315,7 @@ void OptimizerStep::rewriteResults() {
   }
   SmallVector<Value> replaced(output->getOperands());
   output->setOperands(values);
+  // Matches of gradients that reduce has replaced have no readers left.
   for (Value value : replaced)
     if (auto match = value.getDefiningOp<MatchOp>(); match && match.use_empty())
       match.erase();

@@ -162,6 +162,7 @@ void Layout::reduceInPlace(AllReduceOp reduce, BlockArgument parameter) {
 
 void Layout::storeGradients(ArrayRef<DataCollective> piece) {
   std::string name = ("gradients from " + parameterName(piece.front().parameter)).str();
+  // A parameter may begin several buckets, for example one for each of its gradients.
   while (!names.insert(name).second)
     name += ", again";
   for (auto [position, member] : llvm::enumerate(piece)) {
@@ -171,6 +172,7 @@ void Layout::storeGradients(ArrayRef<DataCollective> piece) {
       cast<ReduceScatterOp>(member.op).getTargetMutable().assign(
           addPlace(member.parameter, cast<RankedTensorType>(member.op->getResult(0).getType())));
     auto place = cast<BlockArgument>(placeOf(targetOf(member.op)));
+    // An accumulator may be reduced more than once; its first storage counts.
     if (!function.getArgAttr(place.getArgNumber(), "plan.storage"))
       putInStorage(place, name, position, DataOp(dataOf(member.parameter)).getRegisterBuffers());
   }

@@ -188,9 +188,11 @@ bool RowRegion::add(plan::CallOp call) {
     if (!hasRows(call, index) || isMergedAlike(operand))
       continue;
     auto maker = operand.getDefiningOp<plan::CallOp>();
+    // Another operand with rows that is not merged in the same way must itself be computed in the region.
     if (!maker || !add(maker))
       return false;
   }
+  // All readers must accept dims, because the merged form no longer exists after the rewrite.
   return llvm::all_of(call->getUsers(), [&](Operation *user) {
     auto reader = dyn_cast<plan::CallOp>(user);
     return reader && add(reader);
@@ -243,6 +245,7 @@ void RowRegion::rewrite() {
     widen(cast<plan::CallOp>(call));
   for (Operation *end : ends) {
     Value own = end->getOperand(0), read = widened(own);
+    // A permutation still needs rows. They are merged after the computation, where no dim has to be divided any more.
     if (!splitsRows(cast<plan::CallOp>(end), rows))
       end->setOperand(0, reshaped(read, sizesOf(own), cast<plan::CallOp>(end)));
     else if (read.getType() == end->getResult(0).getType())

@@ -87,6 +87,7 @@ static void addInner(const CallView &call, const FactorRule &rule, unsigned oper
   FeatureRoles kept = dimsOf(call, rule, operand, byFactor);
   bool makes = hasRole(kept, FeatureRole::output), takes = hasRole(kept, FeatureRole::input);
   for (unsigned factor : inner)
+    // The other weights do not tell. If this weight has features on one side only, the inner factor is the other side.
     if (makes != takes && byFactor[factor].front().role == FeatureRole::none)
       give(factor, makes ? FeatureRole::input : FeatureRole::output);
 }
@@ -281,6 +282,7 @@ RolesOfOperand Meeting::read() {
   SmallVector<unsigned> inner, alone;
   for (unsigned factor : factorsOf(rule.operands[operand])) {
     if (isContracted(rule, operand, factor) && readers(factor) == 0)
+      // Contracted, but with no activation: another weight of the product has it.
       inner.push_back(factor);
     if (isAlone(rule, operand, factor))
       alone.push_back(factor);
@@ -314,6 +316,7 @@ static std::optional<SmallVector<FeaturePieces>> alignPieces(const FeaturePieces
     int64_t needed = sizes[index];
     while (needed > 1 && !left.empty()) {
       FeaturePiece &minor = left.back();
+      // The minor piece fits into the factor, or the factor is a minor part of the piece.
       bool isWhole = minor.size > 0 && needed % minor.size == 0;
       if (!isWhole && (needed == 0 || minor.size % needed != 0))
         return std::nullopt;
@@ -378,6 +381,7 @@ void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, b
   }
   auto isGroup = [](const FeaturePiece &piece) { return piece.isGroup; };
   size_t major = rule.majorPlace(factors);
+  // The features of a group are below the groups, and are major features nevertheless.
   if (major < factors.size() && llvm::any_of(parts[major], isGroup))
     ++major;
   for (auto [index, factor] : llvm::enumerate(factors)) {
@@ -439,6 +443,7 @@ void Passage::addUntied(RolesOfOperand &read) const {
   int64_t total = 1;
   for (const FeaturePiece &piece : all)
     total *= piece.size;
+  // An operator without a record may rearrange anything, so nothing can be concluded for it.
   if (hasRecord && own.size() == 1 && made.size() == 1 && total == call.operands[operand].getDimSize(own.front()))
     read.roles[own.front()] = all;
   else if (hasRecord && haveOneRole(all))

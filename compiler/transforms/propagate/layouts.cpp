@@ -16,6 +16,7 @@ bool meshplan::isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
 DimShardingAttr meshplan::divideFurther(int64_t extent, ArrayRef<AxisRefAttr> axes, DimShardingAttr statement,
                                         MeshOp mesh) {
   DimShardingAttr divided = divideDim(extent, axes, mesh, statement);
+  // Empty shards would be worse than cut blocks.
   return hasUnitForEach(extent, divided, mesh) ? divided : divideDim(extent, axes, mesh);
 }
 

@@ -25,6 +25,7 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
   AxisList stated = toAxes(constrain.getAxes());
   Value value = layouts.current(constrain.getInput());
   for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
+    // The statement covers this axis and does not ask for addends over it.
     if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
       value = reduce(value, axis, constrain);
   auto type = cast<RankedTensorType>(value.getType());
@@ -100,6 +101,7 @@ void Propagation::visitMatch(MatchOp match) {
     cause = placement;
   Cause known = cause.value_or(Cause{match.getLoc(), StringAttr()});
   if (reducesEachMicrobatch(match.getValue()))
+    // First over ranks, still partial over time: the accumulator then has the size of the shard.
     gradient = layouts.obtain(gradient, to.withPartial(from.getReduction(), timeAxesOf(from)), match, known);
   Value made = layouts.obtain(gradient, to, match, known);
   for (AxisRefAttr axis : allAxes(to))

@@ -25,6 +25,7 @@ void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
     std::vector<int64_t> coordinate = meshplan::coordinateOfRank(ranks[index], meshSizes);
     SmallVector<int64_t> place(coordinate.begin(), coordinate.end());
     if (!llvm::is_contained(coordinates, place))
+      // The last class stays the rank with the smallest shards.
       coordinates.insert(std::prev(coordinates.end()), place);
   }
 }

@@ -160,6 +160,7 @@ void Projector::projectCall(plan::CallOp call) {
   for (auto [index, value] : llvm::enumerate(call.getResults())) {
     Buffer buffer;
     std::optional<unsigned> shared = aliases ? std::optional(operation.consumed.front()) : std::nullopt;
+    // The first results are written in place of the overwritten operands, in order.
     if (index < operation.overwritten.size())
       shared = operation.overwritten[index];
     buffer.bytes = shared ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(value.getType()).bytes;
@@ -285,6 +286,7 @@ void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayR
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     int64_t workspace = isPacked ? (sends ? input.bytes[rankClass] : 0) + (receives ? output.bytes[rankClass] : 0)
                                  : stagingBytes(*op, input, output, rankClass) + packedBytes(*op, rankClass);
+    // The result is allocated only when the transfer is complete and its pieces are put together.
     bool isLate = !target && (isPacked || landsInPieces(*op, output.local[rankClass]));
     operation.workspace[rankClass] += workspace;
     operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
@@ -331,6 +333,7 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
     plan::ShardingAttr sharding = plan::getSharding(value);
     auto updated = function.getResultAttrOfType<IntegerAttr>(index, "plan.updates");
+    // Only an accumulator may stay partial from run to run: the last sweep reduces it.
     bool accumulates = updated && plan::argumentKind(function.getArgument(updated.getInt())) == "accumulator";
     if (sharding && sharding.isPartial() && !accumulates)
       return op.emitError() << "result " << index << " is partial: " << value.getType();

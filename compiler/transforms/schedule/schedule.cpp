@@ -64,6 +64,8 @@ static void includePasses(ModuleOp module) {
     if (!step || !pass.getRuns())
       continue;
     sched::MemoryAttr own = *pass.getMemory(), all = *step.getMemory();
+    // Arguments are allocated once for all programs of the step, so those that this program does not read are held as
+    // well.
     Peaks ofPass = peaksOf(own) + (heldBytes(all) - heldBytes(own));
     if (ofPass.largest > all.getPeak())
       step.setPeakAttr(describePassPeak(pass, step));

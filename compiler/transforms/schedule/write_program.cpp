@@ -100,6 +100,7 @@ std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss(const scheduling::Soluti
     if (function.getResultAttr(index, "plan.loss"))
       asked.set(std::distance(projection.buffers.begin(), llvm::find(projection.buffers, value)));
   scheduling::Problem forLoss = problem;
+  // Only the loss is handed over, and it is a single number.
   forLoss.handover.clear();
   scheduling::MemoryProfile profile =
       scheduling::profileMemory(forLoss, scheduling::forOutputs(forLoss, solution, asked));
@@ -120,6 +121,7 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
   scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
   scheduling::MemoryProfile host = scheduling::profileMemory(problem, solution, Memory::host);
   int64_t parameters = 0, inputs = 0, states = 0, constants = 0, accumulators = 0, hostParameters = 0, hostStates = 0;
+  // Each kind is reported for the rank that holds most of it, which may be a different rank for each kind.
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
     int64_t ownParameters = 0, ownInputs = 0, ownStates = 0, ownAccumulators = 0, ownHostStates = 0;
     for (unsigned index = 0; index < function.getNumArguments(); ++index) {
@@ -163,6 +165,7 @@ void ProgramWriter::writeArguments() {
   for (BlockArgument argument : function.getArguments()) {
     unsigned index = argument.getArgNumber();
     auto names = function.getArgAttrOfType<ArrayAttr>(index, "plan.names");
+    // The artifact has a name for every argument.
     if (!names || names.empty())
       names = builder.getStrArrayAttr({("arg" + Twine(index)).str()});
     StringRef kind = plan::argumentKind(argument);
@@ -311,6 +314,7 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
     Step step = steps.front();
     size_t count = 1;
     if (step.kind == scheduling::StepKind::free) {
+      // Adjacent frees become a single op.
       ArrayRef<Step> frees = steps.take_while([](Step each) { return each.kind == scheduling::StepKind::free; });
       writeFrees(frees);
       count = frees.size();

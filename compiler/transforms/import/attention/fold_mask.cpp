@@ -67,6 +67,7 @@ FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
   auto floatType = dyn_cast<FloatType>(typeOf(mask).getElementType());
   if (!read)
     return floatType ? foldAddends(mask, attention) : keep(mask, attention);
+  // A finite number may leave a hidden key some weight; then only the mask itself is exact.
   bool mayShow = floatType && !read->condition->isTrue() &&
                  !hides(read->otherwise, floatType, seesAKey(read->condition, shape.queries, shape.keys));
   if (mayShow)
@@ -101,6 +102,7 @@ std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
     if (std::optional<AddedMask> read = readMask(value)) {
       addends.masks.push_back(*read);
     } else if (view.target == "aten.add.Tensor" && call.getNumOperands() == 2 && view.getFloat("alpha", 1) == 1) {
+      // The left operand is visited first.
       open.append({call.getOperand(1), call.getOperand(0)});
     } else if (std::optional<AddedMask> fill = readFill(call, view)) {
       addends.masks.push_back(*fill);
@@ -145,6 +147,7 @@ FoldedMask MaskFolder::foldAddends(Value mask, plan::CallOp attention) {
   FoldedMask folded = foldCondition(mask, condition, attention);
   if (!addends->bias)
     return folded;
+  // The op has a single mask operand: a boolean rest and another addend do not fit together.
   if (folded.mask)
     return keep(mask, attention);
   folded.mask = keep(addends->bias, attention).mask;
@@ -203,6 +206,7 @@ Value MaskFolder::findMask(Value mask, Expr condition) {
 Value MaskFolder::makeKeyMask(Value mask, ArrayRef<Expr> conditions, plan::CallOp attention) {
   if (Value found = findKeyMask(mask, functions.builder.logicalAnd(conditions), attention))
     return found;
+  // No tensor has the whole conjunction; combine tensors that have its parts.
   Value all;
   for (Expr condition : conditions) {
     Value part = findKeyMask(mask, condition, attention);

@@ -62,8 +62,8 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
     for (OpOperand &operand : call->getOpOperands()) {
       Value origin = originOf(operand.get());
       Operation *producer = origin.getDefiningOp();
+      // All resharded forms of a value are one input.
       if (!isWeight(origin) && !origin.getDefiningOp<ConstantOp>() && !(producer && isInside(producer)))
-        // All resharded forms of a value are one input.
         inputs[origin].push_back(&operand);
     }
     for (Value result : call.getResults()) {

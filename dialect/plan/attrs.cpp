@@ -164,8 +164,8 @@ int64_t largestShardBytes(RankedTensorType type, MeshOp mesh) {
                     ? meshplan::largestExtent(resolveDim(extent, sharding.getDims()[dim], mesh))
                     : extent;
   }
+  // The largest shard of the dims is split evenly, so its largest flat run is the largest of all.
   if (sharding)
-    // The largest shard of the dims is split evenly, so its largest flat run is the largest of all.
     elements = llvm::divideCeil(elements, shardCount(sharding.getFlatAxes(), mesh));
   return elements * elementBytes(type);
 }

@@ -228,8 +228,8 @@ bool UnitSearch::visit(const RuledCall &ruled) {
     collect(value, tensor, rule, factors);
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
     collect(value, tensor, rule, factors);
+  // Query heads that are shared themselves: shards could not hold the keys of all their sharers.
   for (auto [factor, unit] : llvm::enumerate(factors))
-    // Query heads that are shared themselves: shards could not hold the keys of all their sharers.
     if (unit.repeat > 1 && isHeadOfKeys(rule, factor))
       unit.repeat = cannotShare;
   bool changed = false;

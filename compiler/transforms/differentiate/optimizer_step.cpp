@@ -132,8 +132,8 @@ Value OptimizerStep::newParameter(const Update &update, Value changed) {
   DataOp data = update.data;
   Location location = data ? data.getLoc() : precision.getLoc();
   Value stored = converted(changed, cast<RankedTensorType>(update.parameter.getType()).getElementType());
+  // A match to the parameter's layout is the all-gather of the updated shards.
   if (data)
-    // A match to the parameter's layout is the all-gather of the updated shards.
     stored = MatchOp::create(builder, location, withoutSharding(stored), stored, update.parameter, ArrayAttr());
   return StepCall("meshplan.assign", builder, location)
       .tensor("self", update.parameter)

@@ -171,8 +171,8 @@ void Grouping::join(const Bucket &bucket) {
   if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
     for (Operation *behind = place->getNextNode(); Operation *member : members)
       member->moveBefore(behind);
+  // A member whose reader is needed before the last member cannot move down; it stays uncoalesced.
   for (Operation *member : members)
-    // A member whose reader is needed before the last member cannot move down; it stays uncoalesced.
     if (isGather || member == place || moveDown(member, place))
       member->setAttr("bucket", number);
 }

@@ -86,8 +86,8 @@ static void addInner(const CallView &call, const FactorRule &rule, unsigned oper
       give(factor, side);
   FeatureRoles kept = dimsOf(call, rule, operand, byFactor);
   bool makes = hasRole(kept, FeatureRole::output), takes = hasRole(kept, FeatureRole::input);
+  // The other weights do not tell. If this weight has features on one side only, the inner factor is the other side.
   for (unsigned factor : inner)
-    // The other weights do not tell. If this weight has features on one side only, the inner factor is the other side.
     if (makes != takes && byFactor[factor].front().role == FeatureRole::none)
       give(factor, makes ? FeatureRole::input : FeatureRole::output);
 }
@@ -281,8 +281,8 @@ RolesOfOperand Meeting::read() {
   }
   SmallVector<unsigned> inner, alone;
   for (unsigned factor : factorsOf(rule.operands[operand])) {
+    // Contracted, but with no activation: another weight of the product has it.
     if (isContracted(rule, operand, factor) && readers(factor) == 0)
-      // Contracted, but with no activation: another weight of the product has it.
       inner.push_back(factor);
     if (isAlone(rule, operand, factor))
       alone.push_back(factor);

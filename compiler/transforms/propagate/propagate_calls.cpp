@@ -59,8 +59,8 @@ LogicalResult Propagation::visitCall(CallOp call) {
     decision.block = decision.cut;
   if (decision.block && refuseBlock(call, rule, *decision.block))
     return failure();
+  // The rewritten call has another rule, so it is decided again.
   if (record && (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision)))
-    // The rewritten call has another rule, so it is decided again.
     return visitCall(call);
   placeReshards(call, decision);
   for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))

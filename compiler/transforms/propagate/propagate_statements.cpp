@@ -24,8 +24,8 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
   Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
   AxisList stated = toAxes(constrain.getAxes());
   Value value = layouts.current(constrain.getInput());
+  // The statement covers this axis and does not ask for addends over it.
   for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
-    // The statement covers this axis and does not ask for addends over it.
     if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
       value = reduce(value, axis, constrain);
   auto type = cast<RankedTensorType>(value.getType());
@@ -100,8 +100,8 @@ void Propagation::visitMatch(MatchOp match) {
       placement && (from.isPartial() || isSharedOut))
     cause = placement;
   Cause known = cause.value_or(Cause{match.getLoc(), StringAttr()});
+  // First over ranks, still partial over time: the accumulator then has the size of the shard.
   if (reducesEachMicrobatch(match.getValue()))
-    // First over ranks, still partial over time: the accumulator then has the size of the shard.
     gradient = layouts.obtain(gradient, to.withPartial(from.getReduction(), timeAxesOf(from)), match, known);
   Value made = layouts.obtain(gradient, to, match, known);
   for (AxisRefAttr axis : allAxes(to))

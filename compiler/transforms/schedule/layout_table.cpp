@@ -24,8 +24,8 @@ void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
   for (int64_t index = 1; index < shards; ++index) {
     std::vector<int64_t> coordinate = meshplan::coordinateOfRank(ranks[index], meshSizes);
     SmallVector<int64_t> place(coordinate.begin(), coordinate.end());
+    // The last class stays the rank with the smallest shards.
     if (!llvm::is_contained(coordinates, place))
-      // The last class stays the rank with the smallest shards.
       coordinates.insert(std::prev(coordinates.end()), place);
   }
 }

@@ -9,6 +9,7 @@ using namespace meshplan::plan;
 using llvm::ArrayRef;
 
 AxisRefAttr meshplan::makeAxis(MeshOp mesh, int64_t index, int64_t pre, int64_t size) {
+  // A whole axis has one form, so that equal axes are equal attributes.
   if (pre == 1 && size == mesh.getAxisSize(index))
     pre = size = 0;
   return AxisRefAttr::get(mesh.getContext(), mesh.getAxisNames()[index], pre, size);
@@ -76,6 +77,7 @@ static AxisRefAttr hull(AxisRefAttr left, AxisRefAttr right, MeshOp mesh) {
 }
 
 void meshplan::addAxis(AxisList &axes, AxisRefAttr axis, MeshOp mesh) {
+  // The merged digit replaces the most major of those that it contains.
   size_t place = axes.size();
   for (size_t index = 0; index < axes.size();) {
     if (!axes[index].overlaps(axis)) {

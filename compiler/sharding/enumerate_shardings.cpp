@@ -66,6 +66,8 @@ std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, Arr
   for (auto [place, factor] : llvm::enumerate(factors)) {
     unit *= rule.factors[factor].size;
     if (!axes[factor].empty()) {
+      // Axes of a minor factor are contiguous shards of the dim only if each shard has one index of the factors above
+      // it and all indices are divided alike.
       if (!complete || (place > 0 && !isEven(factor)))
         return std::nullopt;
       dimAxes.append(axes[factor].begin(), axes[factor].end());
@@ -149,6 +151,7 @@ std::vector<CallShardings> enumerateShardings(const FactorRule &rule, ArrayRef<M
   };
   Assignment none(rule, division);
   add(none);
+  // Joined factors are divided together; the first one stands for all of them.
   SmallVector<unsigned> leaders;
   for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
     if (rule.siblings(factor).front() == factor)
@@ -212,6 +215,8 @@ std::vector<CallShardings> legalShardings(const CallView &call, const OpRecord &
   SmallVector<Reduction, 2> reductions{Reduction::sum};
   if (linearity.movesElements)
     reductions.push_back(Reduction::max);
+  // Each sharding also has variants with partial operands, over an axis that it does not use. The variants themselves
+  // are not varied further.
   for (size_t index = 0, end = all.size(); index < end; ++index)
     for (MeshAxisAttr meshAxis : axes) {
       AxisRefAttr axis = AxisRefAttr::get(meshAxis.getContext(), meshAxis.getName());

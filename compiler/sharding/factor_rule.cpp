@@ -19,6 +19,7 @@ static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, Ra
     return llvm::formatv("rule gives {0} dims to {1} of rank {2}", tensor.dims.size(), name, type.getRank());
   llvm::BitVector own(rule.factors.size());
   for (auto [dim, indices] : llvm::enumerate(tensor.dims)) {
+    // The size of a dim is the product of its factors, or the sum of factors that a concatenation joins.
     bool joined = tensor.isJoined(dim);
     int64_t size = joined ? 0 : 1;
     for (unsigned index : indices) {

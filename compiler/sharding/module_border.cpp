@@ -29,6 +29,7 @@ bool meshplan::isInModule(Operation *op, StringRef path) {
 SmallVector<OpOperand *> meshplan::usesBehindReshards(Value value) {
   SmallVector<OpOperand *> uses;
   SmallVector<Value> forms{value};
+  // Resharded forms of the value are appended while the list is walked, so their uses are found, too.
   for (size_t index = 0; index < forms.size(); ++index)
     for (OpOperand &use : forms[index].getUses())
       if (isReshardStep(use.getOwner()))

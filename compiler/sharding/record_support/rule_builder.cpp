@@ -43,8 +43,10 @@ void RuleBuilder::tie(ArrayRef<DimRef> dims, FactorKind kind) {
   int64_t size = 1;
   bool inResult = false;
   for (const DimRef &dim : dims) {
+    // An absent argument, or a dim that is broadcast: any sharding of the other dims fits it.
     if (!dim.tensor || dim.size == 1)
       continue;
+    // The call does not fit its schema. Its dims get no factor in common and stay whole.
     if (size != 1 && dim.size != size)
       return;
     size = dim.size;
@@ -115,6 +117,7 @@ FactorRule RuleBuilder::finish() {
   auto fill = [&](MutableArrayRef<TensorFactors> tensors, ArrayRef<RankedTensorType> types) {
     for (auto [tensor, type] : llvm::zip_equal(tensors, types))
       for (auto [factors, size] : llvm::zip_equal(tensor.dims, type.getShape()))
+        // No function has tied the dim, so the operator needs or produces it whole.
         if (factors.empty() && size != 1)
           factors.push_back(rule.add(size, FactorKind::whole));
   };

@@ -31,6 +31,7 @@ PartUnits meshplan::mergeParts(ArrayRef<DimPart> left, ArrayRef<DimPart> right) 
   PartUnits merged;
   int64_t leftDone = 0, rightDone = 0; // elements consumed of the first parts
   while (!left.empty() && !right.empty()) {
+    // The range up to the next border in either list.
     int64_t extent = std::min(left.front().extent - leftDone, right.front().extent - rightDone);
     DimPart a = pieceOf(left.front(), extent), b = pieceOf(right.front(), extent);
     merged.emplace_back(extent, joinUnits(a.unit, b.unit, extent), std::max(a.repeat, b.repeat));
@@ -92,6 +93,7 @@ DimPart meshplan::asOnePart(ArrayRef<DimPart> parts, int64_t start, int64_t exte
     if (isWhole && part.extent == extent)
       return part;
     one.unit = joinUnits(one.unit, isWhole ? part.unit : pieceOf(part, last - first).unit, extent);
+    // Repeats count shards within one part, which has no meaning for a range of several parts.
     if (part.repeat != 1)
       one.repeat = cannotShare;
   }

@@ -16,6 +16,7 @@ void NumericGuard::scaleLoss() {
     return;
   double initial = scale.getAs<FloatAttr>("initial").getValueAsDouble();
   scaleSetting = settingArgument(step, "loss_scale", initial, /*isPlaced=*/true, precision.getLoc());
+  // Every gradient is linear in the gradient of the loss, so one multiplication scales all of them.
   CallOp seed;
   step.walk([&](CallOp call) {
     if (call->hasAttr("plan.loss_gradient"))
@@ -47,6 +48,8 @@ Value NumericGuard::noted(Value addend, BlockArgument parameter) {
 
 void NumericGuard::count(Value gradient, ArrayRef<AxisRefAttr> axes) {
   if (skips())
+    // Each rank counts in its shard. The counts are summed over the axes of the shard only: replicas count the same
+    // elements.
     counts.add(axes, StepCall("meshplan.nonfinite_count", builder, optimizer.getLoc())
                          .tensor("self", gradient)
                          .make(RankedTensorType::get({}, builder.getI64Type())));

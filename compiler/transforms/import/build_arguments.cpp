@@ -48,6 +48,7 @@ RankedTensorType meshplan::tensorType(const archive::Value &value, MLIRContext *
 
 ElementsAttr meshplan::constantValue(const archive::ConstantData &data, RankedTensorType type) {
   if (type.getElementType().isInteger(1)) {
+    // An archive has a byte for each boolean, a raw buffer of MLIR has a bit.
     SmallVector<bool> bits(data.bytes.begin(), data.bytes.end());
     return DenseElementsAttr::get(type, ArrayRef<bool>(bits));
   }
@@ -74,6 +75,7 @@ Attribute ArgumentBuilder::convertValue(ValueId id) {
   if (id == noValue)
     return UnitAttr::get(context);
   mlir::Value value = values[id];
+  // A tensor that several arguments name is one operand: a reshard of it is then inserted once.
   auto *found = llvm::find(operandValues, value);
   int64_t index = found - operandValues.begin();
   if (found == operandValues.end())

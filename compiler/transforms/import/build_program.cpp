@@ -126,6 +126,7 @@ RankedTensorType ProgramBuilder::typeOf(ValueId id) {
   if (refusedTypes.insert(name.str()).second)
     diagnostics.error(bound.modelRange,
                       ("tensor '" + program.value(id).name + "' of type " + name + " is not implemented yet").str());
+  // A placeholder, so that the rest of the program is built and its errors are reported, too.
   return RankedTensorType::get({}, builder.getF32Type());
 }
 
@@ -148,6 +149,7 @@ void ProgramBuilder::addParameters(Block *block) {
     statements.addInit(number, attributes);
     Location location = addPlacement(number, names.front(), attributes);
     addArgument(block, first.value, location, attributes);
+    // Tied parameters are one argument with several names: they have one shard and one gradient.
     for (size_t index : group)
       values[program.parameters[index].value] = values[first.value];
   }
@@ -180,10 +182,12 @@ Location ProgramBuilder::addPlacement(size_t parameter, StringRef name, SmallVec
 
 void ProgramBuilder::addBuffers(Block *block) {
   for (const archive::Buffer &buffer : program.buffers) {
+    // A state dict, and hence a checkpoint, contains persistent buffers only. The others are constants.
     if (!buffer.persistent)
       continue;
     SmallVector<NamedAttribute> attributes = {
         kind("buffer"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({buffer.name}))};
+    // A run that draws its parameters reads no checkpoint, so the program must contain the values of the buffers.
     if (bound.init && buffer.data) {
       NamedAttrList init;
       init.set("kind", builder.getStringAttr("given"));
@@ -219,6 +223,7 @@ void ProgramBuilder::checkSize(const std::string &input, size_t number, const Bo
     shards *= meshAxis.size;
     axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
   }
+  // The extent of a batch is that of one microbatch.
   const char *where = dim.name == "batch" && bound.microbatches.calls() > 1 ? " in a microbatch" : "";
   if (!dim.axes.empty() && dim.extent < shards)
     diagnostics
@@ -266,8 +271,10 @@ bool ProgramBuilder::hasTensors(const archive::Node &node, size_t operands) {
 }
 
 void ProgramBuilder::addNode(const archive::Node &node) {
+  // The producer of an operand was refused. Its readers are skipped, so that each cause is reported once.
   if (llvm::any_of(program.operands(node), [&](ValueId id) { return !values[id]; }))
     return;
+  // The conversion is the identity. It is an operator only under autocast, where the type before it may differ.
   if (!computesInOther && program.keepsType(node)) {
     values[node.results.front()] = values[program.operands(node).front()];
     return;
@@ -288,6 +295,7 @@ void ProgramBuilder::addNode(const archive::Node &node) {
   Location location = NameLoc::get(builder.getStringAttr(node.name));
   auto call = CallOp::create(builder, location, types, targetOf(node), arguments.operands(), args,
                              module.empty() ? StringAttr() : builder.getStringAttr(module));
+  // A module that the model calls several times has several runs, which have separate inputs and outputs.
   SmallVector<std::pair<StringRef, int64_t>> runs;
   for (const archive::Scope *scope : program.moduleChain(node))
     runs.push_back({scope->path, scope->call});
@@ -336,6 +344,7 @@ void ProgramBuilder::finish(func::FuncOp function, Block *block) {
           builder.getNamedAttr(updatesName, builder.getI64IntegerAttr(buffer.getArgNumber()))));
     }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
+  // Arguments were added one by one, so that the type is known only now.
   function.setType(builder.getFunctionType(block->getArgumentTypes(), ValueRange(outputs).getTypes()));
   function.setArgAttrsAttr(builder.getArrayAttr(argumentAttributes));
   function.setResAttrsAttr(builder.getArrayAttr(attributes));

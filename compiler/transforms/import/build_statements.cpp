@@ -43,6 +43,7 @@ void StatementBuilder::build() {
     buildOutput(output);
   if (bound.loss)
     buildLossUnit(*bound.loss);
+  // Without training, precision still sets the types in which the model computes.
   if (bound.loss && bound.optimizer)
     buildTraining();
   else if (bound.precision)

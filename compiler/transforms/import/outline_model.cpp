@@ -102,6 +102,7 @@ bool Outliner::payloadsTell() const {
 
 void Outliner::collectParameters() {
   std::vector<int> group(program.parameters.size(), -1);
+  // Parameters that are read come first: an unread parameter joins the group of its twin, which must exist then.
   for (size_t index = 0; index < program.parameters.size(); ++index)
     if (!readers[program.parameters[index].value].empty())
       group[index] = addGroup(index);
@@ -109,6 +110,7 @@ void Outliner::collectParameters() {
   for (size_t index = 0; index < program.parameters.size(); ++index) {
     if (group[index] >= 0)
       continue;
+    // torch.export reads tied parameters through one name. The other names are unread, but belong to the same tensor.
     int twin = findTwin(index, payloads);
     if (twin < 0) {
       group[index] = addGroup(index);

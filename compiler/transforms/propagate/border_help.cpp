@@ -30,6 +30,8 @@ std::string atBorder(OpOperand &operand, StringRef layout, const StatedLayouts &
     return "";
   auto producer = value.getDefiningOp<CallOp>();
   StringRef to = user.getModule().value_or(""), from = producer ? producer.getModule().value_or("") : "";
+  // The output of the producing module is preferred: a layout there holds for all readers. A value whose layout is
+  // stated there already can only be changed for one reader, at its input.
   if (!from.empty() && !statements.isStated(value))
     if (ModuleRun maker{from, moduleRun(producer, from)}; !maker.holds(user))
       return clause(from, "output", numberOf(value, findBorder(function, maker).outputs), layout);

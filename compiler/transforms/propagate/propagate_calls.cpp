@@ -108,6 +108,7 @@ bool Propagation::standsForOthers(CallOp call, unsigned index, const FactorRule 
   auto project = [&](unsigned number) {
     return projectToFactors(getSharding(call.getOperands()[number]), rule.operands[number], rule, mesh);
   };
+  // Only contractions make results partial.
   bool contracts = llvm::any_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::sum; });
   if (!contracts || getSharding(operand).isReplicated())
     return false;
@@ -204,6 +205,7 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   hasFailed = reportMissingParts(call, index, to, mesh, statement, units);
   if (hasFailed)
     return;
+  // The error is raised at the end of the function, so that all unstated reshards of a program are reported together.
   strictFailure |= strict;
   auto type = cast<RankedTensorType>(call.getOperands()[index].getType());
   if (isNews(statement.location,
@@ -220,6 +222,7 @@ std::optional<Cause> Propagation::statementBehind(Value value) {
 
 std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr to) {
   for (auto [before, after] : llvm::zip(getSharding(value).getDims(), to.getDims())) {
+    // A dim that only gains axes at its minor end is sliced and causes no traffic.
     if (after.getAxes().take_front(before.getAxes().size()) == before.getAxes() && !isDealtAnew(before, after))
       continue;
     for (AxisRefAttr axis : before.getAxes())

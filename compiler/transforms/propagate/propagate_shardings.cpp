@@ -39,6 +39,7 @@ static OwningOpRef<Operation *> detach(Operation *op) {
 
 void Propagation::visitAll(Operation *first, Operation *end) {
   Block *block = first->getBlock();
+  // The walk remembers the op before the current one, which stays valid when the current op is removed.
   Operation *before = first->getPrevNode();
   // Ops are inserted after the current one during the walk, and are visited too.
   for (Operation *op = first; op != end; op = before ? before->getNextNode() : &block->front()) {
@@ -63,6 +64,7 @@ void Propagation::recover(Operation *op) {
   if (auto constrain = dyn_cast<ConstrainOp>(op))
     constrain.getResult().replaceAllUsesWith(layouts.current(constrain.getInput()));
   for (Value result : op->getResults())
+    // Any decided layout lets the walk go on, so that one call reports the errors of the whole function.
     if (!getSharding(result))
       layouts.decide(result,
                      ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));
@@ -114,6 +116,7 @@ LogicalResult Propagation::visit(Operation *op) {
 LogicalResult Propagation::visitReturn(func::ReturnOp output) {
   for (OpOperand &operand : output->getOpOperands()) {
     operand.set(layouts.current(operand.get()));
+    // Programs return whole sums: no reader outside could add the addends up.
     for (AxisRefAttr axis : AxisList(getSharding(operand.get()).getPartialAxes()))
       operand.set(reduce(operand.get(), axis, output));
   }

@@ -75,6 +75,8 @@ private:
       ShardingAttr sharding = getSharding(other.get());
       if (&other == &use || !sharding || dimWith(sharding, axis) < 0)
         continue;
+      // A factor that both operands have must be divided alike in both: the operand that is already decided fixes the
+      // dim.
       int64_t dim = dimWith(transferLayout(only(other.get(), dimWith(sharding, axis), axis),
                                            rule->operands[other.getOperandNumber()],
                                            rule->operands[use.getOperandNumber()], *rule, mesh),

@@ -10,6 +10,8 @@ namespace meshplan {
 LayoutTable::LayoutTable(plan::MeshOp mesh) : mesh(mesh) {
   for (int64_t index = 0, end = mesh ? mesh.getAxes().size() : 0; index < end; ++index)
     meshSizes.push_back(mesh.getAxisSize(index));
+  // Shards differ by at most one block. The first shard of a dim is always the largest, the last one the smallest (see
+  // `shardRange`), so that two ranks bound the memory of all of them.
   coordinates.emplace_back(meshSizes.size(), 0);
   if (mesh && mesh.getWorldSize() > 1)
     coordinates.push_back(llvm::map_to_vector(meshSizes, [](int64_t size) { return size - 1; }));
@@ -37,6 +39,7 @@ void LayoutTable::addRankClasses(func::FuncOp function) {
     for (int64_t dim = 0; mesh && sharding && dim < sharding.getRank(); ++dim) {
       plan::DimShardingAttr division = sharding.getDims()[dim];
       int64_t extent = cast<RankedTensorType>(type).getDimSize(dim);
+      // Shared blocks overlap between neighbours, so that the largest shard may be any of them.
       if (plan::isShared(division) && seen.insert({division, extent}).second)
         addSharers(division, extent);
     }

@@ -94,6 +94,8 @@ extremesOf(const scheduling::MemoryProfile &profile) {
 }
 
 std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss(const scheduling::Solution &solution) {
+  // Validation during a training reads the loss only. The runtime then skips the operations that only other outputs
+  // need, so that the peak is lower than that of the whole program.
   llvm::BitVector asked(problem.buffers.size());
   Operation *end = function.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands()))
@@ -142,6 +144,7 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
     hostStates = std::max(hostStates, ownHostStates);
     hostParameters = std::max(hostParameters, host.permanent[rankClass] - ownHostStates);
     accumulators = std::max(accumulators, ownAccumulators);
+    // Permanent buffers are the arguments and the constants.
     constants =
         std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates - ownAccumulators);
   }
@@ -246,6 +249,7 @@ void ProgramWriter::writeRun(Operation &op) {
   writeGradient(call);
   SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
   SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) { return typeOf(value); });
+  // The runtime gives the result the memory of the operand that it overwrites.
   SmallVector<int64_t> overwritten;
   if (const OpRecord *record = OpRegistry::get().lookup(call.getTarget()))
     for (StringRef name : record->overwrites)

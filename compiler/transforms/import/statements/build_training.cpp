@@ -92,6 +92,8 @@ void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
 }
 
 static DataStage stageOf(const BoundData &data) {
+  // The levels are nested as in ZeRO: a plan that shards parameters also shards gradients and the optimizer, because a
+  // rank can only update its own shard.
   auto shards = [&](DataKind kind) { return llvm::is_contained(data.shard, kind); };
   if (shards(DataKind::Parameters))
     return DataStage::parameters;
@@ -114,8 +116,10 @@ void StatementBuilder::buildData(const BoundData &data) {
   int64_t ranks = 1;
   for (size_t axis : data.axes)
     ranks *= bound.environment.mesh.axes[axis].size;
+  // Averaging after the collective divides the sum by the number of ranks; a single rank has nothing to divide.
   bool averagesAfter = data.average == AverageTime::AfterCollective && ranks > 1;
   int64_t prefetch = data.overlapParameters ? data.prefetch : 0;
+  // A hybrid plan shards over some of its axes only and replicates over the others.
   SmallVector<AxisRefAttr> axes = axisRefs(data.shard.empty() ? data.axes : data.shardAxes);
   auto flag = [&](bool is) { return is ? builder.getUnitAttr() : UnitAttr(); };
   DataOp::create(builder, locate(data.range), DataStageAttr::get(builder.getContext(), stageOf(data)),
@@ -190,6 +194,8 @@ void StatementBuilder::addInit(size_t parameter, SmallVectorImpl<NamedAttribute>
     add("high", values.high);
     break;
   default:
+    // The width depends on the fan, which is known only when the dims of the weight have their roles: plan-place-init
+    // computes it, and reports errors at `place`.
     add("gain", values.gain);
     list.set("fan", builder.getStringAttr(values.isFanOut ? "out" : "in"));
     list.set("text", builder.getStringAttr(entry.text));

@@ -36,9 +36,12 @@ static bool readsTensor(Expr condition) {
 
 static void classifyPart(Expr condition, MaskForm &form) {
   std::optional<Band> band = asBand(condition);
+  // key - query <= 0: a query reads the keys up to its own position.
   if (band && band->keyFactor == 1 && band->queryFactor == -1 && band->constant == 0) {
     form.causal = true;
   } else if (band && band->keyFactor == -1 && band->queryFactor == 1 && band->constant <= 0) {
+    // query - key + constant <= 0: a query reads the key at its position and -constant keys before it. Of several
+    // windows, the narrowest holds.
     int64_t window = 1 - band->constant;
     form.window = form.window == 0 ? window : std::min(form.window, window);
   } else if (readsTensor(condition) && !dependsOn(condition, headDim) && !dependsOn(condition, queryDim)) {

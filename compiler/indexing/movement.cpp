@@ -55,6 +55,7 @@ Indices readReshaped(ExprBuilder &builder, ArrayRef<int64_t> operandShape, Array
   auto resultStrides = stridesAndCount(resultShape), operandStrides = stridesAndCount(operandShape);
   if (!resultStrides || !operandStrides || resultStrides->back() != operandStrides->back())
     return Indices(operandShape.size(), nullptr);
+  // A reshape keeps the row-major position of every element.
   Expr position = builder.integer(0);
   for (auto [index, stride] : llvm::zip(result, *resultStrides))
     position = builder.add(position, builder.multiply(index, stride));

@@ -27,9 +27,9 @@ enum class Division {
 
 /// Every assignment of up to two of `axes` to factors that are not `whole`, in both orders where two axes divide one
 /// factor. The replicated assignment comes first. A divided `sum` or `max` factor makes the results partial; an
-/// assignment that divides one of each has no sharding and is left out. Left out, too, is what a dim cannot express: a
-/// minor factor is divided only if the major one is divided down to single indices. `axes` has at least one axis, which
-/// gives the context. The order is deterministic.
+/// assignment that divides one of each has no sharding and is left out. Assignments that a dim cannot express are left
+/// out, too: a minor factor is divided only if the major one is divided down to single indices. `axes` has at least one
+/// axis, which gives the context. The order is deterministic.
 std::vector<CallShardings> enumerateShardings(const FactorRule &rule, llvm::ArrayRef<plan::MeshAxisAttr> axes,
                                               Division division = Division::even);
 

@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// Marks values that the plan keeps from forward to backward: on parameters, what is gathered and converted from them;
-/// on calls, the results of those that a `recompute` statement names.
+/// Marks values that the plan keeps from the forward to the backward pass: on a parameter, the tensors that are
+/// gathered and converted from it; on a call that a `recompute` statement names, its results.
 inline constexpr llvm::StringLiteral keptName = "plan.keep";
 
 /// True if the call makes a few sweeps over its operands and gives the same bits each time: it moves all elements, is

@@ -57,6 +57,7 @@ LogicalResult StepMaker::run() {
   StringRef name = step.getResultAttrOfType<StringAttr>(number, "plan.name").getValue();
   if (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
     return reportOtherLoss(statement, name, type);
+  // Constraints of the plan on the loss compute nothing.
   Value made = loss;
   while (auto constrain = made.getDefiningOp<ConstrainOp>())
     made = constrain.getInput();
@@ -72,6 +73,7 @@ LogicalResult StepMaker::run() {
   if (failed(checkReached(gradients, trained)))
     return failure();
   returnGradients(gradients, trained);
+  // Outputs that the step does not return need not be computed.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
@@ -223,6 +225,7 @@ struct DifferentiatePass : meshplan::impl::DifferentiateBase<DifferentiatePass> 
       return;
     func::FuncOp step = forward.clone();
     step.setSymName("step");
+    // Only training changes the buffers of the model.
     dropUpdates(forward);
     OpBuilder builder(forward);
     auto evaluation = module.lookupSymbol<func::FuncOp>("eval");

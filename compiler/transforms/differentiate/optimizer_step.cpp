@@ -80,8 +80,7 @@ static bool isNarrow(Type element) { return element.getIntOrFloatBitWidth() <= 1
 void OptimizerStep::reduce(Update &update) {
   auto match = update.gradient.getDefiningOp<MatchOp>();
   OpBuilder::InsertionGuard restore(builder);
-  // The conversion and the scale must come before the reduction, which the match stands for; so they replace its
-  // operand.
+  // The match becomes the reduction. The conversion and the scale must come before it, so they replace its operand.
   if (match)
     builder.setInsertionPoint(match);
   Type changed = changedType(update);

@@ -125,7 +125,7 @@ LogicalResult Recomputation::checkKept() const {
   return success(reported.empty());
 }
 
-/// Warns of modules of which the backward pass reads only kept values.
+/// Warns of modules in which the backward pass reads only kept values, so that recomputing them saves no memory.
 void Recomputation::warnOfUnread() const {
   llvm::MapVector<Location, SmallVector<RecomputeOp>> idle; // by the location of the statement
   for (RecomputeOp statement : statements)

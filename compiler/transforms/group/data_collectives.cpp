@@ -25,6 +25,7 @@ public:
     for (unsigned index = 0; index < function.getNumResults(); ++index)
       if (auto of = function.getResultAttrOfType<IntegerAttr>(index, "plan.gradient_of"))
         addBehind(output->getOperand(index), function.getArgument(of.getInt()), DataTraffic::reduce);
+    // Collectives of gradients were found from their readers backward, so not in program order.
     llvm::stable_sort(found, [](const DataCollective &left, const DataCollective &right) {
       return left.op->isBeforeInBlock(right.op);
     });
@@ -67,6 +68,7 @@ private:
 
   void addBehind(Value value, BlockArgument parameter, DataTraffic traffic) {
     for (Operation *op = value.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp()) {
+      // A collective along a dim belongs to tensor parallelism.
       bool isAboutDim = op->hasAttr("dim");
       if (isa<AllGatherOp, AllReduceOp, ReduceScatterOp>(op) && !isAboutDim)
         add(op, parameter, traffic);

@@ -167,6 +167,7 @@ private:
     if (double dropout = view.getFloat(isOurs(view) ? "dropout" : "dropout_p", 0); dropout != 0)
       builder.number("dropout", dropout);
     Type element = getElementTypeOrSelf(tensors.query.getType());
+    // Kernels compute the sums of 16-bit attention in float32.
     Type sumType = element.isF64() ? element : Float32Type::get(call.getContext());
     auto logsumexp = RankedTensorType::get({tensors.batch(), tensors.heads(), tensors.queries()}, sumType);
     plan::CallOp folded = builder.build({call.getResult(0).getType(), logsumexp});

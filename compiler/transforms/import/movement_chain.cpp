@@ -54,6 +54,7 @@ MovementChain meshplan::movementChainOf(Value value) {
   }
   MovementChain chain{root, DimDigits(typeOf(root).getShape())};
   for (plan::CallOp call : llvm::reverse(calls))
+    // The chain starts after the last call that cannot be followed.
     if (!follow(chain.digits, call))
       chain = {call.getResult(0), DimDigits(typeOf(call.getResult(0)).getShape())};
   return chain;
@@ -70,6 +71,7 @@ Value meshplan::reshaped(Value value, ArrayRef<int64_t> shape, plan::CallOp plac
 
 Value meshplan::moveAtOnce(const MovementChain &chain, ArrayRef<int64_t> shape, plan::CallOp place) {
   SmallVector<int64_t> order = chain.digits.order(), split = chain.digits.splitShape();
+  // No dim moves, so one reshape is enough.
   if (llvm::is_sorted(order))
     return reshaped(chain.root, shape, place);
   Value value = reshaped(chain.root, split, place);

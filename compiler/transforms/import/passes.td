@@ -242,8 +242,8 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
   let description = [{
     Removes calls that change nothing: conversions to the type that a tensor already has, alias, inactive dropout. This
     is exact because values are immutable. A clone becomes `aten.contiguous`, which views can read as well and which
-    copies only tensors that are not contiguous. A detach is removed only if no trainable parameter is behind it,
-    because it stops a gradient. Operators that ATen computes by calling others (`aten.kron`, `aten.tensordot`,
+    copies only tensors that are not contiguous. A detach stops a gradient, so it is removed only if its operand
+    depends on no trainable parameter. Operators that ATen computes by calling others (`aten.kron`, `aten.tensordot`,
     `aten.meshgrid`, `aten.broadcast_tensors`) are replaced by these, and an operator with several names gets the name
     that has a record (`aten.multiply`, `aten.swapaxes`, `aten.narrow`). The last states of an lstm, which PyTorch
     records with an extra dim, get their correct shape unless they are read. Calls of random operators, or of two

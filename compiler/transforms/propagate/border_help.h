@@ -1,7 +1,7 @@
 //===- border_help.h - borders at which a layout can be stated --*- C++ -*-===//
 //
-// Finds what a plan can state to give a value another layout where an operator
-// reads it. A layout can be stated where the value leaves the module that
+// Finds the statement that gives a value another layout where an operator
+// reads it. A plan can state a layout where the value leaves the module that
 // computes it, or enters the module that reads it. Pure queries of the program.
 //
 //===----------------------------------------------------------------------===//

@@ -87,8 +87,8 @@ static SmallVector<int64_t> statedParts(Value operand, unsigned dim) {
                              [](const DimPart &part) { return part.extent; });
 }
 
-/// The parts of the weight behind a dim that a statement divides, as `partsOf` returns them from the model. Empty if
-/// there are none, if the weight is unknown, or if the statement has the same parts.
+/// The parts of the weight that computes a dim which a statement divides, as `partsOf` returns them from the model.
+/// Empty if there are none, if the weight is unknown, or if the statement has the same parts.
 static SmallVector<int64_t>
 partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
               llvm::function_ref<SmallVector<int64_t>(BlockArgument argument, int64_t dim)> partsOf) {

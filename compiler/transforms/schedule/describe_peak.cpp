@@ -128,6 +128,8 @@ sched::PeakAttr describePassPeak(sched::ProgramOp pass, sched::ProgramOp step) {
   HeldList list;
   for (sched::HeldAttr held : own.getHeld())
     list.add({held.getWhat().str(), held.getModule().str()}, held.getCount(), held.getBytes());
+  // The tensors of the step stay allocated while it runs the program for each microbatch. Those that the program reads
+  // are in its own list already.
   llvm::StringSet<> known;
   forEachResident(pass, [&](const Described &tensor, Value) { known.insert(tensor.what); });
   forEachResident(step, [&](const Described &tensor, Value value) {

@@ -18,7 +18,7 @@ int64_t meshplan::joinUnits(int64_t left, int64_t right, int64_t extent) {
   return common * right;
 }
 
-/// The blocks of a range within a part. The sharers of a piece of a part are not known.
+/// The blocks of a range within a part. The sharers of a range within a part are not known.
 static DimPart pieceOf(const DimPart &part, int64_t extent) {
   if (extent == part.extent)
     return part;

@@ -209,16 +209,16 @@ ValueFeatures Follower::atUse(OpOperand &use) {
   return !foreign.empty() && keepsElements ? atFactor(call, operand, view, rule) : meet(call, operand, view, rule);
 }
 
-/// A weight that activations have scaled becomes something else in a call without further activations. The result of a
-/// product with another weight may be a weight or an activation, so the search ends there.
+/// The use of a weight that activations have scaled, in a call that reads no other activation. The result of a product
+/// with another weight may be a weight or an activation, so the search ends there.
 ValueFeatures Follower::atOwnUse(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   if (productOf(rule, operand) != WeightProduct::none)
     return endedAt(call, rule.operands[operand]);
   return passThrough(call, operand, view, rule);
 }
 
-/// Where activations scale a weight or are added to it, later calls tell its dims. If none does, as for a table that is
-/// added to activations, the features that only the weight has are outputs.
+/// Where activations scale a weight or are added to it, the roles of its dims follow from later calls. If none has a
+/// role for them, as for a table that is added to activations, the features that only the weight has are outputs.
 ValueFeatures Follower::atFactor(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   SmallVector<unsigned> foreign = foreignOperands(call);
   bool isMixed = search.isActivation(call.getOperand(operand)), isMatrix = isOfSeveralDims(rule, operand);

@@ -6,6 +6,20 @@
 // the factors of addmm and linear tell them apart. Used by styles, fans of
 // initial weights and drafts.
 //
+// For example, with an activation x [2, 6]:
+//
+//   operator                            output dim   input dim   why
+//   linear(x, w [4, 6])                 0            1           contracts 6
+//   linear(x, k [4, 6], bias w [4])     0            -           adds to 4
+//   addmm(b, x, w [6, 4])               1            0           contracts 6
+//   linear(x, view(w [24], [4, 6]))     0            -           4 is major
+//   embedding(w [32, 6], i [2, 5])      1            0           i selects rows
+//   x * w [6]                           -            -           6 is in x
+//
+// `colwise` divides the output dim, `rowwise` the input dim. In the first row,
+// the activation is operand 0 of linear, which contracts dim 1 of x: `rowwise`
+// divides this dim as well.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PLACE_FEATURE_DIMS_H

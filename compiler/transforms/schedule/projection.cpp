@@ -179,7 +179,7 @@ void Projector::waitForReaders(unsigned index) {
         operation.after.push_back(reader);
 }
 
-/// A slice is a view, with two exceptions that copy: a dim with parts, whose ranges must be put together, and a flat
+/// A slice is a view, with two exceptions that copy: a dim with parts, whose ranges are concatenated, and a flat
 /// slice, because the slice of a parameter is updated separately from it. A flat slice of a tensor that is not
 /// row-major first copies it.
 void Projector::projectSlice(plan::SliceOp op) {
@@ -198,13 +198,13 @@ void Projector::projectSlice(plan::SliceOp op) {
   operation.produced.push_back(addBuffer(op.getResult(), std::move(buffer)));
 }
 
-/// True if the pieces of the ranks along `dim` are contiguous in a row-major tensor: all dims before `dim` have one
-/// element. Flat pieces always are.
+/// True if the shards along `dim` are contiguous in a row-major tensor: all dims before `dim` have one element. Flat
+/// shards always are.
 static bool piecesAreContiguous(RankedTensorType type, std::optional<int64_t> dim) {
   return !dim || llvm::all_of(type.getShape().take_front(*dim), [](int64_t extent) { return extent == 1; });
 }
 
-/// True if the result arrives as one piece per rank and is put together when it is complete.
+/// True if the result arrives shard by shard in a staging buffer and is then copied into row-major order.
 static bool landsInPieces(Operation &op, RankedTensorType result) {
   auto gather = dyn_cast<plan::AllGatherOp>(op);
   auto exchange = dyn_cast<plan::AllToAllOp>(op);
@@ -212,7 +212,7 @@ static bool landsInPieces(Operation &op, RankedTensorType result) {
          (exchange && !piecesAreContiguous(result, exchange.getFromDim()));
 }
 
-/// Bytes of the staging copies in which the pieces of a collective are ordered by rank.
+/// Bytes of the staging buffers in which a collective orders shards by rank.
 static int64_t stagingBytes(Operation &op, const ResolvedLayout &input, const ResolvedLayout &result,
                             unsigned rankClass) {
   if (auto gather = dyn_cast<plan::AllGatherOp>(op))
@@ -234,7 +234,7 @@ int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
   return StridedShape{layout.local[rankClass].getShape(), strides}.isContiguous() ? 0 : layout.bytes[rankClass];
 }
 
-/// Bytes of a row-major copy of the input, unless it is sent piece by piece anyway.
+/// Bytes of a row-major copy of the input, unless a staging buffer orders its shards anyway.
 int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
   RankedTensorType type = layouts.get(op.getOperand(0).getType()).local[rankClass];
   auto goesWhole = [&](std::optional<int64_t> dim) { return piecesAreContiguous(type, dim); };
@@ -286,7 +286,7 @@ void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayR
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     int64_t workspace = isPacked ? (sends ? input.bytes[rankClass] : 0) + (receives ? output.bytes[rankClass] : 0)
                                  : stagingBytes(*op, input, output, rankClass) + packedBytes(*op, rankClass);
-    // The result is allocated only when the transfer is complete and its pieces are put together.
+    // The result is allocated only when the transfer is complete, for the copy from the staging buffer.
     bool isLate = !target && (isPacked || landsInPieces(*op, output.local[rankClass]));
     operation.workspace[rankClass] += workspace;
     operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;

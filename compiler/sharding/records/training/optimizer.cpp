@@ -90,7 +90,7 @@ static OpCost noteCost(const CallView &call) {
   return cost;
 }
 
-/// A piece of the squares is converted to f64 for the sum. 16-bit elements are converted to f32 first.
+/// The squares are converted to f64 in chunks and summed. 16-bit elements are converted to f32 first.
 static OpCost squareSumCost(const CallView &call) {
   constexpr int64_t piece = 1 << 20;
   OpCost cost = copyCost(call);

@@ -102,6 +102,7 @@ static Expr readRunningSum(CallReader &reader) {
   Expr element = reader.builder.asInteger(reader.readBroadcast("self"));
   if (!dim || !element || !element->isConstant())
     return nullptr;
+  // Element i sums i + 1 times the constant.
   return reader.builder.multiply(reader.builder.add(reader.coordinates[*dim], reader.builder.integer(1)),
                                  element->value);
 }
@@ -120,6 +121,7 @@ static Expr readJoined(CallReader &reader, ArrayRef<Value> parts, int64_t dim, E
     start += type.getDimSize(dim);
     pieces.push_back({builder.lessThan(at, builder.integer(start)), reader.read(part, indices)});
   }
+  // From the last part to the first: each choice is between a part and all parts after it.
   Expr joined = nullptr;
   for (auto &[before, piece] : llvm::reverse(pieces))
     joined = joined ? builder.select(before, piece, joined) : piece;
@@ -136,6 +138,7 @@ static Expr readNeighbors(CallReader &reader) {
   for (StringRef name : {"prepend", "self", "append"})
     if (Value part = reader.tensor(name))
       parts.push_back(part);
+  // diff reads the concatenation of prepend, self and append at i + 1 and at i.
   Expr here = reader.coordinates[*dim];
   Expr next = readJoined(reader, parts, *dim, reader.builder.add(here, reader.builder.integer(1)));
   return reader.builder.subtract(next, readJoined(reader, parts, *dim, here));

@@ -1,7 +1,8 @@
 //===- arithmetic.cpp - integer expressions in normal form ----------------===//
 //
-// An integer expression is a constant plus terms. A term is an expression that
-// is no sum, times a factor; terms are in order of creation.
+// An integer expression is a constant plus terms. A term is a factor times an
+// expression that is not itself a sum. Terms are in order of creation, so that
+// equal sums are equal lists.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +15,7 @@
 
 namespace meshplan::indexing {
 
-/// An integer expression taken apart.
+/// An integer expression as its constant and its terms.
 struct ExprBuilder::Linear {
   struct Term {
     Expr operand;
@@ -35,7 +36,7 @@ struct ExprBuilder::Linear {
     return linear;
   }
 
-  /// Adds `factor` times another one; false on overflow.
+  /// Adds `factor` times `other`; false on overflow.
   bool add(const Linear &other, int64_t factor) {
     int64_t product = 0;
     if (llvm::MulOverflow(other.constant, factor, product) || llvm::AddOverflow(constant, product, constant))
@@ -72,7 +73,7 @@ struct ExprBuilder::Linear {
     return true;
   }
 
-  /// n * (x floordiv n) + (x mod n) is x. Returns true if it replaced such a pair by x.
+  /// Replaces n * (x floordiv n) + (x mod n) by x. Returns true if it found such a pair.
   bool joinQuotientAndRemainder() {
     for (const Term &quotient : terms) {
       if (quotient.operand->kind != ExprKind::FloorDiv || quotient.factor % quotient.operand->value != 0)
@@ -92,7 +93,8 @@ struct ExprBuilder::Linear {
     return false;
   }
 
-  /// Takes out what `divisor` divides: this = divisor * result + rest, the constant of the rest within [0, divisor).
+  /// Splits off the multiples of `divisor`: before = divisor * result + this, with the constant of this in [0,
+  /// divisor).
   Linear takeMultiples(int64_t divisor) {
     Linear quotient;
     quotient.constant = llvm::divideFloorSigned(constant, divisor);
@@ -118,7 +120,7 @@ Expr ExprBuilder::fromLinear(Linear linear) {
   ExprNode node;
   node.kind = ExprKind::Sum;
   node.value = linear.constant;
-  // The lowest number, too, may not occur: the rules change signs.
+  // INT64_MIN is refused, too: rules negate constants and bounds.
   if (!linear.bounds(node.low, node.high) || node.low == INT64_MIN || linear.constant == INT64_MIN)
     return nullptr;
   if (node.low == node.high)
@@ -140,8 +142,9 @@ Expr ExprBuilder::combine(Expr left, int64_t leftFactor, Expr right, int64_t rig
 
 Expr ExprBuilder::multiply(Expr operand, int64_t factor) { return combine(operand, factor, integer(0), 1); }
 
-/// The largest g > 1 that divides `divisor` such that the terms that g does not divide stay within [0, g): then
-/// (g * a + r) floordiv (g * n) is a floordiv n, and (g * a + r) mod (g * n) is g * (a mod n) + r. Else 1.
+/// The largest g > 1 that divides `divisor` such that the terms that g does not divide sum to a value in [0, g). Then
+/// (g * a + r) floordiv (g * n) = a floordiv n, and (g * a + r) mod (g * n) = g * (a mod n) + r. Returns 1 if there is
+/// none.
 template <typename LinearT> static int64_t commonDivisor(const LinearT &linear, int64_t divisor) {
   int64_t best = 1;
   for (const auto &term : linear.terms) {
@@ -214,7 +217,7 @@ Expr ExprBuilder::compare(ExprKind kind, Expr operand) {
   return make(node);
 }
 
-/// The boolean b of an operand that is b times a factor plus a constant, or null.
+/// The boolean b of an operand of the form factor * b + constant, or null.
 static Expr scaledBoolean(Expr operand) {
   bool single = operand->kind == ExprKind::Sum && operand->operands.size() == 1;
   return single && operand->operands[0]->type == ExprType::Boolean ? operand->operands[0] : nullptr;
@@ -223,7 +226,7 @@ static Expr scaledBoolean(Expr operand) {
 Expr ExprBuilder::atMostZero(Expr operand) {
   if (!operand || operand->high <= 0 || operand->low > 0)
     return operand ? boolean(operand->high <= 0) : nullptr;
-  // One of the two values is at most zero and the other is not, as the bounds have not decided.
+  // The operand has two values. The bounds did not decide, so exactly one of them is at most zero.
   if (Expr scaled = scaledBoolean(operand))
     return operand->value <= 0 ? logicalNot(scaled) : scaled;
   Linear linear = Linear::of(operand);
@@ -232,7 +235,7 @@ Expr ExprBuilder::atMostZero(Expr operand) {
     common = std::gcd(common, term.factor);
   if (common <= 1)
     return compare(ExprKind::AtMostZero, operand);
-  // common * t + c <= 0 is t <= floor(-c / common).
+  // common * t + c <= 0 is equivalent to t <= floor(-c / common).
   int64_t rest = llvm::mod(linear.constant, common);
   Expr divided = fromLinear(linear.takeMultiples(common));
   return divided ? compare(ExprKind::AtMostZero, rest ? add(divided, integer(1)) : divided) : nullptr;

@@ -22,6 +22,7 @@ void DimDigits::split(unsigned digit, int64_t low) {
   unsigned added = sizes.size();
   sizes.push_back(low);
   sizes[digit] /= low;
+  // Earlier stages get both digits too, so that digits mean the same in all stages.
   for (Stage &stage : stages)
     for (Digits &digits : stage)
       if (auto *at = llvm::find(digits, digit); at != digits.end())
@@ -33,10 +34,11 @@ bool DimDigits::view(ArrayRef<int64_t> shape) {
   for (const Digits &digits : stages.back())
     flat.append(digits);
   Stage made(shape.size());
-  // From the last dim on, whose begin is the place where a digit may have to be cut.
+  // From the last dim on: only where a dim begins may a digit have to be split.
   for (size_t dim = shape.size(); dim-- > 0;)
     for (int64_t left = shape[dim]; left != 1;) {
       unsigned digit = flat.back();
+      // The dim begins inside this digit. It must divide the digit, which is then split.
       if (left % sizes[digit] != 0) {
         if (sizes[digit] % left != 0)
           return false;

@@ -9,7 +9,7 @@
 
 namespace meshplan::indexing {
 
-/// Deeper nesting than any mask has; it keeps every walk within the stack.
+/// No mask nests this deep. The limit bounds the recursion of every walk.
 static constexpr unsigned maxDepth = 200;
 
 void ExprNode::Profile(llvm::FoldingSetNodeID &profile) const {
@@ -31,11 +31,13 @@ Expr ExprBuilder::make(ExprNode node) {
     node.depth = std::max(node.depth, operand->depth + 1);
   if (node.depth > maxDepth)
     return nullptr;
+  // Equal expressions are one node, so that comparing two expressions is comparing two pointers.
   llvm::FoldingSetNodeID profile;
   node.Profile(profile);
   void *position = nullptr;
   if (ExprNode *found = nodes.FindNodeOrInsertPos(profile, position))
     return found;
+  // The lists of a new node must outlive those of the caller.
   node.operands = node.operands.copy(allocator);
   node.factors = node.factors.copy(allocator);
   node.id = nextId++;
@@ -66,6 +68,7 @@ Expr ExprBuilder::number(double value) {
 }
 
 Expr ExprBuilder::coordinate(unsigned index, int64_t extent) {
+  // The only index of the dim.
   if (extent <= 1)
     return integer(0);
   ExprNode node;
@@ -103,6 +106,7 @@ Expr ExprBuilder::rebuild(Expr expr, llvm::ArrayRef<Expr> operands) {
   case ExprKind::Element:
     return element(expr->value, operands, {expr->type, expr->low, expr->high});
   case ExprKind::Sum: {
+    // Constructors simplify: the new operands may cancel, or make a condition constant.
     Expr sum = integer(expr->value);
     for (auto [operand, factor] : llvm::zip(operands, expr->factors))
       sum = combine(sum, 1, operand, factor);
@@ -130,8 +134,9 @@ Expr ExprBuilder::rebuild(Expr expr, llvm::ArrayRef<Expr> operands) {
 Expr ExprBuilder::substitute(Expr expr, llvm::function_ref<Expr(Expr)> replace) {
   if (!expr)
     return nullptr;
+  // Nodes have several users. Without the table, a node would be rebuilt once for each path to it.
   llvm::DenseMap<Expr, Expr> done;
-  // visitNodes comes to operands before the nodes that use them.
+  // visitNodes visits operands before the nodes that use them.
   visitNodes(expr, [&](Expr node) {
     if (node->kind == ExprKind::Coordinate) {
       done[node] = replace(node);

@@ -1,13 +1,13 @@
 //===- expr.h - elements of a tensor as functions of coordinates -*- C++ -*-===//
 //
-// An expression over integer coordinates that says what an element of a tensor
-// is: `d3 <= d2` for a causal mask, `%7[d0, d3] != 0` for a padding mask.
-// Expressions are kept in one normal form, so that two that are equal by the
-// rules below are the same pointer.
+// An expression over integer coordinates for the value of an element of a
+// tensor: `d3 <= d2` for a causal mask, `%7[d0, d3] != 0` for a padding mask.
+// Expressions are kept in one normal form: two expressions that are equal by
+// the rules below are the same pointer.
 //
-// Every integer expression knows bounds of its value. An operation whose value
-// or bounds do not fit 64 bits, or that nests too deep, gives null, "not
-// known". Every function takes null for any operand and then gives null.
+// Every integer expression has bounds of its value. An operation whose value or
+// bounds do not fit 64 bits, or that nests too deeply, gives null ("not
+// known"). Every function accepts null operands, and then returns null.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ enum class ExprKind {
   Constant,   ///< `value`: an integer, or a boolean as 0 or 1
   Number,     ///< `number`: a real
   Coordinate, ///< d`value`, in [0, high]
-  Element,    ///< the element of tensor number `value` at the operands
+  Element,    ///< the element of tensor `value` at the operands
   Sum,        ///< `value` plus each operand times its factor; booleans count as 0 and 1
   FloorDiv,   ///< the operand divided by `value` > 1, rounded down
   Mod,        ///< the operand minus its multiple of `value` > 1, never negative
@@ -66,13 +66,13 @@ public:
   void Profile(llvm::FoldingSetNodeID &profile) const;
 };
 
-/// What is known of the elements of a tensor.
+/// Known facts about the elements of a tensor.
 struct ElementRange {
   ExprType type = ExprType::Integer;
   int64_t low = INT64_MIN, high = INT64_MAX;
 };
 
-/// Makes expressions and owns them. Not thread safe.
+/// Creates expressions and owns them. Not thread safe.
 class ExprBuilder {
 public:
   ExprBuilder() = default;
@@ -82,7 +82,7 @@ public:
   Expr integer(int64_t value);
   Expr boolean(bool value);
   Expr number(double value);
-  /// Coordinate of a dim of `extent` >= 1 elements; the only one of a dim of one element is the constant 0.
+  /// Coordinate of a dim of `extent` >= 1 elements. For a dim of one element it is the constant 0.
   Expr coordinate(unsigned index, int64_t extent);
   Expr element(int64_t tensor, llvm::ArrayRef<Expr> indices, ElementRange range);
 
@@ -101,17 +101,17 @@ public:
   Expr logicalNot(Expr operand);
   Expr logicalAnd(llvm::ArrayRef<Expr> operands) { return junction(ExprKind::And, operands); }
   Expr logicalOr(llvm::ArrayRef<Expr> operands) { return junction(ExprKind::Or, operands); }
-  /// `then` and `otherwise` have one type.
+  /// `then` and `otherwise` have the same type.
   Expr select(Expr condition, Expr then, Expr otherwise);
 
-  /// The number 0 or 1 of a boolean; an integer stays.
+  /// 0 or 1 for a boolean; an integer is returned as it is.
   Expr asInteger(Expr operand) { return operand ? combine(operand, 1, integer(0), 1) : nullptr; }
-  /// Whether an integer is other than 0; a boolean stays.
+  /// True if an integer is not 0; a boolean is returned as it is.
   Expr asBoolean(Expr operand);
 
-  /// The expression with each coordinate replaced by what `replace` gives for it.
+  /// Replaces each coordinate by the expression that `replace` returns for it.
   Expr substitute(Expr expr, llvm::function_ref<Expr(Expr coordinate)> replace);
-  /// The same with coordinate i replaced by `values[i]`; coordinates beyond them give null.
+  /// Replaces coordinate i by `values[i]`; null if a coordinate has no value.
   Expr substitute(Expr expr, llvm::ArrayRef<Expr> values);
 
 private:

@@ -1,7 +1,8 @@
 //===- logic.cpp - boolean expressions and choices in normal form ---------===//
 //
-// A negation stands only before what cannot be negated itself; conjunctions
-// and disjunctions are flat, without repetition, in order of creation.
+// Normal form of booleans: negations are pushed inwards to operands that cannot
+// be negated themselves. Conjunctions and disjunctions are flat, without
+// duplicates, in order of creation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,7 @@ Expr ExprBuilder::logicalNot(Expr operand) {
     return boolean(operand->value == 0);
   if (operand->kind == ExprKind::Not)
     return operand->operands[0];
+  // not (e <= 0) is 1 - e <= 0 for integers.
   if (operand->kind == ExprKind::AtMostZero)
     if (Expr positive = atMostZero(combine(integer(1), 1, operand->operands[0], -1)))
       return positive;
@@ -69,7 +71,7 @@ struct Pin {
 };
 } // namespace
 
-/// The coordinate that the condition leaves one value only: d0 <= 0, or d0 == 3.
+/// A condition that holds for only one value of a coordinate, such as d0 == 3, or d0 <= 0 where d0 is at least 0.
 static std::optional<Pin> pinnedBy(Expr condition) {
   if (condition->kind != ExprKind::AtMostZero && condition->kind != ExprKind::IsZero)
     return std::nullopt;
@@ -80,13 +82,14 @@ static std::optional<Pin> pinnedBy(Expr condition) {
   if (coordinate->kind != ExprKind::Coordinate || (isSum && operand->operands.size() != 1) ||
       (factor != 1 && factor != -1))
     return std::nullopt;
-  // factor * d + constant is zero at -factor * constant, and at most zero there and beyond.
+  // factor * d + constant is zero at d = -factor * constant (factor is 1 or -1). It is at most zero there and on one
+  // side.
   int64_t zero = -factor * constant;
   bool onlyThere = condition->kind == ExprKind::IsZero || zero == (factor == 1 ? coordinate->low : coordinate->high);
   return onlyThere ? std::optional<Pin>({coordinate, zero}) : std::nullopt;
 }
 
-/// `elsewhere` if it agrees with `atPin` at the only value of a coordinate at which the condition holds, else null.
+/// Returns `elsewhere` if both agree at the only value of a coordinate for which the condition holds, else null.
 Expr ExprBuilder::mergePinned(Expr condition, Expr atPin, Expr elsewhere) {
   std::optional<Pin> pin = condition ? pinnedBy(condition) : std::nullopt;
   if (!pin)

@@ -1,4 +1,4 @@
-//===- mask.cpp - what an attention mask says -----------------------------===//
+//===- mask.cpp - classification of attention masks -----------------------===//
 
 #include "compiler/indexing/mask.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,7 +13,7 @@ struct Band {
 };
 } // namespace
 
-/// The condition as a comparison of the two positions alone.
+/// The condition as a comparison of key and query position, if it depends on nothing else.
 static std::optional<Band> asBand(Expr condition) {
   if (condition->kind != ExprKind::AtMostZero || condition->operands[0]->kind != ExprKind::Sum)
     return std::nullopt;
@@ -36,9 +36,12 @@ static bool readsTensor(Expr condition) {
 
 static void classifyPart(Expr condition, MaskForm &form) {
   std::optional<Band> band = asBand(condition);
+  // key - query <= 0: a query reads the keys up to its own position.
   if (band && band->keyFactor == 1 && band->queryFactor == -1 && band->constant == 0) {
     form.causal = true;
   } else if (band && band->keyFactor == -1 && band->queryFactor == 1 && band->constant <= 0) {
+    // query - key + constant <= 0: a query reads the key at its position and -constant keys before it. Of several
+    // windows, the narrowest holds.
     int64_t window = 1 - band->constant;
     form.window = form.window == 0 ? window : std::min(form.window, window);
   } else if (readsTensor(condition) && !dependsOn(condition, headDim) && !dependsOn(condition, queryDim)) {

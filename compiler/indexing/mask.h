@@ -1,4 +1,4 @@
-//===- mask.h - what an attention mask says ---------------------*- C++ -*-===//
+//===- mask.h - classification of attention masks ---------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_INDEXING_MASK_H
 #define MESHPLAN_COMPILER_INDEXING_MASK_H
@@ -8,24 +8,24 @@
 
 namespace meshplan::indexing {
 
-/// Dims of a mask [batch, heads, queries, keys]; coordinates are numbered so.
+/// Dims of a mask [batch, heads, queries, keys], by number of their coordinate.
 enum MaskDim : unsigned { batchDim = 0, headDim = 1, queryDim = 2, keyDim = 3 };
 
-/// A mask as a conjunction: a query sees a key where all of it holds.
+/// A mask as a conjunction: a query attends to a key if all conditions hold.
 struct MaskForm {
   bool causal = false;              ///< key <= query
   int64_t window = 0;               ///< query - key < window; 0 is no bound
   llvm::SmallVector<Expr, 2> keys;  ///< conditions on batch and key that read tensors
-  llvm::SmallVector<Expr, 2> other; ///< what is left over
+  llvm::SmallVector<Expr, 2> other; ///< conditions of no other form
 
-  /// True if whatever is in the tensors that it reads, key i is seen by query i.
+  /// True if query i attends to key i, whatever the tensors that the mask reads contain.
   bool seesItself() const { return keys.empty() && other.empty(); }
 };
 
-/// Takes a boolean expression over the coordinates of a mask apart.
+/// Splits a boolean expression over the coordinates of a mask into these conditions.
 MaskForm classifyMask(Expr condition);
 
-/// A mask that is added to the scores, 0 where `condition` holds and `otherwise` elsewhere.
+/// A mask that is added to the scores: 0 where `condition` holds, `otherwise` elsewhere.
 struct AddedMask {
   Expr condition;
   double otherwise;

@@ -16,7 +16,7 @@ Indices coordinatesOf(ExprBuilder &builder, ArrayRef<int64_t> shape) {
   return coordinates;
 }
 
-/// Reads each operand dim with `read` at the aligned dim of the result.
+/// Reads each operand dim with `read` at the dim of the result that aligns with it.
 static Indices readAligned(ArrayRef<int64_t> operandShape, ArrayRef<Expr> result,
                            function_ref<Expr(int64_t extent, Expr index)> read) {
   if (operandShape.size() > result.size())
@@ -37,7 +37,7 @@ Indices readTiled(ExprBuilder &builder, ArrayRef<int64_t> operandShape, ArrayRef
   return readAligned(operandShape, result, [&](int64_t extent, Expr index) { return builder.modulo(index, extent); });
 }
 
-/// Elements from one element of each dim to the next, and the number of all; nullopt if that overflows or is 0.
+/// The row-major stride of each dim in elements, then the element count; nullopt if that overflows or is 0.
 static std::optional<SmallVector<int64_t>> stridesAndCount(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size() + 1, 1);
   int64_t stride = 1;
@@ -55,6 +55,7 @@ Indices readReshaped(ExprBuilder &builder, ArrayRef<int64_t> operandShape, Array
   auto resultStrides = stridesAndCount(resultShape), operandStrides = stridesAndCount(operandShape);
   if (!resultStrides || !operandStrides || resultStrides->back() != operandStrides->back())
     return Indices(operandShape.size(), nullptr);
+  // A reshape keeps the row-major position of every element.
   Expr position = builder.integer(0);
   for (auto [index, stride] : llvm::zip(result, *resultStrides))
     position = builder.add(position, builder.multiply(index, stride));

@@ -1,10 +1,11 @@
 //===- movement.h - operators that only move elements -----------*- C++ -*-===//
 //
-// Such an operator is how it reads: given where its result is read, one
-// expression for each dim of the result, these functions say where it reads
-// its operand, one expression for each dim of the operand. Reading back
-// through a chain of operators composes them. Dims are not negative. Indices
-// are null where the shapes do not fit.
+// An operator is described by how it reads its operand. Given the position at
+// which its result is read (one expression for each dim of the result), each
+// function returns the position in the operand (one expression for each dim of
+// the operand). Composing the functions from the last operator to the first
+// describes a chain. Dims are not negative. Indices are null where the shapes
+// do not fit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +18,10 @@ namespace meshplan::indexing {
 
 using Indices = llvm::SmallVector<Expr, 4>;
 
-/// d0, d1, ... of a tensor of this shape; null where a dim is empty.
+/// d0, d1, ... of a tensor of this shape; null for a dim without elements.
 Indices coordinatesOf(ExprBuilder &builder, llvm::ArrayRef<int64_t> shape);
 
-/// expand and broadcast: dims align at the last one, dims of one element repeat.
+/// expand and broadcast: dims align at the last one; dims of size 1 repeat.
 Indices readExpanded(ExprBuilder &builder, llvm::ArrayRef<int64_t> operandShape, llvm::ArrayRef<Expr> result);
 
 /// view, reshape, squeeze, unsqueeze, flatten: elements in the same order under another shape.
@@ -36,10 +37,10 @@ Indices readSliced(ExprBuilder &builder, int64_t dim, int64_t start, int64_t ste
 /// select: `dim` of the operand is not in the result and is read at `index`.
 Indices readSelected(ExprBuilder &builder, int64_t dim, int64_t index, llvm::ArrayRef<Expr> result);
 
-/// repeat_interleave: each element of `dim` stands `count` >= 1 times in a row.
+/// repeat_interleave: each element of `dim` is repeated `count` >= 1 times in a row.
 Indices readInterleaved(ExprBuilder &builder, int64_t dim, int64_t count, llvm::ArrayRef<Expr> result);
 
-/// repeat: the operand as a tile; dims align at the last one.
+/// repeat: the operand is a tile; dims align at the last one.
 Indices readTiled(ExprBuilder &builder, llvm::ArrayRef<int64_t> operandShape, llvm::ArrayRef<Expr> result);
 
 } // namespace meshplan::indexing

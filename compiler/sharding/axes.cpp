@@ -9,6 +9,7 @@ using namespace meshplan::plan;
 using llvm::ArrayRef;
 
 AxisRefAttr meshplan::makeAxis(MeshOp mesh, int64_t index, int64_t pre, int64_t size) {
+  // A whole axis has one form, so that equal axes are equal attributes.
   if (pre == 1 && size == mesh.getAxisSize(index))
     pre = size = 0;
   return AxisRefAttr::get(mesh.getContext(), mesh.getAxisNames()[index], pre, size);
@@ -68,7 +69,7 @@ bool meshplan::overlapsAny(ArrayRef<AxisRefAttr> axes, AxisRefAttr axis) {
   return llvm::any_of(axes, [&](AxisRefAttr other) { return other.overlaps(axis); });
 }
 
-/// The least digit that holds two digits of one axis.
+/// The smallest digit that contains two digits of one axis.
 static AxisRefAttr hull(AxisRefAttr left, AxisRefAttr right, MeshOp mesh) {
   AxisRef one = resolveAxis(left, mesh), other = resolveAxis(right, mesh);
   int64_t pre = std::gcd(one.pre, other.pre), end = std::lcm(one.pre * one.size, other.pre * other.size);
@@ -76,6 +77,7 @@ static AxisRefAttr hull(AxisRefAttr left, AxisRefAttr right, MeshOp mesh) {
 }
 
 void meshplan::addAxis(AxisList &axes, AxisRefAttr axis, MeshOp mesh) {
+  // The merged digit replaces the most major of those that it contains.
   size_t place = axes.size();
   for (size_t index = 0; index < axes.size();) {
     if (!axes[index].overlaps(axis)) {
@@ -85,7 +87,7 @@ void meshplan::addAxis(AxisList &axes, AxisRefAttr axis, MeshOp mesh) {
     axis = hull(axes[index], axis, mesh);
     axes.erase(axes.begin() + index);
     place = std::min(place, index);
-    index = 0; // the larger digit may overlap one that was passed
+    index = 0; // the larger digit may overlap an axis before this one
   }
   axes.insert(axes.begin() + std::min(place, axes.size()), axis);
 }

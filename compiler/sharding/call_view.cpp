@@ -26,7 +26,7 @@ int64_t CallView::getInt(StringRef name, int64_t otherwise) const {
 double CallView::getFloat(StringRef name, double otherwise) const {
   if (auto value = dyn_cast_or_null<FloatAttr>(get(name)))
     return value.getValueAsDouble();
-  // A number in PyTorch may be a truth value: x * (n < 7).
+  // PyTorch uses booleans as numbers, too: x * (n < 7).
   if (auto truth = dyn_cast_or_null<BoolAttr>(get(name)))
     return truth.getValue() ? 1 : 0;
   auto value = dyn_cast_or_null<IntegerAttr>(get(name));

@@ -13,13 +13,13 @@ using meshplan::plan::ShardingAttr;
 namespace meshplan {
 
 namespace {
-/// Axes of each factor, major to minor, and the shardings that follow.
+/// Assigns axes to factors, major to minor, and derives the shardings of all tensors.
 class Assignment {
 public:
   Assignment(const FactorRule &rule, Division division)
       : rule(rule), division(division), axes(rule.factors.size()), counts(rule.factors.size(), 1) {}
 
-  /// Divides a factor, and those that a dim joins with it.
+  /// Divides a factor, and the factors that some dim joins with it.
   void divide(unsigned factor, MeshAxisAttr axis) {
     for (unsigned sibling : rule.siblings(factor)) {
       axes[sibling].push_back(AxisRefAttr::get(axis.getContext(), axis.getName()));
@@ -27,7 +27,7 @@ public:
     }
   }
 
-  /// The shardings, or nothing if there are none that say this.
+  /// The shardings, or nothing if a dim cannot express the assignment.
   std::optional<CallShardings> toShardings(MLIRContext *context) const;
 
 private:
@@ -57,8 +57,8 @@ bool Assignment::isAllowed(unsigned factor) const {
   return isEven(factor) || division == Division::uneven;
 }
 
-/// Axes of the factors in order. The elements below the most minor divided factor are never cut, which matters where
-/// the shards differ in size.
+/// The axes of the factors in order. The block of the dim is a single index of the most minor divided factor; it
+/// matters only where shards differ in size.
 std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, ArrayRef<unsigned> factors) const {
   SmallVector<AxisRefAttr> dimAxes;
   bool complete = true, even = true;
@@ -66,6 +66,8 @@ std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, Arr
   for (auto [place, factor] : llvm::enumerate(factors)) {
     unit *= rule.factors[factor].size;
     if (!axes[factor].empty()) {
+      // Axes of a minor factor are contiguous shards of the dim only if each shard has one index of the factors above
+      // it and all indices are divided alike.
       if (!complete || (place > 0 && !isEven(factor)))
         return std::nullopt;
       dimAxes.append(axes[factor].begin(), axes[factor].end());
@@ -149,6 +151,7 @@ std::vector<CallShardings> enumerateShardings(const FactorRule &rule, ArrayRef<M
   };
   Assignment none(rule, division);
   add(none);
+  // Joined factors are divided together; the first one stands for all of them.
   SmallVector<unsigned> leaders;
   for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
     if (rule.siblings(factor).front() == factor)
@@ -160,7 +163,7 @@ std::vector<CallShardings> enumerateShardings(const FactorRule &rule, ArrayRef<M
       add(one);
       for (unsigned second = 0; second < axes.size(); ++second)
         for (unsigned other : leaders) {
-          // Two axes on different factors have no order.
+          // The order of two axes matters only on the same factor.
           if (second == first || (second < first && other != factor))
             continue;
           Assignment two = one;
@@ -171,7 +174,7 @@ std::vector<CallShardings> enumerateShardings(const FactorRule &rule, ArrayRef<M
   return all;
 }
 
-/// True if no tensor names the axis.
+/// True if no tensor uses the axis.
 static bool isFree(const CallShardings &shardings, AxisRefAttr axis) {
   auto isUsed = [&](ShardingAttr sharding) {
     auto overlaps = [&](AxisRefAttr other) { return axis.overlaps(other); };
@@ -181,13 +184,13 @@ static bool isFree(const CallShardings &shardings, AxisRefAttr axis) {
   return llvm::none_of(shardings.operands, isUsed) && llvm::none_of(shardings.results, isUsed);
 }
 
-/// True if the results are, or may become, partial by this reduction.
+/// True if the results are partial by this reduction, or not partial at all.
 static bool accepts(const CallShardings &shardings, Reduction reduction) {
   return llvm::all_of(shardings.results,
                       [&](ShardingAttr result) { return !result.isPartial() || result.getReduction() == reduction; });
 }
 
-/// `base` with the operands of `set` and the results partial over `axis`.
+/// `base` with the operands in `set`, and the results, partial over `axis`.
 static CallShardings partialIn(CallShardings base, ArrayRef<unsigned> set, Reduction reduction, AxisRefAttr axis) {
   for (unsigned operand : set)
     base.operands[operand] = withPartial(base.operands[operand], reduction, axis);
@@ -212,6 +215,8 @@ std::vector<CallShardings> legalShardings(const CallView &call, const OpRecord &
   SmallVector<Reduction, 2> reductions{Reduction::sum};
   if (linearity.movesElements)
     reductions.push_back(Reduction::max);
+  // Each sharding also has variants with partial operands, over an axis that it does not use. The variants themselves
+  // are not varied further.
   for (size_t index = 0, end = all.size(); index < end; ++index)
     for (MeshAxisAttr meshAxis : axes) {
       AxisRefAttr axis = AxisRefAttr::get(meshAxis.getContext(), meshAxis.getName());

@@ -1,7 +1,7 @@
 //===- enumerate_shardings.h - every way to divide a call -------*- C++ -*-===//
 //
-// What a factor rule allows, listed. A record's differential test runs its
-// sample under each of these on simulated ranks.
+// Lists the shardings that a factor rule allows. The differential test of a
+// record runs its sample under each of them on simulated ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,20 +21,21 @@ struct CallShardings {
 
 /// Whether the shards of a dim must have the same size.
 enum class Division {
-  even,   ///< the units of every factor divide by the number of shards
-  uneven, ///< also factors with a remainder, as long as each shard has a unit
+  even,   ///< every shard of a factor has the same number of blocks
+  uneven, ///< shards may differ by a block, as long as each has at least one
 };
 
-/// Every assignment of up to two of `axes` to factors that are not whole, both orders where two axes divide one factor,
-/// the replicated one first. A divided `sum` or `max` factor makes the results partial; one of each has no sharding and
-/// is left out. So are assignments that a dim cannot express: a factor below another is divided only where the one
-/// above is divided down to single indices. At least one axis is needed, for its context; deterministic.
+/// Every assignment of up to two of `axes` to factors that are not `whole`, in both orders where two axes divide one
+/// factor. The replicated assignment comes first. A divided `sum` or `max` factor makes the results partial; an
+/// assignment that divides one of each has no sharding and is left out. Assignments that a dim cannot express are left
+/// out, too: a minor factor is divided only if the major one is divided down to single indices. `axes` has at least one
+/// axis, which gives the context. The order is deterministic.
 std::vector<CallShardings> enumerateShardings(const FactorRule &rule, llvm::ArrayRef<plan::MeshAxisAttr> axes,
                                               Division division = Division::even);
 
-/// The above for a call with a record, and what is known only of the call: no partial results where an addend must be
-/// split off first, no shared results where sums over sharers must be, and, for each set of operands in which the call
-/// is linear, these operands partial over one axis that divides nothing.
+/// The same for a call with a record, restricted by what only the call tells: no partial results where an addend must
+/// be split off first, no shared results where sums over sharers must be split first. In addition, for each set of
+/// operands in which the call is linear, these operands partial over one axis that divides nothing.
 std::vector<CallShardings> legalShardings(const CallView &call, const OpRecord &record,
                                           llvm::ArrayRef<plan::MeshAxisAttr> axes, Division division = Division::even);
 

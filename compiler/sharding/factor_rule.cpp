@@ -1,4 +1,4 @@
-//===- factor_rule.cpp - which dims of an operator move together ----------===//
+//===- factor_rule.cpp - dims of an operator that are divided together ----===//
 
 #include "compiler/sharding/factor_rule.h"
 #include "mlir/IR/Diagnostics.h"
@@ -12,13 +12,14 @@ namespace meshplan {
 
 using Fault = std::optional<std::string>;
 
-/// Checks the factors of one tensor and marks in `seen` those that it has.
+/// Checks the factors of one tensor, and marks them in `seen`.
 static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, RankedTensorType type, StringRef name,
                          llvm::BitVector &seen) {
   if (static_cast<int64_t>(tensor.dims.size()) != type.getRank())
     return llvm::formatv("rule gives {0} dims to {1} of rank {2}", tensor.dims.size(), name, type.getRank());
   llvm::BitVector own(rule.factors.size());
   for (auto [dim, indices] : llvm::enumerate(tensor.dims)) {
+    // The size of a dim is the product of its factors, or the sum of factors that a concatenation joins.
     bool joined = tensor.isJoined(dim);
     int64_t size = joined ? 0 : 1;
     for (unsigned index : indices) {
@@ -41,7 +42,7 @@ static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, Ra
   return std::nullopt;
 }
 
-/// Checks the tensors of one side and marks in `seen` the factors that they have.
+/// Checks the tensors of one side, and marks their factors in `seen`.
 static Fault checkSide(const FactorRule &rule, ArrayRef<TensorFactors> tensors, ArrayRef<RankedTensorType> types,
                        StringRef side, llvm::BitVector &seen) {
   if (tensors.size() != types.size())

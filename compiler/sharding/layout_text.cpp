@@ -1,4 +1,4 @@
-//===- layout_text.cpp - shardings in the words of a plan -----------------===//
+//===- layout_text.cpp - shardings in the syntax of a plan ----------------===//
 
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/parts_clause.h"

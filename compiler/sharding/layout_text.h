@@ -1,4 +1,4 @@
-//===- layout_text.h - shardings in the words of a plan ---------*- C++ -*-===//
+//===- layout_text.h - shardings in the syntax of a plan --------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SHARDING_LAYOUT_TEXT_H
 #define MESHPLAN_COMPILER_SHARDING_LAYOUT_TEXT_H
@@ -8,8 +8,8 @@
 
 namespace meshplan {
 
-/// "[4 over dp, 96, 576 over tp unit 64]"; behind it ", partial over tp" if the ranks hold addends. The type has a
-/// sharding.
+/// "[4 over dp, 96, 576 over tp unit 64]", followed by ", partial over tp" if the tensor is partial. The type must have
+/// a sharding.
 std::string layoutText(mlir::RankedTensorType type);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- module_border.cpp - what enters and leaves a module ----------------===//
+//===- module_border.cpp - inputs and outputs of a module -----------------===//
 
 #include "compiler/sharding/module_border.h"
 #include "dialect/plan/attributes.h"
@@ -30,6 +30,7 @@ bool meshplan::isInModule(Operation *op, StringRef path) {
 SmallVector<OpOperand *> meshplan::usesBehindReshards(Value value) {
   SmallVector<OpOperand *> uses;
   SmallVector<Value> forms{value};
+  // Resharded forms of the value are appended while the list is walked, so their uses are found, too.
   for (size_t index = 0; index < forms.size(); ++index)
     for (OpOperand &use : forms[index].getUses())
       if (isReshardStep(use.getOwner()))
@@ -61,6 +62,7 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
     for (OpOperand &operand : call->getOpOperands()) {
       Value origin = originOf(operand.get());
       Operation *producer = origin.getDefiningOp();
+      // All resharded forms of a value are one input.
       if (!isWeight(origin) && !origin.getDefiningOp<ConstantOp>() && !(producer && isInside(producer)))
         inputs[origin].push_back(&operand);
     }
@@ -76,7 +78,7 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
   return border;
 }
 
-/// What forward() of the model returns, in its order.
+/// The results of forward() of the model, in order. Updates of buffers are not among them.
 static SmallVector<BorderValue> returnedBy(func::FuncOp function) {
   SmallVector<BorderValue> outputs;
   for (OpOperand &use : function.getBody().front().getTerminator()->getOpOperands())

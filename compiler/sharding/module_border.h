@@ -1,8 +1,8 @@
-//===- module_border.h - what enters and leaves a module --------*- C++ -*-===//
+//===- module_border.h - inputs and outputs of a module ---------*- C++ -*-===//
 //
 // The values at the border of a module of the model, in a program of the plan
 // dialect. Stated layouts, reshards and collectives belong to no module: they
-// stand between the value that a producer makes and those that take it.
+// are between a value and its users.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,39 +17,39 @@ namespace meshplan {
 /// True for stated layouts, reshards, the collective ops and the slice.
 bool isReshardStep(mlir::Operation *op);
 
-/// The value that `value` is a resharded form of: itself, if no collective makes it.
+/// The value before all reshard steps; `value` itself if no such step defines it.
 mlir::Value originOf(mlir::Value value);
 
 /// True if the op is a call of the module at `path` or of one inside it.
 bool isInModule(mlir::Operation *op, llvm::StringRef path);
 
-/// Uses of a value by calls and the end of the program, also of its resharded forms.
+/// Uses of a value by calls and by the end of the program, directly or through reshard steps.
 llvm::SmallVector<mlir::OpOperand *> usesBehindReshards(mlir::Value value);
 
-/// Says of a stated layout that it is what the plan says of an input of the module at `path`.
+/// Marks a stated layout as that of an input of the module at `path`.
 void markInput(plan::ConstrainOp constrain, llvm::StringRef path);
 
-/// The module of which the plan states an input by this layout; null if it is stated otherwise.
+/// The module whose input this layout states, or null.
 mlir::StringAttr moduleOfInput(plan::ConstrainOp constrain);
 
-/// The same for outputs, which styles state too.
+/// The same for outputs. Styles state outputs, too.
 void markOutput(plan::ConstrainOp constrain, llvm::StringRef path);
 mlir::StringAttr moduleOfOutput(plan::ConstrainOp constrain);
 
 struct BorderValue {
-  mlir::Value value; ///< as its producer makes it
-  /// Of an input the uses inside the module, of an output those outside.
+  mlir::Value value; ///< before any reshard step
+  /// For an input, the uses inside the module; for an output, the uses outside.
   llvm::SmallVector<mlir::OpOperand *> uses;
 };
 
 struct ModuleBorder {
-  llvm::SmallVector<plan::CallOp> calls; ///< of the module and those inside it
+  llvm::SmallVector<plan::CallOp> calls; ///< of the module and of the modules inside it
   llvm::SmallVector<BorderValue> inputs; ///< activations from outside, in the order in which the module reads them
-  /// Values that something outside reads, in the order in which they are made; of the root what the model returns.
+  /// Values that are read outside, in the order in which they are computed. For the root, the results of the model.
   llvm::SmallVector<BorderValue> outputs;
 };
 
-/// The border of the module at `path`, of all its calls together. Linear in the size of the program.
+/// The border of all calls of the module at `path` together. Linear in the size of the program.
 ModuleBorder findBorder(mlir::func::FuncOp function, llvm::StringRef path);
 
 /// The border of one call of a module.

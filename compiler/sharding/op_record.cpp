@@ -95,7 +95,7 @@ OpCost costOf(const CallView &call, const OpRecord *record) {
 Strides stridesOf(const CallView &call, const OpRecord *record, unsigned result) {
   ArrayRef<int64_t> shape = call.results[result].getShape();
   Strides strides = record && record->strides ? record->strides(call, result) : contiguousStrides(shape);
-  // A result that the operator does not make of these operands: an archive may say anything.
+  // The result type does not fit the operands: an archive may contain anything.
   return strides.size() == shape.size() ? strides : contiguousStrides(shape);
 }
 

@@ -1,4 +1,4 @@
-//===- partial_operands.cpp - where addends may enter ---------------------===//
+//===- partial_operands.cpp - operands that may be partial ----------------===//
 
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/axes.h"
@@ -22,7 +22,7 @@ SmallVector<unsigned> meshplan::findRejectedPartials(const Linearity &linearity,
   if (isSum || (linearity.movesElements && isOneReduction))
     for (ArrayRef<unsigned> set : linearity.sets)
       acceptable |= llvm::equal(set, partial);
-  // An axis that divides another operand cannot also be one over which addends are kept.
+  // One axis cannot both divide an operand and be partial in another.
   for (ShardingAttr sharding : operands)
     for (DimShardingAttr dim : sharding.getDims())
       acceptable &= !overlapsAny(dim.getAxes(), axis);

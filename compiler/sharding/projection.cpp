@@ -1,4 +1,4 @@
-//===- projection.cpp - shardings of dims and axes of factors -------------===//
+//===- projection.cpp - shardings of dims and divisions of factors --------===//
 
 #include "compiler/sharding/projection.h"
 #include "compiler/sharding/units/part_units.h"
@@ -9,7 +9,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace {
-/// Deals the axes of one dim to its factors.
+/// Distributes the axes of one dim over its factors.
 class DimProjector {
 public:
   DimProjector(DimShardingAttr dim, ArrayRef<unsigned> factors, const FactorRule &rule, MeshOp mesh,
@@ -19,12 +19,12 @@ public:
 
   void run();
 
-  /// Factor, what was left of it, and axis where one did not fit or had to be cut into digits.
+  /// Factor, its remaining size, and axis, where an axis did not fit (`block`) or had to be split into digits (`cut`).
   std::optional<ProjectionBlock> block, cut;
 
 private:
   const Factor &factorAt(size_t place) const { return rule.factors[factors[place]]; }
-  /// Elements below one index of the factor at `place`.
+  /// Number of elements for each index of the factor at `place`.
   int64_t below(size_t place) const { return rule.sizeBelow(factors, place); }
   bool enterParts();
   bool giveParts(size_t place);
@@ -50,10 +50,11 @@ void DimProjector::stop(AxisRefAttr axis) {
   block = ProjectionBlock{0, factor, left, axis};
 }
 
-/// Divides the factor at `place`, the leading one, in the parts of the dim. False if they cut one of its indices.
+/// Divides the leading factor, at `place`, like the parts of the dim. False if the parts cut an index of the factor.
 bool DimProjector::giveParts(size_t place) {
   int64_t size = below(place), shards = shardCount(dim.getAxes(), mesh);
   auto isOfIndices = [&](const DimPart &part) {
+    // A block of 1 element still cuts no index if every shard gets the same whole number of indices.
     bool isEven = part.unit == 1 && part.extent % (size * shards) == 0;
     return part.extent % size == 0 && (isEven || part.unit % size == 0);
   };
@@ -66,11 +67,11 @@ bool DimProjector::giveParts(size_t place) {
   return true;
 }
 
-/// Enters the factors below the parts of the dim, or gives the parts to the leading factor. False if they are not those
-/// of the factors.
+/// Enters the factors below the parts if the parts are equal and the leading factors count them. Otherwise the parts
+/// become parts of the leading factor. False if neither fits.
 bool DimProjector::enterParts() {
   ArrayRef<DimPart> parts = dim.getParts();
-  // Factors of size 1 say nothing.
+  // Factors of size 1 do not matter.
   SmallVector<size_t> places;
   for (size_t place = 0; place < factors.size(); ++place)
     if (factorAt(place).size != 1)
@@ -106,7 +107,7 @@ void DimProjector::give(AxisRefAttr axis, int64_t size) {
   }
 }
 
-/// Gives `axis` to the current factor, or its digits to this and the next. False if it does not fit.
+/// Gives `axis` to the current factor, or its digits to this factor and the next. False if it does not fit.
 bool DimProjector::take(AxisRefAttr axis) {
   while (position < factors.size()) {
     int64_t size = axisSize(axis, mesh);
@@ -116,6 +117,8 @@ bool DimProjector::take(AxisRefAttr axis) {
     }
     if (left == 1 || size % left != 0)
       return false;
+    // The axis is larger than the rest of this factor: its major digit finishes the factor, and its minor digit goes to
+    // the next one.
     if (!cut)
       cut = ProjectionBlock{0, factors[position], left, axis};
     auto [major, minor] = splitAxis(axis, left, mesh);
@@ -125,13 +128,15 @@ bool DimProjector::take(AxisRefAttr axis) {
   return false;
 }
 
-/// The leading axes that take a factor down to single indices go to it; the others divide the next factor together.
+/// The axes that divide a leading factor into single indices go to it. The remaining axes divide the next factor
+/// together.
 void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
   while (!axes.empty() && position < factors.size() && repeat == 1) {
     size_t count = 0;
     int64_t shards = 1;
     while (count < axes.size() && shards < left)
       shards *= axisSize(axes[count++], mesh);
+    // Only a factor that ends as single indices leaves the next factor contiguous within a shard.
     if (shards != left || factorAt(position).unit != 1 || below(position) % unit != 0)
       break;
     divisions[factors[position]].axes.append(axes.begin(), axes.begin() + count);
@@ -153,13 +158,13 @@ void DimProjector::run() {
   if (dim.getAxes().empty())
     return;
   bool hasParts = !dim.getParts().empty(), fits = !hasParts || enterParts();
-  // Parts of one factor differ in size and so stay whole in its division.
+  // The parts are now parts of that factor. They differ in size, so nothing is left to distribute.
   if (hasParts && fits && !divisions[factors[position]].parts.empty())
     return;
   enterFactor();
   if (!fits)
     return stop(dim.getAxes().front());
-  // One of equal parts is dealt like a dim of its size.
+  // Each of several equal parts is divided like a dim of its size.
   int64_t extent = 1;
   for (size_t place = hasParts ? position : 0; place < factors.size(); ++place)
     extent *= factorAt(place).size;
@@ -185,7 +190,8 @@ FactorDivision meshplan::canonical(const FactorDivision &division, const Factor 
   return {AxisList(dim.getAxes()), dim.getUnit(), llvm::SmallVector<DimPart, 3>(dim.getParts()), dim.getRepeat()};
 }
 
-/// Gives the axes of a dim that joins factors to each of them. False if the dim's parts do not follow the factors.
+/// Gives the axes of a joined dim to each of its factors. False if the parts of the dim do not coincide with the
+/// factors.
 static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const FactorRule &rule,
                           FactorDivisions &divisions) {
   if (dim.getAxes().empty())
@@ -199,6 +205,7 @@ static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const
       left -= parts.front().extent;
       parts = parts.drop_front();
     }
+    // A part of the dim crosses the border of two factors.
     if (left != 0)
       return false;
     if (division.parts.size() == 1) {
@@ -212,11 +219,14 @@ static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const
   return true;
 }
 
-/// Gives the axes of a dim whose indices are shared by `sharers` indices of its one factor. False if units of the dim
-/// are not whole units of the factor.
+/// Gives the axes of a shared dim to its factor; `sharers` indices of the factor share each index of the dim. False if
+/// blocks of the dim do not correspond to whole blocks of the factor.
 static bool projectShared(DimShardingAttr dim, int64_t sharers, FactorDivision &division) {
   if (dim.getAxes().empty())
     return true;
+  // An index of the dim stands for `sharers` indices of the factor, so it counts that often when the factor is divided.
+  // A repeat count r of the dim is a multiple of this, or a divisor: then every sharers / r indices of the factor form
+  // a block.
   auto fits = [sharers](int64_t repeat) { return repeat % sharers == 0 || sharers % repeat == 0; };
   if (!fits(dim.getRepeat()) || !llvm::all_of(dim.getParts(), [&](const DimPart &part) { return fits(part.repeat); }))
     return false;
@@ -267,14 +277,14 @@ Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors
 }
 
 namespace {
-/// Puts the divisions of a dim's factors together.
+/// Combines the divisions of the factors of a dim.
 struct DimBuilder {
   const FactorDivisions &divisions;
   const FactorRule &rule;
   MeshOp mesh;
 
-  /// The dim, and a factor that cannot be expressed in it. Where the dim has so many equal parts already, the factors
-  /// above the first divided one may number them.
+  /// The sharding of the dim, and a factor whose division it cannot express. If the dim arrives with equal parts
+  /// (`known`), undivided factors above the first divided one may count these parts.
   std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors, ArrayRef<DimPart> known) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildInParts(ArrayRef<unsigned> factors,
                                                                    ArrayRef<DimPart> known) const;
@@ -302,13 +312,15 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
       majorIsWhole |= factor.size != factor.unit;
       continue;
     }
+    // The undivided factors above may count the equal parts with which the tensor arrived: then each part is divided by
+    // this factor.
     bool numbersParts = axes.empty() && division.parts.empty() && division.repeat == 1 && above > 1 &&
                         above == static_cast<int64_t>(known.size()) && llvm::all_equal(known);
     if (majorIsWhole && numbersParts) {
       isNumbered = true;
       majorIsWhole = false;
     }
-    // Units that neighbours share are divided alone.
+    // A factor with shared blocks must be the only divided factor of its dim.
     bool isAlone = axes.empty() || division.repeat == 1;
     if (majorIsWhole || !division.parts.empty() || !isAlone) {
       inexpressible = index;
@@ -317,6 +329,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     axes.append(division.axes.begin(), division.axes.end());
     unit = division.unit;
     repeat = division.repeat;
+    // A shard with several indices of this factor would not be contiguous if a minor factor were divided as well.
     majorIsWhole |= division.unit != 1 || repeat != 1 || shardCount(division.axes, mesh) < factor.size / factor.unit;
   }
   if (!isNumbered)
@@ -325,13 +338,14 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
   return {divideDim(extent, mergeDigits(axes, mesh), mesh, 1, parts), inexpressible};
 }
 
-/// The parts of the leading factor are those of the dim, and no other factor is divided.
+/// The parts of the leading factor become parts of the dim; no other factor may be divided.
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(ArrayRef<unsigned> factors,
                                                                              ArrayRef<DimPart> known) const {
   size_t major = rule.majorPlace(factors);
   const FactorDivision &division = divisions[factors[major]];
   int64_t below = rule.sizeBelow(factors, major), extent = rule.factors[factors[major]].size * below;
-  // Parts of single indices number those of a factor: they are kept and not made.
+  // Parts of one index each count the indices of a factor. They are kept if the dim arrives with them, never
+  // introduced.
   DimShardingAttr made = divideDim(extent, mergeDigits(division.axes, mesh), mesh, 1, scaledUp(division.parts, below));
   bool areIndices = llvm::all_of(division.parts, [](const DimPart &part) { return part.extent == 1; });
   if (below == 0 || (below != 1 && areIndices && made.getParts() != known))
@@ -343,7 +357,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(Arr
   return {made, inexpressible};
 }
 
-/// Factors are joined if all are divided alike: a rank holds a range of each.
+/// Joined factors must all be divided alike: a rank holds a range of each.
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildJoined(ArrayRef<unsigned> factors) const {
   int64_t extent = 0;
   SmallVector<DimPart> parts;
@@ -405,6 +419,7 @@ ShardingAttr meshplan::projectToDims(const FactorDivisions &divisions, const Ten
 ShardingAttr meshplan::transferLayout(ShardingAttr sharding, const TensorFactors &from, const TensorFactors &to,
                                       const FactorRule &rule, MeshOp mesh) {
   Projection projection = projectToFactors(sharding, from, rule, mesh);
+  // A factor that must be whole cannot tell how another tensor should be divided.
   for (auto [division, factor] : llvm::zip(projection.factors, rule.factors))
     if (factor.kind == FactorKind::whole)
       division = {};

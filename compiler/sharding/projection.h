@@ -1,7 +1,36 @@
-//===- projection.h - shardings of dims and axes of factors -----*- C++ -*-===//
+//===- projection.h - from dims to factors and back -------------*- C++ -*-===//
 //
-// An operator divides factors, a tensor divides dims. These functions go from
-// one to the other. Pure and thread safe.
+// An operator divides factors; a tensor divides dims. These functions convert
+// between the two: projectToFactors distributes the axes of a tensor's dims
+// over its factors, and projectToDims combines the divisions of factors into a
+// sharding of a tensor. Propagation projects an operand to factors and the
+// factors to the results.
+//
+// Example: the view [4, 96, 576] -> [4, 96, 9, 64] on a mesh dp = 2, tp = 3 has
+// the factors b = 4, s = 96, h = 9, d = 64. The operand has the dims [b][s][h
+// d], the result [b][s][h][d].
+//
+//   operand  [{dp}, {}, {tp}]        576 / 3 = 192 = 3 heads of 64
+//   factors  b: {dp}  h: {tp}        tp divides 9, so h takes all of it
+//   result   [{dp}, {}, {tp}, {}]
+//
+// The rules for a dim of several factors, by example (mesh two = 2, four = 4):
+//
+//   dim        factors  over      becomes
+//   512        8 * 64   two four  first factor {two, four}: one index each
+//   128        2 * 64   four      four is cut: first factor "four":(1)2,
+//                                 second factor "four":(2)2
+//   576        9 * 64   two       does not fit: 288 elements would cut a head
+//   576        9 * 64   two       first factor {two}: 5 and 4 heads
+//   unit 64
+//   96 parts   3 * 8    four      second factor {four}: the first factor counts
+//   [32,32,32] * 4                the parts, which are divided alike
+//
+// Back in dims, a division of the second factor alone can be expressed only in
+// the last case, and only if the tensor arrives with these parts: otherwise the
+// shards would not be contiguous.
+//
+// Pure and thread safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +42,9 @@
 
 namespace meshplan {
 
-/// How a factor is divided: by which axes, major to minor, and either how many of its elements are never cut apart (1
-/// where every shard has the same whole number of units) and how often each unit counts, or its parts, which have units
-/// of their own.
+/// How a factor is divided: the axes, major to minor, and either block size (`unit`) and repeat count of the blocks, or
+/// the parts of the factor, each with blocks of its own. The block size is 1 where every shard has the same number of
+/// blocks.
 struct FactorDivision {
   AxisList axes;
   int64_t unit = 1;
@@ -23,60 +52,64 @@ struct FactorDivision {
   int64_t repeat = 1;
 
   bool operator==(const FactorDivision &) const = default;
-  /// True if neighbours may hold the same unit.
+  /// True if neighbouring shards may hold the same block.
   bool isShared() const {
     return repeat != 1 || llvm::any_of(parts, [](const DimPart &part) { return part.repeat != 1; });
   }
 };
 
-/// True if each shard holds the one unit that the factor is: that is a factor which is not divided.
+/// True if the factor is a single block that every shard holds. Such a factor is not really divided.
 bool isHeldByAll(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
 /// One for each factor of a rule.
 using FactorDivisions = llvm::SmallVector<FactorDivision, 8>;
 
-/// The dim of a tensor that is this factor and nothing else.
+/// The sharding of a dim that consists of this factor alone.
 plan::DimShardingAttr toDim(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
-/// The same with the canonical unit, and nothing but that where there are no axes.
+/// The same division with the canonical block size. Without axes it has nothing else.
 FactorDivision canonical(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
-/// Why a dim's axes cannot be given to its factors.
+/// Reports an axis of a dim that cannot be given to the factors.
 struct ProjectionBlock {
   unsigned dim = 0;
   unsigned factor = 0;
-  int64_t factorSize = 0; ///< what is left of the factor to divide
+  int64_t factorSize = 0; ///< undivided rest of the factor
   plan::AxisRefAttr axis; ///< the axis that does not fit
 };
 
 struct Projection {
   FactorDivisions factors;
-  /// The first axis that did not fit, and all that are minor to it, are left out of `factors`.
+  /// The first axis that did not fit. This axis and the axes minor to it are not in `factors`.
   std::optional<ProjectionBlock> block;
-  /// The first axis that had to be cut into digits because a factor is smaller than it.
+  /// The first axis that was split into digits because a factor is smaller than the axis.
   std::optional<ProjectionBlock> cut;
 };
 
-/// Gives the axes of each dim of a tensor to the dim's factors, major to minor: an axis goes to the most major factor
-/// that is not yet divided to 1, and is split into digits where it covers the rest of a factor exactly. A dim whose
-/// shards differ in size gives what its leading factors do not take to one factor, of which its unit must be a multiple
-/// of a single index: heads are not cut. A dim with equal parts, one for each index of its leading factors, divides
-/// what is below these; other parts, of whole indices of the leading factor, are parts of that factor. A factor whose
-/// elements are counted takes no parts.
+/// Distributes the axes of each dim of a tensor over the factors of the dim, major to minor. An axis goes to the most
+/// major factor that is not yet divided into single indices; it is split into digits where it exceeds the rest of a
+/// factor by a whole multiple.
+///
+/// In a dim whose shards differ in size, the axes that leading factors do not take go to one factor; the block size of
+/// the dim must be a multiple of one index of this factor (heads are not cut). If the dim has equal parts, one for each
+/// index of its leading factors, the axes go to the factors below these. Other parts must consist of whole indices of
+/// the leading factor and become parts of that factor; a factor with counted elements takes no parts.
 Projection projectToFactors(plan::ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
                             plan::MeshOp mesh);
 
-/// The sharding of a tensor whose factors are divided so. Nothing is partial. A dim can be divided in a minor factor
-/// only if its more major factors are divided to 1, and part by part only in its leading factor: `inexpressible`
-/// receives the factors for which that fails. Where the tensor arrives with equal parts, more major factors that number
-/// them stay whole: [3 * 4 heads] in three parts is [3, 4 heads] divided in the second dim. Equal parts of a factor
-/// that others are minor to are kept where the tensor arrives with them: [8 * 2] in two parts is [8 in two parts, 2].
+/// The sharding of a tensor with these divisions; it is not partial. A minor factor can be divided only if the more
+/// major factors are divided into single indices, and only the leading factor can be divided part by part.
+/// `inexpressible` receives the factors that violate this.
+///
+/// Parts of an `arriving` tensor are kept. Where it has equal parts, more major factors may count them and stay
+/// undivided: [3 * 4 heads] in three parts is [3, 4 heads] divided in the second dim. Equal parts of a leading factor
+/// with minor factors are kept only then: [8 * 2] in two parts is [8 in two parts, 2].
 plan::ShardingAttr projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor, const FactorRule &rule,
                                  plan::MeshOp mesh, llvm::SmallVectorImpl<unsigned> *inexpressible = nullptr,
                                  plan::ShardingAttr arriving = {});
 
-/// The axes of `sharding` that belong to the same dims under another tensor of the rule: where a consumer of one tensor
-/// would like the dims of another to be.
+/// The layout for tensor `to` of the rule that corresponds to `sharding` of tensor `from`. Answers how a consumer of
+/// one tensor prefers another tensor to be laid out.
 plan::ShardingAttr transferLayout(plan::ShardingAttr sharding, const TensorFactors &from, const TensorFactors &to,
                                   const FactorRule &rule, plan::MeshOp mesh);
 

@@ -1,4 +1,4 @@
-//===- reshard.cpp - from one sharding to another in steps ----------------===//
+//===- reshard.cpp - plans a reshard as a list of steps -------------------===//
 
 #include "compiler/sharding/reshard.h"
 #include "dialect/plan/batch_runs.h"
@@ -10,7 +10,8 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace {
-/// The state of a reshard: the current sharding and the steps so far.
+/// The state of a reshard: the current sharding and the steps so far. Functions that return bool add at most one step,
+/// and return true if they did.
 class Planner {
 public:
   Planner(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh)
@@ -19,13 +20,14 @@ public:
   SmallVector<ReshardStep> run();
 
 private:
-  /// Adds up what is partial over time, which moves nothing, before anything is moved.
+  /// Sums over time first. This is local (microbatches accumulate), and no later step then moves addends of several
+  /// microbatches.
   void accumulate();
 
-  /// Leads to `target` as far as dims and what is partial go.
+  /// Adds steps until dims and partial axes are those of `target`.
   void changeDims();
 
-  /// Brings the flat axes closer to these; false if they are the same.
+  /// Adds one step towards the flat axes `wanted`; false if they are reached.
   bool changeFlat(ArrayRef<AxisRefAttr> wanted);
 
   ArrayRef<AxisRefAttr> axesOf(ShardingAttr sharding, int64_t dim) const { return sharding.getDims()[dim].getAxes(); }
@@ -33,28 +35,30 @@ private:
   /// The dim with only its `count` most major axes.
   DimShardingAttr leadingDim(DimShardingAttr sharding, int64_t dim, size_t count) const;
 
-  /// Number of major axes for which both dims are dealt alike, so that what is below them moves within their shards.
+  /// Number of leading axes under which both dims are divided alike: axes below them only move data within these
+  /// shards.
   size_t commonAxes(int64_t dim) const;
 
-  /// The axes by which the target is longer than the current list of a dim; empty unless that is a prefix.
+  /// The axes that the target has in a dim beyond the current ones. Empty unless the current axes are a prefix of the
+  /// target's.
   ArrayRef<AxisRefAttr> missing(int64_t dim) const;
 
-  /// The minor axes of a dim that the target does not have in that place.
+  /// The minor axes of a dim that the target does not have at that position.
   ArrayRef<AxisRefAttr> surplus(int64_t dim) const { return axesOf(current, dim).drop_front(commonAxes(dim)); }
 
   bool isDividing(AxisRefAttr axis) const;
 
-  /// True if addends over the axis, and over no more, can be left with those that the axis divides.
+  /// True if the partial axes contain exactly this axis, so that a reduce-scatter over it is possible.
   bool scatters(AxisRefAttr axis) const { return llvm::is_contained(current.getPartialAxes(), axis); }
 
   bool isPartial(AxisRefAttr axis) const { return overlapsAny(current.getPartialAxes(), axis); }
 
   void addStep(ReshardStepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result);
 
-  /// `sharding` with the next axes that the target has in a dim.
+  /// `sharding` with further axes of the target in a dim.
   ShardingAttr appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const;
 
-  /// `sharding` without the most minor axes of a dim.
+  /// `sharding` without the `dropped` most minor axes of a dim.
   ShardingAttr shortened(ShardingAttr sharding, int64_t dim, size_t dropped) const;
 
   /// True if every shard of the dim has the same size.
@@ -66,27 +70,28 @@ private:
     return axes.take_while(holds);
   }
 
-  /// Slices time where ranks have of each microbatch, which is a run of the batch, the part that the target wants.
+  /// Slices over time. Applies where microbatches are contiguous in the batch and every rank holds its part of each.
   bool takeMicrobatch();
 
-  /// Slices where the target divides a dim next over free axes: it makes what follows smaller, and may open the way to
-  /// a reduce-scatter.
+  /// Slices a dim over the next axes of the target that are free. Slicing first makes later steps move less data, and
+  /// may make a reduce-scatter possible.
   bool sliceMissing();
 
-  /// One reduce-scatter where the target divides a dim next over partial axes, else one all-reduce of the rest.
+  /// One reduce-scatter where the next axes of a dim in the target are partial; otherwise one all-reduce over all axes
+  /// to reduce.
   bool reducePartial();
 
-  /// Where shared units have to go or move: of those each rank keeps its own. No collective makes or takes such a dim,
-  /// but slices do.
+  /// Ends sharing where a dim with shared blocks has surplus axes: each rank keeps only its own blocks. Collectives
+  /// cannot take or produce shared blocks; only slices can.
   bool keepOwn();
 
-  /// One permutation when all dims have their final number of shards but other axes.
+  /// One permutation, if every dim has its final number of shards but other axes.
   bool permute();
 
-  /// One all-to-all of minor axes that another dim wants next.
+  /// One all-to-all that moves minor axes of one dim to another dim, which needs them next.
   bool exchange();
 
-  /// Gathers the surplus of a dim: the part below which nothing is wanted elsewhere next, at least one axis.
+  /// Gathers the surplus axes of the first dim that has any.
   void gather();
 
   ArrayRef<int64_t> shape;
@@ -99,11 +104,13 @@ private:
 SmallVector<ReshardStep> Planner::run() {
   ShardingAttr wanted = target;
   accumulate();
+  // Flat axes divide the shard that the dims leave. If the dims change, every flat run of elements changes, so the flat
+  // axes are gathered even if they stay the same.
   bool keepsDims = current.getDims() == wanted.getDims();
   if (current.isFlat() && (!keepsDims || current.getFlatAxes() != wanted.getFlatAxes()))
     addStep(ReshardStepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
   if (!keepsDims) {
-    // What will be flat over partial axes is scattered then.
+    // Partial axes that become flat are kept until then: changeFlat reduce-scatters over them.
     AxisList kept;
     llvm::copy_if(current.getPartialAxes(), std::back_inserter(kept), [&](AxisRefAttr axis) {
       return llvm::is_contained(wanted.getPartialAxes(), axis) || llvm::is_contained(wanted.getFlatAxes(), axis);
@@ -137,7 +144,7 @@ bool Planner::changeFlat(ArrayRef<AxisRefAttr> wanted) {
     return false;
   bool isScattered = scatters(rest.front());
   if (!isScattered && isPartial(rest.front())) {
-    // Other digits of an axis over which there are addends.
+    // Flat axes that are other digits of a partial axis: the sum must be complete first.
     AxisList whole = without(current.getPartialAxes(), without(current.getPartialAxes(), rest.front()));
     addStep(ReshardStepKind::allReduce, whole, -1, -1, withoutPartialAxes(whole));
     return true;
@@ -160,6 +167,8 @@ size_t Planner::commonAxes(int64_t dim) const {
   while (common < std::min(now.getAxes().size(), then.getAxes().size()) &&
          now.getAxes()[common] == then.getAxes()[common])
     ++common;
+  // Equal axes are not sufficient: with other blocks or parts the same axes hold other elements. The shards agree again
+  // after dropping enough minor axes, because shards of a coarser division are unions of finer ones.
   while (common > 0 && leadingDim(now, dim, common) != leadingDim(then, dim, common))
     --common;
   return common;
@@ -229,6 +238,7 @@ bool Planner::reducePartial() {
   auto isReduced = [&](AxisRefAttr axis) { return llvm::is_contained(reduced, axis); };
   for (int64_t dim = 0; dim < current.getRank(); ++dim) {
     ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
+    // Neighbours would both need a shared block, but a reduce-scatter sends each element to one rank.
     if (scattered.empty() || isShared(target.getDims()[dim]))
       continue;
     addStep(ReshardStepKind::reduceScatter, scattered, dim, -1,
@@ -258,6 +268,7 @@ bool Planner::permute() {
     DimShardingAttr now = current.getDims()[dim], then = target.getDims()[dim];
     if (now == then)
       continue;
+    // A permutation sends whole shards, so all shards must have one size under both divisions.
     if (!isEven(now, dim) || !isEven(then, dim))
       return false;
     for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
@@ -273,6 +284,7 @@ bool Planner::permute() {
 bool Planner::exchange() {
   for (int64_t from = 0; from < current.getRank(); ++from) {
     ArrayRef<AxisRefAttr> extra = surplus(from);
+    // Prefer to move as many axes at once as possible.
     for (size_t count = extra.size(); count > 0; --count) {
       ArrayRef<AxisRefAttr> moved = extra.take_back(count);
       for (int64_t to = 0; to < current.getRank(); ++to) {
@@ -306,6 +318,7 @@ int64_t meshplan::stepBytes(const ReshardStep &step, mlir::RankedTensorType inpu
   int64_t before = largestShardBytes(input, mesh);
   int64_t after = largestShardBytes(withSharding(input, step.result), mesh);
   int64_t count = shardCount(step.axes, mesh);
+  // The largest shard bounds what the busiest rank sends when shards differ in size.
   switch (step.kind) {
   case ReshardStepKind::slice:
     return 0;

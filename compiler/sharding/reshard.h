@@ -1,15 +1,46 @@
-//===- reshard.h - from one sharding to another in steps --------*- C++ -*-===//
+//===- reshard.h - plans a reshard as a list of steps -----------*- C++ -*-===//
 //
-// Resharding as an algorithm with an end. Each step is one collective (or a
-// local slice) and brings the sharding closer to the target: it removes a
-// partial axis, puts an axis where the target has it, or removes an axis that
-// is in the way; no step adds what a later one must remove, except that an axis
-// stuck below one that has to go is gathered and sliced back. A dim whose shards
-// change by their units or parts is gathered and sliced anew. What is flat is
-// gathered before dims change, and made flat when they are as they should be:
-// by a reduce-scatter over partial axes, else by a slice. Source: the order
-// slice, permute, all-to-all, all-gather of Shardy's reshard-to-collectives;
-// reduce-scatter is formed here instead of by later canonicalisation.
+// Plans the collectives that change one sharding into another. Each step is one
+// collective (or a local slice) that brings the sharding closer to the target:
+// it removes a partial axis, puts an axis where the target has it, or gathers
+// an axis that the target does not have there. No step adds an axis that a
+// later step must remove, with one exception: an axis that is minor to a
+// gathered axis is gathered with it and sliced back. So the loop ends.
+//
+// While dims differ, the first of these steps that applies is taken:
+//
+//   slice           the target divides a dim next over a free axis
+//   reduce-scatter  the target divides a dim next over a partial axis
+//   all-reduce      partial axes remain that the target does not have
+//   slice           shared blocks have to move: each rank keeps its own
+//   permute         every dim has its number of shards, but other axes
+//   all-to-all      a minor axis of one dim is the next axis of another
+//   all-gather      a dim has surplus axes
+//
+// A dim whose blocks or parts change is gathered and sliced again. Flat axes
+// are gathered before dims change, and made after: by a reduce-scatter over
+// partial axes, else by a slice.
+//
+// Example: a float32 tensor [8, 4] on a mesh a = 2, b = 2.
+//
+//   [{a}, {}] partial b -> [{}, {b, a}]
+//
+//   step                    sharding             local    bytes sent
+//                           [{a}, {}] partial b  4 x 4
+//   reduce-scatter b dim 1  [{a}, {b}]           4 x 2    32
+//   all-to-all a dim 0 to 1 [{}, {b, a}]         8 x 1    16
+//
+// No slice applies first, because a divides dim 0 and b is partial. The target
+// starts dim 1 with b, so the sum over b is left scattered. Then a, the surplus
+// of dim 0, is the next axis of dim 1.
+//
+// For the target [{}, {a, b}] the sum cannot be scattered, because a comes
+// before b in dim 1: the steps are all-reduce b, all-to-all a from dim 0 to dim
+// 1, slice b.
+//
+// Source: the order slice, permute, all-to-all, all-gather of Shardy's
+// reshard-to-collectives. Here reduce-scatter is planned directly instead of
+// formed by a later canonicalization.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,15 +62,16 @@ struct ReshardStep {
   plan::ShardingAttr result;
 };
 
-/// Steps that lead from the sharding of `from` to `to`. Both are closed and canonical; `to` is partial only over axes
-/// over which `from` is. The last step's result is `to`; no step if they are equal.
+/// The steps from the sharding of `from` to `to`. Both are closed and canonical, and `to` is partial only over axes
+/// over which `from` is. The result of the last step is `to`; there are no steps if both are equal.
 llvm::SmallVector<ReshardStep> planReshard(mlir::RankedTensorType from, plan::ShardingAttr to, plan::MeshOp mesh);
 
-/// Bytes that the busiest rank sends in one step on a ring: (n-1)/n of the whole for gather, scatter and all-to-all,
-/// twice that for all-reduce, the shard for a permutation, nothing for a slice. `input` is the type before the step.
+/// Bytes that the busiest rank sends in one step on a ring of n ranks: (n-1)/n of the gathered or scattered tensor for
+/// all-gather, reduce-scatter and all-to-all, twice that for all-reduce, the shard for a permutation, nothing for a
+/// slice. `input` is the type before the step.
 int64_t stepBytes(const ReshardStep &step, mlir::RankedTensorType input, plan::MeshOp mesh);
 
-/// Sum of stepBytes on the way of a tensor from its sharding to `to`.
+/// Sum of stepBytes over the steps from the sharding of `from` to `to`.
 int64_t reshardBytes(mlir::RankedTensorType from, plan::ShardingAttr to, plan::MeshOp mesh);
 
 } // namespace meshplan

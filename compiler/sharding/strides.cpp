@@ -1,4 +1,4 @@
-//===- strides.cpp - where the elements of a tensor lie -------------------===//
+//===- strides.cpp - strides of tensors in memory -------------------------===//
 
 #include "compiler/sharding/strides.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,7 +10,7 @@ using llvm::SmallVector;
 
 static bool isEmpty(ArrayRef<int64_t> shape) { return llvm::is_contained(shape, 0); }
 
-/// True if dims of more than one element, taken in this order from the innermost, lie without gaps.
+/// True if the dims of more than one element are dense in this order, innermost first.
 static bool liesInOrder(StridedShape tensor, ArrayRef<int64_t> innermostFirst) {
   int64_t expected = 1;
   for (int64_t dim : innermostFirst) {
@@ -23,7 +23,7 @@ static bool liesInOrder(StridedShape tensor, ArrayRef<int64_t> innermostFirst) {
   return true;
 }
 
-/// Strides of a new tensor whose dims lie in this order from the innermost.
+/// Strides of a new tensor with dims in this order, innermost first.
 static Strides stridesInOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> innermostFirst) {
   Strides strides(shape.size());
   int64_t next = 1;
@@ -52,7 +52,7 @@ bool StridedShape::isContiguous() const { return isEmpty(shape) || liesInOrder(*
 bool StridedShape::isDense() const {
   SmallVector<int64_t> order = rowMajorOrder(shape.size());
   llvm::stable_sort(order, [&](int64_t left, int64_t right) {
-    // Dims of one element do not matter; they go last.
+    // Dims of one element do not matter. They go last.
     if ((shape[left] == 1) != (shape[right] == 1))
       return shape[right] == 1;
     return strides[left] < strides[right];
@@ -73,8 +73,8 @@ Strides meshplan::channelsLastStrides(ArrayRef<int64_t> shape) {
   return stridesInOrder(shape, channelsLastOrder(shape.size()));
 }
 
-/// As ATen's computeStride: dims of the tensor that lie without gaps form a chunk, and each chunk must be made of whole
-/// dims of the view.
+/// Follows ATen's computeStride: adjacent dims of the tensor that are dense form a chunk, and each chunk must consist
+/// of whole dims of the view.
 std::optional<Strides> meshplan::viewStrides(StridedShape tensor, ArrayRef<int64_t> shape) {
   if (isEmpty(tensor.shape))
     return contiguousStrides(shape);
@@ -102,7 +102,7 @@ std::optional<Strides> meshplan::viewStrides(StridedShape tensor, ArrayRef<int64
 
 Strides meshplan::expandedStrides(StridedShape tensor, ArrayRef<int64_t> shape) {
   Strides strides(shape.size(), 0);
-  // A call that an archive made up: nothing is known.
+  // The call does not fit its schema (an archive may contain anything): nothing is known.
   if (tensor.shape.size() > shape.size())
     return strides;
   size_t added = shape.size() - tensor.shape.size();
@@ -112,7 +112,7 @@ Strides meshplan::expandedStrides(StridedShape tensor, ArrayRef<int64_t> shape) 
   return strides;
 }
 
-/// Less than 0 if `inner` lies inside of `outer`, more if outside, 0 if no operand says.
+/// Negative if `inner` is inside `outer` in memory, positive if outside, 0 if no operand decides.
 static int compareDims(ArrayRef<int64_t> shape, ArrayRef<Strides> operands, int64_t inner, int64_t outer) {
   for (const Strides &strides : operands) {
     if (strides[inner] == 0 || strides[outer] == 0)
@@ -125,8 +125,7 @@ static int compareDims(ArrayRef<int64_t> shape, ArrayRef<Strides> operands, int6
   return 0;
 }
 
-/// As ATen's TensorIterator: an insertion sort of the dims, which start row-major; undecided neighbours are passed
-/// over.
+/// Follows ATen's TensorIterator: an insertion sort of the dims, starting row-major, that skips undecided neighbours.
 Strides meshplan::elementwiseStrides(ArrayRef<int64_t> shape, ArrayRef<StridedShape> operands) {
   bool same = llvm::all_of(operands, [&](StridedShape operand) { return operand.shape == shape; });
   bool contiguous = llvm::all_of(operands, [](StridedShape operand) { return operand.isContiguous(); });

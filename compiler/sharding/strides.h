@@ -1,11 +1,11 @@
-//===- strides.h - where the elements of a tensor lie ------------*- C++ -*-===//
+//===- strides.h - strides of tensors in memory -----------------*- C++ -*-===//
 //
 // The strides, in elements, that ATen gives tensors on CPU. They decide whether
 // a reshape is a view, and which kernels copy an operand before they read it.
-// Strides of a dim of one element mean nothing.
+// The stride of a dim of one element has no meaning.
 //
-// Pure functions of local shapes. Only the planned memory depends on them, never
-// a result.
+// Pure functions of local shapes. Only the planned memory depends on them,
+// never a result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,31 +25,31 @@ using Strides = llvm::SmallVector<int64_t, 4>;
 struct StridedShape {
   llvm::ArrayRef<int64_t> shape, strides;
 
-  /// True if the elements lie row-major, without gaps.
+  /// True if the elements are row-major without gaps.
   bool isContiguous() const;
-  /// True if the elements lie without gaps in some order of the dims, and no two at one place.
+  /// True if the elements have no gaps in some order of the dims, and no two have the same address.
   bool isDense() const;
-  /// True if the features, dim 1 of 4 or 5, are innermost and the other dims follow row-major.
+  /// True if dim 1 (features) of 4 or 5 dims is innermost and the other dims are row-major.
   bool isChannelsLast() const;
 };
 
 /// Row-major.
 Strides contiguousStrides(llvm::ArrayRef<int64_t> shape);
 
-/// Features innermost (isChannelsLast). The shape has 4 or 5 dims.
+/// Dim 1 innermost (isChannelsLast). The shape has 4 or 5 dims.
 Strides channelsLastStrides(llvm::ArrayRef<int64_t> shape);
 
-/// The strides of `tensor` viewed in another shape of as many elements; nullopt if only a copy can have it.
+/// The strides of `tensor` viewed in another shape with as many elements; nullopt if this needs a copy.
 std::optional<Strides> viewStrides(StridedShape tensor, llvm::ArrayRef<int64_t> shape);
 
 /// The strides of `tensor` broadcast to a shape, aligned at the last dim.
 Strides expandedStrides(StridedShape tensor, llvm::ArrayRef<int64_t> shape);
 
-/// The strides of the new result of an elementwise operator: its dims are ordered as those of the operands, of which an
-/// earlier one decides first. Operands broadcast to `shape`.
+/// The strides of the new result of an elementwise operator. Its dims are ordered like those of the operands; an
+/// earlier operand takes precedence. Operands broadcast to `shape`.
 Strides elementwiseStrides(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<StridedShape> operands);
 
-/// The strides of a copy that keeps those of a dense tensor.
+/// The strides of a copy, which keeps those of a dense tensor.
 Strides copyStrides(StridedShape tensor);
 
 } // namespace meshplan

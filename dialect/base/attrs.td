@@ -28,7 +28,7 @@ def Base_MeshAxisAttr : Base_Attr<"MeshAxis", "mesh_axis"> {
 }
 
 def Base_OperandRefAttr : Base_Attr<"OperandRef", "operand"> {
-  let summary = "an argument of a call that is a tensor: the operand of this number";
+  let summary = "a tensor argument of a call, by operand index";
   let parameters = (ins "int64_t":$index);
   let assemblyFormat = "`<` $index `>`";
   let genVerifyDecl = 1;
@@ -37,11 +37,10 @@ def Base_OperandRefAttr : Base_Attr<"OperandRef", "operand"> {
 def Base_LocalIntAttr : Base_Attr<"LocalInt", "local"> {
   let summary = "an integer argument that depends on the rank";
   let description = [{
-    constant + offset_scale * offset + (extent_scale + microbatch_scale *
-    microbatch) * extent, where offset and extent are those of `dim` of an operand
-    or result of the call on the rank, and microbatch is the number of the
-    microbatch that runs: the IntExpr of the artifact. `#base.local<0, result 0, dim 2, extent 1>` is
-    the local size of dim 2 of the first result.
+    The value is constant + offset_scale * offset + (extent_scale + microbatch_scale * microbatch) * extent. `offset`
+    and `extent` are those of `dim` of an operand or result of the call on the rank; `microbatch` is the index of the
+    microbatch that runs. It is the IntExpr of the artifact. `#base.local<0, result 0, dim 2, extent 1>` is the local
+    size of dim 2 of the first result.
   }];
   let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
                         "int64_t":$extentScale, "int64_t":$microbatchScale);

@@ -1,6 +1,7 @@
 //===- dim_parts.h - parts of a dim in attributes ---------------*- C++ -*-===//
 //
 // Both dialects have attributes with the parts of a divided dim (extent.h).
+// Their text form and their rules are here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +42,8 @@ inline void printParts(mlir::AsmPrinter &printer, llvm::ArrayRef<DimPart> parts)
   printer << ']';
 }
 
-/// Checks that each part is of whole units, that units repeat at least once, and that a dim in parts has no units
-/// besides those of the parts.
+/// Checks that each part is a whole number of blocks, that blocks repeat at least once, and that a dim with parts has
+/// no block size of its own besides those of the parts.
 inline mlir::LogicalResult verifyParts(llvm::ArrayRef<DimPart> parts, int64_t unit, int64_t repeat,
                                        llvm::function_ref<mlir::InFlightDiagnostic()> emitError) {
   if (!parts.empty() && (unit != 1 || repeat != 1))

@@ -14,7 +14,7 @@ class Base_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32E
   let genSpecializedAttr = 0;
 }
 
-def Base_Reduction : Base_Enum<"Reduction", "how the addends of a partial value combine", [
+def Base_Reduction : Base_Enum<"Reduction", "reduction of a partial value", [
     I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]>;
 
 def Base_ProgramRole : Base_Enum<"ProgramRole", "what a run uses a program for", [

@@ -1,4 +1,4 @@
-//===- arguments.cpp - what the arguments of a program are ----------------===//
+//===- arguments.cpp - queries about arguments of a program ---------------===//
 
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"

@@ -1,4 +1,4 @@
-//===- attrs.cpp - what attributes and types of the plan dialect mean -----===//
+//===- attrs.cpp - attributes of the plan dialect and their queries -------===//
 
 #include "dialect/plan/plan.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -101,10 +101,13 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   if (dim.getAxes().empty())
     return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen());
   auto canonicalPart = [count = shardCount(dim.getAxes(), mesh)](const DimPart &part) {
+    // With a whole number of blocks for each shard, distributing blocks and distributing elements give the same shards;
+    // no shard then touches a block of its neighbour, so repeats do not matter either.
     bool isEven = part.extent % (part.unit * count) == 0;
     return isEven ? DimPart(part.extent) : part;
   };
   DimPart whole = canonicalPart({extent, dim.getUnit(), dim.getRepeat()});
+  // A dim with parts has no block size of its own.
   if (!dim.getParts().empty())
     whole = DimPart(extent);
   return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen(), whole.unit,
@@ -161,6 +164,7 @@ int64_t largestShardBytes(RankedTensorType type, MeshOp mesh) {
                     ? meshplan::largestExtent(resolveDim(extent, sharding.getDims()[dim], mesh))
                     : extent;
   }
+  // The largest shard of the dims is split evenly, so its largest flat run is the largest of all.
   if (sharding)
     elements = llvm::divideCeil(elements, shardCount(sharding.getFlatAxes(), mesh));
   return elements * elementBytes(type);

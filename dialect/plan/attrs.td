@@ -63,34 +63,31 @@ def Plan_StyleKindAttr : EnumAttr<Plan_Dialect, Plan_StyleKind, "style_kind">;
 def Plan_AxisRefAttr : Plan_Attr<"AxisRef", "axis"> {
   let summary = "a mesh axis or a part of one";
   let description = [{
-    `"tp"` is the whole axis. `"tp":(2)4` is a sub-axis: of the coordinates of
-    `tp`, written as a mixed-radix number, the digit of size 4 below digits
-    whose sizes multiply to 2. A sub-axis that covers the axis is not allowed.
+    `"tp"` is the whole axis. `"tp":(2)4` is a sub-axis: write a coordinate of `tp` as a mixed-radix number; the
+    sub-axis is its digit of size 4, and the sizes of the more major digits multiply to 2. A sub-axis that covers the
+    whole axis is not allowed.
   }];
   let parameters = (ins StringRefParameter<"name of the mesh axis">:$name, "int64_t":$pre, "int64_t":$size);
   let builders = [AttrBuilder<(ins "::llvm::StringRef":$name), [{ return $_get($_ctxt, name, int64_t(0), int64_t(0)); }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// True if this stands for all of the axis.
+    /// True if this is the whole axis.
     bool isWhole() const { return getSize() == 0; }
-    /// True if the two share a digit of the same axis.
+    /// True if both contain a common digit of one axis.
     bool overlaps(AxisRefAttr other) const;
   }];
 }
 
 def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
-  let summary = "how one dim of a tensor is divided";
+  let summary = "sharding of one dim of a tensor";
   let description = [{
-    `{"dp", "tp"}` divides the dim over the axes, major to minor; `{}` keeps it
-    whole; `?` at the end says that more axes may be added (open). `unit 64`
-    says that runs of 64 elements are never cut; `repeat 3` that each unit
-    counts three times when it is dealt, and that neighbours may hold the same
-    one; `parts [64 unit 16, 8 repeat 3, 8 repeat 3]` that the dim is a
-    concatenation whose parts are divided one by one, each in units of its own
-    (extent.h). What is not divided has none of these, and a unit that makes no
-    difference, because each shard has the same number of units, is written as 1
-    (see canonicalDim in plan.h).
+    `{"dp", "tp"}` divides the dim over the axes, major to minor; `{}` keeps it whole. `?` at the end marks the dim as
+    open: propagation may add axes. `unit 64` makes every 64 consecutive elements a block that is never cut. `repeat 3`
+    counts each block three times when blocks are distributed, so that neighbouring shards may both hold one. `parts [64
+    unit 16, 8 repeat 3, 8 repeat 3]` makes the dim a concatenation of parts; each part is divided on its own, in its
+    own blocks (see extent.h). A dim that is not divided has none of these. Where every shard has the same number of
+    blocks, the block size makes no difference and is written as 1 (see canonicalDim in plan.h).
   }];
   let parameters = (ins ArrayRefParameter<"AxisRefAttr">:$axes, "bool":$open, "int64_t":$unit,
                         ArrayRefParameter<"::meshplan::DimPart">:$parts, "int64_t":$repeat);
@@ -109,22 +106,19 @@ def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
 
 def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
-  let summary = "where the elements of a tensor are";
+  let summary = "sharding of a tensor";
   let description = [{
-    One entry for each dim, then the axes over which the tensor is `partial`
-    (each rank holds an addend) and those over which it is explicitly
-    `replicated`. An axis that is not named is replicated if every dim is
-    closed, else undecided. No axis, or digit of one, is used twice.
+    One entry for each dim, then the axes over which the tensor is `partial` (each rank holds an addend), and those over
+    which it is explicitly `replicated`. An axis that is not named is replicated if every dim is closed, else undecided.
+    No axis, and no digit of an axis, is used twice.
 
     ```mlir
     tensor<4x96x576xf32, #plan.sharding<[{"dp"}, {}, {} ], partial = sum {"tp"}>>
     ```
 
-    `flat` divides what the dims leave to a rank once more: its elements in
-    row-major order, whatever dim they belong to, are cut evenly over these axes,
-    and the rank holds a run of them as a tensor of one dim. That is how data
-    parallelism stores parameters and what belongs to them: no rank has more than
-    one element more than another.
+    `flat` divides the shard that the dims leave to a rank once more: its elements, in row-major order and regardless of
+    dims, are split evenly over the flat axes, and each rank holds a contiguous run of them as a tensor of rank 1. Data
+    parallelism stores parameters, gradients and optimizer states in this form: two ranks differ by at most one element.
 
     ```mlir
     tensor<96x576xf32, #plan.sharding<[{"tp"}, {} ], flat = {"dp"}>>
@@ -152,24 +146,24 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Every dim whole and closed, nothing partial.
+    /// A closed sharding in which every dim is whole and nothing is partial.
     static ShardingAttr getReplicated(::mlir::MLIRContext *context, int64_t rank);
     int64_t getRank() const { return getDims().size(); }
     bool isPartial() const { return !getPartialAxes().empty(); }
     bool isFlat() const { return !getFlatAxes().empty(); }
-    /// True if every dim is whole and nothing is partial or flat.
+    /// True if every dim is whole and the tensor is neither partial nor flat.
     bool isReplicated() const;
     /// True if no dim is open.
     bool isClosed() const;
-    /// The same sharding with another list of axes for one dim, dealt element by element.
+    /// The same sharding with other axes for one dim, divided element by element.
     ShardingAttr withDim(int64_t dim, ::llvm::ArrayRef<AxisRefAttr> axes) const;
-    /// The same sharding with another dim.
+    /// The same sharding with one dim replaced.
     ShardingAttr withDim(int64_t dim, DimShardingAttr sharding) const;
-    /// The same sharding with nothing partial.
+    /// The same sharding without partial axes.
     ShardingAttr withoutPartial() const;
-    /// The same sharding, partial over these axes; no reduction is one that is not.
+    /// The same sharding, partial over these axes. `Reduction::none` gives a sharding that is not partial.
     ShardingAttr withPartial(Reduction reduction, ::llvm::ArrayRef<AxisRefAttr> axes) const;
-    /// The same sharding with these flat axes; none make it a tensor of its dims again.
+    /// The same sharding with these flat axes. Without axes it is not flat.
     ShardingAttr withFlat(::llvm::ArrayRef<AxisRefAttr> axes) const;
   }];
 }
@@ -186,14 +180,12 @@ def Plan_StorageAttr : Plan_Attr<"Storage", "storage"> {
 }
 
 def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {
-  let summary = "the statement of the plan behind an axis of a value";
+  let summary = "the statement of the plan that caused an axis of a value";
   let description = [{
-    `#plan.cause<"tp" because "rowwise tp" at loc("a.plan":7:3)>` says that the
-    statement at that place divides a value over `tp`, or makes it partial.
-    Propagation keeps a list of these as metadata of the location of each op
-    whose results are divided or partial (withCauses, getCauses), so that later
-    phases and reports know why. Arguments have their own location and
-    `plan.style` instead.
+    `#plan.cause<"tp" because "rowwise tp" at loc("a.plan":7:3)>` records that the statement at that location divides a
+    value over `tp`, or makes it partial over `tp`. Propagation attaches a list of causes as metadata to the location of
+    each op whose results are divided or partial (withCauses, getCauses), so that later phases and reports can name the
+    statement. Arguments have their own location and `plan.style` instead.
   }];
   let parameters = (ins StringRefParameter<"name of the mesh axis">:$axis,
                         OptionalParameter<"::mlir::StringAttr", "the statement as written">:$text,

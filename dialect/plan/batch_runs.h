@@ -1,4 +1,4 @@
-//===- batch_runs.h - microbatches that are runs of the batch ---*- C++ -*-===//
+//===- batch_runs.h - contiguous microbatches -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_DIALECT_PLAN_BATCH_RUNS_H
 #define MESHPLAN_DIALECT_PLAN_BATCH_RUNS_H
@@ -7,10 +7,11 @@
 
 namespace meshplan::plan {
 
-/// True if a dim is divided over time first, so that a microbatch is a run of it, and over other axes then.
+/// True if a dim is divided over time first and then over other axes: a microbatch is a contiguous range of the dim.
 inline bool isRunOfBatch(DimShardingAttr dim) { return dim.getAxes().size() > 1 && isTime(dim.getAxes().front()); }
 
-/// The layout of a batch of this extent of which that is a microbatch: all of them, divided part by part.
+/// The layout of the whole batch, of this extent, whose microbatches have the layout `run`: one part per microbatch,
+/// each divided like `run`.
 DimShardingAttr batchOfRuns(int64_t extent, DimShardingAttr run, MeshOp mesh);
 
 } // namespace meshplan::plan

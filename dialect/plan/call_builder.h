@@ -1,4 +1,4 @@
-//===- call_builder.h - makes plan.call ops ---------------------*- C++ -*-===//
+//===- call_builder.h - builds plan.call ops --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_DIALECT_PLAN_CALL_BUILDER_H
 #define MESHPLAN_DIALECT_PLAN_CALL_BUILDER_H
@@ -8,15 +8,15 @@
 
 namespace meshplan {
 
-/// Gathers the arguments of one call, which gets the location and module of another.
+/// Collects the arguments of a call. The call takes location and module from another call, `like`.
 class CallBuilder {
 public:
-  /// A call that stands before `like`.
+  /// A call that is inserted before `like`.
   CallBuilder(llvm::StringRef target, plan::CallOp like) : CallBuilder(target, like, mlir::OpBuilder(like)) {
     isBackward = like.getBackward();
   }
 
-  /// A call of the backward pass of `like`, where `place` inserts.
+  /// A call of the backward pass of `like`, inserted where `place` points.
   static CallBuilder backward(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &place) {
     CallBuilder made(target, like, place);
     made.isBackward = true;
@@ -24,7 +24,7 @@ public:
   }
 
   CallBuilder &tensor(llvm::StringRef name, mlir::Value value) { return set(name, operand(value)); }
-  /// A list of tensors; null is None.
+  /// A list of tensors; a null value is None.
   CallBuilder &tensors(llvm::StringRef name, llvm::ArrayRef<mlir::Value> values) {
     llvm::SmallVector<mlir::Attribute> items;
     for (mlir::Value value : values)
@@ -43,7 +43,7 @@ public:
   CallBuilder &flags(llvm::StringRef name, llvm::ArrayRef<bool> values) {
     return set(name, builder.getBoolArrayAttr(values));
   }
-  /// An argument as it stands in another call; nothing if it is null.
+  /// Copies an argument from another call. Does nothing if `value` is null.
   CallBuilder &literal(llvm::StringRef name, mlir::Attribute value) { return value ? set(name, value) : *this; }
 
   plan::CallOp build(mlir::TypeRange results) {
@@ -57,7 +57,7 @@ public:
     return build(mlir::TypeRange(mlir::RankedTensorType::get(shape, elementType))).getResult(0);
   }
 
-  /// Adds an operand, and gives the reference to it that `literal` takes.
+  /// Adds an operand and returns the reference to it, which `literal` takes.
   mlir::Attribute operand(mlir::Value value) {
     operands.push_back(value);
     return plan::OperandRefAttr::get(builder.getContext(), operands.size() - 1);

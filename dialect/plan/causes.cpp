@@ -1,4 +1,4 @@
-//===- causes.cpp - statements behind axes, kept in locations -------------===//
+//===- causes.cpp - causes of axes, kept in locations ---------------------===//
 
 #include "dialect/plan/plan.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +12,7 @@ static bool isCauseList(Attribute metadata) {
   return list && llvm::all_of(list, llvm::IsaPred<CauseAttr>);
 }
 
-/// The causes of a location, or null, and what the location is without them.
+/// The causes in a location, or null, and the location without them.
 static std::pair<ArrayAttr, Location> splitCauses(Location location) {
   auto fused = dyn_cast<FusedLoc>(location);
   if (!fused || !isCauseList(fused.getMetadata()))

@@ -9,21 +9,21 @@
 
 include "mlir/IR/EnumAttr.td"
 
-def Plan_StyleKind : I32EnumAttr<"StyleKind", "what a style does to a module", [
+def Plan_StyleKind : I32EnumAttr<"StyleKind", "kind of a style", [
     I32EnumAttrCase<"colwise", 0>, I32EnumAttrCase<"rowwise", 1>, I32EnumAttrCase<"sequence", 2>,
     I32EnumAttrCase<"expert", 3>, I32EnumAttrCase<"replicate", 4>]> {
   let cppNamespace = "::meshplan::plan";
   let genSpecializedAttr = 0;
 }
 
-def Plan_DataStage : I32EnumAttr<"DataStage", "what ranks of data parallelism share out among themselves", [
+def Plan_DataStage : I32EnumAttr<"DataStage", "tensors that data parallel ranks shard", [
     I32EnumAttrCase<"replicated", 0>, I32EnumAttrCase<"optimizer", 1>, I32EnumAttrCase<"gradients", 2>,
     I32EnumAttrCase<"parameters", 3>]> {
   let cppNamespace = "::meshplan::plan";
   let genSpecializedAttr = 0;
 }
 
-def Plan_LossUnit : I32EnumAttr<"LossUnit", "of what the plan takes the mean of losses", [
+def Plan_LossUnit : I32EnumAttr<"LossUnit", "elements over which the mean of losses is taken", [
     I32EnumAttrCase<"token", 0>, I32EnumAttrCase<"sequence", 1>]> {
   let cppNamespace = "::meshplan::plan";
   let genSpecializedAttr = 0;

@@ -1,4 +1,4 @@
-//===- module_runs.cpp - which call of a module an op belongs to ----------===//
+//===- module_runs.cpp - the run of a module that an op belongs to --------===//
 
 #include "dialect/plan/module_runs.h"
 #include "mlir/IR/Builders.h"

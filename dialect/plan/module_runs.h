@@ -1,8 +1,8 @@
-//===- module_runs.h - which call of a module an op belongs to --*- C++ -*-===//
+//===- module_runs.h - the run of a module that an op belongs to *- C++ -*-===//
 //
-// A model may call one module several times. The importer writes the number of
-// the call (its run) into the attribute `plan.module_runs` of each plan.call, a
-// dictionary from the paths of modules to numbers; what is not in it has run 0.
+// A model may call one module several times. The importer writes the index of
+// the call (its run) into the attribute `plan.module_runs` of each plan.call: a
+// dictionary from module paths to indices. A path that is not in it has run 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,17 +18,17 @@ struct ModuleRun {
   llvm::StringRef path;
   int64_t run = 0;
 
-  /// True if the op is a call that belongs to it. False for null.
+  /// True if the op is a call that belongs to this run. False for null.
   bool holds(mlir::Operation *op) const;
 };
 
-/// Says to which runs of the modules around it a call belongs.
+/// Records the runs of the modules that contain a call.
 void setModuleRuns(CallOp call, llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> runs);
 
-/// The run of the module at `path`, which holds the call.
+/// The run of the module at `path`, which contains the call.
 int64_t moduleRun(CallOp call, llvm::StringRef path);
 
-/// Puts `call` into the runs of `like`, which it replaces or stands beside.
+/// Copies the runs of `like` to `call`, which replaces it or is inserted beside it.
 void copyModuleRuns(CallOp call, CallOp like);
 
 } // namespace meshplan::plan

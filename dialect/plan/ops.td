@@ -41,11 +41,10 @@ def Plan_MeshOp : Plan_Op<"mesh"> {
 def Plan_StyleOp : Plan_Op<"style"> {
   let summary = "the style that the plan gives to a module or to a parameter";
   let description = [{
-    Placed in the module beside `plan.mesh`, once for each module of the model, or parameter of one,
-    that a statement matches; the location is the statement, `text` its text.
-    `place` turns it into shardings of parameters and layouts at the borders of
-    the module, and `propagate`, which tells who divides what, removes it. `dim` is the dim that `sequence` divides;
-    `parts` are the relative sizes of the parts of a fused weight.
+    Placed in the module beside `plan.mesh`, once for each module or parameter of the model that a statement matches.
+    The location is the statement, `text` its text. `place` turns it into shardings of parameters and layouts at the
+    borders of the module. `propagate` removes it, after it has read it for diagnostics. `dim` is the dim that
+    `sequence` divides; `parts` are the relative sizes of the parts of a fused weight.
 
     ```mlir
     plan.style "model.layers.0.mlp.down_proj" rowwise [#plan.axis<"tp">] as "rowwise tp"
@@ -60,14 +59,12 @@ def Plan_StyleOp : Plan_Op<"style"> {
 def Plan_BorderOp : Plan_Op<"border"> {
   let summary = "the layout that the plan states where a value crosses the border of a module";
   let description = [{
-    The value is input or output `index` of the module: of what comes from
-    outside, or is read outside, in the order of the program; outputs of the
-    root module are those of the function. `layout` has the dims of the value
-    (`exact`) or the leading ones, of which the others are whole, and speaks of
-    `axes` only. `place` turns it into a `plan.constrain` and removes it. Where
-    the plan lists the dims, `names` has what it calls them (empty for one
-    without a name) and `extents` the sizes that these names stand for (0
-    without a name): the value has to have them.
+    The value is input or output `index` of the module, in program order. Inputs are the values that the module reads
+    from outside; outputs are those of its values that are read outside; outputs of the root module are the results of
+    the function. `layout` has all dims of the value (`exact`), or only the leading ones; the others are then whole. It
+    says nothing about axes other than `axes`. `place` turns the op into a `plan.constrain` and removes it. Where the
+    plan lists the dims, `names` has their names (empty for a dim without a name) and `extents` the sizes of these names
+    (0 without a name), which the value must have.
 
     ```mlir
     plan.border "lm_head" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
@@ -93,13 +90,11 @@ def Plan_ConstantOp : Plan_Op<"constant", [Pure]> {
 def Plan_CallOp : Plan_Op<"call", [Pure]> {
   let summary = "an ATen operator or a kernel of the runtime";
   let description = [{
-    `target` is the overload's name ("aten.linear.default") or a kernel
-    ("meshplan.attention"). `args` holds every argument that is not the default
-    of the schema, by name: `#base.operand<i>` for a tensor, a list of them (or
-    `unit` for None) for a list of tensors, else the literal: `i64`, `f64`,
-    `i1`, string, type for a dtype, array of integers. A call that is `backward`
-    computes gradients: it belongs to the module whose forward call it
-    differentiates, and no style or border speaks of it.
+    `target` is the name of the overload ("aten.linear.default") or of a kernel ("meshplan.attention"). `args` holds, by
+    name, every argument that differs from the default of the schema: `#base.operand<i>` for a tensor; a list of these
+    (or `unit` for None) for a list of tensors; else the literal: `i64`, `f64`, `i1`, string, type for a dtype, array of
+    integers. A call with `backward` computes gradients: it belongs to the module whose forward call it differentiates,
+    and no style or border applies to it.
 
     ```mlir
     %y = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
@@ -115,7 +110,8 @@ def Plan_CallOp : Plan_Op<"call", [Pure]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// True if the call belongs to the module of the model at `path` or to one inside it. All are inside the root, "".
+    /// True if the call belongs to the module of the model at `path` or to a module inside it. The root is "" and
+    /// contains all.
     bool isInModule(::llvm::StringRef path);
   }];
 }
@@ -123,10 +119,9 @@ def Plan_CallOp : Plan_Op<"call", [Pure]> {
 def Plan_ConstrainOp : Plan_Op<"constrain", [Pure]> {
   let summary = "a layout that the plan states";
   let description = [{
-    Says how the value is laid out along `axes`, and nothing about other axes.
-    The location is the plan's statement, `style` its text. The importer places
-    one at each border of a module that has a style; propagation obeys and
-    removes it.
+    States the layout of the value along `axes`, and nothing about other axes. The location is the plan's statement,
+    `style` its text. `place` inserts one at each border of a module that has a style; propagation obeys it and removes
+    it.
   }];
   let arguments = (ins AnyRankedTensor:$input, Plan_ShardingAttr:$layout, Plan_AxisRefs:$axes, StrAttr:$style);
   let results = (outs AnyRankedTensor:$result);
@@ -135,14 +130,12 @@ def Plan_ConstrainOp : Plan_Op<"constrain", [Pure]> {
 }
 
 def Plan_MatchOp : Plan_Op<"match", [Pure]> {
-  let summary = "a gradient or a new value, laid out as what it belongs to";
+  let summary = "a gradient or a new value in the layout of its value";
   let description = [{
-    The gradient of `value`, summed over whatever the ranks hold addends of, and
-    divided as `value` is; where `value` itself is partial, whole: each of its
-    addends counts fully. `plan-differentiate` places one for each value that
-    has a gradient, so that every gradient reduction follows from the layouts
-    of the forward pass; propagation obeys and removes it. With `flat` the result is
-    cut once more over these axes.
+    The gradient of `value`: summed over the axes over which it is partial, and divided as `value` is. Where `value`
+    itself is partial the gradient is replicated, because each addend of `value` contributes fully. `plan-differentiate`
+    inserts one for each value that has a gradient, so that every gradient reduction follows from the layouts of the
+    forward pass; propagation obeys it and removes it. With `flat` the result is split once more over these axes.
 
     ```mlir
     %0 = plan.match %gradient to %weight : tensor<16x8xf32>, tensor<16x8xf32, #plan.sharding<[{"tp"}, {} ]>> -> tensor<16x8xf32>
@@ -155,24 +148,21 @@ def Plan_MatchOp : Plan_Op<"match", [Pure]> {
 }
 
 def Plan_LossOp : Plan_Op<"loss"> {
-  let summary = "the output of the model that training makes smaller";
+  let summary = "the output of the model that training minimizes";
   let description = [{
-    Placed in the module beside `plan.mesh`; the location is the statement.
-    `output` counts the results of the function. `plan-differentiate` removes
-    it. Without one the program is a forward program.
+    Placed in the module beside `plan.mesh`; the location is the statement. `output` is the index of a result of the
+    function. `plan-differentiate` removes it. Without this op the program is a forward program.
   }];
   let arguments = (ins I64Attr:$output);
   let assemblyFormat = "$output attr-dict";
 }
 
 def Plan_NormalizeLossOp : Plan_Op<"normalize_loss"> {
-  let summary = "the plan takes the mean of the losses of classes, whatever the model makes of them";
+  let summary = "the mean of losses of classes that the plan defines";
   let description = [{
-    Placed in the module beside `plan.mesh`; the location is the statement.
-    `output` counts the results of the function. `per token` is the mean over
-    the targets of the batch that count, `per sequence` the mean over the
-    samples of the mean over the targets of each. `plan-normalize-loss` removes
-    it.
+    Placed in the module beside `plan.mesh`; the location is the statement. `output` is the index of a result of the
+    function. `per token` is the mean over all targets of the batch that are not ignored. `per sequence` takes the mean
+    over the targets of each sample first, and then the mean over the samples. `plan-normalize-loss` removes it.
 
     ```mlir
     plan.normalize_loss 0 per sequence
@@ -183,29 +173,24 @@ def Plan_NormalizeLossOp : Plan_Op<"normalize_loss"> {
 }
 
 def Plan_DataOp : Plan_Op<"data"> {
-  let summary = "how ranks that have different samples share parameters and what belongs to them";
+  let summary = "how data parallel ranks shard parameters, gradients and optimizer states";
   let description = [{
-    Placed in the module beside `plan.mesh`, once for each statement `data`; the
-    location is the statement, `text` its first words. An argument that it is
-    about says which one (`plan.data`, a position among these ops) and, if a
-    statement names one, its unit (`plan.unit`, a number that no other statement
-    uses). What `shard` names, and what stands before it in the order optimizer,
-    gradients, parameters, is divided over `axes`. Collectives of one unit are
-    made in one piece, or in pieces of at most `bucket` bytes; with `bucket 0`
-    each is alone. Where nothing is divided units say nothing, and without
-    `bucket` each is alone, too. `prefetch` is
-    the number of units that are gathered before they are needed; with 0 each is
-    waited for where it starts, and so are gradients without
-    `overlap_gradients`. Gradients are reduced when those of all microbatches are
-    added up, or with `reduce_each` in each. With `average_after` what ranks add
-    up is as many times the gradient, and divided by that number behind the sum.
-    With `offload_parameters` the parameters, with `offload_optimizer` what the
-    optimizer keeps for them lies in the memory of the host.
-    What is moved in one piece of the parameters that are stored divided lies in
-    one buffer with `contiguous_parameters`, where they are not the new ones are
-    gathered into their place; with `contiguous_gradients` a piece of gradients
-    is reduced into a buffer. Buffers are known to the communicators that use
-    them with `register_buffers`.
+    Placed in the module beside `plan.mesh`, once for each `data` statement; the location is the statement, `text` its
+    first words. Each argument that the statement covers names it by its position among these ops (`plan.data`), and its
+    unit, if a statement names one (`plan.unit`, a number that is unique over all statements).
+
+    `shard` and everything before it in the order optimizer, gradients, parameters is divided over `axes`. Collectives
+    of one unit are coalesced, into buckets of at most `bucket` bytes; with `bucket 0` none are coalesced. Units have no
+    effect where nothing is divided; without `bucket` nothing is coalesced then either. `prefetch` is the number of
+    units that are gathered before they are needed; with 0 each gather is waited for where it starts. Gradient
+    reductions are waited for where they start, too, unless `overlap_gradients` is set. Gradients are reduced once,
+    after all microbatches have accumulated, or with `reduce_each` in every microbatch. With `average_after` the ranks
+    sum gradients that are too large by this factor, and divide by it after the sum.
+
+    With `offload_parameters` the parameters are in host memory, with `offload_optimizer` the optimizer states. With
+    `contiguous_parameters` the divided parameters that one collective moves are stored in one buffer; where parameters
+    are not divided, the new ones are gathered into it in place. With `contiguous_gradients` a bucket of gradients is
+    reduced into a buffer. With `register_buffers` these buffers are registered with the communicators that use them.
 
     ```mlir
     plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients}
@@ -221,16 +206,15 @@ def Plan_DataOp : Plan_Op<"data"> {
 }
 
 def Plan_MicrobatchesOp : Plan_Op<"microbatches"> {
-  let summary = "the batch of a training step is run in pieces, one after the other";
+  let summary = "splits the batch of a training step into microbatches";
   let description = [{
-    Placed in the module beside `plan.mesh`; the location is the statement.
-    `plan-place-microbatches` makes time an axis of the mesh, the last one, over
-    which the batch is divided: what is partial over it is accumulated.
+    Placed in the module beside `plan.mesh`; the location is the statement. `plan-place-microbatches` adds time as the
+    last axis of the mesh and divides the batch over it: a value that is partial over time is accumulated.
     `plan-split-microbatches` removes the axis again.
 
-    With `mean` the program is that of one microbatch, which the step runs for
-    each, and takes the mean of their losses. What microbatches have for
-    themselves lies between `plan.enter_microbatch` and `plan.leave_microbatch`.
+    With `mean` the model is written for one microbatch: the step runs it for each microbatch and takes the mean of
+    their losses. Values that each microbatch has for itself are between `plan.enter_microbatch` and
+    `plan.leave_microbatch`.
 
     ```mlir
     plan.microbatches 4
@@ -243,9 +227,9 @@ def Plan_MicrobatchesOp : Plan_Op<"microbatches"> {
 def Plan_EnterMicrobatchOp : Plan_Op<"enter_microbatch", [Pure]> {
   let summary = "the samples of the microbatch that runs";
   let description = [{
-    The dim of the input is made of `count` parts of equal size, each divided
-    over ranks as the dim of the result is: a microbatch has the same samples
-    on any mesh. No data moves. `plan-split-microbatches` makes a call of it.
+    The dim of the input is a concatenation of `count` parts of equal size, each divided over ranks like the dim of the
+    result: a microbatch has the same samples on any mesh. No data moves. `plan-split-microbatches` turns it into a
+    call.
 
     ```mlir
     %0 = plan.enter_microbatch %x dim 0 of 3 : tensor<24x4xf32, #plan.sharding<[{"dp", parts [8, 8, 8]}, {} ]>> -> tensor<8x4xf32, #plan.sharding<[{"dp"}, {} ]>>
@@ -256,18 +240,18 @@ def Plan_EnterMicrobatchOp : Plan_Op<"enter_microbatch", [Pure]> {
   let assemblyFormat = "$input `dim` $dim `of` $count attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// How a dim with the samples of `count` microbatches is divided over these axes.
+    /// The division over these axes of a dim that has the samples of `count` microbatches.
     static DimShardingAttr divideBatch(int64_t extent, int64_t count, ::llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh);
-    /// The layout that the result has by that of the input, which is decided.
+    /// The layout of the result, given that of the input, which must be decided.
     ShardingAttr getResultSharding();
   }];
 }
 
 def Plan_LeaveMicrobatchOp : Plan_Op<"leave_microbatch", [Pure]> {
-  let summary = "what each microbatch has for itself becomes an addend of the sum over all";
+  let summary = "a value of each microbatch becomes an addend of the sum over all";
   let description = [{
-    The result is partial over time, and else what the input is. `text` is the
-    statement that asks for the sum.
+    The result is partial over time, and otherwise has the layout of the input. `text` is the statement that asks for
+    the sum.
 
     ```mlir
     %1 = plan.leave_microbatch %0 as "microbatches 3 mean" : tensor<f32, #plan.sharding<[]>> -> tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
@@ -278,20 +262,19 @@ def Plan_LeaveMicrobatchOp : Plan_Op<"leave_microbatch", [Pure]> {
   let assemblyFormat = "$input `as` $text attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The layout that the result has by that of the input, which is decided, and partial over sums only.
+    /// The layout of the result, given that of the input, which must be decided and partial over sums only.
     ShardingAttr getResultSharding();
   }];
 }
 
 def Plan_PrecisionOp : Plan_Op<"precision"> {
-  let summary = "in which floating-point types a training keeps and moves numbers";
+  let summary = "floating-point types in which training stores, computes and sends";
   let description = [{
-    Placed in the module beside `plan.mesh`; the location is the statement. A
-    type that it does not name is that of the archive: `compute` of products
-    (`plan-autocast` removes it), `storage` of parameters, `gather` of what is
-    gathered of them, `reduce` of gradients while they are added up, `master` of
-    the parameters that the optimizer changes, `state` of what else it keeps.
-    Gradients are those of the loss times `loss_scale`.
+    Placed in the module beside `plan.mesh`; the location is the statement. A type that is not given is that of the
+    archive. `compute` is the type of products (`plan-autocast` removes it), `storage` that of parameters, `gather` that
+    of gathered parameters, `reduce` that of gradients while they are accumulated and reduced, `master` that of the
+    parameters that the optimizer updates, and `state` that of the other optimizer states. Gradients are those of the
+    loss times `loss_scale`.
 
     ```mlir
     plan.precision {master = f32, reduce = f32}
@@ -304,11 +287,10 @@ def Plan_PrecisionOp : Plan_Op<"precision"> {
 }
 
 def Plan_RecomputeOp : Plan_Op<"recompute"> {
-  let summary = "what a module of the model makes is made again for the backward pass";
+  let summary = "recomputes the results of a module in the backward pass";
   let description = [{
-    Placed in the module beside `plan.mesh`, once for each module of the model
-    that a statement matches; the location is the statement. Results of operators
-    that `keep` names ("attention", "linear") are kept. `plan-recompute` removes
+    Placed in the module beside `plan.mesh`, once for each module of the model that a statement matches; the location is
+    the statement. Results of the operators that `keep` names ("attention", "linear") are kept. `plan-recompute` removes
     it.
 
     ```mlir
@@ -320,15 +302,13 @@ def Plan_RecomputeOp : Plan_Op<"recompute"> {
 }
 
 def Plan_OptimizerOp : Plan_Op<"optimizer"> {
-  let summary = "how the plan changes parameters by their gradients";
+  let summary = "how parameters are updated by their gradients";
   let description = [{
-    Placed in the module beside `plan.mesh`; the location is the statement.
-    `groups` are the numbers of each parameter group, the first for parameters
-    that no group names; an argument that is trained says its group with
-    `plan.group`. `schedule` says how the learning rate changes with the steps; `clip` is the largest norm of all gradients. A
-    step with gradients that are NaN or infinite changes nothing where
-    `nonfinite` is `skip`, and before the run stops where it is `stop`.
-    `plan-add-optimizer-step` removes it.
+    Placed in the module beside `plan.mesh`; the location is the statement. `groups` has the numbers of each parameter
+    group; the first group is for parameters that no group names. A trained argument names its group with `plan.group`.
+    `schedule` is the schedule of the learning rate; `clip` is the largest allowed norm of
+    all gradients together. If a gradient is non-finite, the step changes nothing where `nonfinite` is `skip`, and the
+    run stops before the update where it is `stop`. `plan-add-optimizer-step` removes it.
 
     ```mlir
     plan.optimizer sgd groups [{lr = 1.0e-01 : f64, momentum = 0.0 : f64, ...} ] clip 1.000000e+00
@@ -343,11 +323,10 @@ def Plan_OptimizerOp : Plan_Op<"optimizer"> {
 }
 
 def Plan_ReshardOp : Plan_Op<"reshard", [Pure]> {
-  let summary = "the same tensor under another sharding";
+  let summary = "changes the sharding of a tensor";
   let description = [{
-    Placed by propagation where a consumer cannot take the layout of the
-    producer; `partition` turns it into collectives. The location is the plan's
-    statement that caused it.
+    Inserted by propagation where a consumer cannot take the layout of the producer; `partition` turns it into
+    collectives. The location is the plan's statement that caused it.
   }];
   let arguments = (ins AnyRankedTensor:$input, OptionalAttr<StrAttr>:$cause);
   let results = (outs AnyRankedTensor:$result);
@@ -361,9 +340,9 @@ class Plan_CollectiveOp<string opMnemonic> : Plan_Op<opMnemonic, [Pure]> {
   dag common = (ins AnyRankedTensor:$input, Plan_AxisRefs:$axes, OptionalAttr<StrAttr>:$cause);
 }
 
-/// One that may be made in one piece with others: those of the same `bucket` that follow one another. Without `dim` it
-/// is about the flat axes. One that is `blocking` is waited for where it starts. The result of one with a `target` is in
-/// its place: nothing reads the target afterwards.
+/// A collective that may be coalesced with others: those of the same `bucket` that are adjacent. Without `dim` it moves
+/// the flat axes. A `blocking` collective is waited for where it starts. With a `target` the result is written in place
+/// of the target, which is not read afterwards.
 class Plan_BucketedOp<string opMnemonic> : Plan_CollectiveOp<opMnemonic> {
   dag bucketed = !con(common, (ins OptionalAttr<I64Attr>:$dim, OptionalAttr<I64Attr>:$bucket, UnitAttr:$blocking,
                                    Optional<AnyRankedTensor>:$target));
@@ -379,17 +358,17 @@ def Plan_AllGatherOp : Plan_BucketedOp<"all_gather"> {
 }
 
 def Plan_ReduceScatterOp : Plan_BucketedOp<"reduce_scatter"> {
-  let summary = "adds up a partial value and leaves it divided along one dim, or flat";
+  let summary = "sums a partial value and leaves it divided along one dim, or flat";
   let arguments = bucketed;
 }
 
 def Plan_AllReduceOp : Plan_BucketedOp<"all_reduce"> {
-  let summary = "adds up a partial value; has no `dim`";
+  let summary = "sums a partial value; has no `dim`";
   let arguments = bucketed;
 }
 
 def Plan_AllToAllOp : Plan_CollectiveOp<"all_to_all"> {
-  let summary = "moves the most minor axes of one dim to the most minor place of another";
+  let summary = "moves the most minor axes of one dim to the minor end of another";
   let arguments = !con(common, (ins I64Attr:$from_dim, I64Attr:$to_dim));
   let assemblyFormat = [{
     $input $axes `from` $from_dim `to` $to_dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)
@@ -397,13 +376,13 @@ def Plan_AllToAllOp : Plan_CollectiveOp<"all_to_all"> {
 }
 
 def Plan_PermuteOp : Plan_CollectiveOp<"permute"> {
-  let summary = "hands each shard to another rank: the same shard counts under other axes";
+  let summary = "sends each shard to another rank: the same shard counts under other axes";
   let arguments = common;
   let assemblyFormat = "$input $axes (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
 }
 
 def Plan_SliceOp : Plan_CollectiveOp<"slice"> {
-  let summary = "keeps the rank's part of a dim, or of all elements in their order; no communication";
+  let summary = "keeps the rank's shard of a dim, or of all elements in row-major order; no communication";
   let arguments = !con(common, (ins OptionalAttr<I64Attr>:$dim));
   let assemblyFormat = "$input $axes (`dim` $dim^)? (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
 }

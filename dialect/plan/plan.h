@@ -1,7 +1,7 @@
 //===- plan.h - the plan dialect --------------------------------*- C++ -*-===//
 //
-// Includes everything of the dialect: attributes, ops, and the queries that
-// passes ask of types. See plan.td for what the dialect means.
+// Includes the whole dialect: attributes, ops, and the queries of types that
+// passes use. plan.td describes the dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,13 +60,13 @@ mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
 /// What an argument of a program is, or nothing if the argument does not say so.
 std::optional<ArgumentKind> argumentKind(mlir::BlockArgument argument);
 
-/// The statement of data parallelism that an argument of a program is in (`plan.data`), or null.
+/// The data parallel statement that covers an argument of a program (`plan.data`), or null.
 DataOp dataOf(mlir::BlockArgument argument);
 
-/// True if the tensor lies in the memory of the host.
+/// True if the tensor is in host memory.
 bool isOnHost(mlir::Value value);
 
-/// The axis of a mesh along which microbatches follow one another; the last one. No plan can name it.
+/// The mesh axis along which microbatches follow one another; always the last axis. No plan can name it.
 inline constexpr llvm::StringLiteral timeAxisName = "microbatch";
 inline bool isTime(AxisRefAttr axis) { return axis.getName() == timeAxisName; }
 
@@ -76,55 +76,54 @@ bool isInTime(mlir::Type type);
 /// True for arguments of kind "parameter" or "buffer".
 bool isWeight(mlir::Value value);
 
-/// True for parameters, buffers and constants, also where calls of one operand or reshards have changed their form.
+/// True for parameters, buffers and constants, and for values that calls with one operand or reshards derive from them.
 bool isFromWeights(mlir::Value value);
 
 /// The mesh of the module that holds `op`, or null.
 MeshOp getMesh(mlir::Operation *op);
 
-/// An axis of the plan as the extent function knows it. `axis` names an axis of
-/// `mesh` (verified).
+/// An axis of the plan in the form of the extent function. `axis` must name an axis of `mesh` (verified).
 meshplan::AxisRef resolveAxis(AxisRefAttr axis, MeshOp mesh);
 
 /// Number of shards that `axes` make.
 int64_t shardCount(llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh);
 
-/// One dim of a tensor as the extent function knows it.
+/// One dim of a tensor in the form of the extent function.
 meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
-/// The only spelling of how a dim of `extent` elements is divided: nothing but `open` where there are no axes, and unit
-/// 1 where every shard (of every part) has the same whole number of units. Dims that are dealt alike are equal
-/// attributes.
+/// The canonical spelling of the division of a dim of `extent` elements: nothing but `open` where there are no axes,
+/// and block size (`unit`) 1 where every shard (of every part) has the same whole number of blocks. Dims that are
+/// distributed alike are equal attributes.
 DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// The canonical dim with these axes, major to minor.
 DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit = 1,
                           llvm::ArrayRef<DimPart> parts = {}, int64_t repeat = 1);
-/// The same with the units and parts of another dim.
+/// The same with the block sizes and parts of another dim.
 DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, DimShardingAttr like);
 
-/// True if neighbours may hold the same unit.
+/// True if neighbouring shards may hold the same block.
 bool isShared(DimShardingAttr dim);
 
-/// True if each shard, of each part, holds a unit that no other does.
+/// True if each shard, of each part, holds a block that no other shard holds.
 bool hasUnitForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
-/// The dim where each rank keeps, of the units that neighbours share, those that are its own.
+/// The same dim without sharing: of the blocks that neighbours share, each rank keeps only its own.
 DimShardingAttr ownUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
-/// What gathering the `count` most minor axes makes of a dim: its shards are unions of those of `dim`.
+/// The dim after gathering its `count` most minor axes: its shards are unions of those of `dim`.
 DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh);
 
 /// Bytes of an element.
 int64_t elementBytes(mlir::Type type);
 
-/// Bytes of the largest shard of a tensor of this type: what a rank must hold.
+/// Bytes of the largest shard of a tensor of this type, which every rank must be able to hold.
 int64_t largestShardBytes(mlir::RankedTensorType type, MeshOp mesh);
 
-/// `location` of an op, and the statements behind the axes of its results. They replace those that it has.
+/// The location of an op with the causes of the axes of its results. They replace earlier causes.
 mlir::Location withCauses(mlir::Location location, llvm::ArrayRef<CauseAttr> causes);
 
-/// The statements that withCauses has put there.
+/// The causes that withCauses has attached.
 llvm::SmallVector<CauseAttr> getCauses(mlir::Location location);
 
 /// Checks a sharding against a mesh: axes exist, digits divide the axis.

@@ -1,7 +1,7 @@
 //===- plan.td - the plan dialect -----------------------------------------===//
 //
-// What the user wrote and what follows from it: a program with global shapes
-// in which every value has a sharding.
+// The program as the user wrote it, and what follows from it: global shapes,
+// with a sharding for every value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,10 @@ def Plan_Dialect : Dialect {
   let cppNamespace = "::meshplan::plan";
   let summary = "programs with global shapes and explicit shardings";
   let description = [{
-    A module holds one `plan.mesh` and functions of the `func` dialect. A value
-    is a ranked tensor with its *global* shape; its sharding is the encoding of
-    the type, an attribute `#plan.sharding`. A tensor without encoding is
-    undecided. Operators are `plan.call`; data moves between ranks only in the
-    collective ops, each of which changes the sharding and nothing else.
+    A module holds one `plan.mesh` and functions of the `func` dialect. A value is a ranked tensor with its *global*
+    shape; its sharding is the encoding of the type, an attribute `#plan.sharding`. A tensor without encoding is
+    undecided. Operators are `plan.call`; data moves between ranks only in the collective ops, each of which changes the
+    sharding and nothing else.
 
     Arguments, results, functions and calls carry the attributes of
     `discardableAttrs` below. `attributes.cpp` says which may stand where, and
@@ -78,8 +77,8 @@ def Plan_Dialect : Dialect {
       "::mlir::TypeAttr":$activation_sum,         // of a collective that adds up activations: their type
       // Modules.
       "::mlir::UnitAttr":$wide_activations,       // sums of activations are float32
-      "::mlir::UnitAttr":$is_decomposed,          // the archive was written after run_decompositions
-      "::mlir::UnitAttr":$is_evaluated            // the archive was exported in evaluation mode
+      "::mlir::UnitAttr":$is_decomposed,          // the graph was decomposed with run_decompositions({})
+      "::mlir::UnitAttr":$is_evaluated            // the model was exported after model.eval(): its dropouts are inactive
   );
   let dependentDialects = ["::mlir::func::FuncDialect", "::meshplan::base::BaseDialect"];
 }

@@ -1,4 +1,4 @@
-//===- settings.cpp - numbers that a run gives a program ------------------===//
+//===- settings.cpp - numbers that a run supplies to a program ------------===//
 
 #include "dialect/plan/settings.h"
 #include "dialect/plan/attributes.h"

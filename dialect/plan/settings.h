@@ -1,4 +1,4 @@
-//===- settings.h - numbers that a run gives a program ----------*- C++ -*-===//
+//===- settings.h - numbers that a run supplies to a program ----*- C++ -*-===//
 
 #ifndef MESHPLAN_DIALECT_PLAN_SETTINGS_H
 #define MESHPLAN_DIALECT_PLAN_SETTINGS_H
@@ -8,9 +8,9 @@
 
 namespace meshplan::plan {
 
-/// The argument of `function` that is the setting `name`. Where there is none, one of type f64 without dims is put
-/// behind all others, with the number and the schedule that it has if the run gives no other. `isPlaced`: types of
-/// arguments have shardings already.
+/// The argument of `function` for the setting `name`. If there is none, adds one after all other arguments: type f64,
+/// rank 0, with the default `value` and the `schedule` for runs that supply no other. `isPlaced`: types of arguments
+/// have shardings already.
 mlir::BlockArgument settingArgument(mlir::FunctionOpInterface function, llvm::StringRef name, double value,
                                     bool isPlaced, mlir::Location location, base::RateScheduleAttr schedule = {});
 

@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// Gathers one call of the backward pass that belongs to no module of the model.
+/// Collects one call of the backward pass that belongs to no module of the model.
 class StepCall {
 public:
   StepCall(llvm::StringRef target, mlir::OpBuilder &builder, mlir::Location location)

@@ -1,4 +1,4 @@
-//===- updates.cpp - results that become what arguments hold --------------===//
+//===- updates.cpp - results that become new contents of arguments --------===//
 
 #include "dialect/plan/updates.h"
 #include "dialect/plan/attributes.h"

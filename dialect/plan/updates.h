@@ -1,8 +1,8 @@
-//===- updates.h - results that become what arguments hold -------*- C++ -*-===//
+//===- updates.h - results that become new contents of arguments *- C++ -*-===//
 //
-// A result with `plan.updates`, the number of an argument, is the new content of
-// that argument: of a parameter or state of the optimizer, or of a buffer that
-// the model updates. Only programs of a training step change what they are given.
+// A result with `plan.updates`, the index of an argument, is the new content of
+// that argument: a parameter, an optimizer state, or a buffer that the model
+// updates. Only the program of a training step changes its arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,10 @@
 
 namespace meshplan::plan {
 
-/// True where a function returns a value as such a result, which forward() gives nobody.
+/// True if this use returns the value as such a result. The program of forward() ignores these.
 bool isUpdate(mlir::OpOperand &use);
 
-/// Takes results that are new contents of arguments away, and what only they read.
+/// Erases results that are new contents of arguments, and the ops that only they read.
 void dropUpdates(mlir::func::FuncOp function);
 
 } // namespace meshplan::plan

@@ -1,4 +1,4 @@
-//===- verifiers.cpp - what a plan program may not be ---------------------===//
+//===- verifiers.cpp - verifiers of the plan dialect ----------------------===//
 //
 // Rules have labels (A: attributes, M: mesh, C: calls, R: resharding, T: time)
 // that reappear in test/dialect/plan/verifiers.mlir.
@@ -38,7 +38,7 @@ LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitErr
   return verifyParts(parts, unit, repeat, emitError); // A4
 }
 
-/// A5: an axis, or a digit of one, appears once in a sharding.
+/// A5: an axis, or a digit of one, appears only once in a sharding.
 static LogicalResult verifyAxesOnce(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes) {
   for (size_t i = 0; i < axes.size(); ++i)
     for (size_t j = 0; j < i; ++j)
@@ -80,7 +80,7 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
   return success();
 }
 
-/// M3, M4: axes of a sharding exist in the mesh and sub-axes are digits of them.
+/// M3, M4: axes of a sharding exist in the mesh, and sub-axes are digits of them.
 static LogicalResult verifyAxis(AxisRefAttr axis, MeshOp mesh, function_ref<InFlightDiagnostic()> emitError) {
   int64_t index = mesh.findAxis(axis.getName());
   if (index < 0)
@@ -126,7 +126,7 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
-/// M5: what a statement of the plan names are axes of the mesh.
+/// M5: the axes that a statement of the plan names are axes of the mesh.
 static LogicalResult verifyStatedAxes(Operation *op, ArrayAttr axes) {
   MeshOp mesh = getMesh(op);
   if (!mesh)
@@ -149,8 +149,8 @@ LogicalResult BorderOp::verify() {
   return verifyAgainstMesh(getLayout(), getMesh(*this), [&] { return emitOpError(); });
 }
 
-/// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect. Operands
-/// are checked too: those that are arguments of a function have no other verifier.
+/// Checks every sharded type of an op against the mesh. The verifiers of all ops of the dialect call it. Operands are
+/// checked too, because arguments of a function have no other verifier.
 static LogicalResult verifyTypes(Operation *op) {
   MeshOp mesh;
   auto check = [&](Type type) -> LogicalResult {
@@ -212,7 +212,7 @@ LogicalResult ConstrainOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// Resharding: the shape and element type stay, the sharding changes as said
+// Resharding: shape and element type stay; the sharding changes as the op states
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -227,7 +227,7 @@ static SmallVector<AxisRefAttr> toAxes(ArrayAttr axes) {
   return llvm::map_to_vector(axes, [](Attribute axis) { return cast<AxisRefAttr>(axis); });
 }
 
-/// R1: same shape and element type, both ends decided.
+/// R1: same shape and element type, both shardings decided.
 static FailureOr<Change> verifyChange(Operation *op) {
   auto input = cast<RankedTensorType>(op->getOperand(0).getType());
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
@@ -243,14 +243,14 @@ static FailureOr<Change> verifyChange(Operation *op) {
   return change;
 }
 
-/// Reports the sharding that an op makes when the type says another.
+/// Reports a sharding that differs from the stated type of the result.
 static LogicalResult expect(Operation *op, ShardingAttr made, ShardingAttr stated) {
   if (made == stated)
     return success();
   return op->emitOpError() << "makes " << made << ", but its type says " << stated;
 }
 
-/// R2: takes `axes` from the minor end of a dim's axes.
+/// R2: removes `axes` from the minor end of the axes of a dim.
 static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, int64_t dim,
                                          ArrayRef<AxisRefAttr> axes) {
   if (dim < 0 || dim >= sharding.getRank())
@@ -262,14 +262,14 @@ static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, i
   return sharding.withDim(dim, dropMinorAxes(extent, sharding.getDims()[dim], axes.size(), getMesh(op)));
 }
 
-/// Reports that the input is not what the op makes its result of.
+/// Reports an input whose sharding is not the one that the op needs for its result.
 static LogicalResult expectInput(Operation *op, ShardingAttr needed, ShardingAttr stated) {
   if (needed == stated)
     return success();
   return op->emitOpError() << "makes its result from " << needed << ", but its input is " << stated;
 }
 
-/// R3: takes `axes` from the partial axes.
+/// R3: removes `axes` from the partial axes.
 static FailureOr<ShardingAttr> dropPartial(Operation *op, ShardingAttr sharding, ArrayRef<AxisRefAttr> axes) {
   SmallVector<AxisRefAttr> rest;
   for (AxisRefAttr axis : sharding.getPartialAxes())
@@ -280,7 +280,7 @@ static FailureOr<ShardingAttr> dropPartial(Operation *op, ShardingAttr sharding,
   return sharding.withPartial(sharding.getReduction(), rest);
 }
 
-/// R6: without a dim `axes` are taken from the minor end of the flat ones; dims change only where nothing is flat.
+/// R6: without a dim, `axes` are removed from the minor end of the flat axes; dims change only where nothing is flat.
 static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, std::optional<int64_t> dim,
                                          ArrayRef<AxisRefAttr> axes) {
   if (dim && sharding.isFlat())
@@ -295,7 +295,7 @@ static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, s
 
 LogicalResult ReshardOp::verify() { return verifyChange(*this); }
 
-/// R5: a gradient has the shape of what it belongs to, and keeps its element type.
+/// R5: a gradient has the shape of its value and keeps its own element type.
 LogicalResult MatchOp::verify() {
   auto shape = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
   bool keepsType = getElementTypeOrSelf(getGradient()) == getElementTypeOrSelf(getResult());
@@ -360,14 +360,15 @@ LogicalResult AllToAllOp::verify() {
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
-/// A slice over time may take a microbatch that is a run of the batch, of which each rank has a part.
+/// True for a slice over time that takes a microbatch that is contiguous in the batch, with each rank holding a part of
+/// it.
 static bool takesRun(SliceOp slice, ArrayRef<AxisRefAttr> axes, ShardingAttr to) {
   std::optional<int64_t> dim = slice.getDim();
   return axes.size() == 1 && isTime(axes.front()) && dim && *dim >= 0 && *dim < to.getRank() &&
          isRunOfBatch(to.getDims()[*dim]);
 }
 
-/// A slice over no axes keeps of the units that neighbours share those that are its own.
+/// A slice over no axes removes sharing: of the blocks that neighbours share, each rank keeps only its own.
 LogicalResult SliceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
@@ -389,7 +390,7 @@ LogicalResult SliceOp::verify() {
   return failed(whole) ? failure() : expectInput(*this, *whole, change->from);
 }
 
-/// R4: a permutation keeps the number of shards of every dim and what is partial.
+/// R4: a permutation keeps the number of shards of every dim, and the partial axes.
 LogicalResult PermuteOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
@@ -410,7 +411,7 @@ LogicalResult PermuteOp::verify() {
 // Microbatches
 //===----------------------------------------------------------------------===//
 
-/// T1: a microbatch is one of `count` equal parts of its dim, and each part is divided as it is.
+/// T1: a microbatch is one of `count` equal parts of its dim, and each part is divided like the microbatch.
 LogicalResult EnterMicrobatchOp::verify() {
   RankedTensorType input = getInput().getType(), result = getResult().getType();
   int64_t dim = getDim(), count = getCount();
@@ -432,7 +433,7 @@ LogicalResult EnterMicrobatchOp::verify() {
   return getSharding(result) ? expect(*this, getResultSharding(), getSharding(result)) : success();
 }
 
-/// T2: the result is the input, partial over time, too; what is added up is no part of a maximum.
+/// T2: the result has the layout of the input and is partial over time as well. A sum cannot combine with a maximum.
 LogicalResult LeaveMicrobatchOp::verify() {
   RankedTensorType input = getInput().getType(), result = getResult().getType();
   if (input.getShape() != result.getShape() || input.getElementType() != result.getElementType())

@@ -1,4 +1,4 @@
-//===- attrs.cpp - what attributes and types of the sched dialect may not be =//
+//===- attrs.cpp - verifiers of attributes and types of sched -------------===//
 //
 // Rules have labels (A) that reappear in test/dialect/sched/attrs.mlir.
 //

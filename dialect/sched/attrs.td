@@ -23,26 +23,24 @@ def Sched_CollectiveKindAttr : EnumAttr<Sched_Dialect, Sched_CollectiveKind, "co
 def Sched_AxisAttr : Sched_Attr<"Axis", "axis"> {
   let summary = "a mesh axis or a digit of one";
   let description = [{
-    `1:(1)3` is the digit of size 3 of the axis at position 1 of the mesh, below
-    digits whose sizes multiply to 1: the AxisRef of runtime/schema/extent.h.
+    `1:(1)3` is the digit of size 3 of the axis at position 1 of the mesh; the sizes of the more major digits multiply
+    to 1. It is the AxisRef of runtime/schema/extent.h.
   }];
   let parameters = (ins "int64_t":$axis, "int64_t":$pre, "int64_t":$size);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// True if the two share a digit of the same axis.
+    /// True if both contain a common digit of one axis.
     bool overlaps(AxisAttr other) const;
   }];
 }
 
 def Sched_DimAttr : Sched_Attr<"Dim", "dim"> {
-  let summary = "global extent of a dim and how it is divided";
+  let summary = "global extent and division of a dim";
   let description = [{
-    `576 over {1:(1)3} unit 64` is a dim of 576 elements divided over the axes,
-    major to minor, without cutting a run of 64; `repeat 3` says that each unit
-    counts three times when it is dealt; `parts [512 unit 64, 64]` that the dim
-    is a concatenation whose parts are divided one by one, each in units of its
-    own (extent.h).
+    `576 over {1:(1)3} unit 64` is a dim of 576 elements divided over the axes, major to minor, in blocks of 64 elements
+    that are never cut. `repeat 3` counts each block three times when blocks are distributed. `parts [512 unit 64, 64]`
+    makes the dim a concatenation of parts; each part is divided on its own, in its own blocks (see extent.h).
   }];
   let parameters = (ins "int64_t":$extent, ArrayRefParameter<"AxisAttr">:$axes, "int64_t":$unit,
                         ArrayRefParameter<"::meshplan::DimPart">:$parts, "int64_t":$repeat);
@@ -55,15 +53,14 @@ def Sched_DimAttr : Sched_Attr<"Dim", "dim"> {
 }
 
 def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
-  let summary = "bytes that the rank with the most holds";
+  let summary = "peak memory in bytes";
   let description = [{
-    `peak` covers parameters, constants, inputs, states of the optimizer and the
-    largest sum of live values and temporaries; `least` is the peak of the rank
-    with the fewest; `accumulators` are what microbatches add to. `evaluation` and
-    `least_evaluation` are the same peaks of the program `eval` between the steps
-    of a training: the loss is the only output, and what the step keeps is held
-    besides. All of these are on the device; `host_parameters`, `host_states` and
-    `host_peak` count the same in the memory of the host.
+    `peak` is the sum of parameters, constants, inputs, optimizer states, and the largest sum of live values and
+    temporaries, on the rank where it is largest; `least` is the peak of the rank where it is smallest. `accumulators`
+    are the tensors to which microbatches add. `evaluation` and `least_evaluation` are the same two peaks for the
+    program `eval`, which runs between training steps: the loss is its only output, and the tensors that the step keeps
+    stay allocated. All of these are on the device; `host_parameters`, `host_states` and `host_peak` count the same in
+    host memory.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$constants, "int64_t":$inputs, "int64_t":$peak,
                         "int64_t":$least, DefaultValuedParameter<"int64_t", "0">:$states,
@@ -77,10 +74,10 @@ def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
 }
 
 def Sched_HeldAttr : Sched_Attr<"Held", "held"> {
-  let summary = "tensors of one kind that a rank holds, and their bytes together";
+  let summary = "tensors of one kind that a rank holds, and their total bytes";
   let description = [{
-    `what` is the name of a parameter, state or input, or the operator that has
-    made them. Numbers of layers are `*`: tensors of equal layers are of one kind.
+    `what` is the name of a parameter, state or input, or the operator that made the tensors. Layer numbers are replaced
+    by `*`, so that tensors of equal layers are of one kind.
   }];
   let parameters = (ins StringRefParameter<"name or operator">:$what, StringRefParameter<"path">:$module,
                         "int64_t":$count, "int64_t":$bytes);
@@ -88,10 +85,10 @@ def Sched_HeldAttr : Sched_Attr<"Held", "held"> {
 }
 
 def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
-  let summary = "what the rank with the most holds on its device when it holds most, and where that is";
+  let summary = "the live tensors at the peak of the device memory, and the op that runs then";
   let description = [{
-    `target` is the operator or collective that runs then, in `module`; `end` where
-    the outputs are taken. What is held most comes first.
+    `target` is the operator or collective that runs at the peak, in `module`; it is `end` where the outputs are taken.
+    The kind with the most bytes comes first.
   }];
   let parameters = (ins StringRefParameter<"operator">:$target, StringRefParameter<"path">:$module,
                         ArrayRefParameter<"HeldAttr">:$held);
@@ -99,22 +96,21 @@ def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
 }
 
 def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
-  let summary = "nanoseconds of the rank with the most work, as estimated";
+  let summary = "estimated nanoseconds of the slowest rank";
   let description = [{
-    Sums over operators and over collectives, on the machine of
-    compiler/scheduling/machine.h. What overlaps is in both.
+    Sums over operators and over collectives, on the machine of compiler/scheduling/machine.h. Time in which both
+    overlap counts in both sums.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$communication);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
-  let summary = "a tensor of which every rank holds a part";
+  let summary = "a sharded tensor";
   let description = [{
-    Dims with global extents and layouts, the element type, and the axes over
-    which the rank's tensor is only an addend. Where it is `flat`, what the dims
-    leave to a rank is cut evenly over these axes, in row-major order, and the
-    rank holds a tensor of one dim.
+    Dims with global extents and layouts, the element type, and the axes over which the tensor of a rank is only an
+    addend. A `flat` tensor splits the shard that the dims leave to a rank evenly over these axes, in row-major order; a
+    rank holds a tensor of rank 1.
 
     ```mlir
     !sched.tensor<[4 over {0:(1)2}, 96, 576], f32, partial = sum {1:(1)3}>
@@ -128,7 +124,7 @@ def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
 }
 
 def Sched_TokenType : Sched_Type<"Token", "token"> {
-  let summary = "a collective in flight that will make tensors of these types";
+  let summary = "a collective in flight, and the types of its results";
   let parameters = (ins ArrayRefParameter<"ShardedTensorType">:$tensors);
   let assemblyFormat = "`<` $tensors `>`";
 }

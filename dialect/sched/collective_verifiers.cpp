@@ -1,4 +1,4 @@
-//===- collective_verifiers.cpp - what one op of a program may not be -----===//
+//===- collective_verifiers.cpp - verifiers of single ops of a program ----===//
 //
 // Rules have labels (D: declarations, O: one op, C: collectives) that reappear
 // in test/dialect/sched/collective_verifiers.mlir. Rules that need the whole program
@@ -150,7 +150,7 @@ static LogicalResult verifySameTensor(Operation *op, ShardedTensorType from, Sha
   return success();
 }
 
-/// C8: what ranks move lies on the device.
+/// C8: a collective takes tensors on the device.
 static LogicalResult verifyOnDevice(Operation *op, ValueRange tensors) {
   for (auto [index, tensor] : llvm::enumerate(tensors))
     if (isOnHost(tensor))
@@ -164,7 +164,7 @@ LogicalResult SliceOp::verify() {
   return verifySameTensor(*this, getInput().getType(), getResult().getType());
 }
 
-/// C2: a collective has the dims that its kind needs, within the rank, and no other.
+/// C2: a collective has exactly the dims that its kind needs, each less than the tensor's rank.
 static LogicalResult verifyDim(StartOp op, StringRef name, std::optional<uint64_t> dim, bool needed) {
   size_t rank = cast<ShardedTensorType>(op.getInputs().front().getType()).getDims().size();
   StringRef kind = stringifyCollectiveKind(op.getKind());
@@ -175,7 +175,7 @@ static LogicalResult verifyDim(StartOp op, StringRef name, std::optional<uint64_
   return success();
 }
 
-/// C4: without a dim, what an all_gather takes and a reduce_scatter makes is flat.
+/// C4: without a dim, an all_gather takes flat tensors and a reduce_scatter makes them.
 static LogicalResult verifyFlat(StartOp op, ShardedTensorType from, ShardedTensorType to) {
   bool gathers = op.getKind() == CollectiveKind::all_gather, scatters = op.getKind() == CollectiveKind::reduce_scatter;
   size_t before = from.getFlatAxes().size(), after = to.getFlatAxes().size();
@@ -187,7 +187,7 @@ static LogicalResult verifyFlat(StartOp op, ShardedTensorType from, ShardedTenso
   return success();
 }
 
-/// One of the tensors of a collective.
+/// Verifies one of the tensors of a collective.
 static LogicalResult verifyMoved(StartOp op, ShardedTensorType from, ShardedTensorType to) {
   CollectiveKind kind = op.getKind();
   bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
@@ -196,7 +196,7 @@ static LogicalResult verifyMoved(StartOp op, ShardedTensorType from, ShardedTens
   return failure(failed(verifySameTensor(op, from, to)) || failed(verifyFlat(op, from, to)));
 }
 
-/// C5: what is made in one piece is of one element type and reduction, and about no dim.
+/// C5: coalesced tensors have one element type and one reduction, and no dim.
 static LogicalResult verifyBucket(StartOp op) {
   auto first = cast<ShardedTensorType>(op.getInputs().front().getType());
   if (op.getInputs().size() > 1 && op.getDim())
@@ -210,7 +210,7 @@ static LogicalResult verifyBucket(StartOp op) {
   return success();
 }
 
-/// C7: each result has a target of its extents and division, or none has.
+/// C7: either each result has a target of its extents and division, or none has a target.
 static LogicalResult verifyTargets(StartOp op, ArrayRef<ShardedTensorType> results) {
   if (!op.getTargets().empty() && op.getTargets().size() != results.size())
     return op.emitOpError() << "puts " << results.size() << " tensors into " << op.getTargets().size();

@@ -9,7 +9,7 @@
 
 include "mlir/IR/EnumAttr.td"
 
-def Sched_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does", [
+def Sched_CollectiveKind : I32EnumAttr<"CollectiveKind", "kind of a collective", [
     I32EnumAttrCase<"all_gather", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_reduce", 2>,
     I32EnumAttrCase<"all_to_all", 3>, I32EnumAttrCase<"permute", 4>]> {
   let cppNamespace = "::meshplan::sched";

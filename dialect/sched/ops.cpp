@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-/// The tensors that land have the types that the token promises.
+/// The results have the types that the token promises, so only the token's type is written.
 static ParseResult parseLanded(OpAsmParser &parser, Type &token, SmallVectorImpl<Type> &results) {
   if (parser.parseType(token))
     return failure();
@@ -94,7 +94,7 @@ SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSi
 }
 
 FileLineColRange getPlanPlace(Location location) {
-  // The compiler gives statements ranges, whatever the plan is called. Text of IR has points.
+  // The compiler gives every statement a range, whatever the name of the plan file. IR text has single points.
   if (auto place = dyn_cast<FileLineColRange>(location)) {
     bool isPoint = isStrictFileLineColLoc(place);
     return !isPoint || place.getFilename().getValue().ends_with(".plan") ? place : FileLineColRange();

@@ -19,8 +19,7 @@ def Sched_MeshAxes : TypedArrayAttrBase<Base_MeshAxisAttr, "list of mesh axes">;
 def Sched_MeshOp : Sched_Op<"mesh"> {
   let summary = "the device mesh";
   let description = [{
-    Names and sizes of the axes, outermost first; the last varies fastest over
-    the ranks.
+    Names and sizes of the axes, outermost first. The last axis varies fastest over the ranks.
 
     ```mlir
     sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
@@ -32,7 +31,7 @@ def Sched_MeshOp : Sched_Op<"mesh"> {
 }
 
 def Sched_CommunicatorOp : Sched_Op<"communicator", [Symbol]> {
-  let summary = "groups of ranks that differ only in these axes";
+  let summary = "groups of ranks whose coordinates differ only in these axes";
   let description = [{
     ```mlir
     sched.communicator @tp over [#sched.axis<1:(1)3>]
@@ -52,11 +51,13 @@ def Sched_StreamOp : Sched_Op<"stream", [Symbol]> {
 def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "an entry point: the steps of one rank, the same for all";
   let description = [{
-    The `role` is what a run uses the program for. `devices` replaces the mesh of the module for a program that runs on other
-    ranks, such as the reference on one. A program with `runs` is run as often at
-    each step, before the program `step`, or before the one that it is a pass
-    `before`, and in the order of the module; the setting `microbatch` counts from 0, and is the number of the last microbatch
-    in `step`. A `guard` says what follows from its output `nonfinite`.
+    The `role` is what a run uses the program for. `devices` replaces the mesh of the module for a program that runs on other ranks, such as the reference on one rank.
+
+    A program with `runs` runs that many times in each step, before the program `step`, or before the program that
+    `before` names. Such programs run in the order of the module. The setting `microbatch` counts from 0; in `step` it
+    is the index of the last microbatch.
+
+    A `guard` says what follows from the output `nonfinite`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        DefaultValuedAttr<Base_ProgramRoleAttr, "base::ProgramRole::forward">:$role,
@@ -68,7 +69,7 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
   let assemblyFormat = "$sym_name (`role` $role^)? (`runs` $runs^)? (`before` $before^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? (`peak` $peak^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// Sizes of the axes of the ranks that run this: `devices`, or the mesh of the module.
+    /// Sizes of the mesh axes of the ranks that run this program: `devices`, or the mesh of the module.
     ::llvm::SmallVector<int64_t> getMeshSizes();
   }];
 }
@@ -76,10 +77,9 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
 def Sched_ParameterOp : Sched_Step<"parameter"> {
   let summary = "a weight of the model";
   let description = [{
-    Several names mean that the model ties them; the first is the canonical one.
-    A `buffer` is what the model calls one, and is not trained.
-    One that is `host` lies in the memory of the host, and not on the device.
-    With `init` a training may begin without weights.
+    Several names mean that the model ties these parameters; the first is the canonical name. A `buffer` is a PyTorch
+    buffer and is not trained. With `host` the parameter is in host memory instead of on the device. With `init` a
+    training may begin without weights: the elements are then drawn, each by its position in the whole tensor.
   }];
   let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable, UnitAttr:$buffer, UnitAttr:$host,
                        OptionalAttr<Base_InitAttr>:$init);
@@ -106,13 +106,11 @@ def Sched_InputOp : Sched_Step<"input"> {
 }
 
 def Sched_StateOp : Sched_Step<"state"> {
-  let summary = "what the optimizer keeps for a parameter from step to step";
+  let summary = "an optimizer state of a parameter, or an accumulator";
   let description = [{
-    All zeros before the first step, or with `copies` what the parameter is.
-    `parameter` is the first name of the parameter. An accumulator belongs to no
-    parameter: it is zeros at the beginning of each step, or with `scratch`
-    anything, and may be partial.
-    One that is `host` lies in the memory of the host, and not on the device.
+    All zeros before the first step, or with `copies` a copy of the parameter. `parameter` is the first name of the
+    parameter. A state without a parameter is an accumulator: it is zeros at the beginning of each step, or with
+    `scratch` undefined, and may be partial. With `host` the state is in host memory instead of on the device.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<StrAttr>:$parameter, UnitAttr:$copies, UnitAttr:$scratch,
                        UnitAttr:$host);
@@ -123,11 +121,11 @@ def Sched_StateOp : Sched_Step<"state"> {
 }
 
 def Sched_BufferOp : Sched_Step<"buffer"> {
-  let summary = "parameters, or accumulators, that lie one after the other in one storage";
+  let summary = "parameters or accumulators that are contiguous in one storage";
   let description = [{
-    In the order of `values` and without gaps, so that a collective that takes a
-    run of them takes what is there. With `registered` the backend of the
-    collectives knows the storage beforehand. Stands behind what makes them.
+    The values are contiguous, in the order of `values` and without gaps, so that a collective over a range of them
+    needs no copy. With `registered` the storage is registered with the collective backend beforehand. The op comes
+    after the ops that define the values.
 
     ```mlir
     sched.buffer "parameters of model.layers.0" %0, %1 registered : !sched.tensor<[4], f32>, !sched.tensor<[8], f32>
@@ -139,10 +137,10 @@ def Sched_BufferOp : Sched_Step<"buffer"> {
 }
 
 def Sched_SettingOp : Sched_Step<"setting"> {
-  let summary = "a number that the run gives for each step";
+  let summary = "a number that the run supplies for each step";
   let description = [{
-    `value` holds where the run says nothing else; of a learning rate it is
-    multiplied by the factor of `schedule` for the step. The setting named `step` is the number of the step, 1 for the first.
+    `value` is the default if the run supplies no other. A learning rate is multiplied by the factor of `schedule`
+    for the step. The setting named `step` is the number of the step, starting at 1.
   }];
   let arguments = (ins StrAttr:$name, F64Attr:$value, OptionalAttr<Base_RateScheduleAttr>:$schedule);
   let results = (outs Sched_TensorType:$result);
@@ -150,18 +148,17 @@ def Sched_SettingOp : Sched_Step<"setting"> {
 }
 
 def Sched_UpdateOp : Sched_Step<"update"> {
-  let summary = "the value that a parameter or state has from the next step on";
+  let summary = "the value of a parameter or state from the next step on";
   let arguments = (ins Sched_TensorType:$value, Sched_TensorType:$target);
   let assemblyFormat = "$value `to` $target attr-dict `:` type($value) `to` type($target)";
   let hasVerifier = 1;
 }
 
 def Sched_GradientOp : Sched_Step<"gradient"> {
-  let summary = "here a value is the gradient of a parameter";
+  let summary = "marks a value as the gradient of a parameter";
   let description = [{
-    The sum over all ranks of what they add to it, before the optimizer scales
-    it. Stands where the value is alive; nothing is done. At most one for each
-    parameter.
+    The gradient is summed over all ranks and not yet scaled by the optimizer. The op marks where the value is alive and
+    does nothing. There is at most one for each parameter.
   }];
   let arguments = (ins Sched_TensorType:$value, Sched_TensorType:$parameter);
   let assemblyFormat = "$value `of` $parameter attr-dict `:` type($value) `of` type($parameter)";
@@ -178,13 +175,11 @@ def Sched_OutputOp : Sched_Step<"output"> {
 def Sched_ComputeOp : Sched_Step<"compute"> {
   let summary = "an ATen operator or a kernel of the runtime on the rank's tensors";
   let description = [{
-    `args` holds every argument that is not the default of the schema, by name:
-    `#base.operand<i>` for a tensor, a list of them (or `unit` for None) for a
-    list of tensors, `#base.local` for an integer that depends on the rank,
-    else the literal. The first results are in the place of the operands that
-    `overwrites` numbers, of which nothing behind it reads the old value. With
-    `host` it runs on the host, and its results are in the memory of the host;
-    `meshplan.to_host` and `meshplan.to_device` copy a tensor there and back.
+    `args` holds, by name, every argument that differs from the default of the schema: `#base.operand<i>` for a tensor;
+    a list of these (or `unit` for None) for a list of tensors; `#base.local` for an integer that depends on the rank;
+    else the literal. `overwrites` has the indices of operands: the first results are written in place of these
+    operands, and no later op reads their old values. With `host` the op runs on the host, and its results are in host
+    memory; `meshplan.to_host` and `meshplan.to_device` copy a tensor there and back.
 
     ```mlir
     %y = sched.compute "aten.relu.default"(%x) {self = #base.operand<0>} on @compute
@@ -205,14 +200,12 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
 def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
   let summary = "begins a collective";
   let description = [{
-    The inputs must live until the wait, which gives the results. `sequence`
-    counts the collectives of the program, the same on every rank. `dim` is the
-    dim that grows (all_gather) or is split (reduce_scatter, all_to_all),
-    `from_dim` the dim that an all_to_all gathers. Without `dim` an all_gather
-    takes flat tensors and a reduce_scatter makes them. One that adds up `activations` of 16 bits
-    names their type, whichever type is sent. Of these and of
-    all_reduce several may be made in one piece. What goes `into` targets takes
-    their place: they are not read afterwards.
+    The inputs must live until the wait, which gives the results. `sequence` counts the collectives of the program, the
+    same on every rank. `dim` is the dim that grows (all_gather) or is split (reduce_scatter, all_to_all); `from_dim` is
+    the dim that an all_to_all gathers. Without `dim` an all_gather takes flat tensors and a reduce_scatter makes them.
+    Several flat all_gathers, several flat reduce_scatters or several all_reduces may be coalesced into one collective.
+    A collective that sums `activations` of 16 bits names their type, whichever type is sent.
+    With `into` the results are written in place of the targets, which are not read afterwards.
 
     ```mlir
     %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 because "sequence tp"
@@ -231,13 +224,13 @@ def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The step that gives its results. Only in a verified program.
+    /// The wait that gives its results. Only in a verified program.
     WaitOp getWait();
   }];
 }
 
 def Sched_WaitOp : Sched_Step<"wait"> {
-  let summary = "the collective is over and its results, those that the token promises, may be used";
+  let summary = "waits for a collective and returns the results that the token promises";
   let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream);
   let results = (outs Variadic<Sched_TensorType>:$results);
   let assemblyFormat = "$token `on` $stream attr-dict `:` custom<Landed>(type($token), type($results))";
@@ -245,7 +238,7 @@ def Sched_WaitOp : Sched_Step<"wait"> {
 }
 
 def Sched_SliceOp : Sched_Step<"slice"> {
-  let summary = "the rank's part of a tensor that the ranks of some axes hold whole; no communication";
+  let summary = "the rank's shard of a tensor that is replicated over some axes; no communication";
   let arguments = (ins Sched_TensorType:$input, FlatSymbolRefAttr:$stream);
   let results = (outs Sched_TensorType:$result);
   let assemblyFormat = "$input `on` $stream attr-dict `:` type($input) `->` type($result)";
@@ -253,7 +246,7 @@ def Sched_SliceOp : Sched_Step<"slice"> {
 }
 
 def Sched_FreeOp : Sched_Step<"free"> {
-  let summary = "the last use of these values is over";
+  let summary = "frees values after their last use";
   let arguments = (ins Variadic<Sched_TensorType>:$values, FlatSymbolRefAttr:$stream);
   let assemblyFormat = "$values `on` $stream attr-dict `:` type($values)";
 }

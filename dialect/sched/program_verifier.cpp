@@ -1,4 +1,4 @@
-//===- program_verifier.cpp - what a whole program may not be -------------===//
+//===- program_verifier.cpp - verifier of a whole program -----------------===//
 //
 // Rules have labels (P: names and numbers, L: lifetimes, T: tokens) that
 // reappear in test/dialect/sched/program_verifier.mlir.
@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace meshplan::sched;
 
 namespace {
-/// Walks the steps of a program in order and keeps what is known at each.
+/// Walks the steps of a program in order and records what each step may rely on.
 class ProgramVerifier {
 public:
   explicit ProgramVerifier(ProgramOp program) : program(program), meshSizes(program.getMeshSizes()) {}
@@ -38,13 +38,13 @@ private:
   llvm::StringSet<> streams;
   DenseSet<Type> knownLayouts;
   int64_t nextSequence = 0;
-  /// The free of each value that is dead.
+  /// The free of each value that has been freed.
   DenseMap<Value, FreeOp> freed;
-  /// Where each value lies.
+  /// The buffer that contains each value.
   DenseMap<Value, BufferOp> buffers;
-  /// What has overwritten each value.
+  /// The step that has overwritten each value.
   DenseMap<Value, Operation *> overwritten;
-  /// The collectives in flight, by the value that they read.
+  /// The collectives in flight, by the values that they read.
   DenseMap<Value, SmallVector<StartOp, 1>> inFlight;
 };
 } // namespace
@@ -103,7 +103,8 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
   return success();
 }
 
-/// L6: the old value of what a step overwrites is not read again, and may be freed; L7: nor by a collective in flight.
+/// L6: the old value of an overwritten operand is not read again; an update or a free may still name it. L7: no
+/// collective in flight reads it.
 LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
   for (Value operand : step.getOperands())
     if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp, FreeOp>(step))
@@ -126,7 +127,7 @@ LogicalResult ProgramVerifier::overwrite(Operation &step, Value value) {
   return success();
 }
 
-/// P8: what lies in a buffer lies in no other one.
+/// P8: a value is in at most one buffer.
 LogicalResult ProgramVerifier::verifyBuffer(BufferOp buffer) {
   for (Value value : buffer.getValues())
     if (auto [other, isNew] = buffers.try_emplace(value, buffer); !isNew)
@@ -135,7 +136,7 @@ LogicalResult ProgramVerifier::verifyBuffer(BufferOp buffer) {
   return success();
 }
 
-/// P5: axes of a layout are digits of the axes of the program's ranks.
+/// P5: axes of a layout are digits of the mesh axes of the program's ranks.
 LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType type) {
   if (!knownLayouts.insert(type).second)
     return success();
@@ -180,7 +181,7 @@ LogicalResult ProgramVerifier::verifyFree(FreeOp free) {
   return success();
 }
 
-/// L5: whatever a step makes is freed or an output.
+/// L5: every value that a step makes is freed or is an output.
 LogicalResult ProgramVerifier::verifyEnd() {
   DenseSet<Value> outputs;
   OutputOp loss;

@@ -1,7 +1,7 @@
 //===- sched.h - the sched dialect ------------------------------*- C++ -*-===//
 //
-// Includes everything of the dialect: attributes, types, ops, and the queries
-// that the scheduler and the targets ask. See sched.td for what it means.
+// Includes the whole dialect: attributes, types, ops, and the queries that the
+// scheduler and the targets use. sched.td describes the dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,25 +51,25 @@ ProgramOp programOf(mlir::ModuleOp module, base::ProgramRole role);
 /// Sizes of a list of mesh axes.
 llvm::SmallVector<int64_t> axisSizes(mlir::ArrayAttr meshAxes);
 
-/// An axis, a list of axes or a dim as the extent function knows it.
+/// An axis, a list of axes or a dim in the form of the extent function.
 meshplan::AxisRef toAxisRef(AxisAttr axis);
 llvm::SmallVector<meshplan::AxisRef> toAxisRefs(mlir::ArrayAttr axes);
 meshplan::DimSharding toDimSharding(DimAttr dim);
 
-/// Extents of the part that the rank at `coordinate` of the mesh holds; of a flat tensor the number of elements.
+/// Extents of the shard of the rank at `coordinate` of the mesh. For a flat tensor, its number of elements.
 llvm::SmallVector<int64_t> localShape(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes,
                                       llvm::ArrayRef<int64_t> coordinate);
 
-/// Bytes of that part.
+/// Bytes of that shard.
 int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, llvm::ArrayRef<int64_t> coordinate);
 
-/// Bytes of the largest part that a rank holds.
+/// Bytes of the largest shard of any rank.
 int64_t largestBytes(ShardedTensorType type);
 
-/// True if the tensor lies in the memory of the host.
+/// True if the tensor is in host memory.
 bool isOnHost(mlir::Value tensor);
 
-/// The place in a plan file that a location names, or null: a range, or a point in a file named `*.plan`.
+/// The location in a plan file that a location refers to, or null: a range, or a point in a file named `*.plan`.
 mlir::FileLineColRange getPlanPlace(mlir::Location location);
 
 /// Bytes of an element.

@@ -1,6 +1,7 @@
 //===- sched.td - the sched dialect ---------------------------------------===//
 //
-// What ranks will do: a list of steps with streams, collectives and lifetimes.
+// The program as ranks execute it: a list of steps with streams, collectives
+// and lifetimes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +15,11 @@ def Sched_Dialect : Dialect {
   let cppNamespace = "::meshplan::sched";
   let summary = "programs as ranks execute them: ordered steps, streams, collectives, lifetimes";
   let description = [{
-    A module holds one `sched.mesh`, the communicators and streams, and one
-    `sched.program` for each entry point. The order of the ops of a program is
-    the order in which every rank issues them. A value is a tensor with its
-    global shape and a resolved layout (axes by position and size), of which a
-    rank holds its part; it lives from the op that makes it to its
-    `sched.free`. The dialect says the same as the artifact
-    (runtime/schema/schedule.fbs) and knows nothing of the plan.
+    A module holds one `sched.mesh`, the communicators and streams, and one `sched.program` for each entry point. Every
+    rank issues the ops of a program in their order. A value is a tensor with its global shape and a resolved layout
+    (axes by position and size), of which a rank holds its shard. It lives from the op that defines it to its
+    `sched.free`. The dialect has the same content as the artifact (runtime/schema/schedule.fbs) and knows nothing of
+    the plan.
   }];
   let dependentDialects = ["::meshplan::base::BaseDialect"];
   let useDefaultAttributePrinterParser = 1;

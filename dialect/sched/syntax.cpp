@@ -1,4 +1,4 @@
-//===- syntax.cpp - text form of attributes and types of the sched dialect ===//
+//===- syntax.cpp - text form of attributes and types of sched ------------===//
 
 #include "dialect/sched/sched.h"
 #include "mlir/IR/Builders.h"

@@ -1,24 +1,49 @@
-//===- extent.h - which part of a tensor a rank holds ------------*- C++ -*-===//
+//===- extent.h - the shard of a tensor that a rank holds -------*- C++ -*-===//
 //
 // The one function from (global extent, sharding, mesh coordinate) to local
 // extent. Compiler and runtime both call it, so that the size which the
 // compiler reports is the size which the runtime allocates.
 //
-// A dim of `extent` elements is made of units of `unit` elements that are never
-// cut (a head, a row). Of U units shard i of n holds those from ceil(i U / n) up
-// to ceil((i + 1) U / n): sizes differ by at most one unit, the first shard is
-// among the largest, and the shards of a coarser division are unions of those of
-// a finer one, so that an axis may be taken away or added without moving what
-// stays. A unit may be needed by several consumers (a key head by the query
-// heads that share it). With `repeat` r it counts r times when it is dealt, and a
-// shard holds every unit of which it is dealt a part: neighbours may hold the
-// same.
+// Blocks. A dim of `extent` elements consists of blocks of `unit` elements that
+// are never cut (a head, a row). Of B blocks, shard i of n holds blocks ceil(i
+// B / n) up to, but not including, ceil((i + 1) B / n). Sizes differ by at most
+// one block, and the first shard is among the largest. The shards of a coarser
+// division are unions of those of a finer one: an axis can be added or removed
+// at the minor end without moving the elements that stay. For example, over n =
+// 4:
 //
-// A dim with parts (a fused weight) is dealt part by part, each with units of its
-// own, and a shard holds one range of each part, in order.
+//   10 elements, unit 1:   [0, 3) [3, 5) [5, 8) [8, 10)
+//   n = 2 for comparison:  [0, 5)        [5, 10)
 //
-// What the dims leave to a rank may be cut once more, as elements in row-major
-// order without regard to dims (flatRange): the storage of data parallelism.
+// Shared blocks. Several consumers may need one block (the query heads that
+// share a key head). With `repeat` r a block counts r times when blocks are
+// distributed, and a shard holds every block of which it gets at least one
+// count. Neighbours may then hold the same block. For example, 3 key heads of 8
+// elements, each shared by 3 query heads, over n = 4: the 9 query heads are
+// split 3 + 2 + 2 + 2.
+//
+//   query heads            0 1 2 | 3 4 | 5 6   | 7 8
+//   their key heads        0     | 1   | 1 2   | 2
+//   shardRange             [0,8) | [8,16) | [8,24) | [16,24)
+//   firstHeldRange         [0,8) | [8,16) | [16,24) | empty
+//
+// Parts. A dim with parts (a fused weight) is divided part by part, each in its
+// own blocks, and a shard holds one range of each part, in order. For example,
+// a fused qkv weight of 4 query, 2 key and 2 value heads of 2 elements, over n
+// = 2:
+//
+//   parts                  [0, 8)  [8, 12)  [12, 16)
+//   shard 0                [0, 4)  [8, 10)  [12, 14)
+//   shard 1                [4, 8)  [10, 12) [14, 16)
+//
+// Axes. The shard index of a rank is the mixed-radix number of its coordinates
+// on the axes, major to minor: on a mesh [2, 3], the rank at coordinate (1, 2)
+// holds shard 1 * 3 + 2 = 5 of a dim over both axes, and shard 2 of a dim over
+// the second alone.
+//
+// Flat. The shard that the dims leave to a rank may be split once more, as
+// elements in row-major order without regard to dims (flatRange): data
+// parallelism stores parameters and optimizer states in this form.
 //
 // Header only, standard library only, no state. All functions are pure and
 // thread safe. Preconditions are asserted: the compiler has verified them.
@@ -36,12 +61,12 @@
 
 namespace meshplan {
 
-/// A mesh axis or a part of one. A whole axis of size n is {axis, 1, n}. The
-/// sub-axis `tp:(p)s` is {tp, p, s}: of the n coordinates of the axis, written
-/// as a mixed-radix number (p, s, n / (p * s)), it is the digit in the middle.
+/// A mesh axis or a part of one. A whole axis of size n is {axis, 1, n}. The sub-axis `tp:(p)s` is {tp, p, s}: of the n
+/// coordinates of the axis, written as a mixed-radix number (p, s, n / (p * s)), it is the digit in the middle. For
+/// example, {tp, 2, 2} of an axis of size 8 is the middle bit: 0 at coordinate 5 (binary 101).
 struct AxisRef {
   int64_t axis = 0; ///< index of the axis in the mesh, outermost is 0
-  int64_t pre = 1;  ///< product of the sizes of the digits that are more major
+  int64_t pre = 1;  ///< product of the sizes of the more major digits
   int64_t size = 1; ///< number of shards that this digit makes
 
   bool operator==(const AxisRef &) const = default;
@@ -55,20 +80,19 @@ struct Range {
   bool operator==(const Range &) const = default;
 };
 
-/// One part of a dim, and how it is dealt. A number of elements is a part that is dealt element by element.
+/// One part of a dim, and how it is divided. An integer converts to a part that is divided element by element.
 struct DimPart {
   int64_t extent = 0;
-  int64_t unit = 1;   ///< elements that are never cut apart
-  int64_t repeat = 1; ///< how often each unit counts
+  int64_t unit = 1;   ///< elements of a block, which is never cut
+  int64_t repeat = 1; ///< how often each block counts
 
   constexpr DimPart(int64_t extent = 0, int64_t unit = 1, int64_t repeat = 1)
       : extent(extent), unit(unit), repeat(repeat) {}
   bool operator==(const DimPart &) const = default;
 };
 
-/// How one dim of a tensor is divided: major to minor list of axes, and either
-/// elements per unit and how often each counts, or, for a fused weight, its
-/// parts (their extents add up to that of the dim; unit and repeat are 1).
+/// How one dim of a tensor is divided: the axes, major to minor, and either block size and repeat count or, for a fused
+/// weight, its parts. The extents of the parts sum to `extent`; `unit` and `repeat` are then 1.
 struct DimSharding {
   int64_t extent = 0;
   std::vector<AxisRef> axes;
@@ -77,8 +101,7 @@ struct DimSharding {
   int64_t repeat = 1;
 };
 
-/// Coordinate of `rank` on every axis of a mesh with these axis sizes; the last
-/// axis varies fastest.
+/// Coordinate of `rank` on every axis of a mesh with these axis sizes. The last axis varies fastest.
 inline std::vector<int64_t> coordinateOfRank(int64_t rank, std::span<const int64_t> meshSizes) {
   std::vector<int64_t> coordinate(meshSizes.size());
   for (size_t i = meshSizes.size(); i-- > 0;) {
@@ -116,13 +139,14 @@ inline int64_t shardIndex(std::span<const AxisRef> axes, std::span<const int64_t
   return index;
 }
 
-/// How many of `units` the first `shards` of `count` are dealt.
+/// Number of blocks, out of `units`, that the first `shards` of `count` shards get together.
 inline int64_t dealtUnits(int64_t units, int64_t count, int64_t shards) {
-  // ceil(shards * units / count), where the product may not fit: of each count of units a shard is dealt one.
+  // ceil(shards * units / count), without the product, which may overflow: units / count whole rounds, and the rest.
   return units / count * shards + (units % count * shards + count - 1) / count;
 }
 
-/// Range of shard `index` of `count` when `extent` elements are dealt in units, each counted `repeat` times.
+/// Elements of shard `index` of `count`, when `extent` elements are distributed in blocks that count `repeat` times
+/// each.
 inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t index, int64_t repeat = 1) {
   assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count && repeat > 0);
   int64_t units = extent / unit * repeat;
@@ -131,7 +155,7 @@ inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t ind
   return {first * unit, (last - first) * unit};
 }
 
-/// Of these elements, those that no shard before holds.
+/// The elements of shardRange that no lower shard holds.
 inline Range firstHeldRange(int64_t extent, int64_t unit, int64_t count, int64_t index, int64_t repeat = 1) {
   assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count && repeat > 0);
   int64_t units = extent / unit * repeat;
@@ -140,8 +164,8 @@ inline Range firstHeldRange(int64_t extent, int64_t unit, int64_t count, int64_t
   return {first * unit, (last - first) * unit};
 }
 
-/// Ranges of the global dim that shard `index` holds, in local order: one, or
-/// one for each part. With another `rangeOf`, what that says of each.
+/// Ranges of the global dim that shard `index` holds, in local order: a single one, or one for each part. `rangeOf` is
+/// shardRange or firstHeldRange.
 inline std::vector<Range> shardRanges(const DimSharding &dim, int64_t index,
                                       decltype(shardRange) rangeOf = shardRange) {
   int64_t count = shardCount(dim.axes);
@@ -163,13 +187,13 @@ inline std::vector<Range> localRanges(const DimSharding &dim, std::span<const in
   return shardRanges(dim, shardIndex(dim.axes, meshSizes, coordinate));
 }
 
-/// Of these, what no shard before holds.
+/// The elements of localRanges that no lower shard holds.
 inline std::vector<Range> firstHeldRanges(const DimSharding &dim, std::span<const int64_t> meshSizes,
                                           std::span<const int64_t> coordinate) {
   return shardRanges(dim, shardIndex(dim.axes, meshSizes, coordinate), firstHeldRange);
 }
 
-/// Elements of the dim that the rank at `coordinate` holds.
+/// Number of elements of the dim that the rank at `coordinate` holds.
 inline int64_t localExtent(const DimSharding &dim, std::span<const int64_t> meshSizes,
                            std::span<const int64_t> coordinate) {
   int64_t size = 0;
@@ -178,24 +202,24 @@ inline int64_t localExtent(const DimSharding &dim, std::span<const int64_t> mesh
   return size;
 }
 
-/// First element of the dim that the rank at `coordinate` holds. For a dim with
-/// parts there is no single offset; callers ask for the ranges.
+/// First element of the dim that the rank at `coordinate` holds. A dim with parts has no single offset: use
+/// localRanges.
 inline int64_t localOffset(const DimSharding &dim, std::span<const int64_t> meshSizes,
                            std::span<const int64_t> coordinate) {
   assert(dim.parts.empty() && "a dim with parts has one range for each part");
   return localRanges(dim, meshSizes, coordinate).front().offset;
 }
 
-/// Of the `elements` of a rank's tensor, in row-major order, those that the rank at `coordinate` holds where they are
-/// cut evenly over `axes`, whatever dims they belong to.
+/// The elements, in row-major order of a tensor of `elements` elements, that the rank at `coordinate` holds when they
+/// are split evenly over `axes`, regardless of dims.
 inline Range flatRange(int64_t elements, std::span<const AxisRef> axes, std::span<const int64_t> meshSizes,
                        std::span<const int64_t> coordinate) {
   return shardRange(elements, 1, shardCount(axes), shardIndex(axes, meshSizes, coordinate));
 }
 
-/// How many shards, from the first on, show every size that a shard may have. Where no units are shared the first is
-/// among the largest. Else a shard in the middle may reach into one more; the pattern is over when whole numbers of
-/// units have been dealt to a whole number of shards.
+/// Number of shards, from the first on, among which every size occurs. Without shared blocks the first shard is among
+/// the largest. With them a later shard may touch one block more. Sizes repeat after the smallest number of shards that
+/// gets a whole number of blocks.
 inline int64_t shardPattern(const DimSharding &dim) {
   int64_t count = shardCount(dim.axes), shards = 1;
   bool isShared = dim.repeat != 1;
@@ -209,7 +233,7 @@ inline int64_t shardPattern(const DimSharding &dim) {
   return isShared ? shards : 1;
 }
 
-/// Elements of the largest shard: what every rank must be able to hold.
+/// Elements of the largest shard, which every rank must be able to hold.
 inline int64_t largestExtent(const DimSharding &dim) {
   int64_t size = 0;
   for (int64_t index = 0, shards = shardPattern(dim); index < shards; ++index) {
@@ -221,8 +245,8 @@ inline int64_t largestExtent(const DimSharding &dim) {
   return size;
 }
 
-/// The ranks of the communicator over `axes` that the rank at `coordinate`
-/// belongs to, in the order of their shard index.
+/// The ranks of the communicator over `axes` to which the rank at `coordinate` belongs, in the order of their shard
+/// index.
 inline std::vector<int64_t> groupOf(std::span<const AxisRef> axes, std::span<const int64_t> meshSizes,
                                     std::span<const int64_t> coordinate) {
   int64_t count = shardCount(axes);

@@ -1,4 +1,4 @@
-//===- argument_names.cpp - what arguments of a program are called --------===//
+//===- argument_names.cpp - names of arguments of a program ---------------===//
 
 #include "compiler/sharding/calls/argument_names.h"
 #include "dialect/plan/attributes.h"

@@ -1,4 +1,4 @@
-//===- argument_names.h - what arguments of a program are called *- C++ -*-===//
+//===- argument_names.h - names of a program's arguments --------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SHARDING_CALLS_ARGUMENT_NAMES_H
 #define MESHPLAN_COMPILER_SHARDING_CALLS_ARGUMENT_NAMES_H
@@ -9,10 +9,10 @@
 
 namespace meshplan {
 
-/// The first name that the model has for a parameter; "parameter" for one without.
+/// The first name of a parameter in the model; "parameter" if it has none.
 llvm::StringRef parameterName(mlir::BlockArgument parameter);
 
-/// The dim of an input that the plan calls `batch`.
+/// The dim of an input that the plan names `batch`.
 std::optional<unsigned> batchDimOf(mlir::BlockArgument input);
 
 } // namespace meshplan

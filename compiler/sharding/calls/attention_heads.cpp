@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// The factors of a dim that are divided if the dim is: all that it joins, or else the major one.
+/// The factors that are divided if the dim is: all of them for a joined dim, else the major one.
 static ArrayRef<unsigned> dividedFactors(const TensorFactors &tensor, unsigned dim, const FactorRule &rule) {
   ArrayRef<unsigned> factors = tensor.dims[dim];
   if (tensor.isJoined(dim))
@@ -23,7 +23,7 @@ static bool holdsAny(ArrayRef<unsigned> dim, ArrayRef<unsigned> factors) {
 }
 
 namespace {
-/// Follows a dim to every attention behind it.
+/// Follows a dim forward to every attention that it reaches.
 class HeadSizeSearch {
 public:
   void add(Value value, unsigned dim) {
@@ -39,7 +39,7 @@ private:
   llvm::DenseSet<std::pair<Value, unsigned>> seen;
   SmallVector<std::pair<Value, unsigned>> open;
   std::optional<HeadUse> found;
-  bool isOther = false; ///< some attention takes the dim as another one
+  bool isOther = false; ///< some attention does not use the dim as its head size
 };
 } // namespace
 
@@ -65,6 +65,7 @@ void HeadSizeSearch::followCall(CallOp call, unsigned operand, unsigned dim) {
     bool isQuery = view.getOperand("query") == operand;
     bool isHeadSize = dim + 1 == view.operands[operand].getRank() &&
                       (isQuery || view.getOperand("key") == operand || view.getOperand("value") == operand);
+    // One attention that uses the dim in another way is enough to end the search: its heads would not be cut.
     isOther |= !isHeadSize;
     if (!found)
       found = HeadUse{call, isQuery, view.operands[operand].getDimSize(1)};
@@ -85,28 +86,28 @@ std::optional<HeadUse> meshplan::findHeadSize(Value value, unsigned dim) {
 }
 
 namespace {
-/// Elements of a dim, one after the other.
+/// A contiguous range of elements of a dim.
 struct DimRange {
   Value value;
   unsigned dim;
   int64_t start, extent;
-  /// Where each index of the dim has become several elements: the dim that they are.
+  /// Set where each index of the dim has become several elements: the dim of these elements.
   std::optional<unsigned> below = std::nullopt;
 
   bool isAll() const { return extent == cast<RankedTensorType>(value.getType()).getDimSize(dim); }
 };
 
-/// Elements of a factor, one after the other, and the factor below it of which each has all.
+/// A contiguous range of elements of a factor, and the factor below it, which is complete for each element.
 struct FactorRange {
   unsigned factor;
   int64_t start, extent;
   std::optional<unsigned> below;
 };
 
-/// Follows elements of a dim to where operators have taken them apart from the others.
+/// Follows a range of elements of a dim to values in which operators have separated it from the other elements.
 class PartSearch {
 public:
-  /// The dims that are these elements and no others; nothing if an operator reads the elements otherwise.
+  /// The dims that are exactly these elements; nothing if an operator reads the elements in another way.
   std::optional<SmallVector<DimRange>> search(DimRange range);
 
 private:
@@ -122,7 +123,7 @@ private:
 };
 } // namespace
 
-/// The elements of a dim as those of one factor.
+/// The range of a dim as a range of one factor.
 static std::optional<FactorRange> inFactor(const TensorFactors &tensor, const FactorRule &rule, DimRange range) {
   ArrayRef<unsigned> factors = tensor.dims[range.dim];
   std::optional<unsigned> under;
@@ -142,6 +143,7 @@ static std::optional<FactorRange> inFactor(const TensorFactors &tensor, const Fa
   int64_t below = rule.sizeBelow(factors, major);
   if (major == factors.size() || range.start % below != 0 || range.extent % below != 0)
     return std::nullopt;
+  // A single factor below the major one: each index of the range has all of its elements.
   if (factors.size() == major + 2)
     under = factors.back();
   return FactorRange{factors[major], range.start / below, range.extent / below, under};
@@ -161,6 +163,7 @@ bool PartSearch::addResult(OpResult result, unsigned dim, const TensorFactors &t
     for (unsigned factor : before)
       made.start += rule.factors[factor].size;
   } else if (rule.majorPlace(before) != before.size()) {
+    // A more major factor would interleave the range with other elements.
     return false;
   } else {
     int64_t below = rule.sizeBelow(factors, before.size());
@@ -208,14 +211,14 @@ bool meshplan::isOnlyKeyHead(Value value, unsigned dim, int64_t start, int64_t e
   if (!parts)
     return false;
   HeadSizeSearch search;
-  // One index is all of the elements below it.
+  // A single index stands for all elements below it.
   for (const DimRange &part : *parts)
     search.add(part.value, part.extent == 1 && part.below ? *part.below : part.dim);
   std::optional<HeadUse> use = search.search();
   return use && !use->isQuery && use->heads == 1;
 }
 
-/// The operand of a call, and its dim, that hold a factor of a dim of the result; weights first.
+/// The operand of a call, and its dim, with a factor of a dim of the result. Weights take precedence.
 static std::optional<std::pair<Value, unsigned>> sourceOf(CallOp call, const TensorFactors &tensor, unsigned dim,
                                                           const FactorRule &rule) {
   std::optional<std::pair<Value, unsigned>> source;

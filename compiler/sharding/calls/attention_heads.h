@@ -1,7 +1,7 @@
 //===- attention_heads.h - dims that are the size of a head -----*- C++ -*-===//
 //
-// Whether a dim of a value lies within one head of the attention behind it, and
-// which modules make these heads. Pure.
+// Finds out whether a dim of a value is within one head of the attention that
+// reads it, and which modules compute these heads. Pure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,21 +18,21 @@ namespace meshplan {
 struct HeadUse {
   plan::CallOp attention;
   bool isQuery = false;
-  int64_t heads = 0; ///< that the attention has of this kind
+  int64_t heads = 0; ///< number of heads of this kind in the attention
 };
 
-/// The attention of which a dim becomes the size of a head, and nothing else in any attention; nothing if there is
-/// none.
+/// The attention for which a dim becomes the head size. Nothing if there is none, or if the dim has another role in
+/// some attention.
 std::optional<HeadUse> findHeadSize(mlir::Value value, unsigned dim);
 
-/// True if the `extent` elements from `start` on of a dim become the only key head or value head of the attentions that
-/// read them, and nothing else in any.
+/// True if the `extent` elements of a dim from `start` on become the only key head or value head of the attentions that
+/// read them, and have no other role in any.
 bool isOnlyKeyHead(mlir::Value value, unsigned dim, int64_t start, int64_t extent);
 
-/// The module whose weights make the elements of a dim; empty if none is known.
+/// The module whose weights produce the elements of a dim; empty if none is known.
 llvm::StringRef projectionBehind(mlir::Value value, unsigned dim);
 
-/// "'attn.k' and 'attn.v'": the modules that make the heads of this kind, of keys and values together; of queries all
+/// "'attn.k' and 'attn.v'": the modules that produce the heads of this kind, keys and values together; for queries, all
 /// three. Empty if none is known.
 std::string projectionsOf(HeadUse use);
 

@@ -1,4 +1,4 @@
-//===- carriers.cpp - ops that hand a value on ----------------------------===//
+//===- carriers.cpp - ops that forward a value ----------------------------===//
 
 #include "compiler/sharding/calls/carriers.h"
 #include "dialect/plan/attributes.h"

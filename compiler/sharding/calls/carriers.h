@@ -1,8 +1,7 @@
-//===- carriers.h - ops that hand a value on --------------------*- C++ -*-===//
+//===- carriers.h - ops that forward a value --------------------*- C++ -*-===//
 //
-// Between a parameter and what reads it there are conversions, reshards and
-// collectives. Whoever asks whose parameter is read, or in which pass, looks
-// through them.
+// Conversions, reshards and collectives stand between a parameter and its
+// readers. These queries look through them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,22 +12,22 @@
 
 namespace meshplan {
 
-/// True for pointwise calls of one operand and for what moves a tensor between ranks: elements keep their places.
+/// True for pointwise calls of one operand and for ops that move a tensor between ranks: elements keep their positions.
 bool isCarrier(mlir::Operation *op);
 
 /// True for a carrier that changes the type of elements.
 bool isConversion(mlir::Operation *op);
 
-/// In which operands the call is linear. On the way to parameters so are conversions that round, as of a parameter of
-/// 16 bits that is read in more: a rank's addends are rounded as its gradients would be, and addends of 16 bits are
-/// made in float32 anyway.
+/// The operands in which the call is linear. On the path to parameters, conversions that round count as linear, too,
+/// such as the conversion of a gradient to a 16-bit parameter that is read in a wider type: addends of a rank are
+/// rounded as its gradients would be, and 16-bit addends are computed in float32 anyway.
 Linearity linearityOf(plan::CallOp call);
 
-/// The argument that carriers have made `value` of; null if there is none.
+/// The argument from which carriers derive `value`, or null.
 mlir::BlockArgument argumentBehind(mlir::Value value);
 
-/// True for calls of the backward pass, and for what only these read: collectives and reshards, and carriers of an
-/// argument. A call of the forward pass belongs to it, whoever reads its result.
+/// True for calls of the backward pass and for ops that only these read: collectives, reshards, and carriers of an
+/// argument. A call of the forward pass belongs to the forward pass, whatever reads its result.
 bool isBackward(mlir::Operation *op);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- cheap_calls.cpp - which calls are made again, not held -------------===//
+//===- cheap_calls.cpp - calls that are recomputed instead of held --------===//
 
 #include "compiler/sharding/calls/cheap_calls.h"
 #include "compiler/sharding/calls/random_ops.h"
@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// Strides of a dense tensor whose first dim is innermost: the order of the dims of a row-major one, turned around.
+/// Strides of a dense tensor whose first dim is innermost: row-major with the dims reversed.
 static Strides reversedStrides(llvm::ArrayRef<int64_t> shape) {
   Strides strides;
   int64_t stride = 1;
@@ -49,6 +49,6 @@ bool meshplan::isCheapToRepeat(const CallView &call) {
   const OpRecord *record = OpRegistry::get().lookup(call.target);
   if (!record || !record->overwrites.empty() || record->roundsAddends || drawsRandomNumbers(call))
     return false;
-  // What is a view of operands that lie row by row copies them at most.
+  // A call that is a view of row-major operands makes at most one copy of others.
   return record->isCheap || (record->isPointwise && !record->sumsElements) || aliasesRows(call, *record);
 }

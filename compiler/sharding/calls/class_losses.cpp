@@ -1,4 +1,4 @@
-//===- class_losses.cpp - losses of class numbers -------------------------===//
+//===- class_losses.cpp - losses of class indices -------------------------===//
 
 #include "compiler/sharding/calls/class_losses.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- class_losses.h - losses of class numbers ------------------*- C++ -*-===//
+//===- class_losses.h - losses of class indices -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SHARDING_CALLS_CLASS_LOSSES_H
 #define MESHPLAN_COMPILER_SHARDING_CALLS_CLASS_LOSSES_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// True for cross entropy and its like, which the importer makes sums that can be divided. What is left of them is in
-/// forms that it does not know, and no record does. Pure and thread safe.
+/// True for cross entropy and its variants. The importer decomposes these into sums that can be divided; those that
+/// remain have forms that it does not support, and no record. Pure and thread safe.
 bool isClassLoss(llvm::StringRef target);
 
 } // namespace meshplan

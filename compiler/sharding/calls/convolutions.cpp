@@ -1,4 +1,4 @@
-//===- convolutions.cpp - how convolutions read their weight --------------===//
+//===- convolutions.cpp - weights and groups of convolutions --------------===//
 
 #include "compiler/sharding/calls/convolutions.h"
 

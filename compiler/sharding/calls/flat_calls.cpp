@@ -1,4 +1,4 @@
-//===- flat_calls.cpp - calls on tensors without their dims ---------------===//
+//===- flat_calls.cpp - calls on flat tensors -----------------------------===//
 
 #include "compiler/sharding/calls/flat_calls.h"
 #include "compiler/sharding/op_record.h"

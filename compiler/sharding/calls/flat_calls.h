@@ -1,7 +1,8 @@
-//===- flat_calls.h - calls on tensors without their dims -------*- C++ -*-===//
+//===- flat_calls.h - calls on flat tensors ---------------------*- C++ -*-===//
 //
-// A flat tensor is a run of the elements of a rank, in row-major order. Only
-// operators that do not know the place of an element run on one.
+// A flat tensor is a contiguous run of the elements of a rank, in row-major
+// order. Only operators that do not depend on the position of an element run on
+// one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +16,13 @@ namespace meshplan {
 /// True if an operand of the call is flat.
 bool hasFlatOperand(plan::CallOp call);
 
-/// True if the call may run on its operands as they are: its operator is pointwise, and all that have dims are the same
-/// part of tensors of one shape, of which ranks share nothing where they are added up. All operands are decided.
+/// True if the call can run on its operands as they are. Its operator must be pointwise, and all operands with dims
+/// must be the same part of tensors of one shape; where their elements are summed, ranks must share none. All operands
+/// are decided.
 bool runsFlat(plan::CallOp call);
 
-/// The shardings of the results of a call that runs flat: that of the operands, or of a sum of all elements an addend
-/// over everything that divides them.
+/// The shardings of the results of a call that runs flat: those of the operands; for a sum of all elements, partial
+/// over all axes that divide the operands.
 llvm::SmallVector<plan::ShardingAttr> flatResults(plan::CallOp call, plan::MeshOp mesh);
 
 } // namespace meshplan

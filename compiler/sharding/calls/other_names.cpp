@@ -1,4 +1,4 @@
-//===- other_names.cpp - operators that PyTorch has several names for -----===//
+//===- other_names.cpp - operators with several names in PyTorch ----------===//
 
 #include "compiler/sharding/calls/other_names.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// The plain name of an operator with the same overloads and arguments, or nothing.
+/// The common name of an operator with the same overloads and arguments, or nothing.
 static StringRef plainName(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Case("multiply", "mul")
@@ -52,7 +52,7 @@ static StringRef plainName(StringRef name) {
       .Cases({"concat", "concatenate"}, "cat")
       .Case("unsafe_chunk", "chunk")
       .Case("unsafe_split_with_sizes", "split_with_sizes")
-      // What is written nowhere is a view as well as a copy.
+      // Where the result is never overwritten, a copy may as well be a view.
       .Case("alias_copy", "alias")
       .Case("diagonal_copy", "diagonal")
       .Case("expand_copy", "expand")
@@ -73,7 +73,7 @@ static StringRef plainName(StringRef name) {
 
 namespace {
 
-/// The rewrite of one call under other arguments.
+/// Rewrites one call to other arguments.
 class Renaming {
 public:
   explicit Renaming(const CallView &call) : call(call), builder(call.args.getContext()) {}
@@ -111,7 +111,7 @@ public:
 private:
   using Arguments = std::initializer_list<std::pair<StringRef, Attribute>>;
 
-  /// A call of `target` with `self`, and these arguments instead of all others.
+  /// A call of `target` with `self` and these arguments, which replace all others.
   std::optional<CallRewrite> changed(StringRef target, Arguments arguments) const {
     std::optional<unsigned> self = call.getOperand("self");
     if (!self)
@@ -132,7 +132,7 @@ private:
     return changed("aten.transpose.int", {{"dim0", integer(first)}, {"dim1", integer(second)}});
   }
 
-  /// One dim or several, numbered from 0; empty if one is none.
+  /// One dim or several, as indices from 0; empty if one of them is invalid.
   SmallVector<int64_t> dimsOf(StringRef name, int64_t rank) const {
     SmallVector<int64_t> dims = call.getInts(name).value_or(SmallVector<int64_t>());
     if (isa_and_present<IntegerAttr>(call.get(name)))
@@ -142,7 +142,7 @@ private:
     return llvm::is_contained(dims, -1) ? SmallVector<int64_t>() : dims;
   }
 
-  /// The dims that do not move fill the places that are left, in order.
+  /// Dims that do not move fill the remaining positions in order.
   std::optional<CallRewrite> asPermute() const {
     int64_t rank = call.results.front().getRank();
     SmallVector<int64_t> from = dimsOf("source", rank), to = dimsOf("destination", rank), order(rank, -1);
@@ -180,7 +180,7 @@ private:
         {{"dim", integer(dim)}, {"start", integer(first)}, {"end", integer(first + result.getDimSize(dim))}});
   }
 
-  /// repeat names every dim.
+  /// repeat gives a count for every dim; tile may omit leading ones.
   std::optional<CallRewrite> asRepeat() const {
     SmallVector<int64_t> counts = call.getInts("dims").value_or(SmallVector<int64_t>());
     int64_t rank = call.results.front().getRank();
@@ -195,7 +195,7 @@ private:
     return self && !isa<ComplexType>(call.operands[*self].getElementType());
   }
 
-  /// Sections or indices of a dim that the name says.
+  /// Sections or indices along a dim that is part of the operator's name.
   std::optional<CallRewrite> asTensorSplit(StringRef name) const {
     std::optional<unsigned> self = call.getOperand("self");
     int64_t rank = self ? call.operands[*self].getRank() : 0;
@@ -206,7 +206,7 @@ private:
     return changed(("aten.tensor_split." + pieces).str(), {{pieces, call.get(pieces)}, {"dim", integer(dim)}});
   }
 
-  /// diag makes a matrix of a vector and takes the diagonal of a matrix.
+  /// diag makes a matrix of a vector, and takes the diagonal of a matrix.
   std::optional<CallRewrite> asDiagonal(StringRef name) const {
     bool isOfMatrices = name == "linalg_diagonal";
     std::optional<unsigned> self = call.getOperand(isOfMatrices ? "A" : "self");

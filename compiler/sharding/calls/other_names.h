@@ -1,4 +1,4 @@
-//===- other_names.h - operators that PyTorch has several names for -*- C++ -*-===//
+//===- other_names.h - operators with several names -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SHARDING_CALLS_OTHER_NAMES_H
 #define MESHPLAN_COMPILER_SHARDING_CALLS_OTHER_NAMES_H
@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-/// The same call by the name that has a record (`multiply` is `mul`, `swapaxes` is `transpose`), or nullopt. ATen
-/// computes one by calling the other, so that results keep their bits. Pure and thread safe.
+/// The same call under the name that has a record (`multiply` is `mul`, `swapaxes` is `transpose`), or nullopt. ATen
+/// implements one by calling the other, so that results keep their bits. Pure and thread safe.
 std::optional<CallRewrite> underPlainName(const CallView &call);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- random_ops.cpp - which calls draw random numbers -------------------===//
+//===- random_ops.cpp - calls that draw random numbers --------------------===//
 
 #include "compiler/sharding/calls/random_ops.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -8,7 +8,7 @@ using namespace meshplan;
 
 namespace {
 
-/// When an operator is random.
+/// Condition under which an operator is random.
 enum class Draws {
   never,
   always,
@@ -18,7 +18,7 @@ enum class Draws {
 
 } // namespace
 
-/// `target` without namespace, overload and the ending of an in-place form.
+/// `target` without namespace, overload and in-place suffix.
 static StringRef baseName(StringRef target) {
   StringRef name = target.split('.').second.split('.').first;
   name.consume_back("_");
@@ -41,7 +41,7 @@ static Draws classify(StringRef name) {
       .Default(Draws::never);
 }
 
-/// The argument under the first of its names that the call has.
+/// The argument under the first of these names that the call has.
 static Attribute firstOf(const CallView &call, ArrayRef<StringRef> names) {
   for (StringRef name : names)
     if (Attribute value = call.get(name))
@@ -63,7 +63,7 @@ bool meshplan::drawsRandomNumbers(const CallView &call) {
     return training && !isFalse(training);
   if (draws != Draws::dropping)
     return draws == Draws::always;
-  // The only schemas with a default probability, attention's, have 0.
+  // Attention is the only schema with a default probability, and the default is 0.
   for (StringRef name : {"p", "dropout_p", "dropout"})
     if (call.get(name))
       return !isFalse(training) && call.getFloat(name, 1) != 0;
@@ -76,7 +76,7 @@ int64_t meshplan::drawnNumbers(const CallView &call) {
   std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
   if (!query || !key)
     return call.results.front().getNumElements();
-  // Of attention: one for each query and key of each head.
+  // Attention draws one number for each query and key of each head.
   ArrayRef<int64_t> shape = call.operands[*query].getShape();
   return call.getFloat("dropout", 0) == 0 ? 0 : shape[0] * shape[1] * shape[2] * call.operands[*key].getDimSize(2);
 }

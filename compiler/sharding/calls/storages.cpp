@@ -1,4 +1,4 @@
-//===- storages.cpp - arguments that lie in one storage -------------------===//
+//===- storages.cpp - arguments that share a storage ----------------------===//
 
 #include "compiler/sharding/calls/storages.h"
 #include "compiler/sharding/op_record.h"
@@ -46,7 +46,7 @@ Value meshplan::targetOf(Operation *op) {
   return reduce ? reduce.getTarget() : Value();
 }
 
-/// What the call or collective that makes `value` has changed into it, or null.
+/// The operand that the call or collective which defines `value` has overwritten in place by it, or null.
 static Value changedInto(Value value) {
   Operation *op = value.getDefiningOp();
   auto call = dyn_cast_or_null<CallOp>(op);
@@ -79,6 +79,7 @@ bool StorageMap::liesInOnePiece(ValueRange values) const {
     auto found = places.find(placeOf(value));
     if (found == places.end() || (next && found->second != *next))
       return false;
+    // The next value must follow in the same storage.
     next = {found->second.first, found->second.second + 1};
   }
   return next.has_value();

@@ -1,8 +1,8 @@
 //===- transfers.h - copies between device and host -------------*- C++ -*-===//
 //
-// A tensor lies on the device unless `plan.host` says otherwise (plan::isOnHost).
-// It gets to the other memory by a call like any other, which every layout
-// fits: elements keep their places.
+// A tensor is on the device unless `plan.host` says otherwise (plan::isOnHost).
+// A call copies it to the other memory. Any layout is allowed, because elements
+// keep their positions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,10 @@ namespace meshplan {
 
 inline constexpr llvm::StringLiteral toHostTarget = "meshplan.to_host", toDeviceTarget = "meshplan.to_device";
 
-/// True for a copy between the memories of device and host.
+/// True for a copy between device memory and host memory.
 bool isTransfer(plan::CallOp call);
 
-/// A copy of `value`, whose layout is decided, on the host or on the device.
+/// Copies `value`, whose layout is decided, to the host or to the device.
 mlir::Value transfer(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, bool toHost);
 
 } // namespace meshplan

@@ -11,12 +11,12 @@ bool drawsFreely(const CallView &call) { return call.getFloat("dropout", 0) != 0
 
 bool dropsByNumber(const CallView &call) { return call.getFloat("dropout", 0) != 0 && call.get("number"); }
 
-/// The index in the whole tensor of the rank's first one.
+/// Index in the whole tensor of the first element of the rank.
 static Attribute offsetOf(const CallView &call, unsigned operand, int64_t dim) {
   return plan::LocalIntAttr::get(call.args.getContext(), 0, /*ofResult=*/false, operand, dim, 1, 0);
 }
 
-/// Which heads share the rank's keys.
+/// Adds the arguments that tell which heads share the keys of the rank.
 static DictionaryAttr withSharedHeads(const CallView &call, DictionaryAttr args, unsigned query, unsigned key) {
   plan::ShardingAttr sharding = plan::getSharding(call.operands[key]);
   if (!sharding || sharding.getDims()[1].getRepeat() == 1)

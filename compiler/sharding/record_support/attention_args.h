@@ -7,15 +7,16 @@
 
 namespace meshplan {
 
-/// True if the call drops weights of keys by numbers that do not follow from its operands: it can only run whole.
+/// True if the call has dropout whose random numbers do not follow from its operands: it can only run replicated.
 bool drawsFreely(const CallView &call);
 
-/// True if the call drops weights of keys by their number in the whole tensor: samples and heads are counted.
+/// True if the call has dropout whose random numbers depend on positions in the whole tensor: samples and heads are
+/// counted.
 bool dropsByNumber(const CallView &call);
 
-/// A call of meshplan.attention, or of its gradients, on a rank. Where neighbours share key heads, the rank's heads are
-/// not groups of one size: the kernel is told which of its keys each head reads. One that drops is told which samples
-/// and heads these are.
+/// A call of meshplan.attention, or of its gradients, on a rank. Where neighbours share key heads, the heads of the
+/// rank do not form groups of one size; the kernel is told which of its keys each head reads. With dropout it is also
+/// told the positions of its samples and heads.
 LocalCall localizeAttention(const CallView &call, plan::MeshOp mesh);
 
 } // namespace meshplan

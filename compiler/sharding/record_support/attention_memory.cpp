@@ -1,8 +1,9 @@
-//===- attention_memory.cpp - what the attention kernel holds -------------===//
+//===- attention_memory.cpp - memory of the attention kernel --------------===//
 //
-// Twin of runtime/tensor/torch/kernels/attention.cpp: rows of queries go in
-// blocks, each with the keys that some row of it may reach. Gradients are those
-// of kernels/gradients/attention_gradient.cpp, in tiles of scores.
+// Mirrors runtime/tensor/torch/kernels/attention.cpp: query rows are processed
+// in blocks, each with the keys that some row of the block may reach. Gradients
+// mirror kernels/gradients/attention_gradient.cpp, which works in tiles of
+// scores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@ namespace meshplan {
 /// Rows of queries that share one additive mask.
 static constexpr int64_t blockRows = 512;
 
-/// Scores, and least rows, of a tile of the gradients.
+/// Number of scores, and minimum number of rows, of a tile of the gradients.
 static constexpr int64_t tileScores = 1 << 17, leastTileRows = 32;
 
 std::optional<AttentionSizes> AttentionSizes::of(const CallView &call) {
@@ -42,8 +43,8 @@ bool isOneFlashCall(const CallView &call, const AttentionSizes &sizes) {
   return hasFlashKernel(call, sizes) && (!masked || sizes.rows <= blockRows);
 }
 
-/// The flash kernel of ATen, one thread for each rank: a tile of scores with its maxima, sums and products in float,
-/// and the scores once more for half types. Heads that share a key head do not copy it.
+/// ATen's flash kernel, with one thread for each rank: a tile of scores with maxima, sums and products in float, and a
+/// second copy of the scores for half types. Heads that share a key head do not copy it.
 static int64_t flashTileBytes(const AttentionSizes &sizes, int64_t rows, int64_t keys) {
   int64_t tile = rows >= 768 ? 256 : rows >= 192 ? 64 : 32;
   int64_t tileRows = std::min(tile, rows), tileKeys = std::min<int64_t>(512, keys);
@@ -55,7 +56,7 @@ namespace {
 
 /// Bytes of the additive mask of a block of rows.
 struct MaskBytes {
-  int64_t most = 0;  ///< while it is made
+  int64_t most = 0;  ///< while it is computed
   int64_t final = 0; ///< while it is used
 };
 
@@ -69,10 +70,10 @@ public:
   int64_t gradientWorkspace() const;
 
 private:
-  /// The largest of what `bytes` says of a block of rows and keys.
+  /// The maximum of `bytes` over all blocks of rows and keys.
   int64_t largestBlock(llvm::function_ref<int64_t(int64_t rows, int64_t keys)> bytes) const;
   int64_t reachableKeys(int64_t begin, int64_t end) const;
-  /// Made of elements of so many bytes.
+  /// For mask elements of `elementBytes` bytes.
   MaskBytes mask(int64_t rows, int64_t keys, int64_t elementBytes) const;
   MaskBytes mask(int64_t rows, int64_t keys) const;
   bool isCausalOnly() const { return !call.getOperand("mask") && !call.getOperand("key_mask") && window == 0; }
@@ -89,7 +90,7 @@ private:
   bool flash;
   int64_t window;
   bool causal;
-  int64_t floatBytes; ///< of the type that the definition computes in
+  int64_t floatBytes; ///< of the type in which the reference definition computes
 };
 
 } // namespace
@@ -103,7 +104,7 @@ int64_t AttentionMemory::reachableKeys(int64_t begin, int64_t end) const {
 MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys) const {
   std::optional<unsigned> given = call.getOperand("mask");
   Type givenType = given ? call.operands[*given].getElementType() : Type();
-  // Made in double for the definition, for the flash kernel in the wider type.
+  // The mask is computed in double for the definition, and in the wider of the two types for the flash kernel.
   int64_t elementBytes = flash ? sizes.elementBytes : 8;
   if (isa_and_present<FloatType>(givenType))
     elementBytes = std::max(elementBytes, plan::elementBytes(givenType));
@@ -115,7 +116,7 @@ MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys, int64_t elementBytes
   Type givenType = given ? call.operands[*given].getElementType() : Type();
   int64_t places = rows * keys, bytes = places * elementBytes, most = bytes;
   if (causal || window > 0)
-    most += places * (8 + 1); // distances and where they are too large
+    most += places * (8 + 1); // distances, and where they exceed the window
   bool ofKeys = call.getOperand("key_mask").has_value();
   if (ofKeys) {
     most = std::max(most, bytes + bytes * sizes.batch);
@@ -125,7 +126,7 @@ MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys, int64_t elementBytes
     ArrayRef<int64_t> shape = call.operands[*given].getShape();
     int64_t copies = shape.size() == 4 ? std::max(ofKeys ? sizes.batch : 1, shape[0]) * shape[1] : 1;
     int64_t made = copies * places * elementBytes;
-    // Where it hides, or what it adds in the kernel's type.
+    // A boolean mask is converted to its hidden positions, any other mask to the kernel's type.
     int64_t part = shape.size() == 4 ? shape[0] * shape[1] * std::min(shape[2], rows) * std::min(shape[3], keys) : 0;
     int64_t ownBytes = plan::elementBytes(givenType);
     bool hides = givenType.isInteger(1);
@@ -136,7 +137,7 @@ MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys, int64_t elementBytes
   return {most, bytes};
 }
 
-/// The kernel, and copies of tensors whose last dim is not adjacent.
+/// The kernel, and copies of tensors whose last dim has a stride other than 1.
 int64_t AttentionMemory::flashBytes(int64_t rows, int64_t keys) const {
   int64_t bytes = flashTileBytes(sizes, rows, keys);
   for (StringRef name : {"query", "key", "value"}) {
@@ -148,7 +149,7 @@ int64_t AttentionMemory::flashBytes(int64_t rows, int64_t keys) const {
   return bytes;
 }
 
-/// Bytes of a copy of rows of an argument that a product of lists of matrices needs.
+/// Bytes of a copy of rows of an argument for a batched matrix product.
 int64_t AttentionMemory::listBytes(StringRef name, int64_t heads, int64_t length, bool transposed) const {
   unsigned operand = *call.getOperand(name);
   int64_t size = call.operands[operand].getShape()[3];
@@ -164,7 +165,7 @@ int64_t AttentionMemory::listBytes(StringRef name, int64_t heads, int64_t length
   return isView ? 0 : sizes.batch * heads * length * size * floatBytes;
 }
 
-/// The definition in float: two products and what lies between, with the result of the second.
+/// The definition in float: two products and the intermediate values, with the result of the second product.
 int64_t AttentionMemory::definitionBytes(int64_t rows, int64_t keys, int64_t maskBytes) const {
   bool converts = floatBytes != sizes.elementBytes, repeats = sizes.heads != sizes.groups;
   int64_t lists = sizes.batch * sizes.heads * floatBytes;
@@ -179,11 +180,11 @@ int64_t AttentionMemory::definitionBytes(int64_t rows, int64_t keys, int64_t mas
                   shared("key", key, /*transposed=*/true) + scores;
   int64_t second = scores + shared("value", value, /*transposed=*/false) + out +
                    (converts ? out / floatBytes * sizes.elementBytes : 0);
-  int64_t masked = scores + (floatBytes == 8 ? 0 : maskBytes / 2); // the mask is made in double
+  int64_t masked = scores + (floatBytes == 8 ? 0 : maskBytes / 2); // the mask is computed in double
   return std::max({first, masked, second});
 }
 
-/// `isPart`: the whole results are there already, and those of the block besides.
+/// `isPart`: the whole results are allocated already, in addition to those of the block.
 int64_t AttentionMemory::blockBytes(int64_t rows, int64_t keys, bool isPart) const {
   MaskBytes made = mask(rows, keys);
   int64_t result = sizes.batch * sizes.heads * rows * (sizes.valueSize * sizes.elementBytes + 4);
@@ -198,20 +199,21 @@ int64_t AttentionMemory::workspace() const {
       [&](int64_t rows, int64_t keys) { return blockBytes(rows, keys, /*isPart=*/sizes.rows > blockRows); });
 }
 
-/// Beside a row that sees all before itself only the keys next to the rows have a mask.
+/// For a causal mask, keys before the rows of the tile are visible to all rows: only the keys beside the rows have a
+/// mask.
 MaskBytes AttentionMemory::tileMask(int64_t rows, int64_t keys) const {
   if (!isCausalOnly())
     return mask(rows, keys, floatBytes);
   return causal ? mask(rows, std::min(rows, keys), floatBytes) : MaskBytes();
 }
 
-/// Bytes of a copy of the part of an argument that a tile reads, as a matrix for each key head with the rows of
-/// `perMatrix` heads; none where that is a view.
+/// Bytes of a copy of the part of an argument that a tile reads: a matrix for each key head, with the rows of
+/// `perMatrix` heads. 0 if a view suffices.
 int64_t AttentionMemory::matrixBytes(StringRef name, int64_t samples, int64_t heads, int64_t length,
                                      int64_t perMatrix) const {
   std::optional<unsigned> operand = call.getOperand(name);
   if (!operand || call.operands[*operand].getRank() != 4)
-    return 0; // an archive may say anything
+    return 0; // an archive may contain anything
   int64_t size = call.operands[*operand].getShape()[3], bytes = samples * heads * length * size * floatBytes;
   if (floatBytes != sizes.elementBytes)
     return bytes;
@@ -221,8 +223,8 @@ int64_t AttentionMemory::matrixBytes(StringRef name, int64_t samples, int64_t he
   return isView ? 0 : bytes;
 }
 
-/// Scores of a tile twice, as weights and as gradients, and under a softcap its slope; its operands as matrices, and
-/// the gradient of its queries.
+/// Scores of a tile twice, as weights and as gradients, with a softcap also its slope; the operands as matrices, and
+/// the gradient of the queries.
 int64_t AttentionMemory::tileBytes(int64_t rows, int64_t keys) const {
   int64_t repeats = sizes.heads / sizes.groups, scores = repeats * rows * keys;
   int64_t heads = std::clamp<int64_t>(tileScores / std::max<int64_t>(scores, 1), 1, sizes.groups);
@@ -233,21 +235,22 @@ int64_t AttentionMemory::tileBytes(int64_t rows, int64_t keys) const {
   held += matrixBytes("query", samples, heads * repeats, rows, repeats) +
           matrixBytes("gradient", samples, heads * repeats, rows, repeats) +
           matrixBytes("key", samples, heads, keys, 1) + matrixBytes("value", samples, heads, keys, 1);
-  // Beside these, one after the other: products that are added to sums, and the gradient of the queries.
+  // In addition, one at a time: products that are accumulated, and the gradient of the queries.
   int64_t product = samples > 1 ? lists * keys * std::max(sizes.size, sizes.valueSize) : 0;
   held += std::max(product, lists * repeats * rows * sizes.size) * floatBytes;
   MaskBytes made = tileMask(rows, keys);
   return std::max(made.most, made.final + held);
 }
 
-/// The sums of keys and values are in float32, and are there until all are rounded.
+/// The sums of keys and values are in float32 and are live until all are rounded.
 int64_t AttentionMemory::gradientWorkspace() const {
   if (sizes.batch * sizes.rows * sizes.keys == 0 || sizes.heads < sizes.groups)
     return 0;
   int64_t sums = sizes.batch * sizes.groups * sizes.keys * (sizes.size + sizes.valueSize);
   int64_t reach = window > 0 ? std::min(sizes.keys, window + blockRows) : sizes.keys;
   int64_t step = std::clamp(tileScores / (sizes.heads / sizes.groups * reach), leastTileRows, blockRows), most = 0;
-  // The last tiles reach the most keys; of a few hundred all are looked at, for how heads and samples share one.
+  // The last tiles reach the most keys. The last few hundred are compared, because heads and samples are grouped
+  // differently.
   int64_t last = (sizes.rows - 1) / step;
   for (int64_t tile = std::max<int64_t>(0, last - 255); tile <= last; ++tile) {
     int64_t row = tile * step, end = std::min(row + step, sizes.rows);
@@ -259,7 +262,8 @@ int64_t AttentionMemory::gradientWorkspace() const {
 }
 
 int64_t AttentionMemory::largestBlock(llvm::function_ref<int64_t(int64_t rows, int64_t keys)> bytes) const {
-  // The keys that a block reaches grow up to where the keys end and shrink behind; the last block may have fewer rows.
+  // The number of keys that a block reaches grows until the keys end and shrinks after that. The last block may have
+  // fewer rows.
   int64_t last = std::max<int64_t>(sizes.rows - 1, 0) / blockRows, keysEnd = std::min(last, sizes.keys / blockRows);
   int64_t most = 0;
   for (int64_t block : {int64_t(0), keysEnd - 1, keysEnd}) {
@@ -269,8 +273,8 @@ int64_t AttentionMemory::largestBlock(llvm::function_ref<int64_t(int64_t rows, i
   return most;
 }
 
-/// What `ofMemory` says of a call whose heads read their keys as groups of one size. Of others, and where each head has
-/// gradients of its own keys, shared key heads are copied to each head that reads them.
+/// `ofMemory` of a call whose heads read their keys in groups of one size. In other calls, and where each head has its
+/// own gradients of keys, shared key heads are copied for each head that reads them.
 static int64_t withOwnKeys(const CallView &call, const AttentionSizes &sizes,
                            int64_t (AttentionMemory::*ofMemory)() const) {
   if (!call.get("heads_per_key") && !call.getBool("per_head", false))
@@ -289,7 +293,7 @@ static int64_t withOwnKeys(const CallView &call, const AttentionSizes &sizes,
     copied += tensorBytes(read.operands[operand]);
   }
   AttentionSizes own = sizes;
-  own.groups = std::max<int64_t>(sizes.heads, 1); // an archive may say that there are none
+  own.groups = std::max<int64_t>(sizes.heads, 1); // an archive may have no heads
   return (AttentionMemory(read, own).*ofMemory)() + copied;
 }
 

@@ -1,4 +1,4 @@
-//===- convolution_memory.cpp - what convolutions hold --------------------===//
+//===- convolution_memory.cpp - memory of convolutions --------------------===//
 
 #include "compiler/sharding/record_support/convolution_memory.h"
 #include "compiler/sharding/record_support/cost.h"
@@ -9,19 +9,19 @@ using namespace mlir;
 namespace meshplan {
 
 namespace {
-/// Kernels lay features out in blocks of so many, of which the last is filled up.
+/// Kernels store features in blocks of this size and pad the last one.
 constexpr int64_t Block = 16;
 
 int64_t aligned(int64_t features, int64_t block = Block) {
   return static_cast<int64_t>(llvm::alignTo(features, block));
 }
 
-/// Bytes of a tensor with so many features, in blocks.
+/// Bytes of a tensor with this many features when its features are padded to blocks.
 int64_t inBlocks(int64_t bytes, int64_t features, int64_t block = Block) {
   return bytes / features * aligned(features, block);
 }
 
-/// Source or result. Bytes are those of the tensor as it is.
+/// Source or result. Bytes are those of the tensor without padding.
 struct Images {
   Images(RankedTensorType type, int64_t groups)
       : bytes(tensorBytes(type)), features(type.getDimSize(1)), ofGroup(features / groups),
@@ -29,28 +29,28 @@ struct Images {
         slice(ShapedType::getNumElements(type.getShape().drop_front(type.getRank() > 4 ? 3 : 2))) {}
 
   int64_t bytes, features, ofGroup;
-  int64_t places; ///< of an image
-  int64_t slice;  ///< of an image, or of one slice of a volume
+  int64_t places; ///< spatial positions of an image
+  int64_t slice;  ///< spatial positions of an image, or of one slice of a volume
 };
 
-/// The numbers of a convolution without empty tensors.
+/// Sizes of a convolution without empty tensors.
 struct Sizes {
   explicit Sizes(const Convolution &call);
 
-  /// True if each place of the result is made of one place.
+  /// True if each position of the result depends on one position of the source.
   bool isPlain() const { return isOne && source.places == result.places; }
-  /// True if groups fill blocks, or their number does.
+  /// True if the features of a group, or the groups, fill whole blocks.
   bool fillsBlocks(int64_t block) const {
     return groups == 1 || isDepthwise || (source.ofGroup % block == 0 && result.ofGroup % block == 0);
   }
-  /// What fills blocks is copied into such; groups that do lie in blocks as they are.
+  /// Features that fill blocks are copied into blocks; groups that fill blocks are used as they are.
   int64_t blockOf() const { return groups == 1 || isDepthwise ? Block : 1; }
   /// Bytes of the matrix of all windows of all images.
   int64_t allWindows() const {
     int64_t elements = isReversed ? source.places * result.ofGroup : result.places * source.ofGroup;
     return batch * elements * window * elementBytes;
   }
-  /// The same of an image of one group, or of one slice of a volume.
+  /// The same for an image of one group, or for one slice of a volume.
   int64_t windowsOfGroup(int64_t ofElement) const {
     int64_t elements = isReversed ? source.slice * result.ofGroup : result.slice * source.ofGroup;
     return elements * window * ofElement;
@@ -60,13 +60,13 @@ struct Sizes {
   Images source, result;
   int64_t batch, groups, elementBytes;
   int64_t weight;        ///< bytes
-  int64_t outer, inner;  ///< features of the weight's first two dims
+  int64_t outer, inner;  ///< features in the first two dims of the weight
   int64_t window, width; ///< elements of a window, and its last extent
-  bool isReversed, isDense, overlaps, isDepthwise, isHalf, isVolume, isOne; ///< the last: a window is one element
+  bool isReversed, isDense, overlaps, isDepthwise, isHalf, isVolume, isOne; ///< isOne: a window is a single element
 };
 } // namespace
 
-/// Of local shapes, which may have a part of the groups.
+/// From local shapes, which may have only some of the groups.
 static int64_t groupsOf(const Convolution &call) {
   RankedTensorType grouped = call.kind == ConvolutionKind::direct ? call.source : call.result;
   return std::max<int64_t>(grouped.getDimSize(1) / call.weight.getDimSize(1), 1);
@@ -82,7 +82,7 @@ Sizes::Sizes(const Convolution &call)
       isDepthwise(groups > 1 && groups == source.features && groups == result.features), isHalf(elementBytes == 2),
       isVolume(call.weight.getRank() == 5), isOne(window == 1) {}
 
-/// Nothing is made of empty tensors, whose sizes divide nothing.
+/// Empty tensors need no memory, and their sizes cannot be divided by.
 static bool isEmpty(const Convolution &call) {
   return call.source.getNumElements() == 0 || call.weight.getNumElements() == 0 || call.result.getNumElements() == 0;
 }
@@ -104,7 +104,7 @@ static int64_t unblockedBytes(const Sizes &sizes) {
   return hasWindows ? sizes.allWindows() : 0;
 }
 
-/// The same for each of several groups, of which the results are joined behind.
+/// The same for each of several groups, whose results are concatenated afterwards.
 static int64_t groupsBytes(const Sizes &sizes) {
   if (sizes.groups == 1)
     return unblockedBytes(sizes);
@@ -112,7 +112,8 @@ static int64_t groupsBytes(const Sizes &sizes) {
   return std::max(sizes.source.bytes / sizes.groups + made, sizes.result.bytes);
 }
 
-/// Products of the windows of an image of a group. Those of reversed ones, and sums of half types, are f32.
+/// Products with the windows of one image of one group. Windows of transposed convolutions, and sums of half types, are
+/// f32.
 static int64_t productsBytes(const Sizes &sizes) {
   constexpr int64_t wide = 4;
   int64_t windows =
@@ -121,9 +122,8 @@ static int64_t productsBytes(const Sizes &sizes) {
   return std::max(sizes.result.bytes, windows + sums);
 }
 
-/// With a stride, by products of one row of an image at a time, which is padded where windows overlap; addends have a
-/// buffer, with room for a small image. Copies and result have features innermost; the result is made row-major by way
-/// of one more copy.
+/// With a stride: products with one row of an image at a time, which is padded where windows overlap. Addends have a
+/// buffer, with room for a small image. Copies and result are channels-last; another copy makes the result row-major.
 static int64_t stridedBytes(const Sizes &sizes) {
   constexpr int64_t addends = 9 * 4096, ofTransposed = 5 * 4096, smallImage = 2 * 4096;
   int64_t image = sizes.source.bytes / sizes.batch, result = sizes.result.bytes;
@@ -137,13 +137,13 @@ static int64_t stridedBytes(const Sizes &sizes) {
 static bool isStrided(const Sizes &sizes) {
   if (!sizes.isReversed || sizes.isDense)
     return false;
-  // Of groups of features, those that fill two blocks; of half types, all that blocks do not suit.
+  // Groups whose features fill two blocks; for half types, all that do not fit blocks.
   if (sizes.isDepthwise || !sizes.fillsBlocks(Block / 2))
     return sizes.isHalf;
   return sizes.groups == 1 || sizes.source.ofGroup >= 2 * Block;
 }
 
-/// What one of a window of one element needs: the places that it reads, drawn together, and sums of half types.
+/// Buffers for a window of one element: the positions that it reads, packed together, and sums of half types.
 static int64_t bufferOfOne(const Sizes &sizes) {
   if (!sizes.isOne || sizes.groups > 1)
     return 0;
@@ -154,7 +154,8 @@ static int64_t bufferOfOne(const Sizes &sizes) {
   return drawn + (sizes.isHalf ? sumBytes * sizes.result.places * aligned(sizes.result.features) : 0);
 }
 
-/// Source and weight are copied into blocks, and the result is made of such; images of few features stay.
+/// Source and weight are copied into blocks, and the result is computed in blocks. Images of few features are not
+/// copied.
 static int64_t blockedBytes(const Sizes &sizes) {
   int64_t block = sizes.blockOf();
   bool stays = !sizes.isReversed && sizes.groups == 1 && sizes.source.features < Block && !sizes.isOne;
@@ -167,7 +168,7 @@ static int64_t blockedBytes(const Sizes &sizes) {
   return std::max(source + weight + result + bufferOfOne(sizes), result + sizes.result.bytes) - sizes.result.bytes;
 }
 
-/// Where the source has features innermost only the weight is laid out, twice.
+/// Where the source is channels-last, only the weight is repacked, twice.
 static int64_t channelsLastBytes(const Sizes &sizes) {
   constexpr int64_t buffer = 2 * 4096;
   if (sizes.isOne)
@@ -194,14 +195,14 @@ int64_t convolutionBytes(const Convolution &call) {
 // The gradient of the weight
 //===----------------------------------------------------------------------===//
 
-/// Images of few features are read as they are.
+/// Images of few features are read without a copy.
 static bool isOfPixels(const Sizes &sizes) {
   constexpr int64_t pixels = 3;
   return sizes.groups == 1 && sizes.source.features <= pixels && !sizes.isOne;
 }
 
-/// Kernels of blocks know windows up to a width, and want features that fill a block: of half types those of images, or
-/// where these are of pixels those of the gradient.
+/// Blocked kernels support windows up to a width, and need features that fill a block: for half types those of the
+/// images, or those of the gradient where the images have few features.
 static bool isWeightInBlocks(const Sizes &sizes) {
   constexpr int64_t widestDepthwise = 3, widest = 14, widestHalfOfPixels = 16;
   if (sizes.isDepthwise)
@@ -215,7 +216,7 @@ static bool isWeightInBlocks(const Sizes &sizes) {
   return sizes.isOne || isFilled || !(sizes.isHalf || (sizes.isVolume && !ofPixels));
 }
 
-/// Bytes of blocks in which images and their gradient are copied, and the weight is made.
+/// Bytes of the blocks into which images and gradient are copied, and of the weight in blocks.
 static int64_t blockedWeightBytes(const Sizes &sizes) {
   bool stays = isOfPixels(sizes);
   bool isNarrow = sizes.groups == 1 && !sizes.isHalf && !sizes.isOne && !stays && sizes.source.features < Block;
@@ -225,17 +226,17 @@ static int64_t blockedWeightBytes(const Sizes &sizes) {
   int64_t weight = inBlocks(sizes.weight, sizes.outer, block);
   if (!stays && !sizes.isDepthwise)
     weight = inBlocks(weight, sizes.inner, block);
-  // With a stride, windows of one element have the places of an image that they read drawn together.
+  // With a stride, windows of one element pack together the positions of an image that they read.
   int64_t drawn =
       sizes.isOne && !sizes.isDense ? sizes.elementBytes * sizes.result.places * aligned(sizes.source.features) : 0;
   int64_t buffer = drawn;
   if (sizes.isHalf && !sizes.isDepthwise) {
-    // Sums are f32, and an image that was copied and its gradient are transposed.
+    // Sums are f32. An image that was copied, and its gradient, are transposed.
     constexpr int64_t rest = 10240, restOfOne = 4608;
     int64_t image = sizes.isPlain() ? images / sizes.batch
                     : sizes.isOne   ? drawn + restOfOne
                                     : images / sizes.batch + rest;
-    // Places of windows of one element that fill blocks are read as they are.
+    // Windows of one element whose positions fill blocks are read without a copy.
     bool isTransposed = !sizes.isPlain() || sizes.result.places % Block != 0;
     buffer = 2 * weight + (isTransposed ? sizes.result.bytes / sizes.batch + image : 0);
   }
@@ -252,7 +253,7 @@ int64_t weightGradientBytes(const Convolution &call) {
     return sizes.groups == 1 ? 0 : std::max((sizes.result.bytes + sizes.source.bytes) / sizes.groups, sizes.weight);
   if (isWeightInBlocks(sizes))
     return blockedWeightBytes(sizes);
-  // Products of the windows of one image and group at a time, whose sums have a buffer.
+  // Products with the windows of one image and group at a time, whose sums have a buffer.
   constexpr int64_t sumBytes = 16;
   int64_t windows = sizes.isPlain() ? 0 : sizes.windowsOfGroup(sizes.elementBytes);
   return std::max(sizes.weight, windows + sumBytes * call.weight.getNumElements());

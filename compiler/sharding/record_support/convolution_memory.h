@@ -1,7 +1,7 @@
-//===- convolution_memory.h - what convolutions hold -------------*- C++ -*-===//
+//===- convolution_memory.h - memory of convolutions ------------*- C++ -*-===//
 //
-// ATen on CPU, which leaves most of them to oneDNN: as metered with PyTorch 2.11 and one thread, on a processor with
-// AVX-512 BF16. Shapes are local.
+// ATen on CPU, which calls oneDNN for most convolutions: measured with PyTorch
+// 2.11 and one thread, on a processor with AVX-512 BF16. Shapes are local.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,27 +12,28 @@
 
 namespace meshplan {
 
-/// How elements of the result are made.
+/// How elements of the result are computed.
 enum class ConvolutionKind {
-  direct,     ///< each of a window of the source; weight [result's features, source's / groups, window..]
-  transposed, ///< each of the source goes into a window; weight [source's features, result's / groups, window..]
-  gradient,   ///< as transposed: the gradient of a direct one's input is made of that of its result
+  direct,     ///< each from a window of the source; weight [result features, source features / groups, window..]
+  transposed, ///< each source element is added to a window; weight [features of source, features of result / groups,
+              ///< window..]
+  gradient,   ///< the gradient of the input of a direct one from that of its result; computed like `transposed`
 };
 
-/// The number of groups follows from the shapes. source and result [batch, features, places..], row-major, of which the
-/// source may have features innermost.
+/// source and result are [batch, features, positions..], row-major; the source may be channels-last. The number of
+/// groups follows from the shapes.
 struct Convolution {
   ConvolutionKind kind = ConvolutionKind::direct;
   mlir::RankedTensorType source, weight, result;
   bool isDense = true;  ///< all strides are 1
-  bool overlaps = true; ///< windows are wider than a stride
+  bool overlaps = true; ///< windows are wider than the stride
   bool isSourceChannelsLast = false;
 };
 
-/// Bytes that it holds besides its result.
+/// Bytes besides the result.
 int64_t convolutionBytes(const Convolution &call);
 
-/// Bytes that the gradient of the weight of a direct one holds besides it.
+/// Bytes that the gradient of the weight of a direct convolution needs besides it.
 int64_t weightGradientBytes(const Convolution &call);
 
 } // namespace meshplan

@@ -23,8 +23,8 @@ OpCost viewCost(const CallView &call);
 /// Reads the operands and writes the results; no arithmetic.
 OpCost copyCost(const CallView &call);
 
-/// `flops` for each element of the first result. TensorIterator converts operands of another dtype than the common one,
-/// which is that of a wider result too, as whole tensors first: those are the workspace.
+/// `flops` for each element of the first result. TensorIterator first converts operands whose dtype differs from the
+/// common one as whole tensors; these are the workspace. A wider result determines the common dtype.
 OpCost pointwiseCost(const CallView &call, int64_t flops);
 
 template <int64_t Flops> OpCost pointwiseCost(const CallView &call) { return pointwiseCost(call, Flops); }
@@ -35,8 +35,8 @@ int64_t lastDim(const CallView &call, llvm::StringRef name);
 /// Two flops for each product of elements: elements of the first result times the contracted size.
 OpCost productCost(const CallView &call, int64_t contracted);
 
-/// Rows of one of the groups that end at the elements of operand `offs`, if all have as many: products of groups are
-/// made one after the other.
+/// Rows of one of the groups that end at the elements of operand `offs`, if all groups have the same size: the products
+/// of groups are computed one at a time.
 int64_t rowsOfGroup(const CallView &call, int64_t rows);
 
 } // namespace meshplan

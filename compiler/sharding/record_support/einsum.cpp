@@ -1,4 +1,4 @@
-//===- einsum.cpp - record of products that are written as letters --------===//
+//===- einsum.cpp - record of einsum --------------------------------------===//
 
 #include "compiler/sharding/record_support/einsum.h"
 #include "compiler/sharding/record_support/cost.h"
@@ -19,8 +19,8 @@ struct Equation {
   SmallVector<std::string> operands;
   std::string output;
 
-  /// nullopt if it is not one letter for each dim, with no letter twice in a tensor, or the result has a letter of its
-  /// own.
+  /// nullopt unless each dim has one letter, no tensor has a letter twice, and every letter of the result is in an
+  /// operand.
   static std::optional<Equation> of(const CallView &call);
 };
 } // namespace
@@ -32,7 +32,7 @@ static bool hasDistinctLetters(StringRef letters) {
   return true;
 }
 
-/// Without an arrow the result has the letters that stand once, in the order of their codes.
+/// Without an arrow, the result has the letters that occur once, in alphabetical order.
 static std::string impliedOutput(StringRef operands) {
   std::string output;
   for (char letter : operands)
@@ -56,7 +56,7 @@ std::optional<Equation> Equation::of(const CallView &call) {
   left.split(parts, ',');
   if (parts.size() != tensors.size() || !hasDistinctLetters(equation.output))
     return std::nullopt;
-  // A tensor may stand twice in the list; operands are numbered in the order of the list.
+  // A tensor may occur twice in the list; equation operands are in the order of the list.
   for (auto [part, tensor] : llvm::zip_equal(parts, tensors)) {
     if (!tensor || !hasDistinctLetters(part) || static_cast<int64_t>(part.size()) != call.operands[*tensor].getRank())
       return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<Equation> Equation::of(const CallView &call) {
   return fits ? std::optional(equation) : std::nullopt;
 }
 
-/// True if every operand stands once in the list, in its order.
+/// True if the list contains every operand once, in order.
 static bool listsEachOnce(const CallView &call) {
   SmallVector<std::optional<unsigned>> tensors = call.getOperands("tensors");
   for (auto [place, tensor] : llvm::enumerate(tensors))
@@ -110,13 +110,13 @@ Linearity einsumLinearity(const CallView &call) {
 }
 
 namespace {
-/// What is still to be multiplied.
+/// A factor that is not yet multiplied.
 struct Pending {
   LetteredTensor tensor;
-  int64_t heldBytes = 0; ///< of a product; an operand is there anyway
+  int64_t heldBytes = 0; ///< of an intermediate product; 0 for an operand
 };
 
-/// The products of an einsum, one after the other.
+/// The products of an einsum, in order.
 struct ProductChain {
   EinsumProduct last;
   int64_t flops = 0, workspaceBytes = 0;
@@ -144,7 +144,7 @@ static std::string orderOf(const Equation &equation) {
   return equation.output + others;
 }
 
-/// What a product keeps of the letters of its factors: those of the result, and those that other factors need.
+/// The letters that a product keeps: those of the result, and those that other factors contain.
 static std::string keptLetters(StringRef both, ArrayRef<Pending> others, StringRef order, StringRef output) {
   std::string kept;
   for (char letter : order) {
@@ -155,8 +155,8 @@ static std::string keptLetters(StringRef both, ArrayRef<Pending> others, StringR
   return kept;
 }
 
-/// The places of the two that ATen multiplies next: the first two, or those that the path names for this product.
-/// nullopt if it names none.
+/// The positions of the two factors that ATen multiplies next: the first two, or those that the path gives for this
+/// product. nullopt if the path gives none.
 static std::optional<std::pair<int64_t, int64_t>> nextPair(ArrayRef<int64_t> path, size_t product, size_t pending) {
   if (path.empty())
     return std::pair<int64_t, int64_t>(0, 1);
@@ -165,8 +165,8 @@ static std::optional<std::pair<int64_t, int64_t>> nextPair(ArrayRef<int64_t> pat
   return isPair ? std::optional(std::pair(i, j)) : std::nullopt;
 }
 
-/// ATen puts a product in front of the other factors, or behind them where there is a path. nullopt for fewer than two
-/// operands, or a path that is none.
+/// ATen inserts a product before the other factors, or after them where there is a path. nullopt for fewer than two
+/// operands, or an invalid path.
 static std::optional<ProductChain> productsOf(const CallView &call, const Equation &equation) {
   SmallVector<Pending> pending = pendingOf(call, equation);
   SmallVector<int64_t> path = call.getInts("path").value_or(SmallVector<int64_t>());
@@ -185,7 +185,7 @@ static std::optional<ProductChain> productsOf(const CallView &call, const Equati
     chain.last = multiply(left.tensor, right.tensor, order,
                           keptLetters(left.tensor.letters + right.tensor.letters, pending, order, equation.output));
     chain.flops += chain.last.flops;
-    // The caller counts the result, which the last product makes; it is not there beside the others.
+    // The caller counts the result, which only the last product allocates. Before that it is not live.
     int64_t madeBytes = pending.empty() ? 0 : chain.last.result.bytes();
     int64_t notThereBytes = pending.empty() ? 0 : resultBytes;
     chain.workspaceBytes =
@@ -206,7 +206,7 @@ OpCost einsumCost(const CallView &call) {
   return cost;
 }
 
-/// Strides of the only operand with its dims in the order of the result; nullopt if some are summed.
+/// Strides of the only operand with its dims in the order of the result; nullopt if some dims are summed.
 static std::optional<Strides> turnedStrides(const CallView &call, const Equation &equation) {
   if (equation.operands.size() != 1 || equation.operands[0].size() != equation.output.size())
     return std::nullopt;

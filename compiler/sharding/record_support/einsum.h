@@ -1,4 +1,4 @@
-//===- einsum.h - record of products that are written as letters -*- C++ -*-===//
+//===- einsum.h - record of einsum ------------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_EINSUM_H
 #define MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_EINSUM_H
@@ -7,17 +7,17 @@
 
 namespace meshplan {
 
-/// A letter is a factor. An equation with an ellipsis, or with a letter twice in one tensor, divides nothing.
+/// A letter is a factor. An equation with an ellipsis, or with a letter twice in one tensor, is not divided.
 FactorRule einsumRule(const CallView &call);
 
-/// Each operand alone.
+/// Linear in each operand alone.
 Linearity einsumLinearity(const CallView &call);
 
-/// A product of two operands is one of lists of matrices, into which both are reshaped.
+/// A product of two operands is a batched matrix product, for which both are reshaped.
 OpCost einsumCost(const CallView &call);
 
-/// The product of lists of matrices, with its dims in the order of the equation; of one operand a view with its dims in
-/// another order.
+/// The batched matrix product, with its dims in the order of the equation; for a single operand a view with permuted
+/// dims.
 Strides einsumStrides(const CallView &call, unsigned result);
 
 } // namespace meshplan

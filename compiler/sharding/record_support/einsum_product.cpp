@@ -1,4 +1,4 @@
-//===- einsum_product.cpp - two tensors that an einsum multiplies ---------===//
+//===- einsum_product.cpp - the product of two tensors in an einsum -------===//
 
 #include "compiler/sharding/record_support/einsum_product.h"
 #include "compiler/sharding/record_support/memory.h"
@@ -20,9 +20,9 @@ int64_t LetteredTensor::extent(char letter) const {
 }
 
 namespace {
-/// A tensor as the product reads it. Dims that are in no other operand and not in the result are summed up before.
+/// A tensor as the product reads it. Dims that are neither in the other operand nor in the result are summed first.
 struct Multiplicand : LetteredTensor {
-  int64_t summed = 0; ///< elements that were read to sum them; 0: it is the operand itself
+  int64_t summed = 0; ///< elements that were read for the sum; 0: the operand itself
 
   Multiplicand(const LetteredTensor &tensor, StringRef other, StringRef output);
 };
@@ -32,7 +32,7 @@ Multiplicand::Multiplicand(const LetteredTensor &tensor, StringRef other, String
   auto isSummed = [&](char letter) { return !other.contains(letter) && !output.contains(letter); };
   if (llvm::none_of(tensor.letters, isSummed))
     return;
-  // The sum lies row-major in ATen's order of the dims: that of the result, then the others sorted.
+  // The sum is row-major in ATen's order of the dims: that of the result, then the others sorted.
   llvm::erase_if(letters, isSummed);
   llvm::sort(letters, [&](char a, char b) { return std::pair(output.find(a), a) < std::pair(output.find(b), b); });
   shape.clear();
@@ -43,12 +43,12 @@ Multiplicand::Multiplicand(const LetteredTensor &tensor, StringRef other, String
 }
 
 namespace {
-/// Letters of a product of two operands, each kind in the order of the equation. To ATen a dim of one element is none
-/// of the operand's, and those that neither has are the right one's.
+/// Letters of a product of two operands, by kind, each in the order of the equation. As in ATen, a dim of one element
+/// does not belong to its operand, and a letter of neither operand belongs to the right one.
 struct ProductLetters {
   std::string batch, left, right, summed;
 
-  /// nullopt if nothing is summed in the product, which is an elementwise one then.
+  /// nullopt if the product sums over no letter and is therefore elementwise.
   static std::optional<ProductLetters> of(const LetteredTensor &left, const LetteredTensor &right, StringRef order,
                                           StringRef output);
 };
@@ -67,7 +67,7 @@ std::optional<ProductLetters> ProductLetters::of(const LetteredTensor &left, con
   return letters.summed.empty() ? std::nullopt : std::optional(letters);
 }
 
-/// Bytes of the copy that makes a tensor a list of matrices: dims of each group become one dim.
+/// Bytes of the copy that makes a tensor a batch of matrices: the dims of each group become one dim.
 static int64_t groupedBytes(const LetteredTensor &tensor, ArrayRef<StringRef> groups) {
   Strides strides;
   SmallVector<int64_t> shape, matrices;
@@ -85,7 +85,7 @@ static int64_t groupedBytes(const LetteredTensor &tensor, ArrayRef<StringRef> gr
   return viewStrides({shape, strides}, matrices) ? 0 : tensor.bytes();
 }
 
-/// The dims of the product from the outermost. ATen swaps the operands if that is the order of the result.
+/// The dims of the product, outermost first. ATen swaps the operands if the result has that order.
 static std::string productDims(const ProductLetters &letters, StringRef order) {
   bool swaps = !letters.left.empty() && !letters.right.empty() &&
                order.find(letters.right.back()) < order.find(letters.left.front());
@@ -105,7 +105,7 @@ static Strides stridesOfMatrices(StringRef dims, const LetteredTensor &result) {
   return strides;
 }
 
-/// The result of an elementwise product, to which both come with the dims of the result.
+/// Strides of an elementwise product, whose operands have the dims of the result.
 static Strides stridesOfElements(const LetteredTensor &left, const LetteredTensor &right,
                                  const LetteredTensor &result) {
   SmallVector<SmallVector<int64_t>> shapes;

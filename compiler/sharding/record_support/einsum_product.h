@@ -1,6 +1,6 @@
-//===- einsum_product.h - two tensors that an einsum multiplies --*- C++ -*-===//
+//===- einsum_product.h - one product of an einsum --------------*- C++ -*-===//
 //
-// What ATen's sumproduct_pair computes and holds.
+// Computation and memory of ATen's sumproduct_pair.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ struct LetteredTensor {
 
   int64_t elements() const;
   int64_t bytes() const { return elements() * elementBytes; }
-  /// 1 if it has no such dim.
+  /// 1 if the tensor does not have the letter.
   int64_t extent(char letter) const;
 };
 
@@ -32,9 +32,9 @@ struct EinsumProduct {
   int64_t workspaceBytes = 0; ///< held besides operands and result
 };
 
-/// The product of two tensors, summed over all letters that are not in `output`. A list of products of matrices into
-/// which both are reshaped, or elementwise where they have no letter to sum in common. `order` has all letters of the
-/// equation: those of its result, then the others sorted.
+/// The product of two tensors, summed over all letters that are not in `output`: a batched matrix product, or
+/// elementwise if no letter is summed in the product. `order` has all letters of the equation: those of its result,
+/// then the others sorted.
 EinsumProduct multiply(const LetteredTensor &left, const LetteredTensor &right, llvm::StringRef order,
                        llvm::StringRef output);
 

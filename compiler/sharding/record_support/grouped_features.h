@@ -1,8 +1,8 @@
 //===- grouped_features.h - features that belong to groups ------*- C++ -*-===//
 //
-// Grouped convolutions and group norms see a dim of features as [groups, features
-// of each]. Ranks may have whole groups, or parts of each where the operator
-// allows it.
+// Grouped convolutions and group norms treat a dim of features as [groups,
+// features of a group]. Ranks may hold whole groups, or a part of each group
+// where the operator allows it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,13 +13,13 @@
 
 namespace meshplan {
 
-/// Writes the dims of features of one call. All of them consist of the same groups; `builder` must outlive this.
+/// Adds the feature dims of one call to its rule. All of them have the same groups; `builder` must outlive this.
 class GroupedFeatures {
 public:
   GroupedFeatures(RuleBuilder &builder, int64_t groups);
 
-  /// Dims of the features of all groups, and dims of those of one, `ofOne`, have the same features. Nothing is tied,
-  /// and the dims end as `whole`, where sizes do not fit. A dim that the call does not have is ignored.
+  /// Ties `ofAll`, dims of the features of all groups, to `ofOne`, dims of the features of one group. Where sizes do
+  /// not fit nothing is tied, and the dims end as `whole`. Dims that the call does not have are ignored.
   void tie(llvm::ArrayRef<DimRef> ofAll, llvm::ArrayRef<DimRef> ofOne, FactorKind kind);
 
 private:

@@ -1,4 +1,4 @@
-//===- linearity.cpp - where a partial sum may enter ----------------------===//
+//===- linearity.cpp - operands in which a call is linear -----------------===//
 
 #include "compiler/sharding/record_support/linearity.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,7 +13,7 @@ bool keepsSums(Type from, Type to) {
          (from == to || from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth());
 }
 
-/// The operands of a set of arguments, or nothing if one of them cannot be a partial sum.
+/// The operands of a set of arguments; empty if one of them cannot be a partial sum.
 static SmallVector<unsigned, 2> operandsOf(const CallView &call, ArgumentSet names) {
   SmallVector<unsigned, 2> set;
   for (StringRef name : names) {
@@ -28,7 +28,7 @@ static SmallVector<unsigned, 2> operandsOf(const CallView &call, ArgumentSet nam
   return set;
 }
 
-/// True if an argument outside of `names` is one of the operands: x * x is linear in neither x.
+/// True if another argument refers to one of the operands: x * x is linear in neither x.
 static bool isUsedElsewhere(const CallView &call, ArgumentSet names, ArrayRef<unsigned> set) {
   return llvm::any_of(call.args, [&](NamedAttribute argument) {
     std::optional<unsigned> operand = call.getOperand(argument.getName());

@@ -10,7 +10,7 @@ namespace meshplan {
 /// True if the type's sharding divides this dim.
 bool isDivided(mlir::RankedTensorType type, int64_t dim);
 
-/// Names of arguments, for templates that take one.
+/// Argument names as template parameters.
 namespace argument {
 inline constexpr char size[] = "size";
 inline constexpr char other[] = "other";
@@ -22,10 +22,10 @@ LocalCall unchanged(const CallView &call);
 /// The call with argument `name` set to `value`; null removes it.
 mlir::DictionaryAttr withArg(mlir::DictionaryAttr args, llvm::StringRef name, mlir::Attribute value);
 
-/// The call as `target` without its tensor argument `name`; the operands behind it are renumbered.
+/// The call as `target` without its tensor argument `name`; later operands are renumbered.
 CallRewrite withoutOperand(const CallView &call, llvm::StringRef target, llvm::StringRef name);
 
-/// Splits off the argument `bias`, which broadcasts to the result; nullopt where there is none.
+/// Splits off the argument `bias`, which broadcasts to the result; nullopt if there is none.
 std::optional<AddendSplit> splitBias(const CallView &call);
 
 /// The call without its argument `like`, if it has one.

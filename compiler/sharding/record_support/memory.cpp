@@ -1,4 +1,4 @@
-//===- memory.cpp - copies that kernels make of strided operands ----------===//
+//===- memory.cpp - copies of strided operands in kernels -----------------===//
 
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/cost.h"
@@ -51,6 +51,8 @@ int64_t matrixBytes(const CallView &call, StringRef name) {
     return 0;
   ArrayRef<int64_t> shape = call.operands[*operand].getShape();
   Strides strides = call.getStrides(*operand);
+  // BLAS reads a matrix with unit stride along one dim and any leading dimension that fits the other dim. The stride of
+  // a dim of size 1 does not matter.
   bool rows = (strides[1] == 1 || shape[1] == 1) && strides[0] >= shape[1];
   bool columns = (strides[0] == 1 || shape[0] == 1) && strides[1] >= shape[0];
   return rows || columns ? 0 : tensorBytes(call.operands[*operand]);
@@ -64,6 +66,7 @@ int64_t reshapeBytes(const CallView &call, unsigned operand, ArrayRef<int64_t> e
 }
 
 bool isBlockedConvolution(RankedTensorType input, RankedTensorType weight, int64_t batch, int64_t groups) {
+  // 16-bit types always use oneDNN, doubles never do.
   if (plan::elementBytes(input.getElementType()) != 4)
     return plan::elementBytes(input.getElementType()) < 4;
   ArrayRef<int64_t> window = weight.getShape().drop_front(2);

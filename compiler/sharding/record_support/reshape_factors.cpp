@@ -1,4 +1,4 @@
-//===- reshape_factors.cpp - what two shapes have in common ---------------===//
+//===- reshape_factors.cpp - factors that two shapes share ----------------===//
 
 #include "compiler/sharding/record_support/reshape_factors.h"
 #include <numeric>
@@ -8,7 +8,8 @@ using namespace mlir;
 namespace meshplan {
 
 namespace {
-/// Walks the dims of one side from the most major; `rest` is what of the current dim has no factor yet.
+/// Walks the dims of one side from the most major one. `rest` is the size of the current dim without the factors so
+/// far.
 class Cursor {
 public:
   Cursor(RuleBuilder &builder, TensorRef tensor) : builder(builder), tensor(tensor) { settle(); }
@@ -16,7 +17,7 @@ public:
   bool atEnd() const { return dim == tensor.getRank(); }
   int64_t getRest() const { return rest; }
 
-  /// Gives `factor` of this size to the current dim.
+  /// Gives `factor`, of this size, to the current dim.
   void take(unsigned factor, int64_t size) {
     builder.append(tensor[dim], factor);
     rest /= size;
@@ -24,7 +25,7 @@ public:
       next();
   }
 
-  /// Makes the rest of the current dim a piece that cannot be divided, and returns its size.
+  /// Gives the rest of the current dim a `whole` factor and returns its size.
   int64_t takeWhole() {
     int64_t size = rest;
     take(builder.add(size, FactorKind::whole), size);
@@ -57,7 +58,7 @@ static int64_t numElements(TensorRef tensor) {
   return count;
 }
 
-/// Consumes whole pieces of both sides until they cover the same number of elements.
+/// Consumes whole factors on both sides until both have covered the same number of elements.
 static void skipUnshared(Cursor &from, Cursor &to) {
   int64_t coveredFrom = from.takeWhole(), coveredTo = to.takeWhole();
   while (coveredFrom != coveredTo) {

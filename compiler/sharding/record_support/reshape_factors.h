@@ -1,9 +1,9 @@
-//===- reshape_factors.h - what two shapes have in common -------*- C++ -*-===//
+//===- reshape_factors.h - factors that two shapes share --------*- C++ -*-===//
 //
 // A reshape keeps the row-major order of the elements. The dims of both shapes
-// are cut into factors that they share: [4, 96, 576] to [4, 96, 9, 64] shares 4,
-// 96, 9 and 64. Sizes that have no common divisor at a place ([6] to [2, 3]
-// share 2 and 3, [3, 2] to [2, 3] nothing) leave whole pieces.
+// are split into factors that they share: [4, 96, 576] and [4, 96, 9, 64] share
+// 4, 96, 9 and 64. Where sizes have no common divisor, `whole` factors remain:
+// [6] and [2, 3] share 2 and 3, but [3, 2] and [2, 3] share nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +14,8 @@
 
 namespace meshplan {
 
-/// Gives the factors that they share to the dims of `from` and `to`, two
-/// tensors with the same number of elements. Does nothing if the numbers differ
-/// or are 0: the dims end as `whole`.
+/// Gives the shared factors to the dims of `from` and `to`, two tensors with the same number of elements. Does nothing
+/// if the numbers differ or are 0; the dims then end as `whole`.
 void shareFactors(RuleBuilder &builder, TensorRef from, TensorRef to);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- rule_builder.cpp - writes a factor rule ----------------------------===//
+//===- rule_builder.cpp - builds a factor rule ----------------------------===//
 
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -43,8 +43,10 @@ void RuleBuilder::tie(ArrayRef<DimRef> dims, FactorKind kind) {
   int64_t size = 1;
   bool inResult = false;
   for (const DimRef &dim : dims) {
+    // An absent argument, or a dim that is broadcast: any sharding of the other dims fits it.
     if (!dim.tensor || dim.size == 1)
       continue;
+    // The call does not fit its schema. Its dims get no factor in common and stay whole.
     if (size != 1 && dim.size != size)
       return;
     size = dim.size;
@@ -53,7 +55,7 @@ void RuleBuilder::tie(ArrayRef<DimRef> dims, FactorKind kind) {
   if (size == 1 || (kind == FactorKind::parallel && !inResult))
     return;
   unsigned factor = add(size, kind);
-  // One operand may stand for several arguments, as for both states of a cell.
+  // One operand may be the value of several arguments, as for both states of a cell.
   for (const DimRef &dim : dims)
     if (dim.size == size && dim.tensor && !llvm::is_contained(dim.tensor->dims[dim.dim], factor))
       append(dim, factor);
@@ -98,7 +100,8 @@ void RuleBuilder::join(DimRef whole, ArrayRef<DimRef> pieces) {
               llvm::all_of(pieces, [](const DimRef &piece) { return piece.tensor != nullptr; });
   if (!fits)
     return;
-  // A piece without elements, as what a whole rotary embedding leaves, is none; and what holds everything is no part.
+  // A piece without elements gets no factor (a rotary embedding over all features leaves one). A single piece is the
+  // whole.
   SmallVector<DimRef> filled(llvm::make_filter_range(pieces, [](const DimRef &piece) { return piece.size != 0; }));
   if (filled.size() == 1)
     return tie({whole, filled.front()});
@@ -114,6 +117,7 @@ FactorRule RuleBuilder::finish() {
   auto fill = [&](MutableArrayRef<TensorFactors> tensors, ArrayRef<RankedTensorType> types) {
     for (auto [tensor, type] : llvm::zip_equal(tensors, types))
       for (auto [factors, size] : llvm::zip_equal(tensor.dims, type.getShape()))
+        // No function has tied the dim, so the operator needs or produces it whole.
         if (factors.empty() && size != 1)
           factors.push_back(rule.add(size, FactorKind::whole));
   };

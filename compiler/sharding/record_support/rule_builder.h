@@ -1,9 +1,9 @@
-//===- rule_builder.h - writes a factor rule --------------------*- C++ -*-===//
+//===- rule_builder.h - builds a factor rule --------------------*- C++ -*-===//
 //
-// A record says which dims share a factor; every dim of which it says nothing
-// becomes `whole`. A builder never reads beyond the call: a tensor or dim that
-// the call does not have is ignored, so that a call which does not fit its
-// schema ends as a rule that FactorRule::verify refuses or that divides nothing.
+// A record states which dims share a factor; every other dim becomes `whole`. A
+// builder never reads beyond the call: tensors and dims that the call does not
+// have are ignored. A call that does not fit its schema therefore ends as a
+// rule that FactorRule::verify refuses, or that divides nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace meshplan {
 
-/// One dim of a tensor of the rule that is being built. Valid as long as its builder.
+/// One dim of a tensor of the rule under construction. Valid as long as its builder.
 struct DimRef {
   TensorFactors *tensor = nullptr; ///< null: the call has no such dim
   unsigned dim = 0;
@@ -22,7 +22,7 @@ struct DimRef {
   bool ofResult = false;
 };
 
-/// A tensor of the rule that is being built, or none. Valid as long as its builder.
+/// A tensor of the rule under construction, or none. Valid as long as its builder.
 class TensorRef {
 public:
   TensorRef() = default;
@@ -52,27 +52,27 @@ public:
   TensorRef operand(std::optional<unsigned> index);
   TensorRef result(unsigned index = 0);
 
-  /// Gives all these dims one factor. Dims of size 1 stay without factor (they broadcast). If two sizes differ, or a
-  /// parallel factor would be in no result, nothing is tied and the dims end as `whole`.
+  /// Gives all these dims one factor. Dims of size 1 get no factor (they broadcast). If two sizes differ, or a parallel
+  /// factor would be in no result, nothing is tied and the dims end as `whole`.
   void tie(llvm::ArrayRef<DimRef> dims, FactorKind kind = FactorKind::parallel);
 
-  /// Ties the dims of all operands and results, aligned at the last dim, but for the result dims in `except`
-  /// (0 <= dim).
+  /// Ties the dims of all operands and results, aligned at the last dim, except for the result dims in `except` (each
+  /// >= 0).
   void tieAligned(llvm::ArrayRef<int64_t> except = {});
 
-  /// Adds a factor that `append` then places.
+  /// Adds a factor without dims; `append` gives it to dims.
   unsigned add(int64_t size, FactorKind kind = FactorKind::parallel) { return rule.add(size, kind); }
-  /// Places a factor below those that the dim has.
+  /// Adds a factor to a dim, minor to those that it has.
   void append(DimRef dim, unsigned factor);
 
-  /// Says that the operator knows the elements of the dim by their number (Factor::isCounted).
+  /// Marks the factors of the dim as counted: the operator identifies elements by their index (Factor::isCounted).
   void count(DimRef dim);
 
-  /// Gives a dim the factor, of which `count` indices share each index of the dim.
+  /// Gives a dim the factor; `count` indices of the factor share each index of the dim.
   void share(DimRef dim, unsigned factor, int64_t count);
 
-  /// Makes `whole` of the call the concatenation of `pieces`, one dim of each of other tensors, each with a factor.
-  /// Pieces without elements have none; a single one with elements shares that of `whole`.
+  /// Makes `whole` the concatenation of `pieces`, one dim of each of several tensors, each with a factor of its own.
+  /// Pieces without elements get none; a single piece with elements is tied to `whole`.
   void join(DimRef whole, llvm::ArrayRef<DimRef> pieces);
 
   /// The finished rule. The builder must not be used afterwards.
@@ -83,17 +83,17 @@ private:
   FactorRule rule;
 };
 
-/// The rule of operators of which every dim passes: those of all tensors are tied, aligned at the last one.
+/// The rule of operators that pass every dim: the dims of all tensors are tied, aligned at the last one.
 FactorRule alignedRule(const CallView &call);
 
-/// The rule of operators of which no dim may be divided.
+/// The rule of operators that allow no dim to be divided.
 FactorRule undividedRule(const CallView &call);
 
-/// The rule of operators that need all of the dim which their argument `dim` names, and of which the others pass.
+/// The rule of operators that need the dim of their argument `dim` whole and pass all others.
 FactorRule wholeDimRule(const CallView &call, int64_t defaultDim);
 template <int64_t DefaultDim> FactorRule wholeDimRule(const CallView &call) { return wholeDimRule(call, DefaultDim); }
 
-/// `dim` as a number from 0, or -1 if the rank has no such dim. A scalar has a dim 0 of its own, as in PyTorch.
+/// `dim` as an index from 0, or -1 if the rank has no such dim. A scalar has one dim, as in PyTorch.
 int64_t normalizeDim(int64_t dim, int64_t rank);
 
 } // namespace meshplan

@@ -23,7 +23,7 @@ std::optional<int64_t> windowArgument(const CallView &call, StringRef name, unsi
 
 void tieWindows(RuleBuilder &builder, DimRef input, DimRef result, Window window) {
   int64_t last = 0, reach = 0, covered = 0;
-  // Numbers of an archive may be any: what does not fit in 64 bits moves over no dim.
+  // An archive may contain any numbers. Windows that overflow 64 bits tie no dim.
   bool apart = window.padding == 0 && window.stride > 0 && !__builtin_sub_overflow(window.size, 1, &last) &&
                !__builtin_mul_overflow(last, window.dilation, &reach) && reach < window.stride &&
                !__builtin_mul_overflow(result.size, window.stride, &covered);

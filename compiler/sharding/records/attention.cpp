@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Batch and heads may be divided, all else is whole. A key head is shared by the query heads of its group.
+/// Batch and heads may be divided; all other dims are whole. The query heads of a group share a key head.
 static FactorRule attentionRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef query = builder.operand("query"), key = builder.operand("key"), value = builder.operand("value");
@@ -55,7 +55,8 @@ static OpCost attentionCost(const CallView &call) {
   return cost;
 }
 
-/// ATen's flash kernel puts the heads of a row side by side; blocks of rows and the definition are row-major.
+/// ATen's flash kernel stores a row of all heads contiguously; blocks of rows and the reference definition are
+/// row-major.
 static Strides attentionStrides(const CallView &call, unsigned result) {
   ArrayRef<int64_t> shape = call.results[result].getShape();
   std::optional<AttentionSizes> sizes = AttentionSizes::of(call);

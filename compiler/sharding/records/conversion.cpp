@@ -28,7 +28,7 @@ static Linearity ofSelf(const CallView &call) {
   return linearity;
 }
 
-/// `to` returns its operand if nothing changes and no copy is asked for.
+/// `to` returns its operand if nothing changes and no copy is requested.
 static OpCost toCost(const CallView &call) {
   bool same = !call.operands.empty() && !call.results.empty() &&
               call.operands.front().getElementType() == call.results.front().getElementType();
@@ -39,7 +39,7 @@ static Strides toStrides(const CallView &call, unsigned result) {
   return toCost(call).aliases ? likeFirst(call, result) : likeCopy(call, result);
 }
 
-/// The operand if it is row-major already.
+/// The operand itself if it is row-major.
 static OpCost contiguousCost(const CallView &call) { return isContiguous(call, 0) ? viewCost(call) : copyCost(call); }
 
 /// The call as aten.to.dtype of its first operand.
@@ -54,7 +54,7 @@ static std::optional<CallRewrite> toDtypeOfResult(const CallView &call) {
   return CallRewrite{"aten.to.dtype", args, {*self}};
 }
 
-/// copy gives `src` in the shape and the dtype of `self`, which is not read.
+/// copy returns `src` in the shape and dtype of `self`, which is not read.
 static std::optional<CallRewrite> cloneOfSource(const CallView &call) {
   std::optional<unsigned> src = call.getOperand("src");
   if (!src || call.results.empty() || call.operands[*src] != call.results.front())
@@ -64,7 +64,7 @@ static std::optional<CallRewrite> cloneOfSource(const CallView &call) {
   return CallRewrite{"aten.clone.default", withArg(DictionaryAttr::get(context), "self", operand), {*src}};
 }
 
-/// Also where it rounds: that is what the plan wants.
+/// Linear although it rounds: the plan asks for rounded addends.
 static Linearity ofAddends(const CallView &) {
   Linearity linearity;
   linearity.sets.push_back({0});
@@ -76,8 +76,8 @@ static Linearity inSrc(const CallView &call) { return linearIn(call, {{"src"}});
 /// True if a dropout leaves every element as it is.
 static bool isIdentity(const CallView &call) { return !drawsRandomNumbers(call); }
 
-/// Random elements depend on their place in the whole tensor, which ATen's kernel does not know; the importer makes
-/// another operator of it.
+/// Random elements depend on their position in the whole tensor, which ATen's kernel does not know. The importer
+/// replaces such a dropout by another operator.
 static FactorRule dropoutRule(const CallView &call) {
   return isIdentity(call) ? alignedRule(call) : undividedRule(call);
 }
@@ -116,7 +116,7 @@ void addConversionRecords(OpRegistry &registry) {
                   .cost = copyCost,
                   .strides = likeCopy,
                   .isPointwise = true});
-  // Addends are rounded to 16 bits on purpose: they stay so (plan-widen-addends), and are copied as others are.
+  // Addends are rounded to 16 bits on purpose: plan-widen-addends keeps them, and they are copied like other tensors.
   for (StringRef target : {"meshplan.round_addends", "meshplan.round_gradient"})
     registry.add({.target = target,
                   .rule = alignedRule,

@@ -1,8 +1,9 @@
 //===- convolution.cpp - records of convolutions --------------------------===//
 //
-// input [batch, in, places..], weight [out, in / groups, window..], bias [out],
-// result [batch, out, places..]; transposed ones have weight [in, out / groups,
-// window..]. Without the batch dim the input is one sample.
+// input [batch, in, positions..], weight [out, in / groups, window..], bias
+// [out], result [batch, out, positions..]; transposed convolutions have the
+// weight [in, out / groups, window..]. Without the batch dim the input is a
+// single sample.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,7 @@ using namespace mlir;
 namespace meshplan {
 
 namespace {
-/// A call that fits its schema.
+/// The tensors of a call that fits its schema.
 struct ConvolutionDims {
   TensorRef input, weight, bias, result;
   int64_t windowDims = 0;
@@ -41,7 +42,7 @@ static std::optional<ConvolutionDims> readConvolution(RuleBuilder &builder, cons
   return fits ? std::optional(conv) : std::nullopt;
 }
 
-/// Window of dim `index` of those that have one, or nullopt if the arguments do not say it in numbers ("same").
+/// The window of the window dim `index`; nullopt if the arguments do not give it in numbers ("same").
 static std::optional<Window> windowOf(const CallView &call, const ConvolutionDims &conv, unsigned index) {
   std::optional<int64_t> stride = windowArgument(call, "stride", index, conv.windowDims, 1),
                          padding = windowArgument(call, "padding", index, conv.windowDims, 0),
@@ -51,8 +52,8 @@ static std::optional<Window> windowOf(const CallView &call, const ConvolutionDim
   return Window{conv.weight[2 + index].size, *stride, *padding, *dilation};
 }
 
-/// Every group reads its own features and makes its own. How many groups a rank has follows from the input features of
-/// each, which are whole in a transposed convolution: its weight does not tell them.
+/// Every group reads and computes its own features. The number of groups of a rank follows from the input features of a
+/// group. In a transposed convolution the weight does not give this number, so it is whole.
 static void tieFeatures(RuleBuilder &builder, const ConvolutionDims &conv, bool transposed) {
   bool fits = conv.groups > 0 && conv.in().size % conv.groups == 0 && conv.out().size % conv.groups == 0;
   if (!fits)
@@ -90,7 +91,7 @@ static Linearity convolutionLinearity(const CallView &call) {
                                  : linearIn(call, {{"input"}, {"weight"}});
 }
 
-/// Elements of an operand, without those of its dim `dim`.
+/// Number of elements of an operand, divided by the size of its dim `dim`.
 static int64_t elementsBut(const CallView &call, StringRef name, int64_t dim) {
   std::optional<unsigned> operand = call.getOperand(name);
   if (!operand || call.operands[*operand].getRank() <= dim)
@@ -99,7 +100,7 @@ static int64_t elementsBut(const CallView &call, StringRef name, int64_t dim) {
   return type.getNumElements() / std::max<int64_t>(1, type.getDimSize(dim));
 }
 
-/// The type with a batch of one where it is a sample.
+/// The type with a batch of one if it is a single sample.
 static RankedTensorType inBatch(RankedTensorType type, int64_t rank) {
   if (type.getRank() == rank)
     return type;
@@ -149,8 +150,8 @@ int64_t transposedGradientBytes(const CallView &call) {
   return std::max(convolutionBytes(backward), weightGradientBytes(backward));
 }
 
-/// Each element of the result is a sum over the window and the features of its group; of a transposed convolution each
-/// element of the input goes into as many.
+/// Each element of the result is a sum over the window and the features of its group. In a transposed convolution each
+/// element of the input contributes to as many elements.
 static OpCost convolutionCost(const CallView &call) {
   OpCost cost = copyCost(call);
   int64_t terms = elementsBut(call, "weight", 0);
@@ -161,7 +162,7 @@ static OpCost convolutionCost(const CallView &call) {
   return cost;
 }
 
-/// One number for each window dim.
+/// One integer for each window dim.
 static Attribute windowList(const CallView &call, StringRef name, int64_t dims, int64_t otherwise) {
   SmallVector<Attribute> numbers;
   for (int64_t index = 0; index < dims; ++index)
@@ -198,7 +199,7 @@ static LocalCall localizeGroups(const CallView &call, plan::MeshOp) {
   return {groupedConvolution.str(), args.getDictionary(call.args.getContext())};
 }
 
-/// The bias [out] is added behind, as [out, 1..] so that it meets its dim.
+/// The bias [out] is added after the convolution, viewed as [out, 1..] to align with its dim.
 static std::optional<AddendSplit> splitChannelBias(const CallView &call) {
   std::optional<unsigned> bias = call.getOperand("bias"), weight = call.getOperand("weight");
   if (!bias || !weight || call.operands[*weight].getRank() < 2)

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Each dim of the result may be divided; operands give only dtype or shape.
+/// Each dim of the result may be divided; operands are used only for dtype or shape.
 static FactorRule filledRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef result = builder.result();
@@ -38,7 +38,7 @@ static std::optional<int64_t> integerBound(const CallView &call, StringRef name,
   return call.getInt(name, otherwise);
 }
 
-/// Only integers can be moved by the offset of a shard.
+/// Only integers can be shifted by the offset of a shard.
 static bool hasIntegerBounds(const CallView &call) {
   return integerBound(call, "start", 0) && integerBound(call, "end", 0) && integerBound(call, "step", 1);
 }
@@ -70,7 +70,7 @@ static LocalCall localizeArange(const CallView &call, plan::MeshOp) {
 // Operands that are not read
 //===----------------------------------------------------------------------===//
 
-/// The call as `target` of the sizes and the dtype of its result, with the literal arguments that it has.
+/// A call of `target` with the sizes and the dtype of the result, and the literal arguments of this call.
 static std::optional<CallRewrite> createdBy(const CallView &call, StringRef target) {
   if (call.results.empty())
     return std::nullopt;
@@ -134,7 +134,7 @@ void addCreationRecords(OpRegistry &registry) {
                   .cost = fillCost,
                   .dropUnread = op.dropUnread});
   }
-  // What is filled gives its shape; a view behind may need its memory, so it stays.
+  // The filled tensor gives only its shape, but it stays: a later view may need its memory.
   for (StringRef target : {"aten.fill.Scalar", "aten.fill.Tensor"})
     registry.add({.target = target, .rule = alignedRule, .linearity = notLinear, .cost = fillCost});
 }

@@ -1,7 +1,7 @@
 //===- elementwise.cpp - records of elementwise operators -----------------===//
 //
 // Operators that compute one element of the result from one element of each
-// operand, with broadcasting. A new one is a line of the table.
+// operand, with broadcasting. A new operator is a line of the table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// self + argument::other, jointly. A literal addend would be added once for each rank.
+/// self + argument::other, together. A literal addend would be added once on each rank.
 static Linearity inSum(const CallView &call) { return linearIn(call, {{"self", "other"}}); }
 
 /// self * argument::other, each alone.
@@ -30,10 +30,10 @@ static Linearity inDividend(const CallView &call) {
                                                                                                   : inSelf(call);
 }
 
-/// Elements are taken from self and other; which ones does not depend on them.
+/// Elements are taken from self and other; the choice does not depend on them.
 static Linearity inChoices(const CallView &call) { return linearIn(call, {{"self", "other"}}); }
 
-/// Elements of self, or a literal, which adds up only if it is 0.
+/// Elements of self or a literal. A literal other than 0 would count once on each rank.
 template <const char *Literal> static Linearity inSelfOrZero(const CallView &call) {
   return call.getFloat(Literal, 1) == 0 ? inSelf(call) : Linearity{};
 }
@@ -51,7 +51,7 @@ static Linearity inQuotientAddend(const CallView &call) { return linearIn(call, 
 /// self + weight * (end - self).
 static Linearity inEnds(const CallView &call) { return linearIn(call, {{"self", "end"}}); }
 
-/// Elements of self, or the one element of value.
+/// Elements of self, or the single element of value.
 static Linearity inSelfAndValue(const CallView &call) { return linearIn(call, {{"self", "value"}}); }
 
 namespace {
@@ -62,13 +62,14 @@ struct ElementwiseOp {
 };
 } // namespace
 
-/// Flops of an element: arithmetic 1, division and roots 4, functions that are evaluated by polynomials 10 to 20.
+/// Flops of an element: 1 for arithmetic, 4 for division and roots, 10 to 20 for functions that are evaluated by
+/// polynomials.
 static constexpr auto cheap = pointwiseCost<1>;
 static constexpr auto divide = pointwiseCost<4>;
 static constexpr auto function = pointwiseCost<10>;
 static constexpr auto activation = pointwiseCost<20>;
 
-/// Conditions and masks are read as they are; the others may be converted.
+/// Conditions and masks are read as they are; the other operands may be converted.
 static OpCost choice(const CallView &call) {
   CallView values = call;
   std::optional<unsigned> condition = call.getOperand(call.get("mask") ? "mask" : "condition");
@@ -79,14 +80,14 @@ static OpCost choice(const CallView &call) {
   return cost;
 }
 
-/// The kernel keeps a part of its work for a backward pass.
+/// The kernel keeps an intermediate result for a backward pass.
 static OpCost logSigmoid(const CallView &call) {
   OpCost cost = activation(call);
   cost.workspaceBytes += tensorBytes(call.results.front());
   return cost;
 }
 
-/// Compared by several operators: what is equal, the difference and what is allowed stand beside each other.
+/// Several operators compare: the equal elements, the difference and the allowed difference are live together.
 static OpCost closeness(const CallView &call) {
   OpCost cost = pointwiseCost<8>(call);
   int64_t elements = call.results.front().getNumElements();
@@ -94,7 +95,7 @@ static OpCost closeness(const CallView &call) {
   return cost;
 }
 
-/// Of absolute values; finite ones are compared twice.
+/// Works on absolute values; finite ones are compared twice.
 template <int64_t Comparisons> static OpCost extremeness(const CallView &call) {
   OpCost cost = pointwiseCost<1>(call);
   RankedTensorType self = call.operands.front();
@@ -239,7 +240,7 @@ static const ElementwiseOp choicesAndComparisons[] = {
 };
 
 //===----------------------------------------------------------------------===//
-// prelu: one slope for all elements, or one for each feature, dim 1
+// prelu: one slope for all elements, or one for each feature (dim 1)
 //===----------------------------------------------------------------------===//
 
 static FactorRule preluRule(const CallView &call) {
@@ -251,7 +252,7 @@ static FactorRule preluRule(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// isin: whether each element is among the test elements, of which it reads all
+// isin: whether each element is among the test elements, all of which are needed
 //===----------------------------------------------------------------------===//
 
 static FactorRule isinRule(const CallView &call) {
@@ -262,8 +263,8 @@ static FactorRule isinRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Few test elements are compared with one after the other; among many it searches all elements in order: copies of
-/// both without duplicates, as if there were none, joined and sorted, with the places of all and three masks.
+/// Few test elements are compared one by one. Among many, a sort finds the elements: copies of both without duplicates
+/// (counted as if there were none), their sorted concatenation, the indices of all, and three masks.
 static OpCost isinCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<unsigned> tests = call.getOperand("test_elements"), elements = call.getOperand("elements");

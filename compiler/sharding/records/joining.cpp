@@ -52,14 +52,15 @@ static Linearity allTogether(const CallView &call) {
   return linearity;
 }
 
-/// True if the border is one literal: not made of elements near it.
+/// True if the border is a literal instead of neighbouring elements.
 static bool hasConstantBorder(const CallView &call) {
   auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
   return call.get("pad") && (!mode || mode.getValue() == "constant");
 }
 
-/// `pad` lists (before, after) for the last dim, then the one above, and so on. Dims that are padded or cropped are
-/// whole; for a border of elements so are all that are listed, as it must be smaller than its dim.
+/// `pad` lists (before, after) for the last dim, then for the one before it, and so on. Dims that are padded or cropped
+/// are whole. If the border consists of elements, all listed dims are whole, because the border must be smaller than
+/// its dim.
 static FactorRule padRule(const CallView &call) {
   RuleBuilder builder(call);
   std::optional<SmallVector<int64_t>> pad = call.getInts(call.get("pad") ? "pad" : "padding");
@@ -73,12 +74,12 @@ static FactorRule padRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Linear if the border is 0, which it is for every addend, or of elements of the operand.
+/// Linear if the border is 0 (it is 0 for every addend, too) or consists of elements of the operand.
 static Linearity padLinearity(const CallView &call) {
   return !hasConstantBorder(call) || call.getFloat("value", 0) == 0 ? inSelf(call) : Linearity{};
 }
 
-/// Elements of a border are read row-major, but for those from the other side.
+/// A border of elements needs a row-major operand, except a circular one.
 static OpCost padCost(const CallView &call) {
   OpCost cost = copyCost(call);
   auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
@@ -87,7 +88,8 @@ static OpCost padCost(const CallView &call) {
   return cost;
 }
 
-/// Dims that are not repeated pass; dims of size 1 and leading dims are new elements, the same on every rank.
+/// Dims that are not repeated can be divided. Dims of size 1 and leading dims become new elements, the same on every
+/// rank.
 static FactorRule repeatRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), result = builder.result();
@@ -115,7 +117,7 @@ static LocalCall localizeRepeat(const CallView &call, plan::MeshOp) {
   return {call.target.str(), withArg(call.args, "repeats", ArrayAttr::get(call.args.getContext(), local))};
 }
 
-/// Each element of a dim stands `repeats` times in a row. Without a dim the result has one.
+/// Each element of a dim is repeated `repeats` times in a row. Without a dim the result has one.
 static FactorRule interleaveRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), result = builder.result();

@@ -1,10 +1,10 @@
 //===- loss.cpp - records of losses ---------------------------------------===//
 //
-// Cross entropy over a vocabulary that may be divided: maximum, sum of
-// exponentials, sum of logarithms and the target's logit of each row are
-// reduced over the ranks; the logits stay where they are. Of logarithms of probabilities only the
-// target's is read. Losses of single elements are elementwise as
-// long as they are not reduced; the importer takes the reduction out of them.
+// Cross entropy over a vocabulary that may be divided: the maximum, the sum of
+// exponentials, the sum of logarithms and the target's logit of each row are
+// reduced over the ranks; the logits stay where they are. Of log probabilities
+// only that of the target is read. Losses of single elements are elementwise as
+// long as they are not reduced; the importer splits the reduction off.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Rows of input [N, C] with one element of each other tensor, but for the operand `ofColumns`, which has one for each
-/// column; the columns are reduced.
+/// Ties the rows of input [N, C] to those of every other tensor, which has one element for each row. The operand
+/// `ofColumns` has one for each column instead. The columns are reduced.
 static FactorRule rowsRule(const CallView &call, FactorKind columns, bool counts = false, StringRef ofColumns = {}) {
   RuleBuilder builder(call);
   std::optional<unsigned> columnsOperand = ofColumns.empty() ? std::nullopt : call.getOperand(ofColumns);
@@ -41,7 +41,7 @@ static FactorRule rowSumLogSoftmaxRule(const CallView &call) {
   return rowsRule(call, FactorKind::sum, /*counts=*/false, "weight");
 }
 
-/// Targets are numbers of columns.
+/// Targets are column indices.
 static FactorRule rowPickRule(const CallView &call) { return rowsRule(call, FactorKind::sum, /*counts=*/true); }
 
 static FactorRule countRule(const CallView &call) {
@@ -57,10 +57,10 @@ static FactorRule classWeightRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Elements that a sum of shifted logits has in work at a time, at least a row.
+/// Elements that a sum of shifted logits processes at a time, at least a row.
 static constexpr int64_t blockElements = 1 << 16;
 
-/// Shifted logits of a block of rows; half types are converted first.
+/// The shifted logits of a block of rows. Half types are converted first.
 template <int64_t Flops> static OpCost shiftedCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType input = call.operands.front();
@@ -79,7 +79,7 @@ template <int64_t Flops> static OpCost rowsCost(const CallView &call) {
   return cost;
 }
 
-/// Targets are numbers of the whole vocabulary: a rank subtracts the first that it holds.
+/// Targets are indices in the whole vocabulary: a rank subtracts the index of its first column.
 static LocalCall localizePick(const CallView &call, plan::MeshOp) {
   std::optional<unsigned> input = call.getOperand("input");
   if (!input || !isDivided(call.operands[*input], 1))
@@ -89,7 +89,7 @@ static LocalCall localizePick(const CallView &call, plan::MeshOp) {
   return {call.target.str(), withArg(call.args, "offset", offset)};
 }
 
-/// One loss from one element of each operand, if `reduction` is none.
+/// Each loss depends on one element of each operand if `reduction` is none.
 static FactorRule elementLossRule(const CallView &call) {
   RuleBuilder builder(call);
   if (call.getInt("reduction", 1) == 0)
@@ -97,7 +97,7 @@ static FactorRule elementLossRule(const CallView &call) {
   return builder.finish();
 }
 
-/// `Temporaries` more tensors like the operand, and where the losses are reduced `OfReduced` more.
+/// `Temporaries` more tensors like the operand, and `OfReduced` more where the losses are reduced.
 template <int64_t Flops, int64_t Temporaries = 0, int64_t OfReduced = 1>
 static OpCost elementLossCost(const CallView &call) {
   OpCost cost = pointwiseCost(call, Flops);

@@ -1,7 +1,7 @@
 //===- normalization.cpp - records of softmax and norms -------------------===//
 //
-// The normalised dims are whole: each result element needs all of them. Norms of
-// batches, groups and samples have their features in dim 1.
+// The normalized dims are whole: each element of the result needs all of them.
+// Norms of batches, groups and samples have their features in dim 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +27,15 @@ static OpCost softmaxCost(const CallView &call) {
   return cost;
 }
 
-/// Rows of which all is -inf are zeros: by a mask of the elements that are.
+/// Rows that are all -inf become zeros, through a mask of the elements that are -inf.
 static OpCost safeSoftmaxCost(const CallView &call) {
   OpCost cost = softmaxCost(call);
   cost.workspaceBytes += call.results.front().getNumElements();
   return cost;
 }
 
-/// The last dims, as many as `normalized_shape` lists, are normalised; weight and bias have only these. The statistics
-/// of native forms have the rank of the input.
+/// The last dims, as many as `normalized_shape` lists, are normalized; weight and bias have only these dims. The
+/// statistics that native forms return have the rank of the input.
 static FactorRule normRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef input = builder.operand("input");
@@ -50,7 +50,7 @@ static FactorRule normRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Number of rows that are normalised one by one.
+/// Number of rows that are normalized independently.
 static int64_t rowCount(const CallView &call) {
   int64_t elements = 1;
   for (int64_t size : call.getInts("normalized_shape").value_or(SmallVector<int64_t>()))
@@ -68,15 +68,15 @@ static OpCost layerNormCost(const CallView &call) {
   return cost;
 }
 
-/// On CPU a composite: one tensor of the input's size at a time besides the result, the squares and then the scaled
-/// input. Half types are computed in float: the converted input and the float result are held as well.
+/// A composite on CPU. Besides the result it holds one tensor of the input's size at a time: first the squares, then
+/// the scaled input. Half types are computed in float and also hold the converted input and the float result.
 static OpCost rmsNormCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
   cost.flops = 5 * result.getNumElements();
   int64_t elementBytes = plan::elementBytes(result.getElementType());
   if (!call.getOperand("weight") && elementBytes >= 4) {
-    cost.workspaceBytes = 2 * rowCount(call) * elementBytes; // the squares are gone before the result is there
+    cost.workspaceBytes = 2 * rowCount(call) * elementBytes; // the squares are freed before the result is allocated
     return cost;
   }
   cost.workspaceBytes = result.getNumElements() * (elementBytes < 4 ? 10 : elementBytes);
@@ -93,14 +93,14 @@ static void tieFeatures(RuleBuilder &builder) {
                builder.operand("running_mean")[0], builder.operand("running_var")[0], builder.result()[1]});
 }
 
-/// Ties the dims of input and result from `first` on that are no features.
+/// Ties the dims from `first` to `end` of input and result, except the features.
 static void tieOthers(RuleBuilder &builder, int64_t first, int64_t end) {
   for (int64_t dim = first; dim < end; ++dim)
     if (dim != 1)
       builder.tie({builder.operand("input")[dim], builder.result()[dim]});
 }
 
-/// With running statistics every element stands for itself; those of the batch are of all dims but the features.
+/// With running statistics every element is independent. Statistics of the batch are over all dims except the features.
 static FactorRule batchNormRule(const CallView &call) {
   RuleBuilder builder(call);
   tieFeatures(builder);
@@ -109,7 +109,7 @@ static FactorRule batchNormRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Statistics of each feature of each sample, or running ones.
+/// Statistics are those of each feature of each sample, or the running ones.
 static FactorRule instanceNormRule(const CallView &call) {
   RuleBuilder builder(call);
   tieFeatures(builder);
@@ -117,7 +117,7 @@ static FactorRule instanceNormRule(const CallView &call) {
   return builder.finish();
 }
 
-/// A group norm whose groups have so many features each, and are as many as a rank has.
+/// A group norm whose argument is the number of features of a group; the number of groups is that of the rank.
 static constexpr llvm::StringLiteral normOfGroups = "meshplan.group_norm";
 
 static int64_t featureCount(const CallView &call) {
@@ -163,7 +163,7 @@ static OpCost batchNormCost(const CallView &call) {
   return cost;
 }
 
-/// The bytes of what a norm reads, and `numbers` for each of so many parts of each sample.
+/// Bytes that a norm reads, and `numbers` for each of `parts` parts of each sample.
 static OpCost sampleNormCost(const CallView &call, int64_t parts, int64_t numbers) {
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
@@ -173,7 +173,7 @@ static OpCost sampleNormCost(const CallView &call, int64_t parts, int64_t number
   return cost;
 }
 
-/// A batch norm of samples as features, for which statistics, weight and bias are repeated.
+/// Computed as a batch norm with samples as features, for which statistics, weight and bias are repeated.
 static OpCost instanceNormCost(const CallView &call) {
   RankedTensorType result = call.results.front();
   int64_t affine = call.getOperand("weight").has_value() + call.getOperand("bias").has_value();

@@ -1,6 +1,7 @@
 //===- pooling.cpp - records of pools -------------------------------------===//
 //
-// The last dims, one for each dim of the window, are pooled; the others pass.
+// The last dims, one for each dim of the window, are pooled; the other dims can
+// be divided.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Ties the dims above the last `count`; false if the call does not fit.
+/// Ties all dims except the last `count`; false if the call does not fit its schema.
 static bool tiePassing(RuleBuilder &builder, const CallView &call, int64_t count) {
   TensorRef self = builder.operand("self"), result = builder.result();
   if (self.getRank() != result.getRank() || self.getRank() < count)
@@ -29,7 +30,7 @@ static bool tiePassing(RuleBuilder &builder, const CallView &call, int64_t count
   return true;
 }
 
-/// max_pool and avg_pool. Without a stride windows follow each other.
+/// max_pool and avg_pool. The default stride is the window size.
 template <unsigned Count> static FactorRule poolRule(const CallView &call) {
   RuleBuilder builder(call);
   if (!tiePassing(builder, call, Count) || call.results.size() != 1)
@@ -46,14 +47,14 @@ template <unsigned Count> static FactorRule poolRule(const CallView &call) {
   return builder.finish();
 }
 
-/// The positions that the second result gives count through all pooled dims, so these are whole.
+/// The second result has positions over all pooled dims together, so these dims are whole.
 template <unsigned Count> static FactorRule indexedPoolRule(const CallView &call) {
   RuleBuilder builder(call);
   tiePassing(builder, call, Count);
   return builder.finish();
 }
 
-/// Windows of equal size follow each other if the sizes divide; otherwise they may overlap.
+/// Windows have equal sizes and do not overlap if the output size divides the input size. Otherwise they may overlap.
 template <unsigned Count> static FactorRule adaptivePoolRule(const CallView &call) {
   RuleBuilder builder(call);
   if (!tiePassing(builder, call, Count))
@@ -66,7 +67,7 @@ template <unsigned Count> static FactorRule adaptivePoolRule(const CallView &cal
   return builder.finish();
 }
 
-/// The sizes of the pooled dims are those of a rank.
+/// Output sizes become those of the rank.
 template <unsigned Count> static LocalCall localizeAdaptivePool(const CallView &call, plan::MeshOp) {
   RankedTensorType result = call.results.front();
   int64_t first = result.getRank() - Count;
@@ -85,7 +86,7 @@ static OpCost poolCost(const CallView &call) {
   return cost;
 }
 
-/// The kernel of maxima also gives their places. That of one dim does not, if it reads row-major.
+/// The kernel of maxima also computes their positions, except in one dim with a row-major operand.
 static OpCost maxPoolCost(const CallView &call) {
   OpCost cost = poolCost(call);
   bool isPlain = call.target == "aten.max_pool1d.default" && isContiguous(call, 0);
@@ -101,8 +102,8 @@ template <unsigned Count> static void addPools(OpRegistry &registry, StringRef m
       {.target = average, .rule = poolRule<Count>, .linearity = inSelf, .cost = poolCost, .strides = likeImage});
 }
 
-/// im2col: images [.., features, h, w] to columns [.., features * window, places], one for each place of the window;
-/// col2im adds them up again.
+/// im2col: images [.., features, h, w] to columns [.., features * window, positions], one column for each position of
+/// the window. col2im adds the columns up again.
 static FactorRule columnsRule(const CallView &call, TensorRef (*imagesOf)(RuleBuilder &),
                               TensorRef (*columnsOf)(RuleBuilder &)) {
   RuleBuilder builder(call);
@@ -128,14 +129,14 @@ static TensorRef resultOf(RuleBuilder &builder) { return builder.result(); }
 static FactorRule im2colRule(const CallView &call) { return columnsRule(call, selfOf, resultOf); }
 static FactorRule col2imRule(const CallView &call) { return columnsRule(call, resultOf, selfOf); }
 
-/// im2col copies its images, as metered.
+/// im2col copies its images (measured).
 static OpCost im2colCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.workspaceBytes = tensorBytes(call.operands.front());
   return cost;
 }
 
-/// Reads row-major, or features innermost.
+/// Reads row-major or channels-last operands.
 static OpCost adaptiveMaxPoolCost(const CallView &call) {
   OpCost cost = poolCost(call);
   cost.workspaceBytes = imageBytes(call, "self");

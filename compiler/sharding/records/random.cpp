@@ -1,7 +1,7 @@
-//===- random.cpp - records of random numbers by place --------------------===//
+//===- random.cpp - random numbers by element position --------------------===//
 //
-// The kernels know an element by its number in the whole tensor: a rank's part
-// is told where it lies there, and must be one run of each dim.
+// The kernels identify an element by its index in the whole tensor: a rank is
+// told the offset of its part, which must be one contiguous range of each dim.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Of the ten rounds that make four words.
+/// The ten rounds of the generator make four words.
 static constexpr int64_t flopsPerWord = 25;
 
-/// Every dim passes, from the operand if there is one.
+/// Every dim can be divided; it is tied to the operand if there is one.
 static FactorRule numberedRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef input = builder.operand("input"), result = builder.result();
@@ -30,7 +30,7 @@ static FactorRule numberedRule(const CallView &call) {
   return builder.finish();
 }
 
-/// The call with the whole tensor's shape and the offset of the rank's part, if there are several parts.
+/// The call with the shape of the whole tensor and the offset of the rank's part, if a dim is divided.
 static LocalCall localizePlace(const CallView &call, plan::MeshOp) {
   MLIRContext *context = call.args.getContext();
   RankedTensorType type = call.results.front();

@@ -1,7 +1,7 @@
-//===- records.h - the records of each family -------------------*- C++ -*-===//
+//===- records.h - the records of each operator family ----------*- C++ -*-===//
 //
-// One file for each family of operators; OpRegistry::get() calls them all.
-// docs/adding-an-op.md says how to write a record.
+// One file for each family of operators; OpRegistry::get() calls all functions.
+// docs/adding-an-op.md tells how to write a record.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,40 +19,40 @@ void addContractionRecords(OpRegistry &registry);   ///< matrix products
 void addVectorRecords(OpRegistry &registry);        ///< products with vectors
 void addMatrixRecords(OpRegistry &registry);        ///< functions of whole matrices
 void addSimilarityRecords(OpRegistry &registry);    ///< angles and distances of vectors
-void addConvolutionRecords(OpRegistry &registry);   ///< windows that move, with weights
-void addPoolingRecords(OpRegistry &registry);       ///< windows that move, without weights
-void addUpsamplingRecords(OpRegistry &registry);    ///< images in another size
+void addConvolutionRecords(OpRegistry &registry);   ///< moving windows with weights
+void addPoolingRecords(OpRegistry &registry);       ///< moving windows without weights
+void addUpsamplingRecords(OpRegistry &registry);    ///< images of another size
 void addReshapeRecords(OpRegistry &registry);       ///< same elements in row-major order, other dims
 void addDimOrderRecords(OpRegistry &registry);      ///< transposes, dims of size 1, expansion
-void addPlaceRecords(OpRegistry &registry);         ///< elements at other places of their dims
+void addPlaceRecords(OpRegistry &registry);         ///< elements at other positions of their dims
 void addSlicingRecords(OpRegistry &registry);       ///< parts of a tensor
-void addJoiningRecords(OpRegistry &registry);       ///< several tensors or a border put together
+void addJoiningRecords(OpRegistry &registry);       ///< several tensors, or a tensor and a border, put together
 void addReductionRecords(OpRegistry &registry);     ///< fewer dims, and scans
 void addNormalizationRecords(OpRegistry &registry); ///< softmax and norms
-void addRecurrentRecords(OpRegistry &registry);     ///< layers that read their last state
+void addRecurrentRecords(OpRegistry &registry);     ///< layers that read their previous state
 void addIndexingRecords(OpRegistry &registry);      ///< elements chosen by integer tensors
-void addPartRecords(OpRegistry &registry);          ///< elements of a part of a dim
-void addScatterRecords(OpRegistry &registry);       ///< elements written at places chosen by integer tensors
+void addPartRecords(OpRegistry &registry);          ///< lookups in a part of a dim
+void addScatterRecords(OpRegistry &registry);       ///< elements written at positions chosen by integer tensors
 void addCreationRecords(OpRegistry &registry);      ///< tensors from literals
-void addRandomRecords(OpRegistry &registry);        ///< random numbers by the place of an element
+void addRandomRecords(OpRegistry &registry);        ///< random numbers by the position of an element
 void addAttentionRecords(OpRegistry &registry);     ///< meshplan.attention
 void addLossRecords(OpRegistry &registry);          ///< cross entropy kernels, and losses of single elements
 
-void addElementGradientRecords(OpRegistry &registry);     ///< backward operators of functions of elements
+void addElementGradientRecords(OpRegistry &registry);     ///< backward operators of pointwise functions
 void addContractionGradientRecords(OpRegistry &registry); ///< gradients of matrices
 void addAttentionGradientRecords(OpRegistry &registry);   ///< gradients of meshplan.attention
 void addRowGradientRecords(OpRegistry &registry);         ///< gradients of losses, tables and norms
 void addConvolutionGradientRecords(OpRegistry &registry); ///< gradients of convolutions
-void addOptimizerRecords(OpRegistry &registry);           ///< steps of optimizers, in place
+void addOptimizerRecords(OpRegistry &registry);           ///< optimizer steps, in place
 
 /// The record of every "vjp.TARGET".
 const OpRecord &runtimeDerivativeRecord();
 
-/// Bytes that a recurrent layer that has been recorded holds besides its gradients, which are so many: those of its
-/// weights, or of its input. 0 for other operators.
+/// Bytes that a recorded recurrent layer holds besides its gradients, which have `gradientBytes`: those of its weights,
+/// or of its input. 0 for other operators.
 int64_t recordedLayerBytes(const CallView &call, int64_t gradientBytes, bool ofWeights);
 
-/// Bytes of the kernels that make the gradients of a transposed convolution; 0 for other calls.
+/// Workspace of the kernels that compute the gradients of a transposed convolution; 0 for other calls.
 int64_t transposedGradientBytes(const CallView &call);
 
 } // namespace meshplan

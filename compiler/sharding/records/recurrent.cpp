@@ -1,7 +1,7 @@
 //===- recurrent.cpp - records of recurrent layers ------------------------===//
 //
-// A step reads all features of the one before it, and sequences pass through
-// without each other: only the samples can be divided.
+// A step reads all features of the previous step, and sequences are
+// independent: only the samples can be divided.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The states that a layer starts with: one tensor, or a list.
+/// The initial states of a layer: one tensor, or a list.
 static SmallVector<std::optional<unsigned>> startStates(const CallView &call) {
   if (std::optional<unsigned> state = call.getOperand("hx"))
     return {state};
   return call.getOperands("hx");
 }
 
-/// Ties the samples of input and output with those of the states, which are the second result and the third.
+/// Ties the samples of input and output to those of the states, which are the second and the third result.
 static FactorRule samplesRule(const CallView &call, int64_t inputDim, int64_t outputDim, int64_t stateDim) {
   RuleBuilder builder(call);
   SmallVector<DimRef> samples{builder.operand("input")[inputDim], builder.result()[outputDim]};
@@ -44,7 +44,7 @@ static FactorRule layerRule(const CallView &call) {
   return samplesRule(call, dim, dim, 1);
 }
 
-/// One step of rows of features.
+/// One step on rows of features.
 static FactorRule cellRule(const CallView &call) {
   std::optional<unsigned> input = call.getOperand("input");
   if (!input || call.operands[*input].getRank() != 2)
@@ -52,12 +52,12 @@ static FactorRule cellRule(const CallView &call) {
   return samplesRule(call, 0, 0, 0);
 }
 
-/// Gates of each state: four of lstm, three of gru, one of a plain layer.
+/// Gates of each state: four for lstm, three for gru, one for a plain layer.
 static int64_t gateCount(const CallView &call) {
   return call.target.starts_with("aten.lstm") ? 4 : call.target.starts_with("aten.gru") ? 3 : 1;
 }
 
-/// Flops of the products with all weights for so many rows, and of the functions of the gates.
+/// Flops of the products of `rows` rows with all weights.
 static int64_t weightFlops(const CallView &call, int64_t rows) {
   int64_t weights = 0;
   for (RankedTensorType type : call.operands)
@@ -73,8 +73,8 @@ static int64_t directionBytes(const CallView &call) {
              : 0;
 }
 
-/// What the library for lstm holds besides the gates: the weights of a direction, laid out anew with features in
-/// blocks, states, and a buffer.
+/// Workspace of the lstm library besides the gates: the weights of a direction, repacked with features in blocks, the
+/// states, and a buffer.
 static int64_t libraryBytes(const CallView &call, RankedTensorType output, int64_t ways) {
   constexpr int64_t gates = 4, block = 32, states = 10, buffer = 6 * 4096;
   SmallVector<std::optional<unsigned>> params = call.getOperands("params");
@@ -90,8 +90,8 @@ static int64_t libraryBytes(const CallView &call, RankedTensorType output, int64
   return elements * plan::elementBytes(output.getElementType()) + buffer;
 }
 
-/// As metered: the gates of all places of one direction, and the states of each place before they become one tensor.
-/// The library for lstm has no such states. Of several layers the output before stays.
+/// Measured: the gates of all positions of one direction, and the states of each position before they become one
+/// tensor. The lstm library has no such states. With several layers, the output of the previous layer stays live.
 static OpCost layerCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<unsigned> input = call.getOperand("input");
@@ -112,11 +112,11 @@ static OpCost layerCost(const CallView &call) {
 }
 
 namespace {
-/// What autograd keeps of a layer.
+/// The sizes of what autograd keeps of a layer.
 struct Recorded {
   int64_t layers = 1, ways = 1;
   int64_t like = 0;   ///< bytes of the output of one direction
-  int64_t inputs = 1; ///< features of the input, at least as many as of the output, for each of those
+  int64_t inputs = 1; ///< features of the input, at least those of the output, for each of the latter
 };
 } // namespace
 
@@ -137,8 +137,8 @@ static std::optional<Recorded> readRecorded(const CallView &call) {
   return recorded;
 }
 
-/// As metered: the library for lstm keeps gates and states of each direction, these as wide as its input, and more of
-/// one layer when it goes back, with buffers.
+/// Measured: the lstm library keeps gates and states of each direction, these as wide as its input. In the backward
+/// pass of a layer it holds more, with buffers.
 static int64_t lstmBytes(const CallView &call, const Recorded &recorded) {
   int64_t halves = (18 + 15 * recorded.inputs) * recorded.ways +
                    (18 + 15 * recorded.ways) * recorded.ways * (recorded.layers - 1) + 4 + 7 * recorded.ways;
@@ -146,9 +146,9 @@ static int64_t lstmBytes(const CallView &call, const Recorded &recorded) {
   return (halves * recorded.like + 5 * directionBytes(call)) / 2 + buffers;
 }
 
-/// As metered, in tensors like the output of one direction: gates, states and products of each place, and behind the
-/// last layer the gates from its input and what is made of the directions. Gradients take the place of what is gone;
-/// those of weights, which all places give, are there before a layer's tensors go.
+/// Measured, in tensors like the output of one direction: the gates, states and products of each position, and after
+/// the last layer the gates from its input and the gradients of the directions. Gradients reuse freed memory. Those of
+/// weights, which sum over all positions, are live before the tensors of a layer are freed.
 int64_t recordedLayerBytes(const CallView &call, int64_t gradientBytes, bool ofWeights) {
   std::optional<Recorded> recorded = readRecorded(call);
   if (!recorded)
@@ -162,7 +162,7 @@ int64_t recordedLayerBytes(const CallView &call, int64_t gradientBytes, bool ofW
                    : std::max<int64_t>(bytes - gradientBytes, 0);
 }
 
-/// As metered: the gates, of gru from input and state apart, and a part of the new states.
+/// Measured: the gates (gru has them separately from input and state), and a part of the new states.
 static OpCost cellCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType state = call.results.front();

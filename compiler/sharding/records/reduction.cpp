@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The dims that a reduction of `self` takes away: those of `dim` (an integer or a list), all if it is absent or empty.
+/// The dims that a reduction of `self` removes: those of `dim` (an integer or a list), or all if it is absent or empty.
 static SmallVector<bool> reducedDims(const CallView &call, int64_t rank) {
   SmallVector<int64_t> listed = call.getInts("dim").value_or(SmallVector<int64_t>());
   if (isa_and_present<IntegerAttr>(call.get("dim")))
@@ -46,7 +46,7 @@ static FactorRule reductionRule(const CallView &call, FactorKind kind) {
 static FactorRule sumRule(const CallView &call) { return reductionRule(call, FactorKind::sum); }
 static FactorRule maxRule(const CallView &call) { return reductionRule(call, FactorKind::max); }
 
-/// Reductions of which a part of the elements gives nothing that a collective can combine.
+/// Reductions for which partial results cannot be combined by a collective.
 static FactorRule wholeRule(const CallView &call) { return reductionRule(call, FactorKind::whole); }
 
 /// One flop for each element that is read.
@@ -56,7 +56,7 @@ static OpCost compareCost(const CallView &call) {
   return cost;
 }
 
-/// Sums and scans to another dtype convert all of their operand first.
+/// Sums and scans to another dtype first convert their whole operand.
 static OpCost sumCost(const CallView &call) {
   OpCost cost = compareCost(call);
   RankedTensorType self = call.operands.front(), result = call.results.front();
@@ -65,7 +65,7 @@ static OpCost sumCost(const CallView &call) {
   return cost;
 }
 
-/// What is put before or behind is joined first.
+/// Elements to prepend or append are concatenated first.
 static OpCost differenceCost(const CallView &call) {
   OpCost cost = compareCost(call);
   for (RankedTensorType operand : call.operands)
@@ -73,7 +73,7 @@ static OpCost differenceCost(const CallView &call) {
   return cost;
 }
 
-/// Powers of all elements, converted on the way.
+/// Powers of all elements, which are converted on the fly.
 static OpCost powerCost(const CallView &call) {
   OpCost cost = compareCost(call);
   double order = call.getFloat("ord", 2);
@@ -96,7 +96,7 @@ static OpCost logSumExpCost(const CallView &call) {
   return cost;
 }
 
-/// Along dims a sum of flags: these and their conversion.
+/// Along dims it is a sum of flags: the flags and their conversion.
 static OpCost countCost(const CallView &call) {
   OpCost cost = compareCost(call);
   bool hasDims = call.get("dim") && !isa<UnitAttr>(call.get("dim"));
@@ -104,7 +104,7 @@ static OpCost countCost(const CallView &call) {
   return cost;
 }
 
-/// Means of half types are taken in float.
+/// Means of half types are computed in float.
 static OpCost meanCost(const CallView &call) {
   OpCost cost = sumCost(call);
   RankedTensorType self = call.operands.front();
@@ -113,7 +113,7 @@ static OpCost meanCost(const CallView &call) {
   return cost;
 }
 
-/// The mean of what is a number; flags of all elements and their conversion are counted first.
+/// The mean of the elements that are not NaN. Flags of all elements, and their conversion, come first.
 static OpCost nanMeanCost(const CallView &call) {
   OpCost cost = sumCost(call);
   cost.flops *= 3;
@@ -121,7 +121,7 @@ static OpCost nanMeanCost(const CallView &call) {
   return cost;
 }
 
-/// The mean of a shard is no addend of the mean, but its sum over the number of all elements is one.
+/// The mean of a shard is not an addend of the mean. Its sum, divided by the number of all elements, is.
 static LocalCall localizeMean(const CallView &call, plan::MeshOp) {
   RankedTensorType self = call.operands.front();
   SmallVector<bool> reduced = reducedDims(call, self.getRank());
@@ -137,7 +137,8 @@ static LocalCall localizeMean(const CallView &call, plan::MeshOp) {
   return {"meshplan.mean_addend", withArg(call.args, "count", intLiteral(call.args.getContext(), count))};
 }
 
-/// Counts of a part of the elements add up if the bins are given; else they follow from all elements.
+/// Counts of a part of the elements are addends if the range of the bins is given; otherwise it depends on all
+/// elements.
 static FactorRule histogramRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
@@ -153,8 +154,8 @@ static OpCost sortCost(const CallView &call) {
   return cost;
 }
 
-/// Orders a copy of the values, which argsort drops; for the k-th also their places. Of a median along adjacent
-/// elements nothing is copied.
+/// Sorts a copy of the values, which argsort discards; kthvalue also needs their positions. A median along contiguous
+/// elements needs no copy.
 static OpCost sortedCopyCost(const CallView &call) {
   OpCost cost = sortCost(call);
   cost.workspaceBytes = tensorBytes(call.operands.front());
@@ -174,7 +175,7 @@ static OpCost medianCost(const CallView &call) {
   return cost;
 }
 
-/// The kernels add up in f32 and round to `dtype`.
+/// The kernels sum in f32 and round to `dtype`.
 static std::optional<LocalCall> widenSum(const CallView &call) {
   Attribute type = TypeAttr::get(Float32Type::get(call.args.getContext()));
   return LocalCall{call.target.str(), withArg(call.args, "dtype", type)};

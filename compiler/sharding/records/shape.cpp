@@ -1,4 +1,4 @@
-//===- shape.cpp - records of the same elements in another shape ----------===//
+//===- shape.cpp - records of changes of shape ----------------------------===//
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Result dim i is operand dim order[i]. An order that is none divides nothing.
+/// Result dim i is operand dim order[i]. Nothing is divided if `order` is not a permutation.
 static FactorRule permutedRule(const CallView &call, ArrayRef<int64_t> order) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), result = builder.result();
@@ -59,14 +59,15 @@ template <OrderOf Order> static Strides orderStrides(const CallView &call, unsig
   return permutedStrides(call, Order(call));
 }
 
-/// unsqueeze and squeeze are reshapes too: they add and remove dims of size 1, which have no factor.
+/// unsqueeze and squeeze are reshapes, too: they add and remove dims of size 1, which have no factor.
 static FactorRule reshapeRule(const CallView &call) {
   RuleBuilder builder(call);
   shareFactors(builder, builder.operand("self"), builder.result());
   return builder.finish();
 }
 
-/// A squeezed dim that happens to be 1 on a rank only must stay: the dims that are 1 in the whole are named.
+/// A dim may have size 1 on a rank but not in the whole tensor; it must not be squeezed. So the dims to squeeze are
+/// listed.
 static LocalCall localizeSqueeze(const CallView &call, plan::MeshOp) {
   MLIRContext *context = call.args.getContext();
   SmallVector<Attribute> dims;
@@ -76,7 +77,7 @@ static LocalCall localizeSqueeze(const CallView &call, plan::MeshOp) {
   return {"aten.squeeze.dims", withArg(call.args, "dim", ArrayAttr::get(context, dims))};
 }
 
-/// squeeze.dim and squeeze.dims of a dim that is not 1 in the whole do nothing, so it is not named.
+/// squeeze.dim and squeeze.dims ignore a dim whose size in the whole tensor is not 1, so it is not listed.
 static LocalCall localizeSqueezeDims(const CallView &call, plan::MeshOp) {
   MLIRContext *context = call.args.getContext();
   RankedTensorType self = call.operands.front();
@@ -90,7 +91,7 @@ static LocalCall localizeSqueezeDims(const CallView &call, plan::MeshOp) {
   return {"aten.squeeze.dims", withArg(call.args, "dim", ArrayAttr::get(context, dims))};
 }
 
-/// Dims of the operand that are 1 and the leading dims are new elements of the result, the same on every rank.
+/// Dims of size 1, and leading dims, become new elements of the result, the same on every rank.
 static FactorRule expandRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), result = builder.result();
@@ -132,8 +133,8 @@ void addDimOrderRecords(OpRegistry &registry) {
                   .localize = view.localize});
 }
 
-/// What a view of the whole is may not be one of the rank's part: a collective or a kernel of the runtime has laid it
-/// out otherwise. All reshapes copy where they must.
+/// A view of the whole tensor may not be possible for the part of a rank, which a collective or a kernel may have given
+/// other strides. So all reshapes may copy.
 static LocalCall localizeReshape(const CallView &call, plan::MeshOp) {
   if (!call.get("self"))
     return unchanged(call);
@@ -143,7 +144,7 @@ static LocalCall localizeReshape(const CallView &call, plan::MeshOp) {
   return {"aten.reshape.default", args.getDictionary(call.args.getContext())};
 }
 
-/// A view where strides allow it, else a copy.
+/// A view if the strides allow it, else a copy.
 static OpCost reshapeCost(const CallView &call) {
   Strides strides = call.getStrides(0);
   bool isView = viewStrides({call.operands.front().getShape(), strides}, call.results.front().getShape()).has_value();
@@ -162,10 +163,10 @@ void addReshapeRecords(OpRegistry &registry) {
 }
 
 //===----------------------------------------------------------------------===//
-// Elements at other places of their dims
+// Elements at other positions of their dims
 //===----------------------------------------------------------------------===//
 
-/// flip, roll and rot90 need all of the dims that they list; roll without dims needs everything.
+/// flip, roll and rot90 need the dims that they list whole; roll without dims needs all dims.
 static FactorRule movedWithinRule(const CallView &call) {
   RuleBuilder builder(call);
   bool turns = call.target == "aten.rot90.default";
@@ -179,14 +180,14 @@ static FactorRule movedWithinRule(const CallView &call) {
   return builder.finish();
 }
 
-/// A quarter turn is that of a flipped copy.
+/// A quarter turn copies a flipped copy.
 static OpCost turnCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.workspaceBytes = call.getInt("k", 1) % 2 != 0 ? tensorBytes(call.results.front()) : 0;
   return cost;
 }
 
-/// Dim after dim, each with a copy that stays to the end; without dims one row of all elements.
+/// Each dim is rolled into a copy, and all copies live to the end. Without dims the elements are rolled as one row.
 static OpCost rollCost(const CallView &call) {
   OpCost cost = copyCost(call);
   int64_t dims = call.getInts("dims").value_or(SmallVector<int64_t>()).size();
@@ -194,14 +195,14 @@ static OpCost rollCost(const CallView &call) {
   return cost;
 }
 
-/// Ties the dims above the last `count`.
+/// Ties all dims except the last `count`.
 static void tieLeading(RuleBuilder &builder, int64_t count) {
   TensorRef self = builder.operand("self"), result = builder.result();
   for (int64_t dim = 0; dim + count < self.getRank() && self.getRank() == result.getRank(); ++dim)
     builder.tie({self[dim], result[dim]});
 }
 
-/// Gives the dims a factor, each below those that it has.
+/// Adds a factor to each of the dims, minor to those that it has.
 static void addFactor(RuleBuilder &builder, int64_t size, FactorKind kind, ArrayRef<DimRef> dims) {
   if (size <= 1)
     return;
@@ -210,8 +211,8 @@ static void addFactor(RuleBuilder &builder, int64_t size, FactorKind kind, Array
     builder.append(dim, factor);
 }
 
-/// packed [.., features * scale * scale, h, w] and image [.., features, h * scale, w * scale]: the features of a
-/// pixel's neighbours stay together.
+/// packed [.., features * scale * scale, h, w] and image [.., features, h * scale, w * scale]. Rows and columns of the
+/// image are (position, neighbour); only features and positions can be divided.
 static FactorRule pixelsRule(const CallView &call, int64_t scale, bool packs) {
   RuleBuilder builder(call);
   TensorRef packed = packs ? builder.result() : builder.operand("self");
@@ -234,7 +235,7 @@ static FactorRule pixelUnshuffleRule(const CallView &call) {
   return pixelsRule(call, call.getInt("downscale_factor", 1), /*packs=*/true);
 }
 
-/// The features, dim 1, change places in the whole.
+/// The features, dim 1, are permuted as a whole.
 static FactorRule channelShuffleRule(const CallView &call) {
   RuleBuilder builder(call);
   builder.tieAligned({1});

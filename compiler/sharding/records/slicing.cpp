@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The dims `dim` of all tensors of the call, the operand's first.
+/// Dim `dim` of all tensors of the call, the operand first.
 static SmallVector<DimRef> sameDims(RuleBuilder &builder, const CallView &call, int64_t dim) {
   SmallVector<DimRef> dims{builder.operand("self")[dim]};
   for (unsigned index = 0; index < call.results.size(); ++index)
@@ -20,16 +20,15 @@ static SmallVector<DimRef> sameDims(RuleBuilder &builder, const CallView &call, 
   return dims;
 }
 
-/// True if the slice takes one element of each run of `step` elements of its dim, up to its end wherever that is.
+/// True if the slice takes one element of each `step` consecutive elements of the whole dim.
 static bool takesOneOfEachRun(const CallView &call, int64_t size) {
   int64_t start = call.getInt("start", 0), step = call.getInt("step", 1);
   int64_t end = call.getInt("end", std::numeric_limits<int64_t>::max());
   return step > 1 && size > step && size % step == 0 && start >= 0 && start < step && end >= size;
 }
 
-/// Bounds beyond the end are cut to it, so a slice that keeps all of a dim keeps all of a part of it, and one that
-/// takes an element of each run takes those of a part of the runs. If the sizes of the cut dim differ otherwise, it is
-/// whole.
+/// Bounds beyond the end are clamped. So a slice that keeps all of a dim keeps all of any part of it, and a slice with
+/// a step takes its elements from any part of whole steps. A dim that is cut in another way is whole.
 static FactorRule sliceRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
@@ -47,7 +46,7 @@ static FactorRule sliceRule(const CallView &call) {
   return builder.finish();
 }
 
-/// The end of a rank's part is wherever it ends.
+/// The slice on a rank ends where the part of the rank ends.
 static LocalCall localizeSlice(const CallView &call, plan::MeshOp) {
   int64_t cut = normalizeDim(call.getInt("dim", 0), call.operands.front().getRank());
   if (call.getInt("step", 1) == 1 || !isDivided(call.operands.front(), cut))
@@ -56,17 +55,17 @@ static LocalCall localizeSlice(const CallView &call, plan::MeshOp) {
   return {call.target.str(), withArg(call.args, "end", end)};
 }
 
-/// The rank's part is a view of what it holds.
+/// The slice on a rank is a view.
 static Strides sliceStrides(const CallView &call, unsigned) {
   Strides strides = call.getStrides(0);
   int64_t rank = strides.size(), cut = normalizeDim(call.getInt("dim", 0), rank);
-  // A step beyond the dim leaves one element, whose stride means nothing.
+  // A step beyond the end leaves one element, whose stride has no meaning.
   if (cut >= 0 && cut < rank)
     strides[cut] *= std::clamp<int64_t>(call.getInt("step", 1), 1, 1 + call.operands.front().getDimSize(cut));
   return strides;
 }
 
-/// The operand joins the results along the dim that is cut.
+/// The operand is the concatenation of the results along the split dim.
 static FactorRule splitRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
@@ -81,7 +80,7 @@ static FactorRule splitRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Each rank takes apart what it holds: its share of every result.
+/// Each rank splits its own part, which has a share of every result.
 static LocalCall localizeSplit(const CallView &call, plan::MeshOp) {
   int64_t cut = normalizeDim(call.getInt("dim", 0), call.operands.front().getRank());
   if (!isDivided(call.operands.front(), cut))
@@ -89,7 +88,7 @@ static LocalCall localizeSplit(const CallView &call, plan::MeshOp) {
   MLIRContext *context = call.args.getContext();
   SmallVector<Attribute> sizes;
   for (unsigned index = 0; index < call.results.size(); ++index)
-    // A piece without elements has no part to divide.
+    // A result without elements is not divided.
     sizes.push_back(isDivided(call.results[index], cut)
                         ? Attribute(plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, index, cut, 0, 1))
                         : intLiteral(context, call.results[index].getDimSize(cut)));
@@ -100,7 +99,7 @@ static LocalCall localizeSplit(const CallView &call, plan::MeshOp) {
   return {"aten.split_with_sizes.default", args.getDictionary(context)};
 }
 
-/// select and unbind take single indices of a dim away.
+/// select and unbind remove a dim by taking single indices.
 static FactorRule selectedRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
@@ -123,7 +122,7 @@ static Strides selectedStrides(const CallView &call, unsigned) {
   return strides;
 }
 
-/// select_scatter: self with one index of a dim replaced by src, which lacks that dim.
+/// select_scatter: self with one index of a dim replaced by src, which does not have that dim.
 static FactorRule selectScatterRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), src = builder.operand("src"), result = builder.result();
@@ -134,7 +133,7 @@ static FactorRule selectScatterRule(const CallView &call) {
   return builder.finish();
 }
 
-/// What is kept and what replaces it, together.
+/// The kept elements and their replacement, together.
 static Linearity inBoth(const CallView &call) {
   Linearity linearity = linearIn(call, {{"self", "src"}});
   linearity.movesElements = llvm::all_of(call.operands, [&](RankedTensorType type) {
@@ -143,7 +142,7 @@ static Linearity inBoth(const CallView &call) {
   return linearity;
 }
 
-/// unfold: windows over one dim, whose elements become the last dim.
+/// unfold: windows over one dim; the elements of a window become the last dim.
 static FactorRule unfoldRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), result = builder.result();
@@ -165,7 +164,7 @@ static Strides unfoldStrides(const CallView &call, unsigned) {
   return strides;
 }
 
-/// The dims of which diagonal takes one index of each; the diagonal becomes the last dim.
+/// The two dims of diagonal. The diagonal becomes the last dim.
 static std::pair<int64_t, int64_t> diagonalDims(const CallView &call, int64_t rank) {
   return {normalizeDim(call.getInt("dim1", 0), rank), normalizeDim(call.getInt("dim2", 1), rank)};
 }
@@ -191,7 +190,7 @@ static Strides diagonalStrides(const CallView &call, unsigned) {
   return strides;
 }
 
-/// diag_embed: the last dim becomes the diagonal of two, and the others stand around these.
+/// diag_embed: the last dim becomes the diagonal of two dims; the other dims keep their order.
 static FactorRule diagonalOfRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), result = builder.result();
@@ -203,7 +202,7 @@ static FactorRule diagonalOfRule(const CallView &call) {
   return builder.finish();
 }
 
-/// tril and triu know the elements of the last two dims by their number. The others become 0.
+/// tril and triu compare the indices of the last two dims. Elements outside of the triangle become 0.
 static FactorRule triangleRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), result = builder.result();

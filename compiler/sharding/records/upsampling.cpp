@@ -1,7 +1,7 @@
-//===- upsampling.cpp - records of images in another size -----------------===//
+//===- upsampling.cpp - records of images of another size -----------------===//
 //
-// Elements between those of the input are mixed, so that the dims of an image
-// are whole; samples and features pass.
+// Neighbouring elements of the input are mixed, so the spatial dims are whole;
+// samples and features can be divided.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ static FactorRule upsampleRule(const CallView &call) {
   return builder.finish();
 }
 
-/// `taps`: how many elements of the input are mixed along a dim.
+/// `taps`: number of elements of the input that are mixed along a dim.
 static OpCost upsampleCost(const CallView &call, int64_t taps) {
   OpCost cost = copyCost(call);
   if (!fits(call))
@@ -42,7 +42,7 @@ static OpCost upsampleCost(const CallView &call, int64_t taps) {
     cost.flops *= taps;
   Strides strides = call.getStrides(0);
   bool hasFeaturesInnermost = input.getDimSize(1) == 1 || StridedShape{input.getShape(), strides}.isChannelsLast();
-  // The kernel of small images reads and writes features innermost; the others make a table of what they mix.
+  // The kernel for small images reads and writes channels-last; the other kernels build a table of the mixed elements.
   bool isSmall = sizes.size() == 2 && taps < 4 && sizes[0] + sizes[1] <= 128;
   if (isSmall)
     cost.workspaceBytes = hasFeaturesInnermost ? 0 : tensorBytes(input) + tensorBytes(result);

@@ -1,4 +1,4 @@
-//===- dim_units.cpp - what may not be cut apart --------------------------===//
+//===- dim_units.cpp - blocks of dims that are not cut --------------------===//
 
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/sharding/op_record.h"
@@ -17,10 +17,10 @@ struct RuledCall {
   FactorRule rule;
 };
 
-/// Finds the units by going over the calls until nothing is new.
+/// Finds the blocks by visiting all calls until nothing changes.
 class UnitSearch {
 public:
-  /// With `shares` a unit that others share does not keep these together.
+  /// With `shares`, a shared block does not join its sharers into one block.
   UnitSearch(ArrayRef<RuledCall> calls, Units &units, bool shares) : calls(calls), units(units), shares(shares) {}
   void run();
 
@@ -39,7 +39,7 @@ private:
 
 } // namespace
 
-/// True if a dim's indices are shared by those of the factor.
+/// True if the indices of the factor share an index of some dim: the factor counts query heads.
 static bool isHeadOfKeys(const FactorRule &rule, unsigned factor) {
   return llvm::any_of(rule.operands, [&](const TensorFactors &tensor) {
     return llvm::any_of(tensor.shared, [&](auto shared) { return tensor.dims[shared.first].front() == factor; });
@@ -56,7 +56,7 @@ static std::vector<RuledCall> ruledCalls(func::FuncOp function) {
   return calls;
 }
 
-/// The value that a call made: what constrains or reshards it has the same dims.
+/// The value before constraints and reshards, which do not change its dims.
 static Value madeBy(Value value) {
   while (true) {
     if (auto constrain = value.getDefiningOp<ConstrainOp>())
@@ -76,7 +76,7 @@ SmallVector<DimUnit, 4> &UnitSearch::unitsOf(Value value) {
   return entry->second;
 }
 
-/// Joins what a view counts to what others do.
+/// Merges the counted parts of one view into those of other views.
 static void add(SmallVectorImpl<CountedParts> &known, const CountedParts &said) {
   auto *same = llvm::find_if(
       known, [&](const CountedParts &parts) { return parts.start == said.start && parts.extent == said.extent; });
@@ -91,7 +91,7 @@ static void add(SmallVectorImpl<CountedParts> &known, const CountedParts &said) 
   }
 }
 
-/// What is counted of the `extent` elements from `start` on, which begin at `target` elsewhere.
+/// The counted parts within the `extent` elements from `start` on, moved to begin at `target`.
 static SmallVector<CountedParts, 0> countedWithin(ArrayRef<CountedParts> counted, int64_t start, int64_t extent,
                                                   int64_t target) {
   SmallVector<CountedParts, 0> within;
@@ -103,7 +103,7 @@ static SmallVector<CountedParts, 0> countedWithin(ArrayRef<CountedParts> counted
   return within;
 }
 
-/// Joins into a factor what one dim says of it.
+/// Merges the facts of one dim about a factor into the factor.
 static void add(DimUnit &factor, int64_t extent, const DimUnit &said) {
   for (const CountedParts &parts : said.counted)
     add(factor.counted, parts);
@@ -112,8 +112,8 @@ static void add(DimUnit &factor, int64_t extent, const DimUnit &said) {
   factor.parts = mergeParts(factor.parts, said.parts);
 }
 
-/// Joins into factors what the dim that joins them says of each: what is known of its part, or else of all of it. Who
-/// shares one part does not share the others.
+/// Merges the facts of a joined dim into each of its factors: those of the part that is the factor, or else those of
+/// the dim. Repeats are taken only from a part, because sharers of one part do not share the others.
 static void addJoined(const DimUnit &own, ArrayRef<unsigned> list, const FactorRule &rule,
                       SmallVectorImpl<DimUnit> &factors) {
   int64_t start = 0;
@@ -130,7 +130,7 @@ static void addJoined(const DimUnit &own, ArrayRef<unsigned> list, const FactorR
   }
 }
 
-/// Joins into each factor what the dims in which it comes first say of it.
+/// Merges the facts of each dim into its leading factor.
 void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorRule &rule,
                          SmallVectorImpl<DimUnit> &factors) {
   ArrayRef<DimUnit> all = unitsOf(value);
@@ -155,7 +155,7 @@ void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorR
   }
 }
 
-/// The dim that puts these factors end to end.
+/// The facts of a dim that concatenates these factors.
 static DimUnit joinedFactors(ArrayRef<unsigned> list, int64_t extent, const FactorRule &rule,
                              ArrayRef<DimUnit> factors) {
   DimUnit unit;
@@ -172,7 +172,8 @@ static DimUnit joinedFactors(ArrayRef<unsigned> list, int64_t extent, const Fact
   return unit;
 }
 
-/// What is known of parts that a dim's major factor counts, if others lie below it, or else of parts of that factor.
+/// The counted parts of a dim: its major factor counts parts if there are factors below it. Otherwise they are the
+/// parts of that factor.
 static SmallVector<CountedParts, 0> countedParts(ArrayRef<unsigned> list, const FactorRule &rule,
                                                  ArrayRef<DimUnit> factors) {
   size_t major = rule.majorPlace(list);
@@ -185,7 +186,7 @@ static SmallVector<CountedParts, 0> countedParts(ArrayRef<unsigned> list, const 
   return {{0, count * rule.sizeBelow(list, major), count, unit.size * rule.sizeBelow(rest, next), unit.repeat}};
 }
 
-/// What its factors say of a dim.
+/// The facts of a dim that follow from its factors.
 DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
                               ArrayRef<DimUnit> factors) const {
   ArrayRef<unsigned> list = tensor.dims[dim];
@@ -204,7 +205,7 @@ DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t
   return {1, unit.repeat == 1 && sharers % unit.size == 0 ? sharers / unit.size : unit.repeat};
 }
 
-/// Tells the dims what their factors have come to. True if that is new to one of them.
+/// Merges the facts of the factors into the dims. True if a dim has changed.
 bool UnitSearch::spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimUnit> factors) {
   bool changed = false;
   SmallVector<DimUnit, 4> &own = unitsOf(value);
@@ -227,6 +228,7 @@ bool UnitSearch::visit(const RuledCall &ruled) {
     collect(value, tensor, rule, factors);
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
     collect(value, tensor, rule, factors);
+  // Query heads that are shared themselves: shards could not hold the keys of all their sharers.
   for (auto [factor, unit] : llvm::enumerate(factors))
     if (unit.repeat > 1 && isHeadOfKeys(rule, factor))
       unit.repeat = cannotShare;
@@ -238,8 +240,8 @@ bool UnitSearch::visit(const RuledCall &ruled) {
   return changed;
 }
 
-/// Units only grow, by factors of their extents, and no repeat grows by itself, so that this ends. Against the order of
-/// the program what attention says reaches the weights in one go.
+/// Terminates: blocks only grow, by divisors of their extents, and repeats do not grow on their own. Visiting in
+/// reverse order first carries the facts of attention to the weights in one sweep.
 void UnitSearch::run() {
   for (bool changed = true; changed;) {
     changed = false;
@@ -252,6 +254,8 @@ void UnitSearch::run() {
 
 DimUnits::DimUnits(func::FuncOp function) {
   std::vector<RuledCall> calls = ruledCalls(function);
+  // Two tables: blocks that keep sharers together are preferred. If there are too few of them for all shards, blocks
+  // may be shared.
   UnitSearch(calls, whole, /*shares=*/false).run();
   UnitSearch(calls, fine, /*shares=*/true).run();
 }
@@ -297,7 +301,7 @@ static DimUnit withoutRepeats(DimUnit unit) {
   return unit;
 }
 
-/// One of several parts that the plan states, as the model has it; nothing if nothing is known of it.
+/// The blocks of one of several stated parts, according to the model; nothing if the model gives none.
 static std::optional<DimPart> knownPart(const DimUnit &unit, int64_t start, int64_t extent) {
   for (const CountedParts &counted : unit.counted)
     if (counted.count > 1 && extent * counted.count == counted.extent && start >= counted.start &&
@@ -306,7 +310,7 @@ static std::optional<DimPart> knownPart(const DimUnit &unit, int64_t start, int6
   return unit.parts.empty() ? std::nullopt : std::optional(asOnePart(unit.parts, start, extent));
 }
 
-/// The parts, or all of the dim as one, in units of their own; nothing if one has too few of them for all shards.
+/// The parts, or the whole dim as one part, with their blocks; nothing if one has too few blocks for all shards.
 static std::optional<PartUnits> inUnits(const DimUnit &unit, ArrayRef<DimPart> parts, int64_t shards) {
   PartUnits dealt;
   int64_t start = 0;
@@ -320,6 +324,7 @@ static std::optional<PartUnits> inUnits(const DimUnit &unit, ArrayRef<DimPart> p
     DimPart own = known.value_or(DimPart(part.extent, unit.size, unit.repeat));
     start += part.extent;
     bool isShared = own.repeat != 1, canShare = own.repeat != cannotShare && (known || parts.size() == 1);
+    // Every shard needs a block, and sharing is possible only if the sharers of the part are known.
     if ((isShared && !canShare) || own.extent % own.unit != 0 || own.extent / own.unit * own.repeat < shards)
       return std::nullopt;
     dealt.push_back(own);

@@ -1,12 +1,15 @@
-//===- dim_units.h - what may not be cut apart ------------------*- C++ -*-===//
+//===- dim_units.h - blocks of dims that are not cut ------------*- C++ -*-===//
 //
-// A dim of 576 features is 9 heads of 64 to the view that follows, and the heads
-// are 3 groups that share a key to the attention behind it: it is made of units
-// of 192. This analysis finds the unit of every dim of every value of a program,
-// from the operators' factors alone, whatever the shardings are. Only a dim that
-// does not divide evenly is dealt by its unit. With more shards than groups the
-// heads themselves are dealt, and each shard holds the keys that its heads need:
-// a key then counts once for each head that shares it.
+// A block is a run of elements of a dim that may not be cut. For example, a
+// following view makes 576 features 9 heads of 64, and attention makes the 9
+// heads 3 groups that share a key: the block size of the dim is 192. This
+// analysis finds the block size of every dim of every value of a program, from
+// the factors of the operators alone, independently of shardings. Only a dim
+// that does not divide evenly is distributed by blocks.
+//
+// With more shards than groups, the heads themselves are distributed, and each
+// shard holds the keys that its heads need: a key then counts once for each
+// head that shares it (`repeat`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +23,12 @@
 
 namespace meshplan {
 
-/// Equal parts of elements of a dim that a view gives a dim to count them, as [3, heads, size] does for queries, keys
-/// and values.
+/// Equal parts of a range of a dim that a view separates with a dim of its own, as [3, heads, size] does for queries,
+/// keys and values.
 struct CountedParts {
-  static constexpr int64_t disputed = -1; ///< views count different numbers of parts
+  static constexpr int64_t disputed = -1; ///< views disagree about the number of parts
 
-  int64_t start = 0, extent = 0; ///< all parts together
+  int64_t start = 0, extent = 0; ///< of all parts together
   int64_t count = 1;
   int64_t unit = 1;
   int64_t repeat = 1;
@@ -33,8 +36,8 @@ struct CountedParts {
   bool operator==(const CountedParts &) const = default;
 };
 
-/// A unit of a dim: its elements, and how many units of another dim share it. The parts are those in which operators
-/// take the dim apart, if there are any.
+/// The blocks of a dim: elements of a block, and number of blocks of another dim that share it. `parts` are those into
+/// which operators split the dim, if any.
 struct DimUnit {
   int64_t size = 1;
   int64_t repeat = 1;
@@ -44,25 +47,25 @@ struct DimUnit {
   bool operator==(const DimUnit &) const = default;
 };
 
-/// The units of the dims of a function's values. Calls that are made after the
-/// analysis are not known to it; a value that is constrained or resharded keeps its units.
+/// The blocks of the dims of all values of a function. Calls that are created after the analysis are unknown to it; a
+/// value that is constrained or resharded keeps its blocks.
 class DimUnits {
 public:
-  /// Looks at every call of the function. Time and memory are linear in its size.
+  /// Visits every call of the function. Time and memory are linear in its size.
   explicit DimUnits(mlir::func::FuncOp function);
 
-  /// Elements of the dim that belong together; 1 if nothing is known of the value.
+  /// Block size of the dim; 1 if the value is unknown.
   int64_t get(mlir::Value value, int64_t dim) const;
 
-  /// Sizes of the parts in which operators take the dim apart; empty if it is one to all of them.
+  /// Sizes of the parts into which operators split the dim; empty if none splits it.
   llvm::SmallVector<int64_t> partsOf(mlir::Value value, int64_t dim) const;
 
   /// The same where views count `count` equal parts of the dim or of one of its parts; empty if none does.
   llvm::SmallVector<int64_t> partsCounted(mlir::Value value, int64_t dim, int64_t count) const;
 
-  /// The dim divided over `axes`: by its units if there are enough for all shards; else by units that may share what
-  /// they read; else by elements, of which a consumer may then refuse that they be cut. With `parts`, which add up to
-  /// the dim, each is divided so, in units of its own; a part whose units repeat stays as it is.
+  /// The dim divided over `axes`: by its blocks, if there are enough for all shards; else by shared blocks; else by
+  /// elements, which a consumer may then refuse. `parts`, which sum to the extent of the dim, are divided separately,
+  /// each by its own blocks; a part with repeated blocks is kept as it is.
   plan::DimShardingAttr divide(mlir::Value value, int64_t dim, llvm::ArrayRef<plan::AxisRefAttr> axes,
                                plan::MeshOp mesh, llvm::ArrayRef<DimPart> parts = {}) const;
 
@@ -70,7 +73,7 @@ private:
   using Table = llvm::DenseMap<mlir::Value, llvm::SmallVector<DimUnit, 4>>;
   static const DimUnit &find(const Table &table, mlir::Value value, int64_t dim);
 
-  Table whole; ///< nothing that is shared is held twice
+  Table whole; ///< shared blocks keep their sharers together
   Table fine;
 };
 

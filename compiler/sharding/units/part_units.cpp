@@ -1,4 +1,4 @@
-//===- part_units.cpp - units of the parts of a dim -----------------------===//
+//===- part_units.cpp - blocks of the parts of a dim ----------------------===//
 
 #include "compiler/sharding/units/part_units.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,14 +11,14 @@ using llvm::ArrayRef;
 int64_t meshplan::joinUnits(int64_t left, int64_t right, int64_t extent) {
   if (extent == 0)
     return 1;
-  // Units divide their extents, so that the product fits as soon as the extent does.
+  // Block sizes divide their extents, so that the product fits whenever the extent does.
   int64_t common = left / std::gcd(left, right);
   if (common > extent / right || extent % (common * right) != 0)
     return extent;
   return common * right;
 }
 
-/// What a part says of a range that it holds. Of a piece nobody knows who shares it.
+/// The blocks of a range within a part. The sharers of a range within a part are not known.
 static DimPart pieceOf(const DimPart &part, int64_t extent) {
   if (extent == part.extent)
     return part;
@@ -29,8 +29,9 @@ PartUnits meshplan::mergeParts(ArrayRef<DimPart> left, ArrayRef<DimPart> right) 
   if (left.empty() || right.empty())
     return PartUnits(left.empty() ? right : left);
   PartUnits merged;
-  int64_t leftDone = 0, rightDone = 0; // of the first parts
+  int64_t leftDone = 0, rightDone = 0; // elements consumed of the first parts
   while (!left.empty() && !right.empty()) {
+    // The range up to the next border in either list.
     int64_t extent = std::min(left.front().extent - leftDone, right.front().extent - rightDone);
     DimPart a = pieceOf(left.front(), extent), b = pieceOf(right.front(), extent);
     merged.emplace_back(extent, joinUnits(a.unit, b.unit, extent), std::max(a.repeat, b.repeat));
@@ -92,6 +93,7 @@ DimPart meshplan::asOnePart(ArrayRef<DimPart> parts, int64_t start, int64_t exte
     if (isWhole && part.extent == extent)
       return part;
     one.unit = joinUnits(one.unit, isWhole ? part.unit : pieceOf(part, last - first).unit, extent);
+    // Repeats count shards within one part, which has no meaning for a range of several parts.
     if (part.repeat != 1)
       one.repeat = cannotShare;
   }

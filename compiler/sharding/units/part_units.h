@@ -1,8 +1,8 @@
-//===- part_units.h - units of the parts of a dim ---------------*- C++ -*-===//
+//===- part_units.h - blocks of the parts of a dim --------------*- C++ -*-===//
 //
-// Operators that take a dim apart tell where its parts end and what each is made
-// of: of a fused weight the query heads, with those that share a key in one
-// unit, then the key heads, then the value heads. Pure and thread safe.
+// Operators that split a dim tell where its parts end and which blocks each
+// part has: a fused weight has the query heads (those that share a key in one
+// block), then the key heads, then the value heads. Pure and thread safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,31 +17,32 @@
 
 namespace meshplan {
 
-/// Repeat of units for which shards cannot hold what they share: the queries of one attention that are the keys of
-/// another, or that its keys are made of, would be dealt twice.
+/// A repeat count that forbids sharing. Where the queries of one attention are also the keys of another, or its keys
+/// derive from them, sharing would distribute them twice.
 inline constexpr int64_t cannotShare = std::numeric_limits<int64_t>::max();
 
-/// Parts of a dim in order, one behind the other; none where nothing takes the dim apart.
+/// Parts of a dim, in order; empty if no operator splits the dim.
 using PartUnits = llvm::SmallVector<DimPart, 0>;
 
-/// The smallest unit that is a multiple of both; all of the extent if there is none within it. A dim without elements
-/// has units of 1.
+/// The smallest block size that is a multiple of both; the whole extent if there is none within it. A dim without
+/// elements has block size 1.
 int64_t joinUnits(int64_t left, int64_t right, int64_t extent);
 
-/// What two lists say of one dim: it ends a part wherever one of them does, and a part is made of the units of both.
+/// Merges two lists of parts of one dim: a part ends wherever it ends in one of the lists, and its blocks combine those
+/// of both.
 PartUnits mergeParts(llvm::ArrayRef<DimPart> left, llvm::ArrayRef<DimPart> right);
 
-/// The parts of the `extent` elements from `start` on, or nothing if one reaches out of them or there are none.
+/// The parts of the `extent` elements from `start` on; empty if a part crosses the range or there are none.
 PartUnits partsWithin(llvm::ArrayRef<DimPart> parts, int64_t start, int64_t extent);
 
-/// The parts of a dim of which each element becomes `count`.
+/// The parts of a dim after each element has become `count` elements.
 PartUnits scaledUp(llvm::ArrayRef<DimPart> parts, int64_t count);
 
-/// The parts of the indices of `count` elements that make up a dim, or nothing if one ends within an index.
+/// The parts of a dim after each `count` elements have become one index; empty if a part ends within an index.
 PartUnits scaledDown(llvm::ArrayRef<DimPart> parts, int64_t count);
 
-/// The `extent` elements from `start` on as one part: of the units of all parts that it holds, or is held by. Units
-/// that neighbours share stay so only where one part is meant; cannotShare tells that it is not.
+/// The `extent` elements from `start` on as one part, with the combined blocks of all parts that overlap them. Repeats
+/// are kept only if a single part covers the range; cannotShare marks the others.
 DimPart asOnePart(llvm::ArrayRef<DimPart> parts, int64_t start, int64_t extent);
 
 } // namespace meshplan

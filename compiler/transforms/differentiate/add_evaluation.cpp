@@ -1,4 +1,4 @@
-//===- add_evaluation.cpp - the loss of a model that is being trained -----===//
+//===- add_evaluation.cpp - the evaluation of a model in training ---------===//
 //
 // See AddEvaluation in passes.td.
 //
@@ -25,7 +25,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-/// Makes the evaluation of a copy of the forward program.
+/// Turns a copy of the forward program into the evaluation.
 class EvaluationMaker {
 public:
   EvaluationMaker(func::FuncOp function, LossOp statement, bool isInMicrobatches)
@@ -57,7 +57,8 @@ void EvaluationMaker::run() {
     reportDraws();
 }
 
-/// `value` in the type of what `call` makes: of a buffer in the shape that the call gives it, or one that broadcasts.
+/// `value` converted to the type of the result of `call`. A buffer is viewed in the shape that the call gives it, or in
+/// one that broadcasts to it.
 static Value inTypeOf(CallOp call, Value value) {
   auto type = cast<RankedTensorType>(call.getResult(0).getType()), own = cast<RankedTensorType>(value.getType());
   if (own.getElementType() != type.getElementType())
@@ -74,7 +75,7 @@ static Value inTypeOf(CallOp call, Value value) {
       .build(type.getShape(), type.getElementType());
 }
 
-/// What model.eval() makes of a call.
+/// Replaces a call by its behaviour after model.eval().
 void EvaluationMaker::dropNothing(CallOp call) {
   if (auto running = call->getAttrOfType<IntegerAttr>(attr::InEvaluation::getNameStr())) {
     call.getResult(0).replaceAllUsesWith(inTypeOf(call, function.getArgument(running.getInt())));
@@ -92,7 +93,7 @@ void EvaluationMaker::dropNothing(CallOp call) {
   }
 }
 
-/// The attention without what only random numbers need.
+/// Removes the dropout of an attention, with the arguments that only random numbers need.
 void EvaluationMaker::keepWeights(CallOp attention) {
   NamedAttrList args(attention.getArgs());
   llvm::BitVector unread(attention.getNumOperands());
@@ -112,7 +113,8 @@ void EvaluationMaker::keepWeights(CallOp attention) {
   attention->eraseOperands(unread);
 }
 
-/// The loss is marked. Microbatches have no room for what is not one number: it would be there for all of them at once.
+/// Marks the loss. With microbatches, outputs that are not a single number are removed: they would be live for all
+/// microbatches at once.
 void EvaluationMaker::chooseOutputs() {
   Operation *output = function.getBody().front().getTerminator();
   setResultAttr<attr::Loss>(function, statement.getOutput(), UnitAttr::get(function.getContext()));
@@ -125,7 +127,7 @@ void EvaluationMaker::chooseOutputs() {
   [[maybe_unused]] LogicalResult erased = function.eraseResults(left);
 }
 
-/// Also numbers of the run that only dropouts read.
+/// Also erases settings that only dropouts read.
 void EvaluationMaker::eraseUnread() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
@@ -142,7 +144,8 @@ static StringRef nameOf(CallOp call) {
   return name ? name.getName().getValue() : call.getTarget();
 }
 
-/// Numbers that a model draws in training only, and not by a dropout, look like those that it always draws.
+/// Warns of random numbers outside of dropouts: the archive does not tell whether the model draws them only in
+/// training.
 void EvaluationMaker::reportDraws() {
   SmallVector<CallOp> draws(llvm::make_filter_range(function.getOps<CallOp>(),
                                                     [](CallOp call) { return drawnNumbers(CallView::of(call)) != 0; }));

@@ -1,4 +1,4 @@
-//===- add_optimizer_step.cpp - parameters change by their gradients ------===//
+//===- add_optimizer_step.cpp - updates parameters by gradients -----------===//
 //
 // See AddOptimizerStep in passes.td.
 //

@@ -25,7 +25,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-/// Makes one step of one forward program.
+/// Turns a copy of a forward program into the training step.
 class StepMaker {
 public:
   StepMaker(func::FuncOp step, LossOp statement) : step(step), statement(statement) {}
@@ -42,7 +42,7 @@ private:
   void addZeros(Gradients &gradients, ArrayRef<BlockArgument> trained);
   LogicalResult checkUnused();
   void returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained);
-  /// Leaves a value in the buffer whose new content it is, laid out as the buffer.
+  /// Assigns a value to the buffer whose new content it is, in the layout of the buffer.
   Value stored(Value value, BlockArgument buffer);
 
   func::FuncOp step;
@@ -59,6 +59,7 @@ LogicalResult StepMaker::run() {
   StringRef name = resultAttr<attr::Name>(step, number).getValue();
   if (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
     return reportOtherLoss(statement, name, type);
+  // Constraints of the plan on the loss compute nothing.
   Value made = loss;
   while (auto constrain = made.getDefiningOp<ConstrainOp>())
     made = constrain.getInput();
@@ -74,6 +75,7 @@ LogicalResult StepMaker::run() {
   if (failed(checkReached(gradients, trained)))
     return failure();
   returnGradients(gradients, trained);
+  // Outputs that the step does not return need not be computed.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
@@ -124,9 +126,8 @@ LogicalResult StepMaker::checkReached(const Gradients &gradients, ArrayRef<Block
   return reportUnreached(statement, missing, /*isAll=*/reached == 0);
 }
 
-/// Those of the step's arguments that the loss depends on; with `byZeros` also through what is constant almost
-/// everywhere. Gradients are made in a copy, which is thrown away; what cannot be differentiated there is not asked
-/// for.
+/// The arguments of the step on which the loss depends; with `byZeros` also through functions that are constant almost
+/// everywhere. The gradients are computed in a temporary copy, and operators without a derivative are ignored.
 SmallVector<BlockArgument> StepMaker::reached(ArrayRef<BlockArgument> arguments, bool byZeros) {
   func::FuncOp copy = step.clone();
   step->getBlock()->getOperations().insertAfter(step->getIterator(), copy);
@@ -144,7 +145,8 @@ SmallVector<BlockArgument> StepMaker::reached(ArrayRef<BlockArgument> arguments,
   return found;
 }
 
-/// PyTorch's optimizers change a parameter whose gradient is zero everywhere, by weight decay and by its moments.
+/// A parameter whose gradient is zero everywhere gets a gradient of zeros, because PyTorch's optimizers still change
+/// it, by weight decay and by its moments.
 void StepMaker::addZeros(Gradients &gradients, ArrayRef<BlockArgument> trained) {
   auto missing = llvm::filter_to_vector(trained, [&](BlockArgument each) { return !gradients.of(each); });
   if (!missing.empty())
@@ -152,7 +154,7 @@ void StepMaker::addZeros(Gradients &gradients, ArrayRef<BlockArgument> trained) 
       gradients.giveZeros(argument);
 }
 
-/// What the plan says of parameters that the loss does not reach has to be so: they would not be trained.
+/// Checks that the loss does not depend on parameters that the plan declares unused: they would not be trained.
 LogicalResult StepMaker::checkUnused() {
   auto placeOf = [&](BlockArgument argument) { return argAttr<attr::Unused>(step, argument.getArgNumber()); };
   SmallVector<BlockArgument> unused = llvm::filter_to_vector(step.getArguments(), placeOf);
@@ -177,7 +179,8 @@ Value StepMaker::stored(Value value, BlockArgument buffer) {
       .make(type);
 }
 
-/// The step gives what can be logged and what buffers become, and not the tensors that a forward program gives.
+/// The step returns numbers that can be logged and the new contents of buffers, but not the output tensors of the
+/// forward program.
 void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained) {
   Operation *output = step.getBody().front().getTerminator();
   Builder builder(step.getContext());
@@ -223,6 +226,7 @@ struct DifferentiatePass : meshplan::impl::DifferentiateBase<DifferentiatePass> 
     func::FuncOp step = forward.clone();
     step.setSymName("step");
     setRole(step, base::ProgramRole::step);
+    // Only training changes the buffers of the model.
     dropUpdates(forward);
     OpBuilder builder(forward);
     auto evaluation = programOf(module, base::ProgramRole::eval);

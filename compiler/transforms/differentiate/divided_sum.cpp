@@ -1,4 +1,4 @@
-//===- divided_sum.cpp - one number of all gradients ----------------------===//
+//===- divided_sum.cpp - sums over tensors divided in different ways ------===//
 
 #include "compiler/transforms/differentiate/divided_sum.h"
 

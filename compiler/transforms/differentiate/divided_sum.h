@@ -1,4 +1,4 @@
-//===- divided_sum.h - one number of all gradients --------------*- C++ -*-===//
+//===- divided_sum.h - sum over differently divided tensors -----*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_DIVIDED_SUM_H
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_DIVIDED_SUM_H
@@ -9,16 +9,16 @@
 
 namespace meshplan {
 
-/// Adds up numbers that ranks have of tensors divided in several ways: those of one division first, each of which is
-/// then reduced once.
+/// Sums numbers that ranks have computed from tensors divided in different ways. Numbers of one division are summed
+/// first, so that each division needs a single collective.
 class DividedSum {
 public:
   DividedSum(mlir::OpBuilder &builder, mlir::Location location) : builder(builder), location(location) {}
 
-  /// A number [] of a tensor divided over `axes`. All are of one type.
+  /// Adds a rank-0 number computed from a tensor that is divided over `axes`. All numbers have the same type.
   void add(llvm::ArrayRef<plan::AxisRefAttr> axes, mlir::Value number);
 
-  /// The sum of all, of which there is one at least.
+  /// The sum of all numbers, of which there must be at least one.
   mlir::Value total();
 
 private:

@@ -19,7 +19,7 @@ Gradients::Gradients(func::FuncOp function, Value loss, ArrayRef<BlockArgument> 
 
 static bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()); }
 
-/// What is detached depends on no parameter, however it is used.
+/// The result of a detach depends on no parameter, however it is used.
 static bool isDetached(Operation &op) {
   auto call = dyn_cast<CallOp>(op);
   return call && !call->hasAttr(attr::ZeroGradient::getNameStr()) &&
@@ -46,7 +46,7 @@ void Gradients::findWeightFunctions() {
       weightFunctions.insert_range(op.getResults());
 }
 
-/// A derivative that the runtime finds of an operator that nothing is known of takes the sum.
+/// A runtime derivative of an operator without a record reads the complete sum.
 bool Gradients::isKnownFunctionOfParameters(CallOp call) const {
   return OpRegistry::get().lookup(call.getTarget()) &&
          llvm::all_of(call.getResults(), [&](Value result) { return weightFunctions.contains(result); });
@@ -59,7 +59,7 @@ Value Gradients::zerosLike(Value value, CallOp from) {
       .build(shapeOf(value), elementOf(value));
 }
 
-/// The call that makes a value, which a statement may lay out.
+/// The call that computes a value, before stated layouts.
 static CallOp producerOf(Value value) {
   while (auto constrain = value.getDefiningOp<ConstrainOp>())
     value = constrain.getInput();
@@ -72,6 +72,7 @@ void Gradients::giveZeros(BlockArgument argument) {
 }
 
 LogicalResult Gradients::run(bool goesOn) {
+  // Gradients are appended to the same block, so the forward ops are collected first.
   SmallVector<Operation *> forward;
   for (Operation &op : function.getBody().front().without_terminator())
     forward.push_back(&op);
@@ -93,7 +94,7 @@ LogicalResult Gradients::run(bool goesOn) {
   return success(isWhole);
 }
 
-/// The loss changes by as much as itself.
+/// The gradient of the loss with respect to itself is 1.
 void Gradients::seed() {
   made[loss] = CallBuilder::backward("aten.full.default", producerOf(loss), place)
                    .integers("size", shapeOf(loss))
@@ -103,7 +104,7 @@ void Gradients::seed() {
   setOpAttr<attr::LossGradient>(made[loss].getDefiningOp(), UnitAttr::get(function.getContext()));
 }
 
-/// True for calls that have their one operand's elements, in another order or shape, as their result.
+/// True for calls that return the elements of their only operand in another order or shape.
 static bool movesElements(CallOp call) {
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
@@ -113,6 +114,8 @@ static bool movesElements(CallOp call) {
 LogicalResult Gradients::visit(CallOp call) {
   if (passesStraight(call))
     return pass(call), success();
+  // No match where the gradient of the operand gets one anyway: a partial gradient is then reduced once, together with
+  // others.
   bool isLaidOutBehind = movesElements(call) || isKnownFunctionOfParameters(call);
   SmallVector<Value> gradients;
   for (Value result : call.getResults()) {
@@ -147,8 +150,9 @@ LogicalResult Gradients::derive(CallOp call, ArrayRef<Value> gradients) {
   return success();
 }
 
-/// What ranks have addends of is added up where the parameter is: there the plan says in which type, over which ranks
-/// and in how many pieces, and there is less of it where a function makes much of little.
+/// Marks the calls on the path to a parameter so that partial gradients are reduced at the parameter. There the plan
+/// states the type, the ranks and the bucket size of the reduction, and less data is moved if the function expands the
+/// parameter.
 void Gradients::keepAddends(Operation *last, ArrayRef<Value> gradients) {
   auto mark = [](Operation *op) {
     if (isa_and_present<CallOp>(op))
@@ -161,7 +165,7 @@ void Gradients::keepAddends(Operation *last, ArrayRef<Value> gradients) {
     mark(op);
 }
 
-/// The call that makes a gradient, which may be laid out since.
+/// The call that computes a gradient, before it was laid out.
 static CallOp callBehind(Value gradient) {
   while (auto match = gradient.getDefiningOp<MatchOp>())
     gradient = match.getGradient();
@@ -170,14 +174,14 @@ static CallOp callBehind(Value gradient) {
 
 void Gradients::visit(ConstrainOp constrain) { pass(constrain); }
 
-/// True for a conversion that the plan places, unless the gradient is to become wider behind it: what was rounded to be
-/// read, or to be gathered, has a gradient that nobody has rounded.
+/// True for a conversion that the plan inserted, unless it would widen the gradient: the gradient of a value that was
+/// rounded only to be read or gathered must not be rounded.
 bool Gradients::passesStraight(CallOp call) const {
   Value gradient = call->hasAttr(attr::Precision::getNameStr()) ? made.lookup(call.getResult(0)) : Value();
   return gradient && elementBytes(gradient.getType()) >= elementBytes(call.getOperand(0).getType());
 }
 
-/// The gradient of what one operand is handed on as is that of the operand.
+/// The gradient of a result that forwards its operand unchanged is the gradient of the operand.
 void Gradients::pass(Operation *op) {
   auto found = made.find(op->getResult(0));
   if (found == made.end() || !active.contains(op->getOperand(0)))
@@ -187,10 +191,12 @@ void Gradients::pass(Operation *op) {
 }
 
 void Gradients::add(Value value, Value addend, CallOp from) {
+  // The ops are visited in reverse order, so that all readers of a value have contributed before its own call is
+  // visited.
   auto [known, isNew] = made.insert({value, addend});
   if (isNew)
     return;
-  // What nobody has rounded may be wider than the value.
+  // A gradient that was never rounded may be wider than its value.
   Type sum = elementOf(known->second);
   if (elementBytes(addend.getType()) > elementBytes(known->second.getType()))
     sum = elementOf(addend);

@@ -9,25 +9,26 @@
 
 namespace meshplan {
 
-/// Makes the gradients of one value with respect to arguments of its function, behind all that the function computes.
+/// Computes the gradients of a value with respect to arguments of its function, after everything that the function
+/// computes.
 class Gradients {
 public:
-  /// `loss` is a float with one element that a call of the function makes; `trained` are arguments.
+  /// `loss` is a float with one element that a call of the function computes; `trained` are arguments.
   Gradients(mlir::func::FuncOp function, mlir::Value loss, llvm::ArrayRef<mlir::BlockArgument> trained);
 
-  /// Where a gradient is zero everywhere, as that of a rounding, it is passed on as zeros, which tells what the loss
-  /// depends on. Nothing is passed otherwise.
+  /// Where a gradient is zero everywhere, as that of a rounding, propagate zeros. This shows what the loss depends on.
+  /// Without it nothing is propagated there.
   void passZeros() { passesZeros = true; }
 
-  /// Makes all calls. Fails with an error where an operator between has no derivative; at the first, or behind all the
-  /// others that `goesOn` asks for.
+  /// Creates all calls. Fails with an error where an operator on the path has no derivative: at the first one, or with
+  /// `goesOn` after all others.
   mlir::LogicalResult run(bool goesOn = false);
 
-  /// The gradient of a trained argument, laid out as it is; null if the loss does not depend on it. Behind conversions
-  /// that the plan places it has the type in which it was made, where the argument is narrower.
+  /// The gradient of a trained argument, in the layout of the argument; null if the loss does not depend on it. After
+  /// conversions that the plan inserted it keeps the type in which it was computed if the argument is narrower.
   mlir::Value of(mlir::BlockArgument argument) const { return made.lookup(argument); }
 
-  /// Makes the gradient of a trained argument, which has none, zeros.
+  /// Gives zeros to a trained argument that has no gradient.
   void giveZeros(mlir::BlockArgument argument);
 
 private:
@@ -50,7 +51,7 @@ private:
   mlir::OpBuilder place;
   bool passesZeros = false;
   llvm::DenseSet<mlir::Value> active;          ///< floats that depend on a trained argument
-  llvm::DenseSet<mlir::Value> weightFunctions; ///< what is made of parameters, buffers and literals alone
+  llvm::DenseSet<mlir::Value> weightFunctions; ///< values computed from parameters, buffers and literals alone
   llvm::DenseMap<mlir::Value, mlir::Value> made;
 };
 

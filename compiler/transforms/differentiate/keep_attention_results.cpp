@@ -1,4 +1,4 @@
-//===- keep_attention_results.cpp - what fused gradients read -------------===//
+//===- keep_attention_results.cpp - forward results for fused gradients ---===//
 //
 // See KeepAttentionResults in passes.td.
 //
@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// Twin of hasDeviceKernel (runtime/tensor/torch/kernels/device_attention.h), of the forward call and of its gradients.
+/// Mirrors hasDeviceKernel (runtime/tensor/torch/kernels/device_attention.h) for the forward call and its gradients.
 static bool hasDeviceKernel(const CallView &call) {
   constexpr int64_t mostSize = 256, sizeStep = 8;
   std::optional<AttentionSizes> sizes = AttentionSizes::of(call);

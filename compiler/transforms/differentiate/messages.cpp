@@ -1,4 +1,4 @@
-//===- messages.cpp - what cannot be trained ------------------------------===//
+//===- messages.cpp - diagnostics of differentiation ----------------------===//
 
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/support/layer_names.h"
@@ -13,7 +13,7 @@ using namespace meshplan::plan;
 static constexpr size_t maxNotes = 4;
 static constexpr char otherLossHelp[] = "help: name an output that is one number, or export the model with its loss";
 
-/// The shortest way from the loss to a call, against the direction of the program: the calls between.
+/// The calls on the shortest path from the loss back to a call.
 static SmallVector<CallOp> pathTo(CallOp call, Value loss) {
   llvm::DenseMap<Operation *, Operation *> before;
   std::deque<Operation *> open;
@@ -38,7 +38,7 @@ LogicalResult meshplan::reportNoDerivative(CallOp call, StringRef why, Value los
   auto diagnostic = call.emitError() << "the loss cannot be differentiated through operator "
                                      << operatorText(call.getTarget(), call.getModule()) << ": " << why;
   SmallVector<CallOp> path = pathTo(call, loss);
-  // Both ends of the way say most.
+  // The ends of the path are the most informative.
   for (auto [index, between] : llvm::enumerate(path))
     if (index < maxNotes / 2 || index + maxNotes / 2 >= path.size())
       diagnostic.attachNote(between.getLoc())
@@ -79,7 +79,7 @@ LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> na
     diagnostic << " and " << names.size() - 1 << " more";
   for (StringRef name : names.drop_front().take_front(maxNotes))
     diagnostic.attachNote() << "nor on '" << name << "'";
-  // Of more a person writes patterns.
+  // Longer lists are better written as patterns.
   constexpr size_t mostListed = 8;
   if (names.size() <= mostListed)
     diagnostic.attachNote() << "help: 'unused " << llvm::join(names, ", ") << "' says that this is meant";

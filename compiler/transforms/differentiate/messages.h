@@ -1,4 +1,4 @@
-//===- messages.h - what cannot be trained ----------------------*- C++ -*-===//
+//===- messages.h - diagnostics of differentiation --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_MESSAGES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_MESSAGES_H
@@ -8,25 +8,27 @@
 
 namespace meshplan {
 
-/// An operator between loss and parameters cannot be differentiated: names it, and the calls on the way from the loss.
+/// Reports an operator between loss and parameters that cannot be differentiated, with the calls on the path from the
+/// loss.
 mlir::LogicalResult reportNoDerivative(plan::CallOp call, llvm::StringRef why, mlir::Value loss);
 
-/// The output is no single number.
+/// Reports an output that is not a single number.
 mlir::LogicalResult reportOtherLoss(plan::LossOp statement, llvm::StringRef output, mlir::RankedTensorType type);
 
-/// The output is a parameter or input itself.
+/// Reports an output that is itself a parameter or input.
 mlir::LogicalResult reportReturnedLoss(plan::LossOp statement, llvm::StringRef output);
 
-/// Parameters are trained, and the loss does not depend on them. `names` are theirs; all of them if `isAll`.
+/// Reports trained parameters on which the loss does not depend. `names` are their names; `isAll` if these are all
+/// trained parameters.
 mlir::LogicalResult reportUnreached(plan::LossOp statement, llvm::ArrayRef<llvm::StringRef> names, bool isAll);
 
-/// The loss depends on parameters, `names`, that the path at this place says it does not reach.
+/// Reports parameters `names` on which the loss depends although the path at this location declares them unused.
 void reportReached(mlir::Location path, llvm::ArrayRef<llvm::StringRef> names);
 
-/// No operator of the modules has a name that is to be kept.
+/// Reports a name to keep that no operator of the modules has.
 void reportNothingKept(plan::RecomputeOp statement, llvm::StringRef name);
 
-/// Nothing that only the insides of these modules of one statement read is read by the backward pass.
+/// Warns that the backward pass reads nothing that is used only inside these modules of one statement.
 void warnNothingRepeated(llvm::ArrayRef<plan::RecomputeOp> modules);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- numeric_guard.cpp - steps whose gradients are no numbers -----------===//
+//===- numeric_guard.cpp - steps with non-finite gradients ----------------===//
 
 #include "compiler/transforms/differentiate/numeric_guard.h"
 #include "dialect/plan/attributes.h"
@@ -17,6 +17,7 @@ void NumericGuard::scaleLoss() {
     return;
   double initial = scale.getInitial().getValueAsDouble();
   scaleSetting = settingArgument(step, "loss_scale", initial, /*isPlaced=*/true, precision.getLoc());
+  // Every gradient is linear in the gradient of the loss, so one multiplication scales all of them.
   CallOp seed;
   step.walk([&](CallOp call) {
     if (call->hasAttr(attr::LossGradient::getNameStr()))
@@ -48,12 +49,14 @@ Value NumericGuard::noted(Value addend, BlockArgument parameter) {
 
 void NumericGuard::count(Value gradient, ArrayRef<AxisRefAttr> axes) {
   if (skips())
+    // Each rank counts in its shard. The counts are summed over the axes of the shard only: replicas count the same
+    // elements.
     counts.add(axes, StepCall("meshplan.nonfinite_count", builder, optimizer.getLoc())
                          .tensor("self", gradient)
                          .make(RankedTensorType::get({}, builder.getI64Type())));
 }
 
-/// What the run does behind the step (sched.program).
+/// What the run does after the step (see sched.program).
 base::GuardAttr NumericGuard::action() {
   bool stops = optimizer.getNonfinite() == NonfiniteAction::stop;
   LossScaleAttr scale = precision ? precision.getLossScaleAttr() : LossScaleAttr();

@@ -1,8 +1,8 @@
-//===- numeric_guard.h - steps whose gradients are no numbers ---*- C++ -*-===//
+//===- numeric_guard.h - steps with non-finite gradients --------*- C++ -*-===//
 //
-// What a plan wants where gradients are NaN or infinite, and how it keeps those
-// of 16 bits from vanishing: as torch.amp.GradScaler, but within the step, so
-// that every rank decides alike.
+// How a step reacts to non-finite gradients, and how 16-bit gradients are kept
+// from underflow: like torch.amp.GradScaler, but within the step, so that all
+// ranks decide alike.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,27 +16,27 @@ namespace meshplan {
 
 class NumericGuard {
 public:
-  /// `precision` is null where the plan says nothing of it.
+  /// `precision` is null if the plan has no such statement.
   NumericGuard(mlir::func::FuncOp step, plan::OptimizerOp optimizer, plan::PrecisionOp precision,
                mlir::OpBuilder &builder);
 
-  /// True if a step whose gradients are no numbers changes nothing.
+  /// True if a step with non-finite gradients changes nothing.
   bool skips() { return bool(optimizer.getNonfiniteAttr()); }
 
-  /// Makes the loss's own gradient (`plan.loss_gradient`) that of the loss times the scale, if the plan has one.
+  /// Multiplies the gradient of the loss (`plan.loss_gradient`) by the scale, if the plan has one.
   void scaleLoss();
 
-  /// The same addend, of which a rank notes under the parameter's name what is no number.
+  /// The addend, passed through a call in which a rank records non-finite elements under the parameter's name.
   mlir::Value noted(mlir::Value addend, mlir::BlockArgument parameter);
 
-  /// Counts what is no number in a gradient that is divided over `axes`.
+  /// Counts the non-finite elements of a gradient that is divided over `axes`.
   void count(mlir::Value gradient, llvm::ArrayRef<plan::AxisRefAttr> axes);
 
-  /// How many elements of all gradients are no numbers, [] i64, which becomes an output of the step; null if nobody
-  /// asks. Behind all calls of `count`.
+  /// The number of non-finite elements of all gradients, [] i64, which becomes an output of the step; null if the plan
+  /// does not need it. Call after all calls of `count`.
   mlir::Value total();
 
-  /// The factor by which gradients are too large, [] f64, or null.
+  /// The factor by which gradients are scaled, [] f64, or null.
   mlir::Value scale() const { return scaleSetting; }
 
 private:

@@ -1,4 +1,4 @@
-//===- optimizer_step.cpp - what an optimizer adds to a step --------------===//
+//===- optimizer_step.cpp - adds the optimizer to a step ------------------===//
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/divided_sum.h"
@@ -46,10 +46,11 @@ Type OptimizerStep::changedType(const Update &update) const {
   PrecisionOp statement = precision;
   Type own = cast<RankedTensorType>(update.parameter.getType()).getElementType();
   Type master = statement ? statement.getMaster().value_or(own) : own;
+  // A master that is not wider than the parameter would be a plain copy.
   return master.getIntOrFloatBitWidth() > own.getIntOrFloatBitWidth() ? master : own;
 }
 
-/// What `value` was widened from, if that has the wanted type: nothing is lost by taking it as it was.
+/// The value that was widened to `value`, if it has the wanted type: the conversion back would lose nothing.
 static Value widenedFrom(Value value, Type element) {
   auto call = value.getDefiningOp<CallOp>();
   if (!call || (call.getTarget() != "aten._to_copy.default" && call.getTarget() != "aten.to.dtype"))
@@ -80,6 +81,7 @@ static bool isNarrow(Type element) { return element.getIntOrFloatBitWidth() <= 1
 void OptimizerStep::reduce(Update &update) {
   auto match = update.gradient.getDefiningOp<MatchOp>();
   OpBuilder::InsertionGuard restore(builder);
+  // The match becomes the reduction. The conversion and the scale must come before it, so they replace its operand.
   if (match)
     builder.setInsertionPoint(match);
   Type changed = changedType(update);
@@ -89,8 +91,9 @@ void OptimizerStep::reduce(Update &update) {
   std::optional<uint64_t> ranks = data ? data.getAverageAfter() : std::nullopt;
   if (ranks)
     addend = times(addend, static_cast<double>(*ranks), data.getLoc());
+  // Before the reduction, because afterwards the rank that produced a non-finite element is unknown.
   addend = guard.noted(addend, update.parameter);
-  // Addends of 16 bits are made in float32 unless the plan wants them rounded.
+  // 16-bit addends are computed in float32 unless the plan wants them rounded.
   if (stated && isNarrow(*stated))
     addend = converted(addend, *stated, "meshplan.round_gradient");
   ArrayAttr axes = update.data ? toArray(builder, flatAxes(update)) : ArrayAttr();
@@ -117,6 +120,7 @@ void OptimizerStep::hold(Update &update) {
     return;
   AxisList flat = flatAxes(update);
   int64_t rank = cast<RankedTensorType>(update.parameter.getType()).getRank();
+  // The parameter is replicated, but the rank updates only its flat shard of it.
   update.held = ConstrainOp::create(builder, data.getLoc(), withoutSharding(update.parameter), update.parameter,
                                     ShardingAttr::getReplicated(builder.getContext(), rank).withFlat(flat),
                                     toArray(builder, flat), data.getTextAttr());
@@ -128,6 +132,7 @@ Value OptimizerStep::newParameter(const Update &update, Value changed) {
   DataOp data = update.data;
   Location location = data ? data.getLoc() : precision.getLoc();
   Value stored = converted(changed, cast<RankedTensorType>(update.parameter.getType()).getElementType());
+  // A match to the parameter's layout is the all-gather of the updated shards.
   if (data)
     stored = MatchOp::create(builder, location, withoutSharding(stored), stored, update.parameter, ArrayAttr());
   return StepCall("meshplan.assign", builder, location)
@@ -144,10 +149,11 @@ void OptimizerStep::add() {
     if (data && (data.getShard() == DataStage::optimizer || data.getShard() == DataStage::gradients))
       update.data = data;
     if (update.data && flatAxes(update).empty())
-      update.data = {}; // one rank shares nothing out
+      update.data = {}; // nothing is divided on one rank
     reduce(update);
     hold(update);
   }
+  // All gradients must be counted and summed before the first update: its factor depends on all of them.
   for (const Update &update : updates)
     guard.count(update.gradient, divisionOf(update));
   nonfinite = guard.total();
@@ -173,7 +179,7 @@ Value OptimizerStep::setting(const Twine &name, double value, base::RateSchedule
   return settingArgument(step, name.str(), value, /*isPlaced=*/true, statement.getLoc(), schedule);
 }
 
-/// Groups with a rate of their own have a setting of their own.
+/// Groups with a learning rate of their own have a setting of their own.
 Value OptimizerStep::learningRate(const Update &update) {
   double rate = number(update, "lr");
   auto first = cast<DictionaryAttr>(statement.getGroups()[0]).getAs<FloatAttr>("lr");
@@ -214,6 +220,7 @@ Value OptimizerStep::clipFactor() {
   auto typeOf = [&](const Update &each) -> Type {
     return elementBytes(each.gradient.getType()) == 8 ? builder.getF64Type() : builder.getF32Type();
   };
+  // Squares are summed in the type of their gradient, at least f32, and in f64 if any gradient is f64.
   bool anyIsDouble = llvm::any_of(updates, [&](const Update &each) { return typeOf(each).isF64(); });
   DividedSum squares(builder, location);
   for (const Update &update : updates) {
@@ -238,7 +245,7 @@ Value OptimizerStep::scaleFactor() {
       .make(withoutSharding(guard.scale()));
 }
 
-/// What every call of the optimizer takes where the plan has it.
+/// Adds the arguments that every optimizer call takes if the plan has them.
 void OptimizerStep::addCommon(StepCall &call) {
   if (factor)
     call.tensor("factor", factor);
@@ -246,7 +253,7 @@ void OptimizerStep::addCommon(StepCall &call) {
     call.tensor("nonfinite", nonfinite);
 }
 
-/// Steps that change nothing are not counted.
+/// Skipped steps do not count.
 Value OptimizerStep::stepNumber() { return setting(nonfinite ? "optimizer.step" : "step", 1); }
 
 void OptimizerStep::change(const Update &update) {
@@ -308,6 +315,7 @@ void OptimizerStep::rewriteResults() {
   }
   SmallVector<Value> replaced(output->getOperands());
   output->setOperands(values);
+  // Matches of gradients that reduce has replaced have no readers left.
   for (Value value : replaced)
     if (auto match = value.getDefiningOp<MatchOp>(); match && match.use_empty())
       match.erase();

@@ -1,4 +1,4 @@
-//===- optimizer_step.h - what an optimizer adds to a step ------*- C++ -*-===//
+//===- optimizer_step.h - adds the optimizer to a step ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_OPTIMIZER_STEP_H
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_OPTIMIZER_STEP_H
@@ -7,40 +7,41 @@
 
 namespace meshplan {
 
-/// Adds to a function whose results include gradients (`plan.gradient_of`) what changes their parameters: states and
-/// settings as arguments, the calls, and the new values as results (`plan.updates`) in the gradients' place.
+/// Adds the parameter update to a function whose results include gradients (`plan.gradient_of`): states and settings as
+/// arguments, the calls, and the new values as results (`plan.updates`) in place of the gradients.
 ///
-/// What a rank's optimizer changes is the parameter, or its master copy, or the rank's part of one of these where a
-/// data statement divides the optimizer.
+/// The optimizer of a rank updates the parameter, or its master copy, or the rank's shard of one of these where a data
+/// statement divides the optimizer.
 class OptimizerStep {
 public:
-  /// `precision` is null where the plan says nothing of it.
+  /// `precision` is null if the plan has no such statement.
   OptimizerStep(mlir::func::FuncOp step, plan::OptimizerOp statement, plan::PrecisionOp precision);
 
   void add();
 
 private:
-  /// One gradient and what it belongs to.
+  /// One gradient and its parameter.
   struct Update {
     mlir::BlockArgument parameter;
     mlir::Value gradient;
-    mlir::DictionaryAttr numbers; ///< of its group
+    mlir::DictionaryAttr numbers; ///< numbers of its group
     int64_t group = 0;
-    /// The statement that divides what the rank's optimizer changes, where the parameter itself stays whole; or null.
+    /// The data statement that divides the updated value although the parameter itself stays replicated; or null.
     plan::DataOp data;
-    mlir::BlockArgument master; ///< the copy that it changes, or null
-    mlir::Value held;           ///< what it changes
+    mlir::BlockArgument master; ///< the master copy that is updated, or null
+    mlir::Value held;           ///< the value that is updated
   };
 
-  /// The gradient, added up in the type and divided as the plan says, in the type of what it changes.
+  /// Reduces the gradient, in the type and to the layout that the plan states, and converts it to the type of the
+  /// updated value.
   void reduce(Update &update);
   mlir::Value times(mlir::Value value, double factor, mlir::Location location);
-  /// Decides what is changed.
+  /// Determines the value that is updated.
   void hold(Update &update);
-  /// The axes over which the elements of what the optimizer changes are cut.
+  /// The flat axes of the updated value.
   AxisList flatAxes(const Update &update) const;
   mlir::RankedTensorType heldType(const Update &update) const;
-  /// The element type of what is changed.
+  /// The element type of the updated value.
   mlir::Type changedType(const Update &update) const;
   mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef target = "aten._to_copy.default");
 
@@ -51,20 +52,20 @@ private:
   mlir::BlockArgument state(const Update &update, llvm::StringRef name);
   mlir::BlockArgument addState(const Update &update, llvm::StringRef name, mlir::Type element, bool copies);
 
-  /// The axes over which elements of the gradient are divided among ranks.
+  /// The axes over which the gradient is divided among ranks.
   AxisList divisionOf(const Update &update) const;
   mlir::Value clipFactor();
-  /// What undoes the scale of the loss, or null.
+  /// The factor that undoes the loss scale, or null.
   mlir::Value scaleFactor();
   void addCommon(StepCall &call);
   mlir::Value stepNumber();
   void change(const Update &update);
   void changeByAdam(const Update &update);
   void changeBySgd(const Update &update);
-  /// The new values of the parameter and of its states become results.
+  /// Adds the new values of the parameter and of its states as results.
   void give(const Update &update, mlir::ValueRange values, llvm::ArrayRef<mlir::BlockArgument> states);
-  /// The new parameter, from what was changed instead of it: in its type, gathered where ranks have changed a part
-  /// each.
+  /// The new parameter, computed from the updated value: in the parameter's type, and gathered if ranks have updated a
+  /// shard each.
   mlir::Value newParameter(const Update &update, mlir::Value changed);
   void rewriteResults();
 
@@ -74,8 +75,8 @@ private:
   mlir::OpBuilder builder;
   NumericGuard guard;
   llvm::SmallVector<Update> updates;
-  mlir::Value factor;    ///< of all gradients, or null
-  mlir::Value nonfinite; ///< how many of their elements are no numbers, or null
+  mlir::Value factor;    ///< factor of all gradients, or null
+  mlir::Value nonfinite; ///< number of non-finite elements of all gradients, or null
   llvm::SmallVector<std::pair<mlir::Value, mlir::BlockArgument>> results;
 };
 

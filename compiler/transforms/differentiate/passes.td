@@ -6,17 +6,15 @@
 include "mlir/Pass/PassBase.td"
 
 def AddEvaluation : Pass<"plan-add-evaluation", "::mlir::ModuleOp"> {
-  let summary = "make the program that evaluates a model in training";
+  let summary = "add the program that evaluates a model in training";
   let description = [{
-    Where the plan names a loss, a copy of the forward program, `@eval`, without
-    what only training does: dropouts (calls with `plan.in_evaluation`, which says
-    what is in their place) and the dropout of attention. Numbers that the model
-    draws for itself stay, with a warning unless the model was exported in
-    evaluation mode (`plan.is_evaluated`). Parameters are stored as `@step` stores them, so that
-    both programs can have the same. The loss is marked `plan.loss`. In
-    microbatches the program gives what is one number and nothing else.
+    If the plan names a loss, adds a copy of the forward program, `@eval`, without training behaviour: dropouts (calls
+    with `plan.in_evaluation`, which gives their replacement) and the dropout of attention. Random numbers that the
+    model itself draws stay, with a warning unless the model was exported in evaluation mode (`plan.is_evaluated`).
+    Parameters are stored as in `@step`, so that both programs can share them. The loss is marked `plan.loss`. With
+    microbatches the program returns only outputs that are a single number.
 
-    The attribute `plan.in_evaluation` is dropped in all programs.
+    The attribute `plan.in_evaluation` is removed from all programs.
 
     ```mlir
     plan.loss 0
@@ -32,21 +30,18 @@ def AddEvaluation : Pass<"plan-add-evaluation", "::mlir::ModuleOp"> {
 }
 
 def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
-  let summary = "make the training step of a program whose plan names a loss";
+  let summary = "make the training step of a program with a loss";
   let description = [{
-    Behind a copy of the forward program, `@step`, come the gradients: of each
-    call in reverse, by its operator's derivative rule. A value that several
-    calls read has the sum of what they give. The step returns the outputs that
-    are one number and the gradients of the trained parameters.
+    Appends the gradients to a copy of the forward program, `@step`: for each call in reverse order, by the derivative
+    rule of its operator. The gradient of a value with several readers is the sum of their contributions. The step
+    returns the outputs that are a single number and the gradients of the trained parameters.
 
-    The gradient of each value is laid out as the value (`plan.match`), which is
-    what makes every gradient reduction: the partitioner derives it from layouts
-    as it does for forward values. Where a call only moves elements, or the plan
-    states a layout, nothing is matched: what is behind has the last word, so
-    that addends which meet there are reduced once. Nor is it on the way from a
-    function of parameters alone to these, whose calls are marked
-    `plan.keeps_addends`: propagation leaves their results addends for as long
-    as it can. A conversion that `precision` placed passes a gradient as it is.
+    The gradient of each value is laid out like the value (`plan.match`). All gradient reductions follow from this:
+    propagation derives them from layouts, as for forward values. No match is inserted where a call only moves elements
+    or the plan states a layout: the value before it determines the layout, so that addends which meet there are reduced
+    once. Nor is there a match between a function of parameters alone and these parameters; its calls are marked
+    `plan.keeps_addends`, and propagation keeps their results partial for as long as it can. A conversion that
+    `precision` inserted passes a gradient unchanged.
 
     ```mlir
     plan.loss 0
@@ -69,12 +64,11 @@ def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
 }
 
 def KeepAttentionResults : Pass<"plan-keep-attention-results", "::mlir::ModuleOp"> {
-  let summary = "give the gradients of attention what the forward pass made";
+  let summary = "pass results of the forward attention to its gradients";
   let description = [{
-    On `cuda` the kernel of the gradients reads the result of the forward call and
-    the logarithms of its rows, where there is such a kernel: with operands of 16
-    bits and no other mask than `causal` and `window`. On `cpu` weights are made
-    anew, and both need not live that long.
+    On `cuda` the gradient kernel reads the result of the forward call and the log-sum-exp of its rows, where such a
+    kernel exists: for 16-bit operands and no mask other than `causal` and `window`. On `cpu` the attention weights are
+    recomputed, so that neither value has to live that long.
 
     ```mlir
     %out, %lse = plan.call "meshplan.attention"(%q, %k, %v) ...
@@ -90,12 +84,11 @@ def KeepAttentionResults : Pass<"plan-keep-attention-results", "::mlir::ModuleOp
 }
 
 def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
-  let summary = "make time an axis over which the batch is divided";
+  let summary = "divide the batch over time, an axis of the mesh";
   let description = [{
-    The mesh gets a last axis, `microbatch`, and each input of `@step` with a dim
-    `batch` a `plan.constrain` that divides it. What the step makes of it is
-    divided or partial over time as it is over ranks, by the same rules. So is
-    what `@eval` makes.
+    Adds the last axis `microbatch` to the mesh, and to each input of `@step` with a dim `batch` a `plan.constrain` that
+    divides it. All values of the step, and of `@eval`, are then divided or partial over time by the same rules as over
+    ranks.
 
     ```mlir
     plan.microbatches 2
@@ -106,13 +99,11 @@ def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
       %0 = plan.call "aten.relu.default"(%1) ...
     ```
 
-    With `mean` the step is that of one microbatch, and becomes that of the
-    batch: each input with a dim `batch` has as many times the samples, of which a
-    `plan.enter_microbatch` takes those of one microbatch. The backward pass
-    begins with one by their number, and what the step returns, the gradients
-    among it, is added up over time (`plan.leave_microbatch`). Random numbers of a
-    microbatch follow those of the one before. An output of integers is an error:
-    it has no mean.
+    With `mean` the step is written for one microbatch and becomes that of the batch. The samples of each input with a
+    dim `batch` are multiplied by the number of microbatches, and a `plan.enter_microbatch` takes those of one
+    microbatch. The backward pass begins with one divided by this number, and the results of the step, including the
+    gradients, are summed over time (`plan.leave_microbatch`). The random numbers of a microbatch follow those of the
+    previous one. An integer output is an error, because it has no mean.
 
     ```mlir
     plan.microbatches 2 mean
@@ -127,17 +118,15 @@ def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
 }
 
 def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
-  let summary = "change the parameters by their gradients";
+  let summary = "add the update of parameters by their gradients";
   let description = [{
-    For each gradient that `@step` returns, by the statement `plan.optimizer`, a
-    call that changes the parameter and its states in place. States
-    (`plan.kind = "state"`) are arguments laid out as their parameter; learning
-    rate and number of the step are settings (`plan.kind = "setting"`), which a
-    run may give. The new values are results in the gradients' place, marked
-    with the argument that they are the new value of (`plan.updates`).
+    For each gradient that `@step` returns, inserts a call of the optimizer that `plan.optimizer` states; it updates the
+    parameter and its states in place. States (`plan.kind = "state"`) are arguments with the layout of their parameter.
+    Learning rate and step number are settings (`plan.kind = "setting"`), which a run may supply. The new values are
+    results in place of the gradients, marked with the argument whose new value they are (`plan.updates`).
 
-    With a limit for the norm the squares of all gradients are added up first;
-    each element counts once, however many ranks hold it.
+    With a limit of the norm the squares of all gradients are summed first; each element counts once, however many ranks
+    hold it.
 
     ```mlir
     %0 = plan.call "meshplan.square_sum"(%g) ...
@@ -153,13 +142,12 @@ def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
 }
 
 def Recompute : Pass<"plan-recompute", "::mlir::ModuleOp"> {
-  let summary = "make again for the backward pass what the plan says";
+  let summary = "recompute in the backward pass what the plan names";
   let description = [{
-    What calls of a module with `plan.recompute` make, and only calls of that
-    module read, is made again from what is kept, before its first backward
-    reader; the forward values need not live that long. What leaves the module is
-    kept, and so is what the named operators make. The calls that repeat others
-    are `backward`, and propagation decides their layouts as it did before.
+    Results of calls of a module with `plan.recompute` that only calls of this module read are recomputed, from values
+    that are kept, before their first backward reader; the forward values need not live that long. Values that leave the
+    module are kept, and so are the results of the named operators. The recomputed calls are `backward`, and propagation
+    decides their layouts like those of the originals.
 
     ```mlir
     %1 = plan.call "aten.relu.default"(%0) ... in "mlp"

@@ -1,4 +1,4 @@
-//===- place_microbatches.cpp - time becomes an axis ----------------------===//
+//===- place_microbatches.cpp - makes time an axis of the mesh ------------===//
 //
 // See PlaceMicrobatches in passes.td.
 //
@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// Inputs of the step that have samples, and the dim where they have them.
+/// The inputs of the step that have samples, and their batch dim.
 static SmallVector<std::pair<BlockArgument, int64_t>> findBatches(func::FuncOp step) {
   SmallVector<std::pair<BlockArgument, int64_t>> batches;
   for (BlockArgument argument : step.getArguments())
@@ -80,8 +80,9 @@ private:
     });
   }
 
-  /// A microbatch has samples of each rank's batch. With `takesRuns` it is a run of the whole batch, of which each rank
-  /// has a part: axes that divide weights too can then be gathered in each microbatch.
+  /// Divides the batch of an input. A microbatch has some samples of each rank's part of the batch. With `takesRuns` it
+  /// is contiguous in the whole batch instead, and each rank holds a part of it: axes that also divide weights can then
+  /// be gathered in each microbatch.
   LogicalResult divide(BlockArgument input, int64_t dim, bool takesRuns) {
     MeshOp mesh = getMesh(step);
     if (failed(checkEven(input, dim, mesh)))
@@ -103,7 +104,7 @@ private:
     return success();
   }
 
-  /// Microbatches of one size, so that one program runs them all.
+  /// Microbatches must have equal sizes, so that one program can run all of them.
   LogicalResult checkEven(BlockArgument input, size_t dim, MeshOp mesh) {
     auto type = cast<RankedTensorType>(input.getType());
     int64_t samples = type.getDimSize(dim), shards = shardCount(getSharding(type).getDims()[dim].getAxes(), mesh);
@@ -123,7 +124,7 @@ private:
   OpBuilder builder;
 };
 
-/// Makes the step of one microbatch that of a batch, which takes the mean over them.
+/// Turns the step of one microbatch into that of a batch, with the mean over the microbatches.
 class MeanPlacer {
 public:
   MeanPlacer(func::FuncOp step, MicrobatchesOp statement) : step(step), statement(statement) {}
@@ -157,7 +158,7 @@ LogicalResult MeanPlacer::run() {
   return success();
 }
 
-/// The input gets the samples of the batch.
+/// Gives the input the samples of the whole batch.
 void MeanPlacer::enter(BlockArgument input, int64_t dim) {
   auto own = cast<RankedTensorType>(input.getType());
   int64_t count = statement.getCount();
@@ -173,7 +174,7 @@ void MeanPlacer::enter(BlockArgument input, int64_t dim) {
   input.replaceAllUsesExcept(microbatch.getResult(), microbatch);
 }
 
-/// The gradients of a mean are those of its losses, divided: no gradient has to be.
+/// The gradient of the mean is that of the losses, divided by their number. Dividing the seed divides all gradients.
 void MeanPlacer::divideSeed() {
   step.walk([&](CallOp call) {
     if (!call->hasAttr(attr::LossGradient::getNameStr()))
@@ -185,7 +186,7 @@ void MeanPlacer::divideSeed() {
   });
 }
 
-/// A microbatch draws the numbers that follow those of the one before.
+/// The random numbers of a microbatch follow those of the previous one.
 void MeanPlacer::numberDraws() {
   SmallVector<CallOp> calls;
   step.walk([&](CallOp call) {
@@ -208,7 +209,7 @@ Value MeanPlacer::leave(Value value, OpBuilder &builder) {
                                    builder.getStringAttr(textOf(statement)));
 }
 
-/// The mean over microbatches of a number that each has for itself.
+/// The mean over microbatches of a number that each microbatch has for itself.
 Value MeanPlacer::mean(Value value, OpBuilder &builder) {
   Value sum = leave(value, builder);
   return StepCall("aten.mul.Scalar", builder, statement.getLoc())
@@ -217,7 +218,7 @@ Value MeanPlacer::mean(Value value, OpBuilder &builder) {
       .make(withSharding(value.getType(), {}));
 }
 
-/// A gradient is added up in front of where it is laid out, any other output here.
+/// Sums a gradient before the match that lays it out, and any other output at the end.
 LogicalResult MeanPlacer::addUp(OpOperand &output) {
   unsigned number = output.getOperandNumber();
   if (resultAttr<attr::GradientOf>(step, number)) {
@@ -246,7 +247,7 @@ struct PlaceMicrobatchesPass : meshplan::impl::PlaceMicrobatchesBase<PlaceMicrob
     SmallVector<MicrobatchesOp> statements(getOperation().getOps<MicrobatchesOp>());
     if (!statements.empty() && programOf(getOperation(), base::ProgramRole::step))
       addTimeAxis(statements.front());
-    // The step first: what it cannot do, an evaluation cannot do either, and is said once.
+    // The step comes first. An evaluation fails for the same reasons, which are then reported only once.
     for (base::ProgramRole role : {base::ProgramRole::step, base::ProgramRole::eval})
       if (func::FuncOp function = programOf(getOperation(), role);
           function && !statements.empty() && failed(place(function, statements.front())))

@@ -1,4 +1,4 @@
-//===- recompute.cpp - what is not kept for the backward pass -------------===//
+//===- recompute.cpp - recomputes what the plan names ---------------------===//
 //
 // See Recompute in passes.td.
 //
@@ -21,12 +21,12 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// "attention" of "meshplan.attention", "linear" of "aten.linear.default".
+/// "attention" for "meshplan.attention", "linear" for "aten.linear.default".
 static StringRef operatorName(CallOp call) { return call.getTarget().split('.').second.split('.').first; }
 
 namespace {
 
-/// Repeats calls of one function.
+/// Recomputes calls of one function.
 class Recomputation {
 public:
   Recomputation(func::FuncOp step, ArrayRef<RecomputeOp> statements) : step(step), statements(statements) {}
@@ -45,16 +45,17 @@ private:
 
   func::FuncOp step;
   ArrayRef<RecomputeOp> statements;
-  llvm::DenseSet<Operation *> chosen; ///< calls and constraints that are made again
+  llvm::DenseSet<Operation *> chosen; ///< calls and constraints to be recomputed
   llvm::DenseMap<Value, Value> made;
-  llvm::DenseSet<Operation *> repeating; ///< statements for which something is made again
-  /// By the place of a statement, which may name several modules: names of operators that one of them has.
+  llvm::DenseSet<Operation *> repeating; ///< statements for which something is recomputed
+  /// By the location of a statement, which may name several modules: the names of operators that one of the modules
+  /// has.
   llvm::DenseSet<std::pair<Location, StringAttr>> kept;
 };
 
 } // namespace
 
-/// Of several modules around a call the outermost counts: less of what they make is kept.
+/// The outermost of several modules around a call counts: it keeps fewer results.
 RecomputeOp Recomputation::statementFor(CallOp call) const {
   RecomputeOp outermost;
   for (RecomputeOp statement : statements)
@@ -64,7 +65,7 @@ RecomputeOp Recomputation::statementFor(CallOp call) const {
   return outermost;
 }
 
-/// A stated layout belongs to those that read it.
+/// A stated layout belongs to its readers.
 bool Recomputation::isInside(Operation *op, StringRef module) const {
   if (auto constrain = dyn_cast<ConstrainOp>(op))
     return staysInside(constrain.getResult(), module);
@@ -92,7 +93,7 @@ void Recomputation::choose(CallOp call) {
   llvm::for_each(call.getResults(), [&](Value result) { chooseLayouts(result); });
 }
 
-/// Layouts that are stated of a value are stated again of the value that is made again.
+/// The layouts stated for a value are also stated for its copy.
 void Recomputation::chooseLayouts(Value value) {
   for (Operation *user : value.getUsers())
     if (auto constrain = dyn_cast<ConstrainOp>(user)) {
@@ -101,7 +102,7 @@ void Recomputation::chooseLayouts(Value value) {
     }
 }
 
-/// The value made again, before `reader`, from what is kept; itself if it is kept.
+/// The copy of a value before `reader`, recomputed from kept values; the value itself if it is kept.
 Value Recomputation::again(Value value, Operation *reader) {
   Operation *producer = value.getDefiningOp();
   if (!producer || !chosen.contains(producer))
@@ -126,9 +127,9 @@ LogicalResult Recomputation::checkKept() const {
   return success(reported.empty());
 }
 
-/// Modules of which the backward pass reads nothing that is not kept anyway.
+/// Warns of modules in which the backward pass reads only kept values, so that recomputing them saves no memory.
 void Recomputation::warnOfUnread() const {
-  llvm::MapVector<Location, SmallVector<RecomputeOp>> idle; // by the place of the statement
+  llvm::MapVector<Location, SmallVector<RecomputeOp>> idle; // by the location of the statement
   for (RecomputeOp statement : statements)
     if (!repeating.contains(statement))
       idle[statement.getLoc()].push_back(statement);
@@ -145,7 +146,7 @@ LogicalResult Recomputation::run() {
     if (call && call.getBackward())
       backward.push_back(&op);
   }
-  // A match names its value for the layout only.
+  // A match reads its value only for the layout.
   for (Operation *op : backward)
     for (OpOperand &operand : op->getOpOperands())
       operand.set(again(operand.get(), op));

@@ -1,4 +1,4 @@
-//===- unreached.h - parameters that the loss does not depend on -*- C++ -*-===//
+//===- unreached.h - parameters without a gradient --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_UNREACHED_H
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_UNREACHED_H
@@ -9,9 +9,9 @@
 
 namespace meshplan {
 
-/// First names of the parameters of a placed program that are trained and that its loss does not reach, in order. All
-/// of them where nothing on the way can be differentiated; none in a program without a loss. The program stays as it
-/// is.
+/// First names, in order, of the trained parameters of a placed program on which its loss does not depend. All trained
+/// parameters if no operator on the path can be differentiated; empty for a program without a loss. Does not change the
+/// program.
 std::vector<std::string> unreachedParameters(mlir::ModuleOp program);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- data_collectives.cpp - what data parallelism moves -----------------===//
+//===- data_collectives.cpp - collectives of data parallelism -------------===//
 
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/sharding/calls/carriers.h"
@@ -26,6 +26,7 @@ public:
     for (unsigned index = 0; index < function.getNumResults(); ++index)
       if (auto of = resultAttr<attr::GradientOf>(function, index))
         addBehind(output->getOperand(index), function.getArgument(of.getInt()), DataTraffic::reduce);
+    // Collectives of gradients were found from their readers backward, so not in program order.
     llvm::stable_sort(found, [](const DataCollective &left, const DataCollective &right) {
       return left.op->isBeforeInBlock(right.op);
     });
@@ -33,13 +34,13 @@ public:
   }
 
 private:
-  /// The parameter itself, or the one that a state belongs to.
+  /// The parameter itself, or the parameter of a state.
   BlockArgument parameterOf(BlockArgument argument) {
     auto of = argument ? argAttr<attr::Of>(function, argument.getArgNumber()) : IntegerAttr();
     return of ? function.getArgument(of.getInt()) : argument;
   }
 
-  /// A collective may serve several results: it is for the first of them.
+  /// A collective may serve several results; it is recorded for the first.
   void add(Operation *op, BlockArgument parameter, DataTraffic traffic) {
     if (parameter && dataOf(parameter) && seen.insert(op).second)
       found.push_back({op, parameter, traffic});
@@ -51,7 +52,7 @@ private:
       add(gather, parameter, isBackward(gather) ? DataTraffic::gatherBackward : DataTraffic::gatherForward);
   }
 
-  /// The optimizer's calls, which take gradients and give new parameters.
+  /// Calls of the optimizer, which take gradients and return new parameters.
   void addReaders(CallOp call) {
     CallView view = CallView::of(call);
     std::optional<unsigned> parameter = view.getOperand("parameter"), gradient = view.getOperand("gradient");
@@ -68,6 +69,7 @@ private:
 
   void addBehind(Value value, BlockArgument parameter, DataTraffic traffic) {
     for (Operation *op = value.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp()) {
+      // A collective along a dim belongs to tensor parallelism.
       bool isAboutDim = op->hasAttr("dim");
       if (isa<AllGatherOp, AllReduceOp, ReduceScatterOp>(op) && !isAboutDim)
         add(op, parameter, traffic);

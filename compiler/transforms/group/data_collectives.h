@@ -1,4 +1,4 @@
-//===- data_collectives.h - what data parallelism moves ---------*- C++ -*-===//
+//===- data_collectives.h - collectives of data parallelism -----*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_GROUP_DATA_COLLECTIVES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_GROUP_DATA_COLLECTIVES_H
@@ -8,15 +8,15 @@
 
 namespace meshplan {
 
-/// Why a collective is there.
+/// The purpose of a collective.
 enum class DataTraffic {
   gatherForward,  ///< of a parameter, for calls of the forward pass
-  gatherBackward, ///< the same for calls of the backward pass alone
+  gatherBackward, ///< the same for calls of the backward pass only
   reduce,         ///< of a gradient
-  update,         ///< of a new parameter, behind the optimizer
+  update,         ///< of a new parameter, after the optimizer
 };
 
-/// A collective for a parameter that is in a data statement.
+/// A collective for a parameter of a data statement.
 struct DataCollective {
   mlir::Operation *op;
   mlir::BlockArgument parameter;
@@ -25,12 +25,12 @@ struct DataCollective {
   bool isGather() const { return traffic == DataTraffic::gatherForward || traffic == DataTraffic::gatherBackward; }
 };
 
-/// All of them, each once, in the order of the program. Between the parameter and its gather, and between the
-/// collectives of a gradient and whoever takes it, there are only calls of one operand that are pointwise.
+/// All such collectives, each once, in program order. Only pointwise calls of one operand may be between a parameter
+/// and its gather, and between the collectives of a gradient and its reader.
 llvm::SmallVector<DataCollective> findDataCollectives(mlir::func::FuncOp function);
 
-/// The unit of the parameter, unlike that of any other; -1 - i for the rest of data statement i. Parameters that stay
-/// whole are in no unit.
+/// The number of the parameter's unit, different from that of all other units; -1 - i for parameters without a unit in
+/// data statement i. Replicated parameters have no unit.
 int64_t unitOf(mlir::BlockArgument parameter);
 
 } // namespace meshplan

@@ -1,6 +1,32 @@
-//===- group_collectives.cpp - collectives that are made in one piece -----===//
+//===- group_collectives.cpp - coalesces collectives ----------------------===//
 //
-// See GroupCollectives in passes.td.
+// See GroupCollectives in passes.td. Collectives with equal keys (kind, axes,
+// element type, purpose, unit) are assigned to buckets in program order; a
+// bucket is closed when its size limit is reached. The members of a bucket are
+// then made adjacent and get the same `bucket` attribute:
+//
+// - gathers move up to the first of them, because that one is needed first;
+// - reductions and updates move down to the last of them, because only then all
+//   operands exist. Their readers move below.
+//
+// Example: dp = 2, unit 0 has the flat parameters a and b, unit 1 has c.
+//
+//   before                        after
+//   wa = all_gather a             wb = all_gather b     bucket 0
+//   ..  mul wa                    wa = all_gather a     bucket 0
+//   wb = all_gather b             ..  mul wa
+//   ..  mul wb                    ..  mul wb
+//   wc = all_gather c             wc = all_gather c
+//   ..  mul wc                    ..  mul wc
+//
+//   rb = reduce_scatter gb        ga = ..
+//   sgd b, rb                     rb = reduce_scatter gb  bucket 2
+//   ga = ..                       ra = reduce_scatter ga  bucket 2
+//   ra = reduce_scatter ga        sgd b, rb
+//   sgd a, ra                     sgd a, ra
+//
+// A unit of one parameter needs no bucket. The backward pass has buckets of its
+// own (bucket 1), because it gathers the parameters again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +54,7 @@ namespace {
 
 using Bucket = SmallVector<DataCollective>;
 
-/// Collectives of one kind, over the same axes, of one element type and of one unit (or of a whole statement).
+/// Collectives of one kind over the same axes, of one element type, one purpose and one unit (or statement).
 using Key = std::tuple<void *, void *, void *, DataTraffic, int64_t>;
 
 class Grouping {
@@ -39,20 +65,20 @@ public:
   void run();
 
 private:
-  /// What is gathered of storages as it lies there; the rest in the order of the program.
+  /// Gathers from storages in storage order; all others in program order.
   SmallVector<DataCollective> inOrder() const;
 
-  /// True if the plan wants no pieces, or says nothing of pieces and the parameters are in no unit.
+  /// True if the plan disables coalescing, or gives no bucket size for parameters without units.
   static bool isAlone(const DataCollective &collective);
   void block(const DataCollective &collective);
 
   static Key keyOf(const DataCollective &collective);
   int64_t bytesOf(const DataCollective &collective) const;
 
-  /// Puts the collective into the open bucket of its key, or opens the next one.
+  /// Adds the collective to the open bucket of its key, or opens a new bucket.
   void place(const DataCollective &collective);
 
-  /// Gathers stand where the first is needed; what is computed is moved when the last is there.
+  /// Makes the members of a bucket adjacent: gathers at the first of them, reductions and updates at the last.
   void join(const Bucket &bucket);
   static Operation *firstOf(ArrayRef<Operation *> ops);
 
@@ -116,6 +142,7 @@ Key Grouping::keyOf(const DataCollective &collective) {
 int64_t Grouping::bytesOf(const DataCollective &collective) const {
   auto input = cast<RankedTensorType>(collective.op->getOperand(0).getType());
   auto result = cast<RankedTensorType>(collective.op->getResult(0).getType());
+  // The larger side is the size of the coalesced buffer.
   return std::max(largestShardBytes(input, mesh), largestShardBytes(result, mesh));
 }
 
@@ -125,6 +152,7 @@ void Grouping::place(const DataCollective &collective) {
   int64_t bytes = bytesOf(collective);
   auto [entry, isNew] = open.try_emplace(keyOf(collective), Open{0, 0});
   Open &own = entry->second;
+  // A tensor that is larger than the limit still gets a bucket of its own.
   bool isFull = limit && own.bytes + bytes > static_cast<int64_t>(*limit);
   if (isNew || isFull || isAlone(collective)) {
     own = {buckets.size(), 0};
@@ -141,10 +169,11 @@ void Grouping::join(const Bucket &bucket) {
   Operation *place = isGather ? firstOf(members) : members.back();
   if (isGather)
     moveUp(members, place);
-  // The first one stands behind the others now.
+  // moveUp keeps the first gather in place and inserts the others before it. A storage needs them in its own order.
   if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
     for (Operation *behind = place->getNextNode(); Operation *member : members)
       member->moveBefore(behind);
+  // A member whose reader is needed before the last member cannot move down; it stays uncoalesced.
   for (Operation *member : members)
     if (isGather || member == place || moveDown(member, place))
       member->setAttr("bucket", number);
@@ -154,7 +183,7 @@ Operation *Grouping::firstOf(ArrayRef<Operation *> ops) {
   return *llvm::min_element(ops, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
 }
 
-/// True if something is moved over one of the statement's axes, for a parameter that is in it.
+/// True if a collective over one of the statement's axes exists for one of its parameters.
 static bool movesAny(DataOp data, ArrayRef<DataCollective> collectives) {
   return llvm::any_of(collectives, [&](const DataCollective &collective) {
     SmallVector<AxisRefAttr> axes = toAxes(collective.op->getAttrOfType<ArrayAttr>("axes"));
@@ -163,7 +192,8 @@ static bool movesAny(DataOp data, ArrayRef<DataCollective> collectives) {
   });
 }
 
-/// Statements about gradients that are whole on every rank already. Axes of one rank are for other sizes of the mesh.
+/// Warns of statements whose gradients are already replicated on every rank. Axes of one rank are ignored: they are for
+/// other mesh sizes.
 static void warnOfIdle(ModuleOp module, MeshOp mesh) {
   SmallVector<DataCollective> collectives;
   for (auto function : module.getOps<func::FuncOp>())

@@ -27,7 +27,7 @@ static const OpRecord *recordOf(Operation *op) {
   return call ? OpRegistry::get().lookup(call.getTarget()) : nullptr;
 }
 
-/// Operands that an operation changes, in the order of its results.
+/// The operands that an operation overwrites, in the order of its results.
 static SmallVector<OpOperand *> overwrittenOperands(Operation *op) {
   SmallVector<OpOperand *> operands;
   if (const OpRecord *record = recordOf(op))
@@ -41,8 +41,8 @@ static OpOperand *gradientOf(Operation *op) {
   return gradient ? &op->getOpOperand(*gradient) : nullptr;
 }
 
-/// What changes a tensor works where that lies; the optimizer where what it keeps does, which comes last. A result of
-/// the host is converted there.
+/// True if an operation runs on the host. An operation that overwrites a tensor runs in that tensor's memory; an
+/// optimizer in the memory of its last operand, a state. Results of the host are converted on the host.
 static bool worksOnHost(Operation *op) {
   if (SmallVector<OpOperand *> overwritten = overwrittenOperands(op); !overwritten.empty())
     return isOnHost(overwritten.back()->get());
@@ -50,8 +50,8 @@ static bool worksOnHost(Operation *op) {
   return isConversion && op->getOperand(0).getDefiningOp() && isOnHost(op->getOperand(0));
 }
 
-/// Those that have to lie where the operation works: an optimizer reads its numbers from anywhere, and what is assigned
-/// is copied from anywhere.
+/// The operands that must be in the memory in which the operation runs. An optimizer reads scalars from anywhere, and
+/// an assignment copies from anywhere.
 static SmallVector<OpOperand *> operandsOfOneMemory(Operation *op) {
   SmallVector<OpOperand *> operands = overwrittenOperands(op);
   if (operands.empty())
@@ -61,7 +61,7 @@ static SmallVector<OpOperand *> operandsOfOneMemory(Operation *op) {
   return operands;
 }
 
-/// The first operation of the piece in which a collective is made.
+/// The first operation of the bucket of a collective.
 static Operation *firstOfPiece(Operation *op) {
   Attribute bucket = op->getAttr("bucket");
   while (bucket && op->getPrevNode() && op->getPrevNode()->getAttr("bucket") == bucket)
@@ -69,7 +69,7 @@ static Operation *firstOfPiece(Operation *op) {
   return op;
 }
 
-/// The collective that has made a gradient, or null.
+/// The collective that produces a gradient, or null.
 static Operation *reductionOf(Value gradient) {
   for (Operation *op = gradient.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp())
     if (isa<ReduceScatterOp, AllReduceOp, AllGatherOp>(op))
@@ -89,26 +89,27 @@ private:
   void bringOperands(Operation *op);
   Value copyBefore(Operation *place, Value value, bool toHost);
 
-  /// On the device, once for all readers of the forward pass and once for those of the backward pass.
+  /// A copy on the device: one for all readers of the forward pass, and one for all of the backward pass.
   Value sharedCopy(Operation *reader, Value value);
 
-  /// A parameter whose copy was changed takes what became of it.
+  /// Assigns the changed copy of a parameter back to the parameter.
   void assignBack(Operation *op, OpOperand *changed, BlockArgument parameter);
 
-  /// Outputs are on the device. What is updated has been changed in its place.
+  /// Copies outputs to the device. Updated arguments were changed in place.
   void bringOutputs(Operation &output);
 
-  /// Where the next gradients begin to be reduced: until then these may be under way, and no two pieces are at once.
+  /// The position before which a gradient must be copied to the host: where the next gradients are reduced. This leaves
+  /// time to overlap the copy, and no two buckets are live at once.
   Operation *placeFor(OpOperand &gradient);
 
-  /// The norm and the number of elements that are no numbers are taken on the device, before the gradient leaves it.
+  /// Copies a gradient to the host. Its norm and its number of non-finite elements are computed on the device before.
   void bringGradient(OpOperand &gradient);
 
   func::FuncOp function;
   OpBuilder builder;
-  /// Copies of what lies on the host, by the pass that reads them.
+  /// Copies on the device of host tensors, for the forward and for the backward pass.
   DenseMap<Value, Value> onDevice[2];
-  /// Operands of the optimizer's calls on the host.
+  /// Operands of optimizer calls that run on the host.
   SmallVector<OpOperand *> gradients;
 };
 

@@ -1,4 +1,4 @@
-//===- lay_out_buffers.cpp - what is moved in one piece lies in one -------===//
+//===- lay_out_buffers.cpp - makes coalesced tensors contiguous -----------===//
 //
 // See LayOutBuffers in passes.td.
 //
@@ -76,7 +76,7 @@ static std::string elementText(Value value) {
   return text;
 }
 
-/// What is converted before it is gathered is a tensor of its own.
+/// A parameter that is converted before it is gathered is a tensor of its own, and not in the buffer.
 LogicalResult Layout::checkGathers() {
   for (const DataCollective &collective : collectives) {
     Value moved = collective.op->getOperand(0);
@@ -97,7 +97,7 @@ LogicalResult Layout::checkGathers() {
   return success();
 }
 
-/// Those of one unit and element type.
+/// Puts the parameters of one unit and element type into one storage.
 void Layout::storeParameters() {
   llvm::MapVector<std::pair<int64_t, Type>, SmallVector<BlockArgument>> units;
   for (BlockArgument argument : function.getArguments())
@@ -113,7 +113,7 @@ void Layout::storeParameters() {
   }
 }
 
-/// Collectives of gradients, those of one bucket together, in the order of the program.
+/// Collectives of gradients by bucket, in program order.
 SmallVector<SmallVector<DataCollective>> Layout::reducedPieces() const {
   SmallVector<SmallVector<DataCollective>> pieces;
   Attribute open;
@@ -131,7 +131,7 @@ SmallVector<SmallVector<DataCollective>> Layout::reducedPieces() const {
   return pieces;
 }
 
-/// An accumulator for a gradient of the parameter. All programs count the gradients of a parameter alike.
+/// Adds an accumulator for a gradient of the parameter. All programs number the gradients of a parameter alike.
 BlockArgument Layout::addPlace(BlockArgument parameter, RankedTensorType type) {
   std::string first = (parameterName(parameter) + ".gradient").str(), name = first;
   for (int number = 2; !names.insert(name).second; ++number)
@@ -145,7 +145,7 @@ BlockArgument Layout::addPlace(BlockArgument parameter, RankedTensorType type) {
   return function.getArgument(index);
 }
 
-/// What is no accumulator already is copied to one as soon as it is made.
+/// An addend that is not an accumulator is copied to one as soon as it is computed.
 void Layout::reduceInPlace(AllReduceOp reduce, BlockArgument parameter) {
   Value addend = reduce.getInput();
   auto place = dyn_cast<BlockArgument>(placeOf(addend));
@@ -163,6 +163,7 @@ void Layout::reduceInPlace(AllReduceOp reduce, BlockArgument parameter) {
 
 void Layout::storeGradients(ArrayRef<DataCollective> piece) {
   std::string name = ("gradients from " + parameterName(piece.front().parameter)).str();
+  // A parameter may begin several buckets, for example one for each of its gradients.
   while (!names.insert(name).second)
     name += ", again";
   for (auto [position, member] : llvm::enumerate(piece)) {
@@ -172,12 +173,13 @@ void Layout::storeGradients(ArrayRef<DataCollective> piece) {
       cast<ReduceScatterOp>(member.op).getTargetMutable().assign(
           addPlace(member.parameter, cast<RankedTensorType>(member.op->getResult(0).getType())));
     auto place = cast<BlockArgument>(placeOf(targetOf(member.op)));
+    // An accumulator may be reduced more than once; its first storage counts.
     if (!argAttr<attr::Storage>(function, place.getArgNumber()))
       putInStorage(place, name, position, DataOp(dataOf(member.parameter)).getRegisterBuffers());
   }
 }
 
-/// A new parameter that is only copied into the old one is gathered there.
+/// A new parameter that is only copied to the old one is gathered directly into the old one.
 void Layout::gatherIntoPlace(Operation *op) {
   auto gather = dyn_cast<AllGatherOp>(op);
   auto assign = gather && gather->hasOneUse() ? dyn_cast<CallOp>(*gather->user_begin()) : CallOp();

@@ -1,4 +1,4 @@
-//===- moves.cpp - where operations of a block may stand ------------------===//
+//===- moves.cpp - moves operations within a block ------------------------===//
 
 #include "compiler/transforms/group/moves.h"
 #include "llvm/ADT/SetVector.h"
@@ -16,6 +16,8 @@ static void moveProducersUp(Operation *op, Operation *place) {
 }
 
 void meshplan::moveUp(ArrayRef<Operation *> ops, Operation *place) {
+  // Producers are moved first, all of them: then nothing has to come between the moved ops, which must be adjacent to
+  // be coalesced.
   SmallVector<Operation *> moved;
   llvm::copy_if(ops, std::back_inserter(moved), [&](Operation *op) { return isBehind(op, place); });
   for (Operation *op : moved)
@@ -31,6 +33,7 @@ bool meshplan::moveDown(Operation *op, Operation *place) {
   SmallVector<Operation *> pending{op};
   while (!pending.empty())
     for (Operation *user : pending.pop_back_val()->getUsers()) {
+      // `place` depends on `op` through its readers.
       if (user == place)
         return false;
       if (user->isBeforeInBlock(place) && readers.insert(user))

@@ -1,4 +1,4 @@
-//===- moves.h - where operations of a block may stand ----------*- C++ -*-===//
+//===- moves.h - moves operations within a block ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_GROUP_MOVES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_GROUP_MOVES_H
@@ -7,12 +7,12 @@
 
 namespace meshplan {
 
-/// Moves those of `ops` that stand behind `place` before it, in their order and without anything between them, and
-/// whatever they are made of before that.
+/// Moves those of `ops` that come after `place` to directly before it, in order and adjacent. The ops that define their
+/// operands move before them.
 void moveUp(llvm::ArrayRef<mlir::Operation *> ops, mlir::Operation *place);
 
-/// Moves `op` to right before `place`, and what reads its results up to there behind `place`, in the old order. False,
-/// and nothing has moved, if `place` needs one of these or `op` does not stand before it.
+/// Moves `op` to directly before `place`, and its readers in between to after `place`, in their order. Returns false
+/// without moving anything if `place` depends on `op`, or if `op` is not before it.
 bool moveDown(mlir::Operation *op, mlir::Operation *place);
 
 } // namespace meshplan

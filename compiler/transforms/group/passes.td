@@ -6,24 +6,20 @@
 include "mlir/Pass/PassBase.td"
 
 def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
-  let summary = "make collectives of data parallelism in one piece";
+  let summary = "coalesce collectives of data parallelism";
   let description = [{
-    What ranks gather of the parameters of one unit, in the forward or in the
-    backward pass, is gathered in one piece where the first of them is needed.
-    The gradients of a unit are reduced in one piece when the last of them is
-    there, and so are new parameters gathered behind the optimizer. With `bucket`
-    a piece has at most that many bytes, or one tensor; with `bucket 0` each
-    tensor is alone. Parameters that stay whole
-    are in no unit: their gradients are reduced in the order in which they come,
-    a piece for each `bucket`, or one by one without.
+    The parameters of one unit are gathered as one coalesced collective, where the first of them is needed: once for the
+    forward and once for the backward pass. The gradients of a unit are reduced as one collective when the last of them
+    exists, and new parameters are gathered likewise after the optimizer. With `bucket` a collective has at most that
+    many bytes, or one tensor; with `bucket 0` none are coalesced. Replicated parameters have no units: their gradients
+    are reduced in the order in which they are computed, coalesced into buckets of `bucket` bytes, or one by one without
+    it.
 
-    Parameters that lie in one storage (`contiguous_parameters`) are gathered in
-    the order in which they will lie there: those that the backward pass reads,
-    too, before the others, else in the order of the arguments of the step.
+    Parameters that share a storage (`contiguous_parameters`) are gathered in the order of the storage: first those that
+    the backward pass reads as well, then the others, each in the order of the arguments of the step.
 
-    Members of a piece stand one after the other with the same `bucket`; what
-    reads them moves behind the last. Where the statement does not overlap
-    gradients their collectives are `blocking`. `plan.data` stays.
+    Members of a bucket are adjacent and have the same `bucket`; their readers move after the last member. Where the
+    statement does not overlap gradients their collectives are `blocking`. `plan.data` stays.
 
     ```mlir
     %0 = plan.all_gather %w0 [#plan.axis<"dp">] bucket 0 : ...
@@ -35,18 +31,16 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
 }
 
 def LayOutBuffers : Pass<"plan-lay-out-buffers", "::mlir::ModuleOp"> {
-  let summary = "what is moved in one piece lies in one storage";
+  let summary = "make the tensors of coalesced collectives contiguous";
   let description = [{
-    With `contiguous_parameters` the parameters of a unit lie one after the other
-    in one storage (`plan.storage`), where gathers that take a run of them find
-    it packed. New parameters that are gathered behind the optimizer get into the
-    place of the parameter, without a copy of their own.
+    With `contiguous_parameters` the parameters of a unit are contiguous in one storage (`plan.storage`), so that a
+    gather of a range of them needs no packing. New parameters that are gathered after the optimizer are written
+    directly into the old parameters, without a copy.
 
-    With `contiguous_gradients` a piece of gradients lies in one storage, too, of
-    accumulators. What ranks add up whole is added up there: microbatches add to
-    it; without them each gradient is copied to it when it is made
-    (`meshplan.assign`), and its own tensor goes. What a reduce-scatter makes is
-    put there.
+    With `contiguous_gradients` a bucket of gradients is contiguous in one storage, too, which consists of accumulators.
+    Gradients that are all-reduced are accumulated there by the microbatches; without microbatches each gradient is
+    copied there when it is computed (`meshplan.assign`), and its own tensor is freed. A reduce-scatter writes its
+    result there.
 
     ```mlir
     func.func @step(..., %a: tensor<4xf32, ...> {plan.kind = "accumulator", plan.names = ["w.gradient"],
@@ -60,24 +54,21 @@ def LayOutBuffers : Pass<"plan-lay-out-buffers", "::mlir::ModuleOp"> {
 def PrefetchGathers : Pass<"plan-prefetch-gathers", "::mlir::ModuleOp"> {
   let summary = "gather units before they are needed";
   let description = [{
-    With `prefetch N` the gather of a unit stands where the N-th unit before it,
-    in the order of the program, is first read: it is under way while those
-    units are computed. Removes `plan.data`.
+    With `prefetch N` the gather of a unit moves to the first read of the N-th unit before it, in program order: it
+    overlaps with the computation of the units between. Removes `plan.data`.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def InsertTransfers : Pass<"plan-insert-transfers", "::mlir::ModuleOp"> {
-  let summary = "copy what lies on the host to the device, and gradients to the host";
+  let summary = "copy host tensors to the device, and gradients to the host";
   let description = [{
-    Arguments with `plan.host` lie in the memory of the host. The forward and the
-    backward pass each get a copy of a parameter on the device, where it is first
-    read or gathered; it is gone when it was. A call of the optimizer runs on the
-    host where what it keeps lies there: its gradient is copied to the host before
-    the next ones are reduced, behind what is summed over its elements, and a
-    parameter of the other memory is copied there and assigned back. Results of
-    such a call are converted on the host and copied to the device where they are
-    gathered. Calls that run on the host get `plan.host`.
+    Arguments with `plan.host` are in host memory. The forward and the backward pass each get a copy of a parameter on
+    the device where it is first read or gathered; it is freed after its last read. A call of the optimizer runs on the
+    host if its states are there. Its gradient is copied to the host before the next gradients are reduced, after the
+    sums over its elements; a parameter on the device is copied to the host and assigned back. Results of such a call
+    are converted on the host and copied to the device where they are gathered. Calls that run on the host get
+    `plan.host`.
 
     ```mlir
     %0 = plan.call "meshplan.to_host"(%gradient) {self = #base.operand<0>} {plan.host} : ...

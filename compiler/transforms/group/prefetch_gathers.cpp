@@ -1,4 +1,4 @@
-//===- prefetch_gathers.cpp - units are gathered before they are needed ---===//
+//===- prefetch_gathers.cpp - gathers units before they are needed --------===//
 //
 // See PrefetchGathers in passes.td.
 //
@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// Gathers of one unit and pass, and where it is first read.
+/// The gathers of one unit for the forward or the backward pass, and their first reader.
 namespace {
 struct Unit {
   SmallVector<Operation *> gathers;
@@ -60,6 +60,8 @@ static void prefetch(func::FuncOp function) {
   for (auto [index, unit] : llvm::enumerate(units)) {
     if (unit.prefetch == 0 || index == 0)
       continue;
+    // Earlier gathers have moved up already, but readers have not, so their positions are still those of the
+    // computation.
     Operation *place = units[std::max<int64_t>(0, index - unit.prefetch)].firstReader;
     moveUp(unit.gathers, place);
   }

@@ -1,4 +1,4 @@
-//===- storage_order.cpp - the order of parameters in a storage -----------===//
+//===- storage_order.cpp - order of parameters in a storage ---------------===//
 
 #include "compiler/transforms/group/storage_order.h"
 #include "compiler/sharding/calls/argument_names.h"
@@ -9,6 +9,7 @@ using namespace mlir;
 using namespace meshplan;
 
 StorageOrder::StorageOrder(ModuleOp module) {
+  // The step alone defines the order, because only it has a backward pass; other programs share its storages.
   auto step = plan::programOf(module, base::ProgramRole::step);
   if (!step)
     return;

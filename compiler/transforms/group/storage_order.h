@@ -1,4 +1,4 @@
-//===- storage_order.h - the order of parameters in a storage ---*- C++ -*-===//
+//===- storage_order.h - order of parameters in a storage -------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_GROUP_STORAGE_ORDER_H
 #define MESHPLAN_COMPILER_TRANSFORMS_GROUP_STORAGE_ORDER_H
@@ -8,13 +8,14 @@
 
 namespace meshplan {
 
-/// In which order parameters lie in one storage: one order for all programs of a module, which share the tensors, and
-/// for both passes of a step. What the backward pass gathers comes first, so that it is one run of the storage.
+/// The order of parameters in a storage. It is the same for all programs of a module, which share the tensors, and for
+/// the forward and the backward pass. Parameters that the backward pass gathers come first, so that they are
+/// contiguous.
 class StorageOrder {
 public:
   explicit StorageOrder(mlir::ModuleOp module);
 
-  /// Unlike that of any other parameter of the program.
+  /// Different for each parameter of the program.
   int64_t positionOf(mlir::BlockArgument parameter) const;
 
 private:

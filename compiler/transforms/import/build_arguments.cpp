@@ -1,4 +1,4 @@
-//===- build_arguments.cpp - types and literals of the archive as IR ------===//
+//===- build_arguments.cpp - types and literals of the archive ------------===//
 
 #include "compiler/transforms/import/build_arguments.h"
 #include "mlir/IR/Builders.h"
@@ -48,6 +48,7 @@ RankedTensorType meshplan::tensorType(const archive::Value &value, MLIRContext *
 
 ElementsAttr meshplan::constantValue(const archive::ConstantData &data, RankedTensorType type) {
   if (type.getElementType().isInteger(1)) {
+    // An archive has a byte for each boolean, a raw buffer of MLIR has a bit.
     SmallVector<bool> bits(data.bytes.begin(), data.bytes.end());
     return DenseElementsAttr::get(type, ArrayRef<bool>(bits));
   }
@@ -58,7 +59,7 @@ ElementsAttr meshplan::constantValue(const archive::ConstantData &data, RankedTe
 DictionaryAttr ArgumentBuilder::build(const archive::Node &node) {
   NamedAttrList list;
   for (const archive::NamedArgument &argument : node.arguments) {
-    // None is the default of every optional argument, and a memory format changes strides only, never values.
+    // None is the default of every optional argument. A memory format changes strides, never values.
     if (std::holds_alternative<std::monostate>(argument.value) ||
         std::holds_alternative<archive::MemoryFormat>(argument.value))
       continue;
@@ -74,6 +75,7 @@ Attribute ArgumentBuilder::convertValue(ValueId id) {
   if (id == noValue)
     return UnitAttr::get(context);
   mlir::Value value = values[id];
+  // A tensor that several arguments name is one operand: a reshard of it is then inserted once.
   auto *found = llvm::find(operandValues, value);
   int64_t index = found - operandValues.begin();
   if (found == operandValues.end())
@@ -130,7 +132,7 @@ Attribute ArgumentBuilder::convert(const archive::Argument &argument) {
             return element ? TypeAttr::get(element) : Attribute();
           },
           [&](archive::MemoryFormat) -> Attribute { return {}; },
-          // Bound before a program is built.
+          // Symbols are bound before a program is built.
           [&](const archive::SymbolicScalar &) -> Attribute { return {}; },
           [&](const std::vector<archive::SymbolicScalar> &) -> Attribute { return {}; },
       },

@@ -44,10 +44,10 @@ private:
 
   void addParameters(Block *block);
 
-  /// Whether the parameter is trained, and in which group.
+  /// Adds whether the parameter is trained, and its group.
   void addUse(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes);
 
-  /// The layout that the plan states for a parameter itself, if it does; returns where.
+  /// Adds the layout that the plan states for a parameter itself, if any. Returns the location of the statement.
   Location addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes);
   void addBuffers(Block *block);
   void addInputs(Block *block);
@@ -55,13 +55,13 @@ private:
   void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data);
   void addConstants();
 
-  /// The operator of a node: one of PyTorch's, or the runtime's own for one of a Python library.
+  /// The operator of a node: PyTorch's, or a kernel of the runtime for an operator of a Python library.
   StringRef targetOf(const archive::Node &node);
 
-  /// Records may take it for granted that a call reads and makes a tensor, as the operator's schema says.
+  /// True if a call has tensor operands and results, as its schema requires. Records may rely on this.
   bool hasTensors(const archive::Node &node, size_t operands);
   void addNode(const archive::Node &node);
-  /// What the model leaves in its buffers is state of a training, and of nothing else.
+  /// Buffer updates of the model are state of a training, and have no use otherwise.
   bool trains() const { return bound.loss && bound.optimizer; }
   const archive::Buffer *bufferOf(const archive::BufferUpdate &update) const;
   void checkUpdates();
@@ -71,14 +71,14 @@ private:
   const ProgramOutline &outline;
   const BoundPlan &bound;
   Diagnostics &diagnostics;
-  std::set<std::string> refusedTypes; ///< each is said once
+  std::set<std::string> refusedTypes; ///< each is reported once
   MLIRContext &context;
   OpBuilder builder;
   StatementBuilder statements;
-  bool computesInOther; ///< types are not those of the archive, so that it counts which ones the model names
+  bool computesInOther; ///< types differ from those of the archive, so that explicit dtypes of the model matter
   std::vector<mlir::Value> values;
   SmallVector<Attribute> argumentAttributes;
-  std::set<std::string> unknownTargets; ///< operators that no kernel computes, each reported once
+  std::set<std::string> unknownTargets; ///< operators without a kernel, each reported once
 };
 
 } // namespace
@@ -112,7 +112,7 @@ void ProgramBuilder::buildFunction() {
   addConstants();
   for (const archive::Node &node : program.nodes)
     addNode(node);
-  // A node that was refused has no results, and neither have those that read them.
+  // A refused node has no results, and neither have its readers.
   if (!diagnostics.hasErrors())
     finish(function, block);
 }
@@ -125,6 +125,7 @@ RankedTensorType ProgramBuilder::typeOf(ValueId id) {
   if (refusedTypes.insert(name.str()).second)
     diagnostics.error(bound.modelRange,
                       ("tensor '" + program.value(id).name + "' of type " + name + " is not implemented yet").str());
+  // A placeholder, so that the rest of the program is built and its errors are reported, too.
   return RankedTensorType::get({}, builder.getF32Type());
 }
 
@@ -147,6 +148,7 @@ void ProgramBuilder::addParameters(Block *block) {
     statements.addInit(number, attributes);
     Location location = addPlacement(number, names.front(), attributes);
     addArgument(block, first.value, location, attributes);
+    // Tied parameters are one argument with several names: they have one shard and one gradient.
     for (size_t index : group)
       values[program.parameters[index].value] = values[first.value];
   }
@@ -177,10 +179,12 @@ Location ProgramBuilder::addPlacement(size_t parameter, StringRef name, SmallVec
 
 void ProgramBuilder::addBuffers(Block *block) {
   for (const archive::Buffer &buffer : program.buffers) {
+    // A state dict, and hence a checkpoint, contains persistent buffers only. The others are constants.
     if (!buffer.persistent)
       continue;
     SmallVector<NamedAttribute> attributes = {kind(ArgumentKind::buffer),
                                               named<attr::Names>(builder.getStrArrayAttr({buffer.name}))};
+    // A run that draws its parameters reads no checkpoint, so the program must contain the values of the buffers.
     if (bound.init && buffer.data) {
       auto elements = cast<ElementsAttr>(constantValue(*buffer.data, typeOf(buffer.value)));
       attributes.push_back(
@@ -215,6 +219,7 @@ void ProgramBuilder::checkSize(const std::string &input, size_t number, const Bo
     shards *= meshAxis.size;
     axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
   }
+  // The extent of a batch is that of one microbatch.
   const char *where = dim.name == "batch" && bound.microbatches.calls() > 1 ? " in a microbatch" : "";
   if (!dim.axes.empty() && dim.extent < shards)
     diagnostics
@@ -262,8 +267,10 @@ bool ProgramBuilder::hasTensors(const archive::Node &node, size_t operands) {
 }
 
 void ProgramBuilder::addNode(const archive::Node &node) {
+  // The producer of an operand was refused. Its readers are skipped, so that each cause is reported once.
   if (llvm::any_of(program.operands(node), [&](ValueId id) { return !values[id]; }))
     return;
+  // The conversion is the identity. It is an operator only under autocast, where the type before it may differ.
   if (!computesInOther && program.keepsType(node)) {
     values[node.results.front()] = values[program.operands(node).front()];
     return;
@@ -284,6 +291,7 @@ void ProgramBuilder::addNode(const archive::Node &node) {
   Location location = NameLoc::get(builder.getStringAttr(node.name));
   auto call = CallOp::create(builder, location, types, targetOf(node), arguments.operands(), args,
                              module.empty() ? StringAttr() : builder.getStringAttr(module));
+  // A module that the model calls several times has several runs, which have separate inputs and outputs.
   SmallVector<std::pair<StringRef, int64_t>> runs;
   for (const archive::Scope *scope : program.moduleChain(node))
     runs.push_back({scope->path, scope->call});
@@ -331,6 +339,7 @@ void ProgramBuilder::finish(func::FuncOp function, Block *block) {
           builder.getDictionaryAttr(named<attr::Updates>(builder.getI64IntegerAttr(buffer.getArgNumber()))));
     }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
+  // Arguments were added one by one, so that the type is known only now.
   function.setType(builder.getFunctionType(block->getArgumentTypes(), ValueRange(outputs).getTypes()));
   function.setArgAttrsAttr(builder.getArrayAttr(argumentAttributes));
   function.setResAttrsAttr(builder.getArrayAttr(attributes));

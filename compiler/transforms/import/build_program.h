@@ -1,4 +1,4 @@
-//===- build_program.h - archive and plan to the plan dialect ---*- C++ -*-===//
+//===- build_program.h - archive and plan to plan dialect -------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_PROGRAM_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_PROGRAM_H
@@ -11,8 +11,9 @@
 namespace meshplan {
 
 /// Builds the module of a bound plan: the mesh, one plan.style for each styled module, and @forward with a plan.call
-/// for each node. The symbols of `program` are bound (archive::bindSymbols). Reports what the IR cannot hold (complex
-/// numbers, an input that does not divide) and statements that nothing behind this phase honours; then returns null.
+/// for each node. Symbols of `program` must be bound (archive::bindSymbols). Reports errors and returns null for what
+/// the IR cannot represent (complex numbers, an input that cannot be divided) and for statements that no later phase
+/// supports.
 mlir::OwningOpRef<mlir::ModuleOp> buildProgram(const archive::ExportedProgram &program, const ProgramOutline &outline,
                                                const BoundPlan &plan, Diagnostics &diagnostics,
                                                mlir::MLIRContext &context);

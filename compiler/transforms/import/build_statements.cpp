@@ -1,4 +1,4 @@
-//===- build_statements.cpp - what the plan states, as ops ----------------===//
+//===- build_statements.cpp - statements of the plan as ops ---------------===//
 
 #include "compiler/transforms/import/build_statements.h"
 #include "llvm/ADT/STLExtras.h"
@@ -43,6 +43,7 @@ void StatementBuilder::build() {
     buildOutput(output);
   if (bound.loss)
     buildLossUnit(*bound.loss);
+  // Without training, precision still sets the types in which the model computes.
   if (bound.loss && bound.optimizer)
     buildTraining();
   else if (bound.precision)
@@ -74,7 +75,7 @@ static StringRef nameOf(TrainableStatement::Kind kind) {
   llvm_unreachable("unknown statement");
 }
 
-/// True if the statement is of use in a plan that does not train.
+/// True if the statement has an effect in a plan that does not train.
 static bool saysComputeOnly(const BoundPrecision &precision) {
   auto isEmpty = [&](std::string BoundPrecision::*dtype) { return (precision.*dtype).empty(); };
   return !(precision.compute.empty() && precision.activations.empty()) && !precision.lossScale &&
@@ -85,7 +86,7 @@ static bool saysComputeOnly(const BoundPrecision &precision) {
              isEmpty);
 }
 
-/// Statements of training do nothing in a plan that does not train.
+/// Refuses statements of training in a plan that does not train: they would have no effect.
 void StatementBuilder::refuseUseless() {
   auto refuse = [&](StringRef name, SourceRange range) {
     diagnostics.error(range, ("'" + name + "' without an optimizer: nothing is trained").str())
@@ -113,7 +114,7 @@ void StatementBuilder::refuseStatements() {
 }
 
 void StatementBuilder::refuseStyle(const BoundStyle &style) {
-  // An entry gives its style to many modules, and is refused once.
+  // One statement applies to many modules, but is refused once.
   if (style.kind == meshplan::StyleKind::Expert && refused.insert({style.range.line, style.range.column}).second)
     diagnostics.error(style.range, "style 'expert' is not implemented yet").help("use 'replicate' for now");
 }
@@ -142,8 +143,8 @@ SmallVector<AxisRefAttr> StatementBuilder::allAxes() const {
   });
 }
 
-/// A list of all dims speaks of every axis. `replicate` and `split` speak of the axes of the module's styles and of
-/// their own; without any, of those that divide no input: samples stay where they are.
+/// A list of all dims covers every axis. `replicate` and `split` cover the axes of the module's styles and their own;
+/// if there are none, those that divide no input, so that samples stay where they are.
 SmallVector<AxisRefAttr> StatementBuilder::governedAxes(const BoundModule &module, const BoundLayout &layout) const {
   if (layout.rank)
     return allAxes();
@@ -170,7 +171,7 @@ SmallVector<AxisRefAttr> StatementBuilder::governedAxes(const BoundModule &modul
   return axisRefs(axes);
 }
 
-/// The dims up to the last that is split, or all that the statement lists.
+/// The dims up to the last one that is split, or all that the statement lists.
 ShardingAttr StatementBuilder::leadingDims(const BoundLayout &layout) const {
   int64_t rank = layout.rank.value_or(0);
   for (const DimSplit &split : layout.splits)
@@ -215,7 +216,7 @@ void StatementBuilder::buildOutput(const BoundOutput &output) {
                    extentsOf(names));
 }
 
-/// Of a plan that does not train, too: its forward program has the loss that the plan defines.
+/// Applies even if the plan does not train: the forward program returns the loss that the plan defines.
 void StatementBuilder::buildLossUnit(const BoundLoss &loss) {
   if (loss.unit == meshplan::LossUnit::Model)
     return;

@@ -1,4 +1,4 @@
-//===- build_statements.h - what the plan states, as ops --------*- C++ -*-===//
+//===- build_statements.h - statements of the plan as ops -------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_STATEMENTS_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_STATEMENTS_H
@@ -12,8 +12,8 @@
 
 namespace meshplan {
 
-/// Writes the mesh, the styles of modules and the layouts at their borders into the module at the insertion point, and
-/// reports statements that nothing behind the import honours: nothing is skipped in silence. Refers to its arguments.
+/// Creates the mesh, the styles of modules and the layouts at their borders at the insertion point. Reports statements
+/// that no later phase supports, so that none is silently ignored. Refers to its arguments.
 class StatementBuilder {
 public:
   StatementBuilder(const BoundPlan &bound, const ProgramOutline &outline, Diagnostics &diagnostics,
@@ -26,14 +26,15 @@ public:
   llvm::SmallVector<plan::AxisRefAttr> axisRefs(llvm::ArrayRef<size_t> axes) const;
   mlir::DenseI64ArrayAttr partsAttr(llvm::ArrayRef<StylePart> parts) const;
 
-  /// The sharding of a tensor of this shape that a statement asks for. Reports dims that the tensor does not have;
-  /// `what` names it.
+  /// The sharding that a statement asks for, for a tensor of this shape. Reports dims that the tensor does not have;
+  /// `what` names the tensor.
   plan::ShardingAttr layoutOf(const BoundLayout &layout, llvm::ArrayRef<int64_t> shape, llvm::StringRef what);
 
-  /// The attributes of a parameter that is in a data statement: which one, its unit, whether it is kept.
+  /// The attributes of a parameter that a data statement covers: the statement, its unit, and whether it is kept.
   void addData(size_t parameter, llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes) const;
 
-  /// The attribute of a parameter that the plan draws: its distribution, and the place that says so.
+  /// The attribute of a parameter with initial weights that the plan draws: the distribution, and the location of the
+  /// statement.
   void addInit(size_t parameter, llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes) const;
 
 private:
@@ -55,7 +56,7 @@ private:
   void buildLossUnit(const BoundLoss &loss);
   llvm::SmallVector<plan::AxisRefAttr> governedAxes(const BoundModule &module, const BoundLayout &layout) const;
   llvm::SmallVector<plan::AxisRefAttr> allAxes() const;
-  /// Names of listed dims and what they stand for, as attributes; null without any.
+  /// Names of listed dims and their sizes as attributes; null if there are none.
   mlir::ArrayAttr namesOf(llvm::ArrayRef<std::string> names) const;
   mlir::DenseI64ArrayAttr extentsOf(llvm::ArrayRef<std::string> names) const;
   plan::ShardingAttr leadingDims(const BoundLayout &layout) const;
@@ -64,7 +65,7 @@ private:
   const ProgramOutline &outline;
   Diagnostics &diagnostics;
   mlir::OpBuilder &builder;
-  llvm::StringMap<int64_t> extents;              ///< by name of a dim
+  llvm::StringMap<int64_t> extents;              ///< by the name of a dim
   std::set<std::pair<int32_t, int32_t>> refused; ///< lines and columns of styles
 };
 

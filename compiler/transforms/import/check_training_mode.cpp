@@ -1,4 +1,4 @@
-//===- check_training_mode.cpp - a model that trains drops something ------===//
+//===- check_training_mode.cpp - exports in evaluation mode ---------------===//
 
 #include "compiler/transforms/import/check_training_mode.h"
 #include "compiler/support/layer_names.h"
@@ -10,14 +10,14 @@ using archive::IdleDropout;
 
 static constexpr size_t maxNotes = 3;
 
-/// As a plan would write it: 0.1.
+/// In the syntax of a plan: 0.1.
 static std::string numberText(double number) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%g", number);
   return text;
 }
 
-/// The first dropout of modules of one name: layers are said once.
+/// The first dropout of each module name with indices removed, so that layers are reported once.
 static std::vector<IdleDropout> firstOfEachKind(llvm::ArrayRef<IdleDropout> dropouts) {
   std::vector<IdleDropout> kinds;
   for (const IdleDropout &dropout : dropouts) {

@@ -1,4 +1,4 @@
-//===- check_training_mode.h - a model that trains drops something -*- C++ -*-===//
+//===- check_training_mode.h - exports in evaluation mode -------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_CHECK_TRAINING_MODE_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_CHECK_TRAINING_MODE_H
@@ -8,12 +8,13 @@
 
 namespace meshplan {
 
-/// Warns of a plan with an optimizer whose model was exported in evaluation mode, as dropouts show that are switched
-/// off; `strict`: that is an error. Graphs after run_decompositions({}) do not show it.
+/// Warns of a plan with an optimizer whose model was exported in evaluation mode, which inactive dropouts show; with
+/// `strict` this is an error. Graphs after run_decompositions({}) do not show it.
 void checkTrainingMode(const archive::ExportedProgram &program, const BoundPlan &plan, bool strict,
                        Diagnostics &diagnostics);
 
-/// Warns of a plan with an optimizer whose model applies functions of its own, of which no archive has the backward.
+/// Warns of a plan with an optimizer whose model applies custom autograd functions: an archive does not contain their
+/// backward.
 void checkOwnFunctions(const archive::ExportedProgram &program, const BoundPlan &plan, Diagnostics &diagnostics);
 
 } // namespace meshplan

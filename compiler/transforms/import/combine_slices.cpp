@@ -1,4 +1,4 @@
-//===- combine_slices.cpp - slices that tile a dim become a split ---------===//
+//===- combine_slices.cpp - combines slices into a split ------------------===//
 //
 // See CombineSlices in passes.td.
 //
@@ -45,7 +45,7 @@ static std::optional<Slice> readSlice(plan::CallOp call) {
   return Slice{call, dim, start, view.results[0].getDimSize(dim)};
 }
 
-/// True if the slices, in order, cover the dim without gap or overlap.
+/// True if the slices, in order, cover the dim without gaps or overlaps.
 static bool tiles(ArrayRef<Slice> slices, int64_t extent) {
   int64_t next = 0;
   for (const Slice &slice : slices) {
@@ -57,9 +57,9 @@ static bool tiles(ArrayRef<Slice> slices, int64_t extent) {
 }
 
 static void combine(MutableArrayRef<Slice> slices) {
-  // Not the value that the slices were found by: where that was a slice too, it may be gone.
+  // The map's key may have been erased, if it was a slice itself; so the operand is read again.
   Value value = slices.front().call.getOperands()[0];
-  plan::CallOp first = slices.front().call; // the walk is in the order of the program
+  plan::CallOp first = slices.front().call; // the walk is in program order
   llvm::stable_sort(slices, [](const Slice &left, const Slice &right) { return left.start < right.start; });
   int64_t dim = slices.front().dim;
   if (!tiles(slices, cast<RankedTensorType>(value.getType()).getDimSize(dim)))

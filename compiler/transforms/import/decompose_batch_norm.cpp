@@ -34,11 +34,12 @@ private:
     return index ? Value(call->getOperand(*index)) : Value();
   }
 
-  /// The mean over all dims but the channels', which have size 1 then. In evaluation it is the running one, if any.
+  /// The mean over all dims but the channels, kept with size 1. In evaluation the running mean is used, if there is
+  /// one.
   Value mean(Value of, Value running);
-  /// In evaluation the buffer stands for `made`.
+  /// Marks `made` so that evaluation reads the buffer instead.
   void readInEvaluation(Value made, Value running);
-  /// Of a tensor of channels: [1, channels, 1, ...] in the type of `like`.
+  /// Reshapes a tensor of channels to [1, channels, 1, ...] in the type of `like`.
   Value perChannel(Value channels, Value like);
   Value normalized(Value centered, Value deviation);
   /// (1 - momentum) * running + momentum * factor * statistic
@@ -95,7 +96,8 @@ Value BatchNorm::mean(Value of, Value running) {
   return made;
 }
 
-/// A module that is called again reads what its last call has made of the buffer, which is marked with it.
+/// If a module is called several times, a later call reads the result of the previous call, which is marked with the
+/// buffer.
 void BatchNorm::readInEvaluation(Value made, Value running) {
   Attribute buffer;
   if (auto argument = dyn_cast_or_null<BlockArgument>(running))
@@ -159,8 +161,8 @@ void BatchNorm::lower() {
       old.replaceAllUsesWith(made);
 }
 
-/// Whether a batch norm computes statistics of the batch, or has results for running ones: of which forms with them in
-/// place of results other passes or the reader of archives take care.
+/// True if a batch norm computes statistics of the batch without updating buffers in place. Forms that update buffers
+/// in place are handled by other passes or by the reader of archives.
 static bool hasStatistics(const CallView &view) {
   bool isRunning = view.getOperand("running_mean") && view.getOperand("running_var");
   if (view.target == "aten._native_batch_norm_legit_functional.default")
@@ -171,7 +173,7 @@ static bool hasStatistics(const CallView &view) {
          view.getBool("training", false);
 }
 
-/// Statistics of one element are an error where PyTorch makes the graph.
+/// Statistics over a single element are an error in PyTorch when the graph is made.
 static bool canBeLowered(plan::CallOp call) {
   CallView view = CallView::of(call);
   std::optional<unsigned> input = view.getOperand("input");

@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// Erases the operations of a block whose results are not read, also those that become so.
+/// Erases the ops of a block whose results are not read, including those that become unread.
 inline void eraseUnread(mlir::Block &block) {
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (mlir::isOpTriviallyDead(&op))

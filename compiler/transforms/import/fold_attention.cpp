@@ -1,4 +1,4 @@
-//===- fold_attention.cpp - attention that knows its mask and groups ------===//
+//===- fold_attention.cpp - attention with properties and groups ----------===//
 //
 // See FoldAttention in passes.td.
 //
@@ -24,7 +24,7 @@ using namespace meshplan;
 static constexpr StringRef attentionTarget = "meshplan.attention";
 static constexpr StringRef torchTarget = "aten.scaled_dot_product_attention.default";
 
-/// [batch, sequence, features] as one head of [batch, 1, sequence, features].
+/// Views [batch, sequence, features] as [batch, 1, sequence, features].
 static Value withOneHead(plan::CallOp call, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
@@ -35,7 +35,7 @@ static Value withOneHead(plan::CallOp call, Value value) {
       .build(shape, type.getElementType());
 }
 
-/// PyTorch's attention on three dims as the same on four; the call itself where it has them.
+/// Rewrites PyTorch's attention on three dims to four dims; returns the call itself if it has four.
 static plan::CallOp onFourDims(plan::CallOp call) {
   CallView view = CallView::of(call);
   auto has3 = [](Value operand) { return rankOf(operand) == 3; };
@@ -91,10 +91,10 @@ public:
   }
 
 private:
-  /// True for what `plan-recognize-attention` made; false for PyTorch's.
+  /// True for calls of `plan-recognize-attention`; false for PyTorch's.
   static bool isOurs(const CallView &view) { return view.target == attentionTarget; }
 
-  /// Nullopt for another form than attention on four dims, or one that knows its mask already.
+  /// Nullopt unless the call is an attention on four dims whose mask is not folded yet.
   std::optional<Tensors> readTensors(plan::CallOp call, const CallView &view) {
     std::optional<unsigned> query = view.getOperand("query"), key = view.getOperand("key"),
                             value = view.getOperand("value");
@@ -109,7 +109,7 @@ private:
       return std::nullopt;
     int64_t heads = queryShape[1], groups = keyShape[1];
     bool grouped = view.getBool("enable_gqa", false) && groups > 0 && heads % groups == 0;
-    // One key head broadcasts.
+    // A single key head broadcasts.
     return heads == groups || groups == 1 || grouped ? std::optional(tensors) : std::nullopt;
   }
 
@@ -127,7 +127,7 @@ private:
                       call);
   }
 
-  /// Reads keys and values where they are not repeated yet, if both come from as many heads.
+  /// Reads keys and values before their heads are repeated, if both have the same number of groups.
   void takeSources(plan::CallOp call, Tensors &tensors) {
     HeadSource key = findHeadSource(functions.builder, tensors.key);
     HeadSource value = findHeadSource(functions.builder, tensors.value);
@@ -167,6 +167,7 @@ private:
     if (double dropout = view.getFloat(isOurs(view) ? "dropout" : "dropout_p", 0); dropout != 0)
       builder.number("dropout", dropout);
     Type element = getElementTypeOrSelf(tensors.query.getType());
+    // Kernels compute the sums of 16-bit attention in float32.
     Type sumType = element.isF64() ? element : Float32Type::get(call.getContext());
     auto logsumexp = RankedTensorType::get({tensors.batch(), tensors.heads(), tensors.queries()}, sumType);
     plan::CallOp folded = builder.build({call.getResult(0).getType(), logsumexp});

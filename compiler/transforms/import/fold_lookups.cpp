@@ -1,4 +1,4 @@
-//===- fold_lookups.cpp - lookups that keep dims where they are -----------===//
+//===- fold_lookups.cpp - lookups that leave dims in place ----------------===//
 //
 // See FoldLookups in passes.td.
 //
@@ -23,8 +23,8 @@ using namespace meshplan::indexing;
 
 namespace {
 
-/// A tensor, and for each of its dims the dim of the lookup's result that it is; none for a dim of one element that
-/// the result lacks.
+/// A tensor, and for each of its dims the corresponding dim of the lookup's result; none for a dim of one element that
+/// the result does not have.
 struct Placed {
   Value value;
   SmallVector<std::optional<int64_t>> dims;
@@ -35,37 +35,39 @@ public:
   LookupFolder(plan::CallOp call, IndexFunctions &functions)
       : call(call), view(CallView::of(call)), functions(functions) {}
 
-  /// Replaces the call if at most one of its index tensors chooses anything, or if its only one takes a run of
-  /// elements.
+  /// Replaces the call if at most one of its index tensors chooses elements, or if its only index tensor takes a
+  /// contiguous range.
   void fold();
 
 private:
   bool readOperands();
 
-  /// Tells the dims that are counted from the one that is chosen. False if there is more than one of the latter, or
-  /// none of the former.
+  /// Separates index tensors that only count a dim from the one that chooses. False if several choose, or if none
+  /// counts.
   bool readIndices();
 
-  /// The elements of one dim, if the indices are a number and those that follow it; or null.
+  /// A slice of one dim, if the indices are consecutive numbers; or null.
   Value takeRun();
 
-  /// True if the index is that of a dim of the result, as long as dim `dim` of self and counted by no other index.
+  /// True if the index is the coordinate of a dim of the result that has the size of dim `dim` of self and that no
+  /// other index counts.
   bool counts(int64_t dim, Expr index, ArrayRef<Expr> ownCoordinates);
 
-  /// Dims of the result that index tensors have and that count nothing.
+  /// Dims of the result that come from index tensors and count nothing.
   SmallVector<int64_t> freeDims() const;
 
-  /// Where the dims of self stand in the result, with `freeDims` in place of `expanded`.
+  /// The positions of the dims of self in the result, with `freeDims` in place of `expanded`.
   SmallVector<std::optional<int64_t>> placesOf(std::optional<int64_t> expanded) const;
   Placed gather();
 
-  /// The index tensor that chooses, with the dims of self; what is not indexed is the same for all.
+  /// The choosing index tensor, expanded to the dims of self. All elements of dims that are not indexed have the same
+  /// indices.
   Value chosenIndices(ArrayRef<int64_t> indexShape);
 
-  /// The extents of dims that stand at these places of the result.
+  /// The extents of the dims at these positions of the result.
   SmallVector<int64_t> extentsOf(ArrayRef<std::optional<int64_t>> places) const;
 
-  /// The dims in the order of the result, and those that it has besides.
+  /// Puts the dims into the order of the result, and adds those that only the result has.
   Value arrange(const Placed &placed);
   Value permute(Value value, ArrayRef<int64_t> order);
   Value reshape(Value value, ArrayRef<int64_t> extents);
@@ -78,9 +80,9 @@ private:
   Value self;
   ArrayRef<int64_t> shape, result; ///< of self and of the result
   Lookup lookup;
-  SmallVector<std::optional<int64_t>> counted; ///< for each dim of self the dim of the result that counts it
+  SmallVector<std::optional<int64_t>> counted; ///< for each dim of self, the dim of the result that counts it
   std::optional<int64_t> chosen;               ///< dim of self
-  bool countsFromEnd = false;                  ///< some of what chooses may
+  bool countsFromEnd = false;                  ///< some choosing indices may be negative
 };
 
 } // namespace

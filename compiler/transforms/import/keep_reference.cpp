@@ -1,4 +1,4 @@
-//===- keep_reference.cpp - the imported program, for one rank ------------===//
+//===- keep_reference.cpp - the imported program on one rank --------------===//
 //
 // See KeepReference in passes.td.
 //
@@ -20,7 +20,7 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-/// What the plan says of arguments is for the ranks.
+/// Removes the plan's attributes of arguments, which apply to ranks only.
 static void dropLayouts(func::FuncOp function) {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
     for (StringRef name : {plan::attr::Sharding::getNameStr(), plan::attr::Parts::getNameStr(),

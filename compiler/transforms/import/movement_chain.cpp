@@ -1,4 +1,4 @@
-//===- movement_chain.cpp - views and permutations in a row ---------------===//
+//===- movement_chain.cpp - chains of views and permutations --------------===//
 
 #include "compiler/transforms/import/movement_chain.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-/// For each dim of the result the dim of operand 0 that it is; nullopt for calls that do not permute.
+/// For each dim of the result, its dim of operand 0; nullopt for calls that do not permute.
 static std::optional<SmallVector<int64_t>> permutationOf(plan::CallOp call) {
   ExprBuilder builder;
   Indices coordinates = coordinatesOf(builder, typeOf(call.getResult(0)).getShape());
@@ -20,7 +20,7 @@ static std::optional<SmallVector<int64_t>> permutationOf(plan::CallOp call) {
     return std::nullopt;
   SmallVector<int64_t> order;
   for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
-    // Dims of size 1 are all read at 0: which of them is which does not matter.
+    // Dims of size 1 are all read at 0, so they may correspond in any order.
     auto *from = llvm::find_if(read->indices, [&, coordinate = coordinate](const Expr &index) {
       auto place = &index - read->indices.begin();
       return index == coordinate && !llvm::is_contained(order, place) &&
@@ -33,7 +33,7 @@ static std::optional<SmallVector<int64_t>> permutationOf(plan::CallOp call) {
   return order;
 }
 
-/// Follows one more operator; false if it cannot be.
+/// Adds one more operator to the chain; false if it is not a view or permutation, or does not fit.
 static bool follow(DimDigits &digits, plan::CallOp call) {
   if (keepsOrder(call))
     return digits.view(typeOf(call.getResult(0)).getShape());
@@ -44,7 +44,7 @@ static bool follow(DimDigits &digits, plan::CallOp call) {
 }
 
 MovementChain meshplan::movementChainOf(Value value) {
-  SmallVector<plan::CallOp> calls; // the last one first
+  SmallVector<plan::CallOp> calls; // the last call first
   Value root = value;
   while (auto call = root.getDefiningOp<plan::CallOp>()) {
     if (call.getNumResults() != 1 || typeOf(root).getNumElements() == 0 || (!keepsOrder(call) && !permutationOf(call)))
@@ -54,6 +54,7 @@ MovementChain meshplan::movementChainOf(Value value) {
   }
   MovementChain chain{root, DimDigits(typeOf(root).getShape())};
   for (plan::CallOp call : llvm::reverse(calls))
+    // The chain starts after the last call that cannot be followed.
     if (!follow(chain.digits, call))
       chain = {call.getResult(0), DimDigits(typeOf(call.getResult(0)).getShape())};
   return chain;
@@ -70,6 +71,7 @@ Value meshplan::reshaped(Value value, ArrayRef<int64_t> shape, plan::CallOp plac
 
 Value meshplan::moveAtOnce(const MovementChain &chain, ArrayRef<int64_t> shape, plan::CallOp place) {
   SmallVector<int64_t> order = chain.digits.order(), split = chain.digits.splitShape();
+  // No dim moves, so one reshape is enough.
   if (llvm::is_sorted(order))
     return reshaped(chain.root, shape, place);
   Value value = reshaped(chain.root, split, place);

@@ -1,4 +1,4 @@
-//===- movement_chain.h - views and permutations in a row -------*- C++ -*-===//
+//===- movement_chain.h - chains of views and permutations ------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_MOVEMENT_CHAIN_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_MOVEMENT_CHAIN_H
@@ -8,20 +8,20 @@
 
 namespace meshplan {
 
-/// A tensor as views and permutations make it from another one.
+/// A tensor that views and permutations derive from another one.
 struct MovementChain {
   mlir::Value root;
   indexing::DimDigits digits; ///< from the root to the tensor
 };
 
-/// The chain that ends in `value`, as far back as its views can be followed; of `value` alone if nothing moves it.
+/// The chain that ends in `value`, as far back as its views can be followed; only `value` if nothing moves it.
 MovementChain movementChainOf(mlir::Value value);
 
-/// Makes, before `place`, the end of a chain in one split, one permutation and one view to `shape`, each only if it
+/// Creates the end of a chain before `place`, with one split, one permutation and one view to `shape`, each only if it
 /// changes something.
 mlir::Value moveAtOnce(const MovementChain &chain, llvm::ArrayRef<int64_t> shape, plan::CallOp place);
 
-/// A view of a value, before `place`; the value itself if it has the shape.
+/// A view of a value before `place`; the value itself if it has the shape.
 mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape, plan::CallOp place);
 
 } // namespace meshplan

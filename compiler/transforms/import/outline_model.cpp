@@ -1,4 +1,4 @@
-//===- outline_model.cpp - what a plan can name in an archive -------------===//
+//===- outline_model.cpp - names of an archive for a plan -----------------===//
 
 #include "compiler/transforms/import/outline_model.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,16 +24,17 @@ public:
 private:
   size_t addModule(StringRef path, StringRef className);
 
-  /// Modules that ran, with their containers before them, then those that only hold parameters.
+  /// Modules that ran, each after its containers, and then those that only hold parameters.
   void collectModules();
   void collectReaders();
 
-  /// Archives with weights store tied parameters once; on the meta device all share one meaningless entry name.
+  /// True if payloads show which parameters are tied: archives with weights store tied parameters once. On the meta
+  /// device all parameters share one meaningless entry name.
   bool payloadsTell() const;
   void collectParameters();
 
-  /// The parameter that is the same tensor as an unread one, or -1: one that is read, or, where payloads tell, one
-  /// before it that nothing reads either.
+  /// The parameter that is the same tensor as an unread one, or -1: a parameter that is read or, if payloads show ties,
+  /// an earlier unread one.
   int findTwin(size_t unread, bool payloads) const;
   bool readsForeign(StringRef module, const archive::Parameter &parameter) const;
   bool sameShape(const archive::Parameter &left, const archive::Parameter &right) const;
@@ -101,6 +102,7 @@ bool Outliner::payloadsTell() const {
 
 void Outliner::collectParameters() {
   std::vector<int> group(program.parameters.size(), -1);
+  // Parameters that are read come first: an unread parameter joins the group of its twin, which must exist then.
   for (size_t index = 0; index < program.parameters.size(); ++index)
     if (!readers[program.parameters[index].value].empty())
       group[index] = addGroup(index);
@@ -108,6 +110,7 @@ void Outliner::collectParameters() {
   for (size_t index = 0; index < program.parameters.size(); ++index) {
     if (group[index] >= 0)
       continue;
+    // torch.export reads tied parameters through one name. The other names are unread, but belong to the same tensor.
     int twin = findTwin(index, payloads);
     if (twin < 0) {
       group[index] = addGroup(index);
@@ -152,7 +155,7 @@ OutlineParameterName Outliner::nameOf(size_t index) const {
   return {moduleIndex.lookup(ownerOf(name)), leafOf(name).str()};
 }
 
-/// The word of the language for a type of parameters.
+/// The name of a parameter type in the language.
 static StringRef dtypeOf(archive::ScalarType type) {
   switch (type) {
   case archive::ScalarType::Float64:

@@ -1,4 +1,4 @@
-//===- outline_model.h - what a plan can name in an archive -----*- C++ -*-===//
+//===- outline_model.h - names of an archive for a plan ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_OUTLINE_MODEL_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_OUTLINE_MODEL_H
@@ -8,17 +8,17 @@
 
 namespace meshplan {
 
-/// The outline of a program and how its parameters map to the program's.
+/// The outline of a program, and the mapping of its parameters to those of the program.
 struct ProgramOutline {
   ModelOutline model;
-  /// For each outline parameter the program parameters that are one tensor, in the order of named_parameters(). Nodes
-  /// read one of them, which may be any.
+  /// For each outline parameter, the program parameters that are the same tensor, in the order of named_parameters().
+  /// Nodes may read any one of them.
   std::vector<std::vector<size_t>> parameterNames;
 };
 
 /// Lists modules, parameters, inputs and outputs. Parameters are tied if the archive stores them in one entry, or if a
-/// parameter that no node reads belongs to a module whose nodes read another one of the same shape (archives written
-/// on the meta device store nothing).
+/// parameter that no node reads belongs to a module whose nodes read another parameter of the same shape (archives
+/// written on the meta device store no payloads).
 ProgramOutline outlineModel(const archive::ExportedProgram &program);
 
 } // namespace meshplan

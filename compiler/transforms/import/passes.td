@@ -6,14 +6,12 @@
 include "mlir/Pass/PassBase.td"
 
 def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
-  let summary = "keep the imported program as it is, for one rank";
+  let summary = "keep a copy of the imported program for one rank";
   let description = [{
-    Copies the forward program, before other passes change it, to a function of
-    the role `reference`, which `meshplan-run verify` compares the ranks with.
-    It stands in a module of its own, where passes on functions do not find it;
-    `plan-schedule` takes it out. Layouts that the plan states go; `plan.loss`
-    marks the result that training makes smaller. A view becomes a reshape,
-    since kernels lay their results out as the precision and the device want.
+    Copies the forward program, before other passes change it, to a function of the role `reference`, with which
+    `meshplan-run verify` compares the ranks. The copy is in a module of its own, where function passes do not find it;
+    `plan-schedule` moves it out. Layouts that the plan states are removed; `plan.loss` marks the loss. Views become
+    reshapes, because kernels choose the strides of their results by precision and device.
 
     ```mlir
     func.func @forward(...)
@@ -28,22 +26,19 @@ def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
 }
 
 def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
-  let summary = "compute products in 16 bits, and what is delicate in f32";
+  let summary = "compute products in 16 bits and sensitive operators in f32";
   let description = [{
-    `compute` of `plan.precision` is PyTorch's autocast of the exported graph,
-    by PyTorch's lists for the device: products get operands in that type,
-    losses (and, for CUDA, norms, softmax and sums) in f32, and all others run
-    in the types that they are given, which PyTorch's promotion makes one type
-    where a kernel takes only one. Results have the types that follow. Casts
-    that the model has, and dtypes that its operators name, stay. So does what is
-    made of integers and buffers alone, such as rotary angles: models switch
-    autocast off there, of which an archive that was exported without autocast
-    often says nothing. Calls with `plan.autocast_off` are of such regions: they
-    run in the types of their operands. The attribute is dropped.
+    `compute` of `plan.precision` applies PyTorch's autocast to the exported graph, with PyTorch's lists for the device.
+    Products get operands in that type, and losses (for CUDA also norms, softmax and sums) in f32. All other operators
+    run in the types of their operands, which PyTorch's promotion makes equal where a kernel accepts one type only.
+    Result types follow. Casts of the model, and explicit dtypes, stay. Values that derive only from integers and
+    buffers, such as rotary angles, stay as well: models disable autocast around them, but an archive that was exported
+    without autocast often does not record this. Calls with `plan.autocast_off` are in such regions and run in the types
+    of their operands. The attribute is removed.
 
-    A value is converted to a type once, behind what only moves it, so that a
-    parameter is converted as it is stored, and gathered in 16 bits. Runs before
-    `plan-keep-reference`: the reference has the same casts.
+    A value is converted to a type once, before operators that only move it, so that a parameter is converted in the
+    form in which it is stored and gathered in 16 bits. Runs before `plan-keep-reference`: the reference has the same
+    casts.
 
     ```mlir
     plan.precision {compute = bf16}
@@ -56,28 +51,25 @@ def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
     %z = plan.call "aten.add.Tensor"(%y, %r) ... : (tensor<2x4xbf16>, tensor<2x4xf32>) -> tensor<2x4xf32>
     ```
 
-    Errors: operators that PyTorch's autocast refuses, and those in such a region
-    that would read several types where their kernel takes one.
+    Errors: operators that PyTorch's autocast refuses, and operators in a region without autocast that would read
+    several types although their kernel accepts only one.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
   let options = [
-    Option<"device", "device", "std::string", [{"cpu"}], "whose lists hold: cpu or cuda">
+    Option<"device", "device", "std::string", [{"cpu"}], "whose lists apply: cpu or cuda">
   ];
 }
 
 def DecomposeBatchNorm : Pass<"plan-decompose-batch-norm", "::mlir::func::FuncOp"> {
-  let summary = "make the statistics of a batch norm in training calls of their own";
+  let summary = "decompose batch norms in training";
   let description = [{
-    `aten._native_batch_norm_legit_functional`, as archives after
-    `run_decompositions` have it, and batch norms in training without running
-    statistics in either form of archive become means over all dims but the channels,
-    products and sums, in f32 for 16-bit inputs. A batch that is divided has the
-    statistics of all of it then, and gradients pass through them, as with
-    PyTorch on the whole batch. The running statistics move by its `momentum`,
-    the variance without bias. `plan.in_evaluation` of the means says which
-    argument, a running statistic, stands in their place in evaluation, and so
-    have the new running statistics it, which the module reads when it is called
-    again. Without running statistics evaluation has those of the batch.
+    Decomposes `aten._native_batch_norm_legit_functional`, which archives after `run_decompositions` contain, and batch
+    norms in training without running statistics, in both forms of archive, into means over all dims but the channels,
+    products and sums, in f32 for 16-bit inputs. A divided batch then has the statistics of the whole batch, and
+    gradients pass through them, as with PyTorch on the whole batch. Running statistics are updated by `momentum`, with
+    the unbiased variance. `plan.in_evaluation` of the means gives the argument, a running statistic, that replaces them
+    in evaluation. The new running statistics have the attribute as well, because the module reads them when it is
+    called again. Without running statistics evaluation uses those of the batch.
 
     ```mlir
     %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %w, %b, %mean, %var) {training = true, momentum = 0.1, ...}
@@ -91,13 +83,12 @@ def DecomposeBatchNorm : Pass<"plan-decompose-batch-norm", "::mlir::func::FuncOp
 }
 
 def NormalizeLoss : Pass<"plan-normalize-loss", "::mlir::ModuleOp"> {
-  let summary = "take the mean of losses that the plan states";
+  let summary = "apply the mean of losses that the plan states";
   let description = [{
-    `plan.normalize_loss` redefines an output of `forward` that is the loss of
-    class numbers, or sums and means of such: the call gives a loss for each
-    target, and the statement says of what their mean is taken. Runs before
-    `plan-keep-reference`, so that the reference has the same loss, and in
-    ordinary calls, which are differentiated and divided as any other.
+    `plan.normalize_loss` redefines an output of `forward` that is a loss of class indices, or sums and means of such
+    losses: the call returns a loss for each target, and the statement defines the mean. Runs before
+    `plan-keep-reference`, so that the reference has the same loss. It uses ordinary calls, which are differentiated and
+    divided like all others.
 
     ```mlir
     plan.normalize_loss 0 per token
@@ -110,34 +101,29 @@ def NormalizeLoss : Pass<"plan-normalize-loss", "::mlir::ModuleOp"> {
     %loss = plan.call "aten.div.Tensor"(%total, %count)
     ```
 
-    `per sequence` takes both sums for each sample of the dim `batch`, divides
-    them, a count of 0 being 1, and takes the mean of the quotients. Targets
-    must be made of inputs with that dim by operators that could be divided by
-    samples. Weights of classes and smoothed labels are in the losses; they do
-    not change what counts. Of probabilities as targets each counts.
+    `per sequence` computes both sums for each sample of the dim `batch`, divides them (a count of 0 is taken as 1), and
+    takes the mean of the quotients. Targets must derive from inputs with that dim, through operators that can be
+    divided by samples. Class weights and label smoothing are part of the losses and do not change the count. If targets
+    are probabilities, each of them counts.
 
-    An error: a loss that is made by anything else, and targets whose samples
-    are not known.
+    Errors: a loss that is computed in another way, and targets whose samples are unknown.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"> {
-  let summary = "make attention that is written out one op";
+  let summary = "replace attention written as separate operators by one op";
   let description = [{
-    A softmax of a product of query and key, scaled, capped by a tanh, with
-    addends and hidden places, whose only reader is the product with the values,
-    becomes `meshplan.attention`. All that comes after the scaling becomes its
-    `mask`, which `plan-fold-attention` then takes apart. A dropout of the
-    softmax's numbers becomes its `dropout`.
+    A softmax over a product of query and key, possibly scaled, capped by a tanh, with addends and hidden positions,
+    whose only reader is the product with the values, becomes `meshplan.attention`. Everything after the scaling becomes
+    its `mask`, which `plan-fold-attention` then folds. A dropout of the weights becomes its `dropout`.
 
-    A number in place of a score takes its gradient away. In a row of such
-    numbers alone, all shares are alike; its query becomes zeros, unless every
-    query provably sees a key.
+    Replacing a score by a number removes its gradient. In a row of such numbers alone all weights are equal; the query
+    of such a row becomes zeros, unless every query provably sees a key.
 
-    Steps of another kind and probabilities that are read elsewhere leave it as
-    it is. So do finite numbers in place of scores beside an addend that may be
-    a mask: the number may have a share beside scores that the addend hides.
+    Attention with steps of another kind, or with probabilities that are read elsewhere, is not changed. Nor is
+    attention with finite numbers in place of scores and an addend that may be a mask: such a number may have a weight
+    beside scores that the addend hides.
 
     ```mlir
     %scores = plan.call "aten.matmul.default"(%query, %key) ...
@@ -153,25 +139,23 @@ def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"
 }
 
 def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
-  let summary = "make attention one op that knows its mask and its groups of heads";
+  let summary = "fold masks and repeated heads into the attention op";
   let description = [{
-    Every `aten.scaled_dot_product_attention` on [batch, heads, sequence,
-    features] becomes `meshplan.attention`, on three dims with one head, and this or one that is there already
-    reads as little as it can, whatever the model calls its steps:
+    Every `aten.scaled_dot_product_attention` on [batch, heads, sequence, features] (on three dims: with one head)
+    becomes `meshplan.attention`. This op, or one that exists already, then reads as little as possible, however the
+    model writes its steps:
 
-    - Keys and values whose heads are provably repeated are replaced by the
-      tensor that they are repeated from.
-    - A mask is read as a function of batch, head, query and key. A conjunction
-      of `key <= query`, `query - key < window` and conditions on batch and key
-      becomes the properties `causal`, `window` and the operand `key_mask`. A
-      mask that is 0 and minus infinity counts as a boolean one; so does one
-      with the lowest finite number, if every query sees a key.
-    - Of a sum, the addends that are such masks become properties, and one other
-      stays. The lowest number hides beside another addend only if that is known
-      to be moderate, as the positions times slopes of ALiBi are.
-    - A mask with any other part stays an operand as it is.
+    - Keys and values whose heads are provably repeated are replaced by the tensor whose heads are repeated.
+    - A mask is read as a function of batch, head, query and key. A conjunction of `key <= query`, `query - key <
+      window` and conditions on batch and key becomes the properties `causal` and `window` and the operand `key_mask`. A
+      mask of 0 and minus infinity counts as a boolean mask; so does one with the lowest finite number, if every query
+      sees a key.
+    - In a sum, addends that are such masks become properties, and one other addend stays. The lowest finite number
+      hides a key beside another addend only if this addend is known to be moderate, as ALiBi's positions times slopes
+      are.
+    - A mask with any other part stays an operand unchanged.
 
-    Calls that nothing reads any more are erased.
+    Calls that are no longer read are erased.
 
     ```mlir
     %mask = plan.call "aten.le.Tensor"(%k, %q) ...
@@ -184,13 +168,12 @@ def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
 }
 
 def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
-  let summary = "leave dims where they are that a lookup only counts";
+  let summary = "keep dims in place that a lookup only counts";
   let description = [{
-    In `self[indices]` an index tensor that is provably 0, 1, 2, ... along a dim
-    of the result chooses nothing, but the operator reads all of the dim: it
-    could not be divided. With at most one tensor that chooses, the lookup
-    becomes `aten.gather` along its dim, which passes the others; with none, the
-    elements are only moved.
+    In `self[indices]` an index tensor that is provably 0, 1, 2, ... along a dim of the result chooses nothing, but the
+    operator reads the whole dim, which could then not be divided. If at most one index tensor chooses, the lookup
+    becomes `aten.gather` along its dim, in which the other dims can be divided; if none chooses, the elements are only
+    moved.
 
     ```mlir
     %last = plan.call "aten.index.Tensor"(%hidden, %counted, %chosen) ... : [B, S, E], [B], [B] -> [B, E]
@@ -199,20 +182,19 @@ def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
     %last = plan.call "aten.gather.default"(%hidden, %wide) {dim = 1}, reshaped to [B, E]
     ```
 
-    An index tensor that is provably n, n + 1, n + 2, ... along the dim that it
-    makes takes a run of elements: the lookup becomes `aten.slice`.
+    An index tensor that is provably n, n + 1, n + 2, ... along its own dim takes a contiguous range of elements: the
+    lookup becomes `aten.slice`.
 
-    What chooses may count from the end, and is made to count from the front. What
-    counts provably stays within its dim.
+    Choosing indices may be negative and are then made to count from the front. Counting indices are provably within
+    their dim.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
-  let summary = "make losses of class numbers the sums that can be divided over the vocabulary";
+  let summary = "decompose losses of class indices into sums that can be divided";
   let description = [{
-    `aten.cross_entropy_loss` of logits [N, C] and class numbers [N] becomes the
-    row kernels of the runtime:
+    `aten.cross_entropy_loss` of logits [N, C] and class indices [N] becomes row kernels of the runtime:
 
     ```mlir
     %max = plan.call "meshplan.row_max"(%logits)
@@ -221,13 +203,11 @@ def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
     %losses = plan.call "meshplan.token_loss"(%max, %sum, %picked, %target)
     ```
 
-    The mean is the sum of the losses divided by `meshplan.count_tokens`; of
-    16-bit logits both are 32-bit. `aten.nll_loss` reads logarithms of
-    probabilities: its losses are the picked ones, without maximum and sum.
+    The mean is the sum of the losses divided by `meshplan.count_tokens`; for 16-bit logits both are 32-bit.
+    `aten.nll_loss` reads log probabilities: its losses are the picked ones, without maximum and sum.
 
-    Weights of classes give each target one (`meshplan.class_weight`), whose sum
-    the mean is divided by. Label smoothing also reads
-    `meshplan.row_sum_log_softmax`, a sum over the vocabulary like the others:
+    Class weights give each target a weight (`meshplan.class_weight`); the mean is divided by their sum. Label smoothing
+    also reads `meshplan.row_sum_log_softmax`, a sum over the vocabulary like the others:
 
     ```mlir
     %weights = plan.call "meshplan.class_weight"(%weight, %target)
@@ -235,54 +215,49 @@ def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
     %losses = plan.call "meshplan.token_loss"(%max, %sum, %logs, %weights, %picked, %target) {label_smoothing = ...}
     ```
 
-    Every other form, such as probabilities for targets, is left as it is.
+    All other forms, such as probabilities as targets, are not changed.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def SplitLossReductions : Pass<"plan-split-loss-reductions", "::mlir::func::FuncOp"> {
-  let summary = "take the sum or mean of a loss out of the call that makes its elements";
+  let summary = "split the sum or mean off a loss of elements";
   let description = [{
-    A loss of a prediction and a target (`aten.mse_loss`, `aten.l1_loss`,
-    `aten.binary_cross_entropy_with_logits`, ...) that ends in a mean or a sum
-    becomes the same call without reduction and the reduction:
+    A loss of a prediction and a target (`aten.mse_loss`, `aten.l1_loss`, `aten.binary_cross_entropy_with_logits`, ...)
+    that ends in a mean or a sum becomes the same call without reduction, followed by the reduction:
 
     ```mlir
     %losses = plan.call "aten.mse_loss.default"(%x, %y) {..., reduction = 0 : i64}
     %loss = plan.call "aten.mean.default"(%losses)
     ```
 
-    PyTorch computes it in these two steps as well, so that the bits are the same.
-    The mean or sum of 16-bit losses is taken in f32 and rounded once.
+    PyTorch computes the loss in the same two steps, so that the bits are the same. The mean or sum of 16-bit losses is
+    computed in f32 and rounded once.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
-  let summary = "remove calls that do nothing, repeat another one or are not read";
+  let summary = "remove calls that change nothing, repeat another call or are not read";
   let description = [{
-    Exact on values that never change: conversions to the type that a tensor
-    has, alias, dropout that drops nothing. A clone becomes `aten.contiguous`,
-    which views can read too and which copies only what is not contiguous. A
-    detach goes only where no trainable parameter is behind it, as it stops a
-    gradient. Operators that ATen computes by calling others (`aten.kron`,
-    `aten.tensordot`, `aten.meshgrid`, `aten.broadcast_tensors`) become these,
-    and an operator that has several names gets the one with a record
-    (`aten.multiply`, `aten.swapaxes`, `aten.narrow`). The last
-    states of an lstm get their shape, which PyTorch records with a dim too many,
-    unless something reads them. Calls of random operators, or of two modules, are
-    never merged.
+    Removes calls that change nothing: conversions to the type that a tensor already has, alias, inactive dropout. This
+    is exact because values are immutable. A clone becomes `aten.contiguous`, which views can read as well and which
+    copies only tensors that are not contiguous. A detach stops a gradient, so it is removed only if its operand
+    depends on no trainable parameter. Operators that ATen computes by calling others (`aten.kron`, `aten.tensordot`,
+    `aten.meshgrid`, `aten.broadcast_tensors`) are replaced by these, and an operator with several names gets the name
+    that has a record (`aten.multiply`, `aten.swapaxes`, `aten.narrow`). The last states of an lstm, which PyTorch
+    records with an extra dim, get their correct shape unless they are read. Calls of random operators, or of two
+    modules, are never merged.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
-  let summary = "leave dims apart that a model merges only to split them again";
+  let summary = "keep dims apart that a model merges only to split them again";
   let description = [{
-    In a dim that merges two, only the first can be divided: of batch and heads
-    in one dim the heads cannot be. Where views and permutations in a row merge
-    dims on their way that lie apart before and behind, the last tensor is made
-    of the first in one split, one permutation and one view.
+    In a dim that merges two others only the major one can be divided: if batch and heads are merged, the heads cannot
+    be. If a chain of views and permutations merges dims that are separate before and after it, the last tensor is
+    computed from the first with one split, one permutation and one view.
 
     ```mlir
     %1 = plan.call "aten.view.default"(%0) {size = [S, B * H, D], ...}    // from [S, B, H * D]
@@ -293,35 +268,28 @@ def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
     %3 = plan.call "aten.permute.default"(%1) {dims = [1, 2, 0, 3], ...}
     ```
 
-    A linear operator, `aten.mm` or `aten.addmm` on rows that merge dims in
-    another order than they lie in, such as sequence before batch, becomes an
-    `aten.linear` that keeps these dims, and its result is viewed as rows.
+    A linear operator, `aten.mm` or `aten.addmm` on rows that merge dims in another order than that of the tensor, such
+    as sequence before batch, becomes an `aten.linear` that keeps these dims, and its result is viewed as rows.
 
-    Where views merge leading dims into rows, such as samples, positions and
-    heads, operators compute on each row alone, and what they make is split again
-    or moved, these operators get the dims in place of the rows: element by
-    element, norms, sums and softmaxes of other dims, linear operators, and
-    `aten.bmm`, which becomes `aten.matmul`.
+    If views merge leading dims, such as samples, positions and heads, into rows, operators compute on each row alone,
+    and their results are split again or moved, these operators get the dims instead of the rows: elementwise operators,
+    norms, sums and softmaxes over other dims, linear operators, and `aten.bmm`, which becomes `aten.matmul`.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
-  let summary = "draw random numbers by the place of an element in the whole tensor";
+  let summary = "make random numbers a function of the element position in the whole tensor";
   let description = [{
-    Dropouts (plain, of features, alpha), Bernoulli and uniform numbers, and
-    attention with dropout become calls whose numbers follow from the settings
-    `seed` and `step` of the program, the number of the operator, in program
-    order, and the place of an element in the whole tensor: `meshplan.dropout`,
-    `meshplan.uniform`, and `meshplan.attention` with these operands. They give
-    the same for every plan and number of ranks, and when they are called again.
-    Normal, exponential, log-normal, Cauchy, geometric and integer numbers, and
-    uniform ones between bounds, are functions of a `meshplan.uniform`: inverses
-    of distribution functions, in f64.
+    Dropouts (plain, of features, alpha), Bernoulli and uniform numbers, and attention with dropout become calls whose
+    random numbers are a function of the settings `seed` and `step` of the program, the number of the operator in
+    program order, and the position of an element in the whole tensor: `meshplan.dropout`, `meshplan.uniform`, and
+    `meshplan.attention` with these operands. They give the same numbers for every plan and every number of ranks, and
+    when they are recomputed. Normal, exponential, log-normal, Cauchy, geometric and integer numbers, and uniform
+    numbers between bounds, are computed from `meshplan.uniform` by the inverse of the distribution function, in f64.
 
-    `plan.in_evaluation` says what stands in place of a dropout in evaluation.
-    Products with Bernoulli numbers over their mean are dropouts too, and so are
-    the steps of an alpha dropout: decompositions write them so.
+    `plan.in_evaluation` gives the replacement of a dropout in evaluation. Products with Bernoulli numbers divided by
+    their mean are dropouts as well, and so are the steps of an alpha dropout: decompositions write them in this form.
 
     ```mlir
     %0 = plan.call "aten.dropout.default"(%x) {input = #base.operand<0>, p = 0.1, train = true} ...
@@ -329,7 +297,7 @@ def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
     %0 = plan.call "meshplan.dropout"(%x, %seed, %step) {..., number = 0, p = 0.1} ...
     ```
 
-    Runs behind `plan-simplify`, which removes what is switched off or not read.
+    Runs after `plan-simplify`, which removes random operators that are inactive or not read.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
@@ -337,21 +305,19 @@ def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
 def RefuseRandomOps : Pass<"plan-refuse-random-ops", "::mlir::func::FuncOp"> {
   let summary = "refuse calls that draw random numbers";
   let description = [{
-    Ranks that each draw their own numbers for one value disagree about it, and a
-    rank that draws for its part of a value draws other numbers than for the
-    whole. What `plan-lower-random-ops`, which runs before, has not given a form
-    that does not depend on the layout is an error: layers with dropout inside
-    (lstm), permutations, draws by weight.
+    If ranks draw their own numbers for one value they disagree about it, and a rank that draws for its shard draws
+    other numbers than for the whole tensor. So every random operator that `plan-lower-random-ops`, which runs before,
+    could not make independent of the layout is an error: layers with internal dropout (lstm), permutations, weighted
+    draws.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def CombineSlices : Pass<"plan-combine-slices", "::mlir::func::FuncOp"> {
-  let summary = "make slices that tile a dim of a tensor one split";
+  let summary = "combine slices that tile a dim into one split";
   let description = [{
-    A fused projection is often taken apart by slices. One split says of the
-    parts what each slice alone does not: that they follow each other, so that
-    each may be divided. Slices with gaps, overlaps or steps stay.
+    A fused projection is often separated by slices. A single split tells what separate slices do not: that the parts
+    are adjacent, so that each can be divided. Slices with gaps, overlaps or steps stay.
 
     ```mlir
     %q = plan.call "aten.slice.Tensor"(%x) {self = #base.operand<0>, dim = 1, end = 8} ...

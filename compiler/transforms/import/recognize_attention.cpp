@@ -1,4 +1,4 @@
-//===- recognize_attention.cpp - attention written out as one op ----------===//
+//===- recognize_attention.cpp - recognizes separate attention ops --------===//
 //
 // See RecognizeAttention in passes.td.
 //
@@ -21,8 +21,8 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-/// The tensor of `shape` [batch, heads, rows, columns] that `matrices` is moved from; or null. `matrices` has the same
-/// elements, batch and heads in one or two dims, rows and columns in this order or transposed.
+/// The tensor of `shape` [batch, heads, rows, columns] from which `matrices` is moved; or null. `matrices` has the same
+/// elements, with batch and heads in one or two dims, and rows and columns in this order or transposed.
 static Value findHeads(ExprBuilder &builder, Value matrices, ArrayRef<int64_t> shape, bool transposed) {
   Indices coordinates = coordinatesOf(builder, shape), inner{coordinates[2], coordinates[3]};
   if (llvm::is_contained(coordinates, nullptr))
@@ -45,7 +45,7 @@ static Value findHeads(ExprBuilder &builder, Value matrices, ArrayRef<int64_t> s
 
 namespace {
 
-/// Makes meshplan.attention from the steps of one attention, before its last product.
+/// Replaces the steps of one attention by meshplan.attention, before its last product.
 class AttentionWriter {
 public:
   AttentionWriter(const WrittenAttention &attention, IndexFunctions &functions)
@@ -67,12 +67,12 @@ private:
   IndexFunctions &functions;
   ExprBuilder &builder;
   plan::CallOp place;
-  Value hidden; ///< where any step puts a number in place of the score; null: nowhere
+  Value hidden; ///< positions at which any step replaces the score; null: none
 };
 
 } // namespace
 
-/// `matrices` as [batch, heads, rows, columns].
+/// `matrices` in the shape [batch, heads, rows, columns].
 Value AttentionWriter::heads(Value matrices, int64_t rows, int64_t columns, bool transposed) {
   int64_t shape[] = {attention.batch, attention.heads, rows, columns};
   if (Value found = findHeads(builder, matrices, shape, transposed))
@@ -95,7 +95,7 @@ Value AttentionWriter::heads(Value matrices, int64_t rows, int64_t columns, bool
       .build(shape, element);
 }
 
-/// Batch and heads as two dims, as masks have them.
+/// Views batch and heads as two dims, as in masks.
 Value AttentionWriter::withFourDims(Value tensor) {
   RankedTensorType type = typeOf(tensor);
   if (!hasMergedHeads(type.getShape(), attention))
@@ -107,7 +107,7 @@ Value AttentionWriter::withFourDims(Value tensor) {
       .build(shape, type.getElementType());
 }
 
-/// The shape to which two tensors that fit are broadcast.
+/// The broadcast shape of two compatible tensors.
 static SmallVector<int64_t> broadcastShape(ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
   if (left.size() < right.size())
     std::swap(left, right);
@@ -130,7 +130,7 @@ Value AttentionWriter::add(Value mask, Value addend) {
              left.getIntOrFloatBitWidth() < right.getIntOrFloatBitWidth() ? right : left);
 }
 
-/// Where the step puts its number.
+/// The positions at which the step replaces scores.
 Value AttentionWriter::hiddenBy(const ScoreStep &step) {
   Value tensor = withFourDims(step.tensor);
   if (step.kind == ScoreStep::fillWhere)
@@ -140,7 +140,7 @@ Value AttentionWriter::hiddenBy(const ScoreStep &step) {
       .build(typeOf(tensor).getShape(), typeOf(tensor).getElementType());
 }
 
-/// The mask with the step's number where it hides scores.
+/// Adds the step's number to the mask at the positions that it hides.
 Value AttentionWriter::fill(Value mask, const ScoreStep &step) {
   Value here = hiddenBy(step);
   ArrayRef<int64_t> shape = typeOf(here).getShape();
@@ -166,14 +166,14 @@ Value AttentionWriter::fill(Value mask, const ScoreStep &step) {
       .build(broadcastShape(typeOf(mask).getShape(), shape), step.type);
 }
 
-/// All steps as one mask that is added, null if there are none; nullopt if they cannot be one.
+/// Combines all steps into one additive mask; null if there are none, nullopt if that is not possible.
 std::optional<Value> AttentionWriter::makeMask() {
   for (const ScoreStep &step : attention.steps) {
     RankedTensorType type = typeOf(step.tensor);
     bool isAdded = step.kind == ScoreStep::add;
     if (isAdded ? !isa<FloatType>(type.getElementType()) : !type.getElementType().isInteger(1))
       return std::nullopt;
-    // Another number stands in place of the score, and is not added to it.
+    // A number that does not hide the key replaces the score; adding it to the score would be different.
     if (!isAdded && (!hidesBesideOthers(step.number, step.type) || type.getRank() == 0))
       return std::nullopt;
   }
@@ -183,8 +183,8 @@ std::optional<Value> AttentionWriter::makeMask() {
   return mask;
 }
 
-/// The query with zeros in rows that have no score left. Their scores are zeros then, so that the numbers of the mask
-/// are all of the row as before, and neither query nor key has a gradient of it.
+/// The query with zeros in rows without any remaining score. Their scores are then zeros, so that only the numbers of
+/// the mask are left in the row, as before, and neither query nor key gets a gradient from it.
 Value AttentionWriter::withoutHiddenRows(Value query) {
   SmallVector<int64_t> shape(typeOf(hidden).getShape());
   shape.back() = 1;
@@ -227,7 +227,7 @@ void AttentionWriter::write() {
   replaceProduct(out);
 }
 
-/// Readers of the product read `out` instead. Those that give its batch and heads a dim each are not needed.
+/// Makes the readers of the product read `out`. Reshapes that separate its batch and heads are no longer needed.
 void AttentionWriter::replaceProduct(Value out) {
   Value product = place.getResult(0);
   ArrayRef<int64_t> shape = typeOf(product).getShape();
@@ -255,7 +255,7 @@ namespace {
 struct RecognizeAttentionPass : meshplan::impl::RecognizeAttentionBase<RecognizeAttentionPass> {
   void runOnOperation() final {
     for (Block &block : getOperation().getBody()) {
-      // A mean of the probabilities that nobody reads would be a reader of them.
+      // An unread mean of the probabilities would otherwise count as a reader.
       eraseUnread(block);
       IndexFunctions functions;
       for (auto call : block.getOps<plan::CallOp>()) {

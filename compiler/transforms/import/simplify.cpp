@@ -1,4 +1,4 @@
-//===- simplify.cpp - remove calls that do nothing or nothing new ---------===//
+//===- simplify.cpp - removes calls that change nothing -------------------===//
 //
 // See Simplify in passes.td.
 //
@@ -26,7 +26,7 @@ using namespace meshplan;
 
 namespace {
 
-/// Operations that are the same but for their place.
+/// Operations that differ only in their location.
 struct SameOperation : llvm::DenseMapInfo<Operation *> {
   static unsigned getHashValue(const Operation *op) {
     return OperationEquivalence::computeHash(const_cast<Operation *>(op), OperationEquivalence::directHashValue,
@@ -57,8 +57,8 @@ public:
   }
 
 private:
-  /// Without function or attribute a tensor counts as trainable, and one that the plan calls unused too: that the loss
-  /// does not reach it is looked at later, with the detach that keeps it from it.
+  /// Without function or attribute a tensor counts as trainable. A parameter that the plan declares unused counts, too:
+  /// whether the loss reaches it is checked later, and a detach that stops the gradient must be there then.
   static bool isTrainable(BlockArgument argument) {
     std::optional<plan::ArgumentKind> kind = plan::argumentKind(argument);
     if (!kind)
@@ -78,15 +78,15 @@ private:
     call.setArgsAttr(rewrite->args);
   }
 
-  /// Drops operands that give only a shape or a dtype, so that their layout never matters.
+  /// Drops operands that are used only for shape or dtype, so that their layout does not matter.
   static void dropUnread(plan::CallOp call) {
     const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
     if (record && record->dropUnread)
       rewrite(call, record->dropUnread(CallView::of(call)));
   }
 
-  /// PyTorch records the last states of an lstm with a dim too many; they have the shapes of the first ones. What reads
-  /// them has shapes that follow from the wrong one, so that only those that nothing reads are put right.
+  /// PyTorch records the last states of an lstm with an extra dim; they have the shapes of the first states. The shapes
+  /// of their readers follow from the wrong shape, so only states without readers are corrected.
   void correctStates(plan::CallOp call) {
     SmallVector<std::optional<unsigned>> first = CallView::of(call).getOperands("hx");
     if (call.getTarget() != "aten.lstm.input" || call.getNumResults() != first.size() + 1)
@@ -117,7 +117,7 @@ private:
       call.erase();
       return;
     }
-    // What a clone is for, memory of its own that a view can read, contiguous gives without copying what has it.
+    // A clone provides memory that a view can read; contiguous does the same, but copies only where it has to.
     if (call.getTarget() == "aten.clone.default")
       call.setTarget("aten.contiguous.default");
     if (!drawsRandomNumbers(CallView::of(call))) {
@@ -133,7 +133,7 @@ private:
       trained.insert(call.result_begin(), call.result_end());
   }
 
-  /// The operand that a call gives back as its only result, or null.
+  /// The operand that a call returns as its only result, or null.
   Value unchangedOperand(plan::CallOp call) {
     CallView view = CallView::of(call);
     std::optional<unsigned> input = view.getOperand("self");
@@ -145,7 +145,7 @@ private:
     return same ? call.getOperand(*input) : Value();
   }
 
-  /// True if the result is `self` once they have the same type.
+  /// True if the result equals `self`, given that the types are equal.
   bool keepsValue(const CallView &view, Value self) {
     if (view.target == "aten.detach.default")
       return !trained.contains(self);

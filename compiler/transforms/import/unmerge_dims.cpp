@@ -1,4 +1,4 @@
-//===- unmerge_dims.cpp - dims that are merged only to be split again -----===//
+//===- unmerge_dims.cpp - keeps dims apart that are split again -----------===//
 //
 // See UnmergeDims in passes.td.
 //
@@ -21,9 +21,9 @@ using namespace meshplan;
 
 namespace {
 
-/// The tensors of a product of rows with a matrix of [output features, input features].
+/// The tensors of a product of rows with a matrix [output features, input features].
 struct RowProduct {
-  Value rows, weight, bias; ///< no bias: null
+  Value rows, weight, bias; ///< bias may be null
 };
 
 } // namespace
@@ -33,7 +33,7 @@ static Value operandOf(plan::CallOp call, const CallView &view, StringRef name) 
   return operand ? Value(call.getOperand(*operand)) : Value();
 }
 
-/// The matrix that `transposed` is the transpose of, or null.
+/// The matrix whose transpose is `transposed`, or null.
 static Value transposeOf(Value transposed) {
   auto call = transposed ? transposed.getDefiningOp<plan::CallOp>() : plan::CallOp();
   bool isTranspose =
@@ -45,7 +45,7 @@ static Value transposeOf(Value transposed) {
   return typeOf(chain.root).getRank() == 2 && !llvm::is_sorted(chain.digits.order()) ? chain.root : Value();
 }
 
-/// nullopt for other operators, and products that cannot be written as `aten.linear`.
+/// nullopt for other operators, and for products that `aten.linear` cannot express.
 static std::optional<RowProduct> readRowProduct(plan::CallOp call) {
   CallView view = CallView::of(call);
   RowProduct product;
@@ -63,7 +63,7 @@ static std::optional<RowProduct> readRowProduct(plan::CallOp call) {
   return isProduct ? std::optional(product) : std::nullopt;
 }
 
-/// A product whose rows are merged of dims in another order than they lie in keeps these dims.
+/// Keeps the dims of a product whose rows merge them in another order than that of the tensor.
 static void unmergeRows(plan::CallOp call) {
   std::optional<RowProduct> product = readRowProduct(call);
   if (!product)
@@ -87,7 +87,7 @@ static void unmergeRows(plan::CallOp call) {
                                            .build(type.getShape(), type.getElementType()));
 }
 
-/// The end of a chain that merges on its way is moved there at once.
+/// Replaces a chain that merges dims in between by one movement to its end.
 static void shortenChain(plan::CallOp call) {
   if (call.getNumResults() != 1)
     return;

@@ -1,4 +1,4 @@
-//===- unmerge_rows.cpp - rows that a model splits again ------------------===//
+//===- unmerge_rows.cpp - keeps dims apart that rows merge ----------------===//
 
 #include "compiler/transforms/import/unmerge_rows.h"
 #include "compiler/sharding/op_record.h"
@@ -22,7 +22,7 @@ static bool isPermutation(StringRef target) {
 
 static ArrayRef<int64_t> sizesOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-/// The dims that a view merges into its first one, of which the last may be a part of a dim; empty for anything else.
+/// The dims that a view merges into its first dim; the last of them may be a part of a dim. Empty for anything else.
 static SmallVector<int64_t> mergedDims(Value value) {
   auto call = value.getDefiningOp<plan::CallOp>();
   if (!call || !isView(call.getTarget()) || sizesOf(value).empty() || sizesOf(value).front() <= 0)
@@ -40,7 +40,7 @@ static SmallVector<int64_t> mergedDims(Value value) {
   return llvm::count_if(merged, [](int64_t size) { return size != 1; }) > 1 ? merged : SmallVector<int64_t>();
 }
 
-/// The same of what a view makes of a tensor on its way, or of its permutation.
+/// The same for a view after other movements, or for its permutation.
 static SmallVector<int64_t> rowDims(Value value) {
   SmallVector<int64_t> merged = mergedDims(value);
   auto call = value.getDefiningOp<plan::CallOp>();
@@ -52,13 +52,13 @@ static SmallVector<int64_t> rowDims(Value value) {
   return merged.size() > 1 ? merged : SmallVector<int64_t>();
 }
 
-/// True for a view that ends within the first dim of what it reads.
+/// True for a view that splits the first dim of its operand.
 static bool splitsRows(plan::CallOp call, int64_t rows) {
   return isView(call.getTarget()) && !sizesOf(call.getResult(0)).empty() && sizesOf(call.getResult(0)).front() != rows;
 }
 
-/// Names of arguments that are numbers of dims, of operators that do not compute on rows together otherwise; nothing
-/// for other operators.
+/// Names of the arguments that are dim numbers, for operators that compute on each row alone; nothing for other
+/// operators.
 static std::optional<SmallVector<StringRef, 2>> dimArguments(StringRef target) {
   using Names = SmallVector<StringRef, 2>;
   const OpRecord *record = OpRegistry::get().lookup(target);
@@ -85,9 +85,9 @@ public:
   explicit RowRegion(ArrayRef<int64_t> merged)
       : merged(merged), rows(std::accumulate(merged.begin(), merged.end(), int64_t(1), std::multiplies<int64_t>())) {}
 
-  /// Adds an operator and all that reads what it makes; false if one of them needs rows.
+  /// Adds an operator and all readers of its results; false if one of them needs merged rows.
   bool add(plan::CallOp call);
-  /// True if some operator does more than to move elements: chains of movements are shortened as they are.
+  /// True if some operator does more than move elements: pure movements are shortened elsewhere.
   bool computes() const;
   void rewrite();
 
@@ -102,14 +102,14 @@ private:
 
   SmallVector<int64_t> merged;
   int64_t rows;
-  llvm::SetVector<Operation *> calls; ///< in the order of the search
+  llvm::SetVector<Operation *> calls; ///< in search order
   llvm::SetVector<Operation *> ends;  ///< views that split the rows
   llvm::DenseMap<Value, Value> made;
 };
 
 } // namespace
 
-/// True if the only factor of each result's first dim is parallel, and in operands only as their first dim.
+/// True if the first dim of each result is a single parallel factor that operands have only as their first dim.
 static bool isOnRowsAlone(const FactorRule &rule) {
   std::optional<unsigned> row;
   for (const TensorFactors &result : rule.results) {
@@ -126,7 +126,7 @@ static bool isOnRowsAlone(const FactorRule &rule) {
   return true;
 }
 
-/// The arguments, with numbers of dims for tensors that have more in front; nothing if one is that of the rows.
+/// The arguments with dim numbers for tensors with more leading dims; nothing if one of them is the dim of the rows.
 std::optional<DictionaryAttr> RowRegion::widenedArgs(plan::CallOp call) const {
   std::optional<SmallVector<StringRef, 2>> names = dimArguments(call.getTarget());
   if (!names)
@@ -165,7 +165,7 @@ bool RowRegion::computesRows(plan::CallOp call) const {
   return isOnRowsAlone(factorRuleOf(view, OpRegistry::get().lookup(view.target)));
 }
 
-/// True if the operand has the rows as its first dim.
+/// True if the first dim of the operand is the rows.
 static bool hasRows(plan::CallOp call, unsigned operand) {
   CallView view = CallView::of(call);
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
@@ -177,7 +177,7 @@ bool RowRegion::add(plan::CallOp call) {
   if (calls.contains(call))
     return true;
   if (!computesRows(call)) {
-    // Where rows are moved they are split behind it, as heads before a projection.
+    // Rows that are permuted are split afterwards, as heads are before a projection.
     bool isEnd = splitsRows(call, rows) || isPermutation(call.getTarget());
     if (isEnd)
       ends.insert(call);
@@ -188,9 +188,11 @@ bool RowRegion::add(plan::CallOp call) {
     if (!hasRows(call, index) || isMergedAlike(operand))
       continue;
     auto maker = operand.getDefiningOp<plan::CallOp>();
+    // Another operand with rows that is not merged in the same way must itself be computed in the region.
     if (!maker || !add(maker))
       return false;
   }
+  // All readers must accept dims, because the merged form no longer exists after the rewrite.
   return llvm::all_of(call->getUsers(), [&](Operation *user) {
     auto reader = dyn_cast<plan::CallOp>(user);
     return reader && add(reader);
@@ -203,7 +205,7 @@ SmallVector<int64_t> RowRegion::widenedShape(Value value) const {
   return shape;
 }
 
-/// The value with the dims in place of the rows: what an operator of the region made so, or what the merge read.
+/// The value with dims instead of rows: the result of a rewritten operator, or the tensor before the merge.
 Value RowRegion::widened(Value value) {
   if (Value known = made.lookup(value))
     return known;
@@ -243,6 +245,7 @@ void RowRegion::rewrite() {
     widen(cast<plan::CallOp>(call));
   for (Operation *end : ends) {
     Value own = end->getOperand(0), read = widened(own);
+    // A permutation still needs rows. They are merged after the computation, where no dim has to be divided any more.
     if (!splitsRows(cast<plan::CallOp>(end), rows))
       end->setOperand(0, reshaped(read, sizesOf(own), cast<plan::CallOp>(end)));
     else if (read.getType() == end->getResult(0).getType())

@@ -1,4 +1,4 @@
-//===- unmerge_rows.h - rows that a model splits again ----------*- C++ -*-===//
+//===- unmerge_rows.h - keeps dims apart that rows merge --------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_UNMERGE_ROWS_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_UNMERGE_ROWS_H
@@ -7,7 +7,7 @@
 
 namespace meshplan {
 
-/// Where a view merges leading dims into rows, operators compute on each row alone, and views split all that they make
+/// If a view merges leading dims into rows, operators compute on each row alone, and views split all their results
 /// again, the operators get the dims instead of the rows. See UnmergeDims in passes.td.
 void unmergeRowRegions(mlir::Block &block);
 

@@ -1,4 +1,4 @@
-//===- drop_shapes.cpp - tensors of which only the shape is read ----------===//
+//===- drop_shapes.cpp - removes operands read only for their shape -------===//
 //
 // See DropShapes in passes.td.
 //
@@ -27,7 +27,7 @@ static void dropShape(CallOp call) {
   SmallVector<Value> given(call.getOperands());
   call->setOperands(llvm::map_to_vector(rewrite->operands, [&](unsigned index) { return given[index]; }));
   call.setArgsAttr(rewrite->args);
-  // A reshard that was there for the shape alone.
+  // Erase reshards that were needed only for the shape.
   for (Value value : given)
     if (auto reshard = value.getDefiningOp<ReshardOp>(); reshard && reshard->use_empty())
       reshard.erase();

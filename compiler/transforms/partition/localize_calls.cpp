@@ -1,6 +1,22 @@
-//===- localize_calls.cpp - calls become what runs on a rank --------------===//
+//===- localize_calls.cpp - rewrites calls to their form on a rank --------===//
 //
-// See LocalizeCalls in passes.td.
+// See LocalizeCalls in passes.td. Each call is checked against its factor rule
+// first, independently of propagation: a wrong sharding would silently compute
+// wrong numbers. Then OpRecord::localize replaces integers that depend on the
+// rank, or the operator.
+//
+// Examples on a mesh tp = 2:
+//
+//   view of [2, 6, 8] as [2, 6, 4, 2], with dim 2 over tp:
+//     size = [2, 6, -1, 2]
+//     shape = [2, 6, #plan.local<0, result 0, dim 2, extent 1>, 2]
+//   On a rank the local is 0 + 1 * extent of dim 2 of the result = 2.
+//
+//   embedding of a table [32, 8] with dim 0 over tp:
+//     aten.embedding becomes meshplan.embedding with
+//     offset = #plan.local<0, operand 0, dim 0, offset 1>
+//   Rank 1 holds rows 16 to 31 and gets offset 16. It returns zeros for indices
+//   of other rows, so that the result is partial over tp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,6 +61,7 @@ private:
     if (!sharding || !sharding.isClosed())
       return call.emitOpError() << side << " " << index << " has no decided sharding";
     Projection projection = projectToFactors(sharding, tensor, rule, mesh);
+    // Here a misfit is a defect of an earlier phase, not of the plan: propagation has refused or gathered such axes.
     if (projection.block)
       return call.emitOpError() << side << " " << index << " is divided where its factors cannot be";
     for (ArrayRef<unsigned> dim : tensor.dims)
@@ -57,7 +74,7 @@ private:
   LogicalResult readFactor(unsigned factor, const FactorDivision &found, StringRef side, size_t index) {
     if (rule.factors[factor].kind == FactorKind::whole && !found.axes.empty())
       return call.emitOpError() << side << " " << index << " divides a factor that must be whole";
-    // What all ranks hold is not divided where it stands alone.
+    // A single block that all ranks hold may appear undivided in another tensor.
     if (known[factor] && found.axes.empty() && isHeldByAll(divisions[factor], rule.factors[factor], mesh))
       return success();
     if (known[factor] && divisions[factor] != found)
@@ -68,7 +85,7 @@ private:
     return success();
   }
 
-  /// Addends enter only where the operator is linear in them.
+  /// Partial operands are accepted only where the operator is linear in them.
   LogicalResult checkAddends() {
     SmallVector<ShardingAttr> shardings =
         llvm::map_to_vector(call.getOperands(), [](Value operand) { return getSharding(operand); });
@@ -80,8 +97,8 @@ private:
     return success();
   }
 
-  /// The axes of contracted factors and those that partial operands bring, and how what lies on them makes up the
-  /// values of the results: as a contraction says, or else as the operands' addends do.
+  /// The axes over which the results must be partial, and their reduction: the axes of contracted factors, with the
+  /// reduction of the contraction, and the axes of partial operands, with that of the operands.
   std::pair<AxisList, Reduction> expectedPartial() {
     AxisList axes;
     Reduction reduction = Reduction::none;
@@ -101,7 +118,7 @@ private:
     return {axes, reduction};
   }
 
-  /// The results are partial over exactly what their operands and contractions make them.
+  /// The results are partial over exactly these axes.
   LogicalResult checkPartial() {
     auto [expected, reduction] = expectedPartial();
     for (Value result : call.getResults()) {

@@ -1,4 +1,4 @@
-//===- lower_reshards.cpp - reshards become collectives -------------------===//
+//===- lower_reshards.cpp - lowers reshards to collectives ----------------===//
 //
 // See LowerReshards in passes.td.
 //

@@ -6,10 +6,10 @@
 include "mlir/Pass/PassBase.td"
 
 def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
-  let summary = "take away operands that gave only a shape and its layout";
+  let summary = "remove operands that are used only for shape and sharding";
   let description = [{
-    What an operator makes of a table's shape alone, such as the gradient of an
-    embedding, is told the shape: the table need not be gathered for it.
+    An operator that reads only the shape of a table, such as the gradient of an embedding, gets the shape as an
+    argument: the table need not be gathered for it.
 
     ```mlir
     %1 = plan.call "meshplan.embedding_gradient"(%g, %i, %table) {gradient = #base.operand<0>, indices = #base.operand<1>, weight = #base.operand<2>} ...
@@ -20,23 +20,21 @@ def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
 }
 
 def RepeatForward : Pass<"plan-repeat-forward", "::mlir::ModuleOp"> {
-  let summary = "make again for the backward pass what is gathered or cheap to make";
+  let summary = "recompute gathered and cheap values in the backward pass";
   let description = [{
-    What forward and backward calls read is made again before its first backward
-    reader, instead of living from forward to backward, where that is
+    A value that the forward and the backward pass read is recomputed before its first backward reader, instead of
+    living from forward to backward, if it is
 
-    - a reshard whose result is larger on a rank than what it is made of: a
-      gathered activation, or a gathered parameter with its conversions;
-    - a call that is cheap to repeat (compiler/sharding/calls/cheap_calls.h:
-      pointwise, a norm, a move) of operands that are at hand: arguments, what
-      the backward pass reads then or later, and what is made of these in the
-      same way and takes at most twice the result. No operand is held longer for
-      it than the backward pass holds it anyway.
+    - a reshard whose result is larger on a rank than its input: a gathered activation, or a gathered parameter with its
+      conversions;
+    - a call that is cheap to recompute (compiler/sharding/calls/cheap_calls.h: pointwise, a norm, a move) from
+      available operands: arguments, values that the backward pass reads at that time or later, and values that can
+      themselves be recomputed from these and are at most twice as large as the result. No operand is held longer than
+      the backward pass holds it anyway.
 
-    What the plan keeps (`plan.keep`: of a parameter, of operators that
-    `recompute` names) is not made again, nor is a sum over ranks, nor what lives
-    on anyway. Nothing is gathered for the sake of a cheap call, except what is
-    gathered to be converted.
+    Not recomputed are values that the plan keeps (`plan.keep` of a parameter, or of the results of operators that
+    `recompute` names), sums over ranks, and values that stay live anyway. Nothing is gathered only for a cheap call,
+    except for a conversion.
 
     ```mlir
     %0 = plan.reshard %x : (tensor<4x8xf32, [{"tp"}, {} ]>) -> tensor<4x8xf32, [{}, {} ]>
@@ -54,27 +52,24 @@ def RepeatForward : Pass<"plan-repeat-forward", "::mlir::ModuleOp"> {
 def LowerReshards : Pass<"plan-lower-reshards", "::mlir::ModuleOp"> {
   let summary = "turn each reshard into slices and collectives";
   let description = [{
-    The steps are those of `planReshard` (compiler/sharding/reshard.h). Each
-    collective keeps the location and the text of the statement that caused it.
+    The steps are those of `planReshard` (compiler/sharding/reshard.h). Each collective keeps the location and the text
+    of the statement that caused it.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def WidenAddends : Pass<"plan-widen-addends", "::mlir::ModuleOp"> {
-  let summary = "choose in which types addends of 16-bit sums are made and moved";
+  let summary = "choose the types in which addends of 16-bit sums are computed and sent";
   let description = [{
-    A partial sum of a 16-bit type becomes float32, from the call that makes it
-    to the collective that adds it up, whose result is converted: the sum is
-    rounded once, as on one rank, however many ranks add to it. A call writes
-    float32 itself where its record can (`OpRecord::widen`), else its operands
-    are converted. Addends of which all but one are zero (rows of a divided
-    table) lose nothing and stay as they are.
+    A partial sum of a 16-bit type becomes float32, from the call that computes it to the collective that reduces it,
+    whose result is converted back: the sum is rounded once, as on one rank, for any number of ranks. A call writes
+    float32 directly where its record supports this (`OpRecord::widen`); otherwise its operands are converted. Addends
+    that are zero on all ranks but one (rows of a divided table) are exact and stay as they are.
 
-    Sums of products of activations, or of their gradients, are sent as they are
-    instead, unless the plan says `precision { activations f32 }`
-    (`plan.wide_activations` on the module): what a rank adds up itself is
-    rounded once, just before it is sent. They are marked with their type
-    (`plan.activation_sum`), by which the report counts the bytes of both ways.
+    Sums of products of activations, or of their gradients, are an exception, unless the plan says `precision {
+    activations f32 }` (`plan.wide_activations` on the module): they are sent in the 16-bit type, and the part that a
+    rank sums itself is rounded once, just before it is sent. They are marked with their type (`plan.activation_sum`),
+    from which the report counts the bytes of both variants.
 
     With `plan.wide_activations`:
 
@@ -88,33 +83,29 @@ def WidenAddends : Pass<"plan-widen-addends", "::mlir::ModuleOp"> {
 }
 
 def LocalizeCalls : Pass<"plan-localize-calls", "::mlir::ModuleOp"> {
-  let summary = "rewrite calls to what runs on a rank";
+  let summary = "rewrite calls to their form on a rank";
   let description = [{
-    Checks first that the shardings of operands and results of every call are
-    those that its factor rule allows, then replaces literal sizes and offsets
-    by `#base.local`, and operators whose divided form is another kernel.
+    First checks that the shardings of the operands and results of every call are allowed by its factor rule. Then
+    replaces literal sizes and offsets by `#base.local`, and operators whose divided form is another kernel.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
 def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
-  let summary = "run what is divided over time once for each microbatch";
+  let summary = "make a program for each sweep over the microbatches";
   let description = [{
-    A sum over the axis of time becomes an accumulator (`plan.kind` of an
-    argument), to which each run of a program adds (`meshplan.accumulate`). What
-    must be known of the whole batch before something else can begin, such as the
-    number of its tokens, is a pass over the batch of its own: programs `@count0`,
-    `@count1`, ..., and `@accumulate` for the last one. `plan.runs` says how often a
-    step runs them. `@step` runs the last microbatch, and goes on with the sums. The
-    microbatch of an input is taken by its number (`meshplan.take_microbatch`, and
-    the setting `microbatch`), and the axis is gone: extents are those of a
-    microbatch. Of `@eval` the same is made: `@eval.count0`, ..., `@eval.accumulate`,
-    which `plan.runs_before` says are run before `@eval`.
+    A sum over the axis of time becomes an accumulator (`plan.kind` of an argument), to which each run of a program adds
+    (`meshplan.accumulate`). A sum over the whole batch that must be complete before other computation can begin, such
+    as the number of tokens, needs a sweep over the batch of its own. Sweeps are the programs `@count0`, `@count1`, ...,
+    and `@accumulate` for the last one; `plan.runs` is the number of their runs in a step. `@step` runs the last
+    microbatch and then continues with the sums. An input is split by microbatch index (`meshplan.take_microbatch` and
+    the setting `microbatch`), and the axis is removed: extents are those of a microbatch. `@eval` is treated alike:
+    `@eval.count0`, ..., `@eval.accumulate` have `plan.runs_before`, the program that they precede.
 
-    What would have to put microbatches together again is an error.
+    An operator that would need several microbatches at once is an error.
 
-    Of a step of microbatches with a mean of their own (`plan.enter_microbatch`)
-    the inputs are those of the batch, and all else is that of one microbatch.
+    In a step whose microbatches have a mean of their own (`plan.enter_microbatch`) only the inputs are those of the
+    batch; all else is that of one microbatch.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -1,6 +1,33 @@
-//===- repeat_forward.cpp - what is cheap to make is made again -----------===//
+//===- repeat_forward.cpp - recomputes values in the backward pass --------===//
 //
-// See RepeatForward in passes.td.
+// See RepeatForward in passes.td. The time of an op is its position in the
+// program. The algorithm is:
+//
+// 1. findReaders: the first and last backward reader of each forward value.
+// 2. findLast: until when each value is available, held or recomputed.
+// 3. choose: from the last forward op to the first, chooses what to recompute.
+//    A chosen op moves the first read of its operands to its own time, so that
+//    chains are recomputed as a whole.
+// 4. run: inserts the copies before the first backward reader.
+//
+// Example: a norm before a column-parallel linear layer on tp = 2, with
+// sequence parallelism; activations [4, 8] are divided over dim 0.
+//
+//   time                                        first last until  chosen
+//     0  h = linear(i, u)         [{tp}, {}]      7    7    7     no
+//     1  n = rms_norm(h)          [{tp}, {}]      -    -    7     yes, at 4
+//     2  g = reshard n            [{}, {}]        4    4    4     yes, at 4
+//     3  y = linear(g, w)         [{}, {tp}]
+//     4  weight_gradient(d, g)    backward
+//     5  dg = mm(d, w)            backward
+//     6  dn = reshard dg          backward
+//     7  mul(dn, h)               backward
+//
+// g is larger than n on a rank, so it is recomputed at time 4. This makes 4 the
+// first read of n. n is cheap, and its operand h is available until 7, so n is
+// recomputed as well. h is the result of a product, which is not cheap, and is
+// held. Between forward and backward only h is live: [2, 8] on a rank, instead of
+// h and g.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +48,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// True if the rank holds more of the result than of what it is made of. Sums over ranks are not made twice.
+/// True if a rank holds more bytes of the result than of the input. Sums over ranks are not recomputed.
 static bool grows(ReshardOp reshard, MeshOp mesh) {
   auto from = cast<RankedTensorType>(reshard.getInput().getType());
   auto to = cast<RankedTensorType>(reshard.getResult().getType());
@@ -32,15 +59,15 @@ namespace {
 
 constexpr int64_t never = -1, always = std::numeric_limits<int64_t>::max();
 
-/// When the backward pass reads what an op of the forward pass makes. Times are places of ops in the program.
+/// When the backward pass reads the results of a forward op. Times are positions of ops in the program.
 struct Reading {
   int64_t first = always, last = never;
-  bool isLate = false;       ///< it is read behind the forward pass otherwise, too: it lives on anyway
-  bool isRepeatable = false; ///< it may be made again, if what it is made of is at hand
-  int64_t until = never;     ///< the last time at which it can be had, held or made again
+  bool isLate = false;       ///< also read by ops after the forward pass that are not backward: stays live anyway
+  bool isRepeatable = false; ///< may be recomputed if its operands are available
+  int64_t until = never;     ///< the last time at which it is available, held or recomputed
 };
 
-/// One step.
+/// Recomputation in one program.
 class Repeater {
 public:
   Repeater(func::FuncOp step, MeshOp mesh) : step(step), mesh(mesh) {}
@@ -60,15 +87,15 @@ private:
 
   func::FuncOp step;
   MeshOp mesh;
-  llvm::MapVector<Operation *, Reading> forward; ///< in the order of the program
-  SmallVector<Operation *> backward;             ///< so, too
-  llvm::SetVector<Operation *> chosen;           ///< to be made again: readers first
+  llvm::MapVector<Operation *, Reading> forward; ///< in program order
+  SmallVector<Operation *> backward;             ///< in program order
+  llvm::SetVector<Operation *> chosen;           ///< to be recomputed: readers before their operands
   DenseMap<Value, Value> made;
 };
 
 } // namespace
 
-/// Puts what only the backward pass reads, and takes no part in the forward one, in front of its first reader.
+/// Moves an op that only the backward pass reads, and that is not part of the forward pass, before its first reader.
 static void sink(Operation *op) {
   Operation *first = nullptr;
   for (Operation *user : op->getUsers())
@@ -82,7 +109,7 @@ static bool isBackwardCall(Operation *op) {
   return call && call.getBackward();
 }
 
-/// The same of all that stands before the backward pass. Addends are added up where they are made.
+/// Sinks all such ops before the backward pass. Addends are reduced where they are computed.
 static void sinkMoves(Block &block) {
   SmallVector<Operation *> moves;
   for (Operation &op : block) {
@@ -110,6 +137,7 @@ void Repeater::findReaders() {
   }
   for (auto &[op, reading] : forward)
     for (Operation *user : op->getUsers()) {
+      // Forward readers do not matter: they run before the backward pass.
       if (forward.contains(user))
         continue;
       int64_t place = places.lookup(user);
@@ -119,7 +147,7 @@ void Repeater::findReaders() {
     }
 }
 
-/// What the plan keeps, of a parameter or by the operator's name, is not made again.
+/// A value that the plan keeps, by parameter or by name of the operator, is not recomputed.
 bool Repeater::canRepeat(Operation *op) {
   BlockArgument parameter = isCarrier(op) ? argumentBehind(op->getResult(0)) : BlockArgument();
   if (op->hasAttr(attr::Kept::getNameStr()) || (parameter && argAttr<attr::Keep>(step, parameter.getArgNumber())))
@@ -137,8 +165,8 @@ int64_t Repeater::bytesOf(ValueRange values) {
   return bytes;
 }
 
-/// The last time at which `reader` can be made again as far as this operand goes: while the operand is held, or as long
-/// as it can be made again, if it takes at most twice what is made of it, as float32 that is rounded to 16 bits.
+/// The last time at which `reader` can be recomputed, given this operand: as long as the operand is held or, if it is
+/// at most twice as large as the result (float32 rounded to 16 bits), as long as it can be recomputed itself.
 int64_t Repeater::until(Value operand, Operation *reader) {
   Operation *producer = operand.getDefiningOp();
   auto found = forward.find(producer);
@@ -150,7 +178,8 @@ int64_t Repeater::until(Value operand, Operation *reader) {
   return bytesOf(operand) <= 2 * bytesOf(reader->getResults()) ? reading.until : reading.last;
 }
 
-/// A gathered activation is held from its first backward reader on. Parameters are gathered by units.
+/// True unless using the operand at this time needs an additional gather. A gathered activation is held from its first
+/// backward reader on. Parameters are gathered by units.
 bool Repeater::isGatheredBy(Value operand, int64_t time) const {
   auto reshard = operand.getDefiningOp<ReshardOp>();
   auto found = forward.find(reshard);
@@ -158,8 +187,8 @@ bool Repeater::isGatheredBy(Value operand, int64_t time) const {
          found->second.first <= time;
 }
 
-/// True if all that `op` reads can be had at that time. What a reshard gathers takes less memory where it lies, and so
-/// does what is gathered to be converted.
+/// True if all operands of `op` are available at this time. The input of a reshard is smaller than its result, so it is
+/// always preferred; the same holds for a value that is gathered to be converted.
 bool Repeater::isAtHand(Operation *op, int64_t time) {
   if (isa<ReshardOp>(op))
     return true;
@@ -172,7 +201,8 @@ bool Repeater::isAtHand(Operation *op, int64_t time) {
   });
 }
 
-/// When values can be had: by what reads them, or a view of them, and then by what they are made of.
+/// Computes until when values are available: first from their readers (a view extends the lifetime of its operand),
+/// then from the operands from which they can be recomputed.
 void Repeater::findLast() {
   for (auto &[op, reading] : llvm::reverse(forward)) {
     reading.isRepeatable = canRepeat(op);
@@ -182,7 +212,7 @@ void Repeater::findLast() {
   }
   for (auto &[op, reading] : forward) {
     reading.until = reading.isLate ? always : reading.last;
-    // A gather that the backward pass does not have anyway is no way to have a value.
+    // A gather that the backward pass does not already have does not make a value available.
     if (isa<ReshardOp>(op) || !reading.isRepeatable)
       continue;
     int64_t all = always;
@@ -192,7 +222,7 @@ void Repeater::findLast() {
   }
 }
 
-/// Readers are chosen before what they read: that is made again no later than these are.
+/// Readers are chosen before their operands, so that an operand is recomputed no later than its readers.
 void Repeater::choose() {
   for (auto &[op, reading] : llvm::reverse(forward)) {
     if (reading.first == always || reading.isLate || !reading.isRepeatable || !isAtHand(op, reading.first))
@@ -204,7 +234,8 @@ void Repeater::choose() {
   }
 }
 
-/// The value made again before `reader`, or itself. A view of what is held needs no other one.
+/// The copy of a value before `reader`, or the value itself if it is not recomputed. A view of a held value is not
+/// copied.
 Value Repeater::again(Value value, Operation *reader) {
   Operation *producer = value.getDefiningOp();
   if (!producer || !chosen.contains(producer))
@@ -217,6 +248,7 @@ Value Repeater::again(Value value, Operation *reader) {
   if (call && llvm::equal(operands, producer->getOperands()) && isView(CallView::of(call)))
     return value;
   Operation *copy = repeatBefore(reader, producer, operands, made);
+  // Carriers of an argument need no mark: they belong to the forward or the backward pass like their readers (isBackward).
   if (call && !(isCarrier(producer) && argumentBehind(value)))
     cast<CallOp>(copy).setBackward(true);
   return made.lookup(value);

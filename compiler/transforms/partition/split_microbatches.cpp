@@ -2,6 +2,15 @@
 //
 // See SplitMicrobatches in passes.td.
 //
+// Example: the mean loss over all tokens of a batch in 3 microbatches. The
+// number of tokens is a sum over time that the loss of every microbatch divides
+// by. So there are two sweeps over the batch:
+//
+//   program      runs  computes
+//   @count0      3     tokens += tokens of the microbatch
+//   @accumulate  2     loss and gradients += those of microbatches 0 and 1
+//   @step        1     the same for microbatch 2, then the optimizer step
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/support/layer_names.h"
@@ -22,7 +31,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// An error of a step in `count` microbatches, with what may be written instead.
+/// Reports an error of a step in `count` microbatches, with an alternative.
 static LogicalResult refuse(Operation *op, const Twine &message, const Twine &otherwise, int64_t count) {
   InFlightDiagnostic diagnostic = op->emitError(message);
   diagnostic.attachNote(op->getLoc()) << "help: leave 'microbatches " << count << "' out, or " << otherwise;
@@ -44,13 +53,13 @@ static bool isInTime(Operation *op) {
 
 namespace {
 
-/// In which pass over the batch each sum is added up: as late as its readers allow, so that a pass computes only what
-/// the next one needs.
+/// Assigns each sum to a sweep over the batch: the latest one that its readers allow, so that a sweep computes only
+/// what later sweeps need.
 class Passes {
 public:
   explicit Passes(func::FuncOp step) {
     countPasses(step);
-    // The first pass that needs what an op makes; behind the last one for what only the end of the step reads.
+    // The first sweep that needs the result of an op; after the last sweep for ops that only the end of the step reads.
     for (Operation &op : llvm::reverse(step.getBody().front())) {
       int64_t pass = last + 1;
       for (Value result : op.getResults())
@@ -66,10 +75,10 @@ public:
 
   /// In the order of the program.
   SmallVector<std::pair<Operation *, int64_t>> accumulations;
-  int64_t last = 0; ///< number of the last pass
+  int64_t last = 0; ///< number of the last sweep
 
 private:
-  /// One more for each sum that another one needs.
+  /// A sum that depends on another sum needs one more sweep.
   void countPasses(func::FuncOp step) {
     DenseMap<Value, int64_t> sums;
     for (Operation &op : step.getBody().front()) {
@@ -86,7 +95,7 @@ private:
   llvm::DenseMap<Operation *, int64_t> neededBy;
 };
 
-/// Makes the program of one pass over the batch, or the step itself, of a copy of the step in which time is an axis.
+/// Turns a copy of the step, in which time is an axis, into the program of one sweep or into the step itself.
 class PassMaker {
 public:
   /// `prefix` begins the names of accumulators.
@@ -94,7 +103,7 @@ public:
       : function(function), prefix(prefix), mesh(mesh), count(count),
         builder(function.getBody().front().getTerminator()) {}
 
-  /// The number of the pass, and whether it is the step, which runs the last microbatch and goes on.
+  /// The number of the sweep, and whether this is the step, which runs the last microbatch and continues with the sums.
   LogicalResult run(int64_t pass, bool isStep);
 
 private:
@@ -133,10 +142,10 @@ BlockArgument PassMaker::addAccumulator(AllReduceOp reduce, const Twine &name) {
   return function.getArgument(number);
 }
 
-/// Programs that share parameters do not share their sums.
+/// Programs share parameters but not accumulators.
 std::string PassMaker::nameOf(size_t sum) const { return prefix.str() + "microbatches.sum" + std::to_string(sum); }
 
-/// True if the microbatches of a dim are equal runs of units, as those of samples are.
+/// True if the microbatches of each dim are equal numbers of blocks, as for samples.
 static bool hasEqualMicrobatches(Type type, int64_t count) {
   ShardingAttr sharding = getSharding(type);
   for (auto [extent, dim] : llvm::zip(cast<RankedTensorType>(type).getShape(), sharding.getDims()))
@@ -146,7 +155,7 @@ static bool hasEqualMicrobatches(Type type, int64_t count) {
   return true;
 }
 
-/// Reports what hasEqualMicrobatches does not find, with the units of the dim.
+/// Reports a dim for which hasEqualMicrobatches is false, with its block size.
 static LogicalResult refuseSizes(Operation *op, Type type, int64_t count) {
   for (auto [extent, dim] : llvm::zip(cast<RankedTensorType>(type).getShape(), getSharding(type).getDims())) {
     if (llvm::none_of(dim.getAxes(), isTime))
@@ -187,7 +196,7 @@ RankedTensorType PassMaker::withoutTime(RankedTensorType type) const {
   return RankedTensorType::get(shape, type.getElementType(), own.withFlat(sharding.getFlatAxes()));
 }
 
-/// Those by which the phase `group` knows whose gradient it is.
+/// The attributes from which the phase `group` knows the parameter of a gradient.
 SmallVector<NamedAttribute> PassMaker::attributesOf(AllReduceOp reduce) {
   SmallVector<NamedAttribute> attributes;
   for (StringRef name : {attr::Data::getNameStr(), attr::Unit::getNameStr()})
@@ -213,7 +222,7 @@ void PassMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) 
   sums.push_back({call.getResult(0), sum});
 }
 
-/// A call in place of `op` that makes the microbatch of a value that is there whole.
+/// Replaces `op` by a call that takes the microbatch of a whole value.
 Value PassMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type) {
   OpBuilder here(op);
   NamedAttrList args;
@@ -227,8 +236,8 @@ Value PassMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedT
       .getResult(0);
 }
 
-/// The rank's part of the microbatch of a value that is there whole: over the axes before time the rank's samples are
-/// sliced first, and over those behind it the microbatch is.
+/// The rank's shard of the microbatch of a whole value. A slice over the axes before time comes first; a slice of the
+/// microbatch over the axes after time comes last.
 void PassMaker::takePart(SliceOp slice) {
   SmallVector<AxisRefAttr> axes(slice.getAxes().getAsRange<AxisRefAttr>());
   size_t before = llvm::find_if(axes, isTime) - axes.begin(), behind = axes.size() - before - 1;
@@ -252,7 +261,8 @@ void PassMaker::takePart(SliceOp slice) {
   slice.erase();
 }
 
-/// Around a program of one microbatch: its inputs are taken, and what it has is added up.
+/// In a program of one microbatch: takes the microbatch of the inputs, and removes the ops that mark values of one
+/// microbatch.
 void PassMaker::leaveOrEnter() {
   for (auto enter : llvm::make_early_inc_range(function.getOps<EnterMicrobatchOp>())) {
     enter.getResult().replaceAllUsesWith(
@@ -265,10 +275,11 @@ void PassMaker::leaveOrEnter() {
   }
 }
 
-/// An integer that depends on the place of a sample in the batch, as a rank knows it in each microbatch: before those
-/// of its samples lie all samples of the ranks before it, and its own of the microbatches before. Where microbatches
-/// are runs of the batch, there lie those of the ranks before it in this one, and those of all ranks in the ones
-/// before. Null where ranks divide both the batch and a microbatch of it, which no integer of the artifact says.
+/// An integer that depends on the position of a sample in the batch, as a function of the microbatch. If ranks divide
+/// the batch first, a microbatch of a rank comes after all samples of lower ranks and after the rank's earlier
+/// microbatches. If microbatches are contiguous in the batch, it comes after all earlier microbatches of all ranks and
+/// after the samples of lower ranks in this microbatch. Null if ranks divide both the batch and each microbatch: an
+/// IntExpr of the artifact cannot express this.
 Attribute PassMaker::placedInTime(CallOp call, Attribute argument) const {
   if (auto list = dyn_cast<ArrayAttr>(argument)) {
     auto items = llvm::map_to_vector(list, [&](Attribute item) { return placedInTime(call, item); });
@@ -304,7 +315,7 @@ LogicalResult PassMaker::placeInTime(CallOp call) const {
   return success();
 }
 
-/// The first operator behind a collective; null if there is only an output.
+/// The first call that reads the value, through collectives; null if there is only an output.
 static CallOp readerOf(Operation *op) {
   while (!op->use_empty()) {
     op = *op->user_begin();
@@ -314,8 +325,8 @@ static CallOp readerOf(Operation *op) {
   return {};
 }
 
-/// An operator that would have to read several microbatches at once. A derivative that the runtime finds is refused for
-/// what is not known of it: its operator takes samples one by one, or would be refused first.
+/// Reports an operator that would have to read several microbatches at once. The message for a runtime derivative
+/// blames the missing rule: its operator does handle samples one by one, or would have been refused first.
 static LogicalResult refuseSamples(Operation *op, int64_t count) {
   CallOp reader = readerOf(op);
   std::string module = reader ? reader.getModule().value_or("").str() : "";
@@ -352,7 +363,7 @@ void PassMaker::eraseDead() {
       op.erase();
 }
 
-/// Sums become results; of a pass they are the only ones, and it has only the arguments that they need.
+/// Sums become results. A sweep has no other results, and only the arguments that they need.
 LogicalResult PassMaker::finish(bool isStep) {
   Operation *output = function.getBody().front().getTerminator();
   SmallVector<Value> values;
@@ -390,7 +401,7 @@ LogicalResult PassMaker::run(int64_t pass, bool isStep) {
   if (failed(finish(isStep)))
     return failure();
   leaveOrEnter();
-  // Found before any type loses its axis.
+  // Collected before any type loses its time axis.
   SmallVector<Operation *> timed;
   for (Operation &op : function.getBody().front())
     if (::isInTime(&op))
@@ -401,7 +412,7 @@ LogicalResult PassMaker::run(int64_t pass, bool isStep) {
   return success(llvm::all_of(timed, [&](Operation *op) { return succeeded(localize(op)); }));
 }
 
-/// What accumulates is added up: a largest or least of all samples has no such program yet.
+/// Only sums can be accumulated: there is no program yet for a maximum or minimum over all samples.
 static LogicalResult checkSums(const Passes &passes, int64_t count) {
   for (auto [op, pass] : passes.accumulations) {
     Reduction reduction = getSharding(op->getOperand(0)).getReduction();
@@ -445,7 +456,7 @@ static void markGradients(func::FuncOp step) {
   });
 }
 
-/// Drops the axis of time, behind all others, of which no value speaks any more.
+/// Removes the axis of time, the last one, which no value uses any more.
 static void dropTime(MeshOp mesh) {
   Builder builder(mesh.getContext());
   SmallVector<Attribute> axes(mesh.getAxes().begin(), mesh.getAxes().end());
@@ -467,7 +478,7 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
     dropTime(mesh);
   }
 
-  /// Passes in front of the function, which becomes the last run of the last of them and what is behind.
+  /// Inserts the sweeps before the function, which becomes the last run of the last sweep and the end of the step.
   static LogicalResult split(func::FuncOp function, MeshOp mesh) {
     Passes passes(function);
     // A step has plain names, another program its own name in front.

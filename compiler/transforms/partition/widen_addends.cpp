@@ -1,4 +1,4 @@
-//===- widen_addends.cpp - in which types addends of 16-bit sums are made -===//
+//===- widen_addends.cpp - types of addends of 16-bit sums ----------------===//
 //
 // See WidenAddends in passes.td.
 //
@@ -36,8 +36,8 @@ static bool isParallel(const FactorRule &rule) {
   return llvm::all_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::parallel; });
 }
 
-/// True if the call adds up products of two tensors of floats, as `linear` does and `sum` does not. Of other kernels
-/// than those that can write float32, such as a convolution's, a rank's addends are float32 in any case.
+/// True if the call sums products of two float tensors, as `linear` does but `sum` does not. Kernels that cannot write
+/// float32, such as a convolution's, have float32 addends in any case.
 static bool contracts(const CallView &view, const OpRecord *record, const FactorRule &rule) {
   if (!record || !record->widen)
     return false;
@@ -52,7 +52,7 @@ static bool contracts(const CallView &view, const OpRecord *record, const Factor
   return false;
 }
 
-/// True if what a rank adds to a sum are products, or made of products element by element.
+/// True if the addends of a rank are products, or derived from products elementwise.
 static bool isOfProducts(Value value) {
   Operation *producer = value.getDefiningOp();
   auto call = dyn_cast_or_null<CallOp>(producer);
@@ -65,7 +65,7 @@ static bool isOfProducts(Value value) {
   return addends.empty() ? contracts(view, record, rule) : isParallel(rule) && llvm::all_of(addends, isOfProducts);
 }
 
-/// True if the value becomes the gradient of a parameter, or is one of a function of parameters.
+/// True if the value becomes the gradient of a parameter or of a function of parameters.
 static bool becomesGradient(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -80,8 +80,8 @@ static bool becomesGradient(Value value) {
   });
 }
 
-/// True for the collective that completes a sum of activations, or of their gradients: what the plan's `activations`
-/// speaks of. Sums over microbatches and gradients of parameters are others.
+/// True for the collective that completes a sum of activations or of their gradients, to which the plan's `activations`
+/// applies. It does not apply to sums over microbatches and to gradients of parameters.
 static bool sumsActivations(Operation *op) {
   if (!isa<AllReduceOp, ReduceScatterOp>(op) || !isNarrowAddend(op->getOperand(0)) || isAddend(op->getResult(0)) ||
       llvm::any_of(getSharding(op->getOperand(0)).getPartialAxes(), isTime))
@@ -94,7 +94,7 @@ static bool convertsToItself(CallOp call) {
          call.getOperand(0).getType() == call.getResult(0).getType();
 }
 
-/// What was to be converted to float32 may be so now.
+/// Removes conversions to float32 whose operand is float32 by now.
 static void dropConversions(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     if (auto call = dyn_cast<CallOp>(op); call && convertsToItself(call)) {
@@ -105,7 +105,7 @@ static void dropConversions(ArrayRef<Operation *> ops) {
 
 namespace {
 
-/// One program, in its order: what an op reads has its final type already.
+/// Processes one program in order: the operands of an op already have their final type.
 class AddendWidener {
 public:
   /// With `sendsWide` sums of activations are float32, too.
@@ -146,13 +146,13 @@ private:
         setWide(result);
   }
 
-  /// True if all that is done with the addends of the call is to send them as they are.
+  /// True if the addends of the call are only sent as they are.
   bool isSentAtOnce(CallOp call) {
     return llvm::all_of(call->getUsers(), [&](Operation *user) { return sentNarrow.contains(user); }) &&
            llvm::none_of(call.getOperands(), [](Value operand) { return isAddend(operand) && !isNarrow(operand); });
   }
 
-  /// What ranks do not add up microbatches do.
+  /// Values that ranks do not sum are still summed over microbatches.
   void widenLeave(LeaveMicrobatchOp leave) {
     if (!isNarrow(leave.getResult()))
       return;
@@ -162,8 +162,8 @@ private:
     setWide(leave.getResult());
   }
 
-  /// True if each element of the call's addends is zero on all ranks but one: they are elements of a divided operand,
-  /// or made, each from one, of elements of such an addend.
+  /// True if each element of the call's addends is zero on all ranks but one: it is a copy of an element of a divided
+  /// operand, or derived elementwise from such an addend.
   static bool staysExact(CallOp call) {
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
@@ -176,7 +176,7 @@ private:
     return addends.size() == 1 && isNarrow(addends.front()) && isParallel(rule);
   }
 
-  /// Makes it a call that reads 16-bit operands and writes float32, if there is one.
+  /// Replaces the call by one that reads 16-bit operands and writes float32, if there is one.
   static bool writesWide(CallOp call) {
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
@@ -194,7 +194,7 @@ private:
     for (OpOperand &operand : call->getOpOperands())
       if (isNarrow(operand.get()))
         operand.set(converted(operand.get(), call));
-    // A dtype among the arguments is that of the results.
+    // A dtype argument is the type of the results.
     NamedAttrList args(call.getArgs());
     for (NamedAttribute argument : call.getArgs())
       if (auto type = dyn_cast<TypeAttr>(argument.getValue()); type && isNarrow(type.getValue()))
@@ -202,7 +202,7 @@ private:
     call.setArgsAttr(args.getDictionary(call.getContext()));
   }
 
-  /// `value` in float32, made before its first reader.
+  /// `value` in float32, converted before its first reader.
   Value converted(Value value, CallOp reader) {
     Value &known = conversions[value];
     if (!known)
@@ -210,7 +210,7 @@ private:
     return known;
   }
 
-  /// What comes out of a collective is wide as long as something is to be added to it.
+  /// The result of a collective stays wide as long as it is still to be added to.
   void widenCollective(Operation *op) {
     Value input = op->getOperand(0), result = op->getResult(0);
     Type narrow = getElementTypeOrSelf(result.getType());
@@ -236,8 +236,8 @@ private:
     result.replaceAllUsesExcept(sum, sum.getDefiningOp());
   }
 
-  /// The addition of a smaller tensor that alone reads the sum: the bias of a product, which the kernels of one rank
-  /// add before they round.
+  /// The addition of a smaller tensor that is the only reader of the sum: the bias of a product, which kernels on one
+  /// rank add before they round.
   static CallOp biasAddition(Value sum) {
     auto addition = sum.hasOneUse() ? dyn_cast<CallOp>(*sum.user_begin()) : CallOp();
     if (!addition || addition.getTarget() != "aten.add.Tensor" || !isNarrow(addition.getResult(0)))
@@ -254,7 +254,7 @@ private:
 
   void setWide(Value value) { value.setType(cast<RankedTensorType>(value.getType()).clone(wide)); }
 
-  /// A conversion that belongs to the modules of `like`, if that is a call.
+  /// A conversion that belongs to the module of `like`, if `like` is not null.
   static Value convert(OpBuilder builder, CallOp like, Value value, Type element,
                        StringRef target = "aten._to_copy.default") {
     NamedAttrList args;
@@ -271,7 +271,7 @@ private:
   func::FuncOp function;
   bool sendsWide;
   Type wide;
-  DenseSet<Operation *> sentNarrow; ///< collectives that send the model's own type
+  DenseSet<Operation *> sentNarrow; ///< collectives that send the 16-bit type
   DenseMap<Value, Value> conversions;
 };
 

@@ -1,4 +1,4 @@
-//===- constrain_values.cpp - what a style says of values ----------------===//
+//===- constrain_values.cpp - layouts that a style gives to values --------===//
 
 #include "compiler/transforms/place/constrain_values.h"
 #include "compiler/sharding/module_border.h"
@@ -9,7 +9,7 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 void meshplan::constrainOperand(OpOperand &operand, ShardingAttr layout, StyleOp style) {
-  // What another module states of its output may still be followed by a border.
+  // A layout that another module states for its output does not count: a border may still follow it.
   if (auto existing = operand.get().getDefiningOp<ConstrainOp>())
     if (existing.getLayout() == layout && existing.getAxes() == style.getAxes() && !moduleOfOutput(existing))
       return;

@@ -1,4 +1,4 @@
-//===- constrain_values.h - what a style says of values --------*- C++ -*-===//
+//===- constrain_values.h - layouts that a style gives to values *- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PLACE_CONSTRAIN_VALUES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PLACE_CONSTRAIN_VALUES_H
@@ -8,10 +8,10 @@
 
 namespace meshplan {
 
-/// What one operator of a module reads has this layout.
+/// Constrains the value that one operator of a module reads.
 void constrainOperand(mlir::OpOperand &operand, plan::ShardingAttr layout, plan::StyleOp style);
 
-/// What a module gives to operators outside has this layout; `inside` are its calls.
+/// Constrains the value that a module returns to operators outside. `inside` are the calls of the module.
 void constrainResult(mlir::Value result, const llvm::SmallPtrSetImpl<mlir::Operation *> &inside,
                      plan::ShardingAttr layout, plan::StyleOp style);
 

@@ -1,4 +1,4 @@
-//===- factor_places.cpp - in which tensors of a call a factor is ---------===//
+//===- factor_places.cpp - tensors of a call that have a factor -----------===//
 
 #include "compiler/transforms/place/factor_places.h"
 

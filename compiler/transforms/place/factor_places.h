@@ -1,4 +1,4 @@
-//===- factor_places.h - in which tensors of a call a factor is -*- C++ -*-===//
+//===- factor_places.h - tensors of a call that have a factor ---*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PLACE_FACTOR_PLACES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PLACE_FACTOR_PLACES_H

@@ -14,18 +14,18 @@ using namespace meshplan::plan;
 
 namespace {
 
-/// What is known of a value that is made of weights.
+/// Facts about a value that is derived from weights.
 struct ValueFeatures {
   FeatureRoles roles;
   SmallVector<ActivationUse> activations;
   CallOp meeting, unknown;
-  bool isPart = false; ///< of a weight that has features
+  bool isPart = false; ///< part of a weight that has features
 };
 
-/// Which calls without an activation end the search, as if they had one.
+/// Which calls without an activation end the search as if they had one.
 enum class Products { none, projections, all };
 
-/// Follows one parameter.
+/// Follows one parameter through the program.
 class Follower {
 public:
   Follower(const FeatureSearch &search, StringRef path, Products products)
@@ -40,7 +40,7 @@ private:
   ValueFeatures meet(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   ValueFeatures passThrough(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   bool meets(CallOp call, unsigned operand, const FactorRule &rule) const;
-  /// The operands that are activations and not made of the parameter on the way to this call.
+  /// The operands of the call that are activations and do not derive from the parameter.
   SmallVector<unsigned> foreignOperands(CallOp call) const;
   SmallVector<unsigned> activationsOf(CallOp call, unsigned operand, const FactorRule &rule) const;
 
@@ -52,7 +52,7 @@ private:
 
 } // namespace
 
-/// The uses by calls, in the order of the program.
+/// The uses by calls, in program order.
 static SmallVector<OpOperand *> usesByCalls(Value value) {
   SmallVector<OpOperand *> uses = usesBehindReshards(value);
   llvm::erase_if(uses, [](OpOperand *use) { return !isa<CallOp>(use->getOwner()); });
@@ -69,7 +69,7 @@ static bool haveSameRoles(const FeaturePieces &left, const FeaturePieces &right)
   return llvm::equal(left, right, isSame);
 }
 
-/// True if no dim has other features for the one than for the other.
+/// True if no dim has different features in the two.
 static bool agree(const FeatureRoles &left, const FeatureRoles &right) {
   return llvm::all_of(llvm::zip(left, right), [](auto dims) {
     auto &[one, other] = dims;
@@ -89,8 +89,8 @@ static int64_t countMet(const FeatureRoles &roles) {
   return llvm::count_if(roles, [](const FeaturePieces &dim) { return meetsActivation(dim); });
 }
 
-/// Adds what another use says, if it does not contradict: what meets an activation counts for more than what is a
-/// factor of a product, and then what comes first.
+/// Merges the facts of another use, unless they contradict. Features that meet an activation take precedence over a
+/// factor of a product of weights; otherwise the first use does.
 static void join(ValueFeatures &all, ValueFeatures use) {
   if (!all.unknown)
     all.unknown = use.unknown;
@@ -131,7 +131,7 @@ static bool isOfSeveralDims(const FactorRule &rule, unsigned operand) {
                         [&](unsigned factor) { return rule.factors[factor].size > 1; }) > 1;
 }
 
-/// True if none of the others has one of the operand's dims.
+/// True if the operand has a dim that none of the others has.
 static bool hasOwnFactor(const FactorRule &rule, unsigned operand, ArrayRef<unsigned> others) {
   return llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) {
     return rule.factors[factor].size > 1 &&
@@ -139,7 +139,7 @@ static bool hasOwnFactor(const FactorRule &rule, unsigned operand, ArrayRef<unsi
   });
 }
 
-/// True if the call is linear in the operand and not in these together with it: they are factors, and not addends.
+/// True if the call is linear in the operand, but not jointly with the others: the others are factors, not addends.
 static bool isScaled(const CallView &call, unsigned operand, ArrayRef<unsigned> others) {
   const OpRecord *record = OpRegistry::get().lookup(call.target);
   if (!record || !record->linearity)
@@ -150,7 +150,7 @@ static bool isScaled(const CallView &call, unsigned operand, ArrayRef<unsigned> 
   });
 }
 
-/// Nothing, and not known where several dims may be features.
+/// No features; the call is unknown if several dims may be features.
 static ValueFeatures endedAt(CallOp call, const TensorFactors &tensor) {
   ValueFeatures features;
   features.roles.resize(tensor.dims.size());
@@ -164,7 +164,7 @@ static void markDivisible(FeatureRoles &roles) {
       piece.isDivisible |= piece.role == FeatureRole::output || piece.role == FeatureRole::input;
 }
 
-/// A sum over a dim of a weight times activations is their product, written out.
+/// A sum over a dim of a weight times activations is a matrix product in elementwise form.
 static void addSummed(FeatureRoles &roles, const FactorRule &rule, unsigned operand) {
   for (auto [pieces, factors] : llvm::zip(roles, rule.operands[operand].dims)) {
     if (factors.size() != 1 || isKnown(pieces) || !isAlone(rule, operand, factors.front()) ||
@@ -209,16 +209,16 @@ ValueFeatures Follower::atUse(OpOperand &use) {
   return !foreign.empty() && keepsElements ? atFactor(call, operand, view, rule) : meet(call, operand, view, rule);
 }
 
-/// A weight that activations have scaled is made into something else, without others. What a product with another
-/// weight makes of it may be a weight or an activation.
+/// The use of a weight that activations have scaled, in a call that reads no other activation. The result of a product
+/// with another weight may be a weight or an activation, so the search ends there.
 ValueFeatures Follower::atOwnUse(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   if (productOf(rule, operand) != WeightProduct::none)
     return endedAt(call, rule.operands[operand]);
   return passThrough(call, operand, view, rule);
 }
 
-/// Where activations scale a weight, or add to it, what follows tells its dims. If nothing does, as of a table that is
-/// added to activations, the features that the weight alone has are outputs.
+/// Where activations scale a weight or are added to it, the roles of its dims follow from later calls. If none has a
+/// role for them, as for a table that is added to activations, the features that only the weight has are outputs.
 ValueFeatures Follower::atFactor(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   SmallVector<unsigned> foreign = foreignOperands(call);
   bool isMixed = search.isActivation(call.getOperand(operand)), isMatrix = isOfSeveralDims(rule, operand);
@@ -233,7 +233,7 @@ ValueFeatures Follower::atFactor(CallOp call, unsigned operand, const CallView &
     return through;
   CallOp unknown = std::exchange(through.unknown, CallOp());
   join(here, std::move(through));
-  // Of a matrix some of the features that it alone has may be inputs.
+  // In a matrix, some of the features that only the weight has may be inputs.
   if (unknown && isMatrix && !hasBothSides(here.roles)) {
     here = ValueFeatures();
     here.unknown = unknown;
@@ -256,8 +256,8 @@ bool Follower::meets(CallOp call, unsigned operand, const FactorRule &rule) cons
   return product == WeightProduct::projection || (product == WeightProduct::other && products == Products::all);
 }
 
-/// The operands that stand for activations: where no input has a part in any, what a weight is multiplied with, or the
-/// indices by which it is looked up.
+/// The operands that act as activations. If no operand depends on an input, these are the operands by which the weight
+/// is multiplied, or the indices of a lookup.
 SmallVector<unsigned> Follower::activationsOf(CallOp call, unsigned operand, const FactorRule &rule) const {
   SmallVector<unsigned> activations = foreignOperands(call);
   if (activations.empty())
@@ -267,7 +267,7 @@ SmallVector<unsigned> Follower::activationsOf(CallOp call, unsigned operand, con
   return activations;
 }
 
-/// The dim whose first factor this is, or that joins it with others.
+/// The dim that begins with this factor, or that joins it with others.
 static std::optional<int64_t> dimOf(const TensorFactors &tensor, unsigned factor) {
   for (auto [index, dim] : llvm::enumerate(tensor.dims))
     if (!dim.empty() && (dim.front() == factor || (tensor.isJoined(index) && llvm::is_contained(dim, factor))))
@@ -278,11 +278,11 @@ static std::optional<int64_t> dimOf(const TensorFactors &tensor, unsigned factor
 ValueFeatures Follower::meet(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   SmallVector<unsigned> activations = activationsOf(call, operand, rule);
   RolesOfOperand read = rolesAtMeeting(view, rule, operand, activations);
-  // Weights that activations have scaled are joined as the groups of a convolution: these are samples.
+  // Weights that activations have scaled are the groups of a convolution: the groups are samples.
   if (search.isActivation(call.getOperand(operand)))
     markDivisible(read.roles);
   ValueFeatures features{std::move(read.roles), {}, call, read.isUnknown ? call : CallOp()};
-  // A layout of all groups says nothing of the features of each.
+  // A layout of all groups would not tell how the features of each group are divided.
   std::optional<ConvolutionForm> convolution = convolutionForm(view);
   if (convolution && convolution->groups > 1)
     activations.clear();
@@ -320,8 +320,8 @@ ValueFeatures Follower::passThrough(CallOp call, unsigned operand, const CallVie
 // Dims and fans of a parameter
 //===----------------------------------------------------------------------===//
 
-/// The first piece of more than one element, or of one where there is no other, if it is for this. Groups of a
-/// convolution make outputs of their own.
+/// The first piece of more than one element (or of one, if there is no other), if it has this role. The groups of a
+/// convolution count as outputs.
 static const FeaturePiece *majorPiece(const FeaturePieces &dim, FeatureRole role) {
   auto isFor = [role](const FeaturePiece &piece) {
     return piece.role == role || (piece.isGroup && role == FeatureRole::output);
@@ -332,8 +332,8 @@ static const FeaturePiece *majorPiece(const FeaturePieces &dim, FeatureRole role
   return major != dim.end() && isFor(*major) ? major : nullptr;
 }
 
-/// A single feature gives way to several, a factor of a product to what meets an activation, and minor ones to major
-/// ones.
+/// Pieces of several features precede single ones; pieces that meet an activation precede factors of a product; major
+/// pieces precede minor ones.
 static bool isBefore(const FeaturePiece &left, const FeaturePiece &right) {
   auto rank = [](const FeaturePiece &piece) { return std::pair(piece.size == 1, !piece.meets); };
   if (rank(left) != rank(right))
@@ -380,8 +380,9 @@ static FeatureUse useOf(ValueFeatures features) {
   return use;
 }
 
-/// What the first attempt that tells has found: a module, and which products of weights count there. What is a part of
-/// a weight with features and has none itself, as a share of one in a sum of several, has none.
+/// The result of the first attempt that finds features. An attempt is a module, and the products of weights that count
+/// there. A part of a weight with features, if it has none itself (a share of a weight in a sum of several), has no
+/// features.
 static FeatureUse findFirst(const FeatureSearch &search, BlockArgument parameter,
                             ArrayRef<std::pair<StringRef, Products>> attempts) {
   FeatureUse none;
@@ -409,13 +410,13 @@ FeatureUse FeatureSearch::find(BlockArgument parameter, StringRef path) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What is made of weights
+// Values derived from weights
 //===----------------------------------------------------------------------===//
 
 FeatureSearch::FeatureSearch(func::FuncOp function) {
   if (function.isExternal())
     return;
-  // Random numbers are made of settings.
+  // Random numbers derive from settings, and are not activations.
   for (BlockArgument argument : function.getArguments())
     if (!isWeight(argument) && argumentKind(argument) != ArgumentKind::setting)
       activations.insert(argument);

@@ -1,4 +1,4 @@
-//===- feature_roles.cpp - what the dims of a weight are for --------------===//
+//===- feature_roles.cpp - roles of the dims of a weight ------------------===//
 
 #include "compiler/transforms/place/feature_roles.h"
 #include "compiler/sharding/calls/convolutions.h"
@@ -24,7 +24,7 @@ static bool hasRole(const FeatureRoles &roles, FeatureRole role) {
   });
 }
 
-/// All pieces as one of `size` elements: of the first that is for something.
+/// Combines all pieces into one of `size` elements, with the role of the first piece that has one.
 static FeaturePiece asOne(const FeaturePieces &pieces, int64_t size) {
   const auto *first = llvm::find_if(pieces, [](const FeaturePiece &piece) { return piece.role != FeatureRole::none; });
   FeaturePiece one = first == pieces.end() ? FeaturePiece() : *first;
@@ -37,7 +37,7 @@ static bool haveOneRole(const FeaturePieces &pieces) {
   return llvm::all_of(pieces, [&](const FeaturePiece &piece) { return piece.role == pieces.front().role; });
 }
 
-/// The dims of an operand, from what is known of the factors. A joined dim is for what the first of its parts is for.
+/// The roles of the dims of an operand, from those of the factors. A joined dim has the role of its first part.
 static FeatureRoles dimsOf(const CallView &call, const FactorRule &rule, unsigned operand,
                            ArrayRef<FeaturePieces> byFactor) {
   FeatureRoles roles;
@@ -52,7 +52,7 @@ static FeatureRoles dimsOf(const CallView &call, const FactorRule &rule, unsigne
   return roles;
 }
 
-/// What the other weights of a product that have this factor have besides: the side on which they stand.
+/// The role of the other dims of those weights of a product that have this factor: the side on which they are.
 static FeatureRole sideOf(const FactorRule &rule, unsigned operand, unsigned factor,
                           llvm::function_ref<FeatureRole(unsigned)> roleOf) {
   FeatureRole side = FeatureRole::none;
@@ -71,8 +71,8 @@ static FeatureRole sideOf(const FactorRule &rule, unsigned operand, unsigned fac
   return side;
 }
 
-/// Of a product of weights each gives to the side of the output features what it takes from that of the input features.
-/// `roleOf` has the roles of the factors that all its operands keep.
+/// In a product of weights, each weight maps features on the input side to features on the output side. `roleOf`
+/// returns the roles of the factors that all operands keep.
 static void addInner(const CallView &call, const FactorRule &rule, unsigned operand, ArrayRef<unsigned> inner,
                      llvm::function_ref<FeatureRole(unsigned)> roleOf, SmallVectorImpl<FeaturePieces> &byFactor) {
   auto give = [&](unsigned factor, FeatureRole role) {
@@ -87,6 +87,7 @@ static void addInner(const CallView &call, const FactorRule &rule, unsigned oper
       give(factor, side);
   FeatureRoles kept = dimsOf(call, rule, operand, byFactor);
   bool makes = hasRole(kept, FeatureRole::output), takes = hasRole(kept, FeatureRole::input);
+  // The other weights do not tell. If this weight has features on one side only, the inner factor is the other side.
   for (unsigned factor : inner)
     if (makes != takes && byFactor[factor].front().role == FeatureRole::none)
       give(factor, makes ? FeatureRole::input : FeatureRole::output);
@@ -101,7 +102,7 @@ static SmallVector<FeaturePieces> withoutRoles(const FactorRule &rule) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where a weight meets an activation
+// Roles where a weight meets an activation
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -140,12 +141,12 @@ void Meeting::give(unsigned factor, FeatureRole role, FactorKind divisible, Smal
   piece.place = std::move(place);
 }
 
-/// How many activations have the factor.
+/// Number of activations with the factor.
 int64_t Meeting::readers(unsigned factor) const {
   return llvm::count_if(activations, [&](unsigned other) { return isIn(rule.operands[other], factor); });
 }
 
-/// True for a factor that comes from the operand alone, and not as a part of a dim beside an activation's.
+/// True for a factor that only this operand has, unless it is a part of a dim joined with an activation's.
 bool Meeting::isMade(unsigned factor) const {
   if (!isIn(rule.operands[operand], factor) || readers(factor) > 0)
     return false;
@@ -156,8 +157,8 @@ bool Meeting::isMade(unsigned factor) const {
   return false;
 }
 
-/// Output features are the last such factors of the result that lie side by side: what is apart from them, as experts
-/// before the samples, counts products.
+/// Output features are the last adjacent such factors of the result. Factors apart from these, such as experts before
+/// the samples, only count products.
 void Meeting::addOutputs() {
   for (const TensorFactors &result : rule.results) {
     SmallVector<unsigned> factors = factorsOf(result);
@@ -171,8 +172,8 @@ void Meeting::addOutputs() {
   }
 }
 
-/// Input features are contracted with one activation. What several have, as experts and their shares, weighs products,
-/// unless there is nothing else.
+/// Input features are contracted with a single activation. A factor that several activations have, such as experts with
+/// their shares, weights products, unless there is no other factor.
 void Meeting::addInputs() {
   SmallVector<unsigned> inputs;
   for (unsigned factor : factorsOf(rule.operands[operand]))
@@ -192,7 +193,7 @@ void Meeting::addInputs() {
       }
 }
 
-/// Rows that indices choose: in no other tensor.
+/// Rows chosen by indices: no other tensor has the factor.
 void Meeting::addLookedUp() {
   for (unsigned factor : factorsOf(rule.operands[operand]))
     if (isAlone(rule, operand, factor) && rule.factors[factor].kind == FactorKind::sum) {
@@ -201,7 +202,7 @@ void Meeting::addLookedUp() {
     }
 }
 
-/// True for an operand that is multiplied, and not added to what an activation makes.
+/// True for an operand that is multiplied, and not added to the result for an activation.
 static bool isFactor(const CallView &call, unsigned operand, ArrayRef<unsigned> activations) {
   const OpRecord *record = OpRegistry::get().lookup(call.target);
   if (!record || !record->linearity || record->isPointwise)
@@ -215,7 +216,7 @@ static bool isFactor(const CallView &call, unsigned operand, ArrayRef<unsigned> 
   return isLinear && !isAddend;
 }
 
-/// A dim of one feature has no factor. Of a product the one that is missing is meant.
+/// A dim with a single feature has no factor. In a product, it must be the missing side.
 void Meeting::addSingle(FeatureRoles &roles) const {
   bool makes = hasRole(roles, FeatureRole::output), takes = hasRole(roles, FeatureRole::input);
   if (makes == takes || (makes && !isFactor(call, operand, activations)))
@@ -242,8 +243,8 @@ static FeaturePiece groupsOf(const ConvolutionForm &form) {
   return piece;
 }
 
-/// The rule of a convolution does not say all of it: a window is in no other tensor, and the input features of groups
-/// may not be divided. Groups count products.
+/// The rule of a convolution is not sufficient: a window is in no other tensor, and the input features of a group may
+/// not be divided. Groups only count products.
 static FeatureRoles rolesOfConvolution(const CallView &call, const ConvolutionForm &form) {
   ArrayRef<int64_t> shape = call.operands[form.weight].getShape();
   auto pieces = [&](int64_t size, FeatureRole role) {
@@ -281,6 +282,7 @@ RolesOfOperand Meeting::read() {
   }
   SmallVector<unsigned> inner, alone;
   for (unsigned factor : factorsOf(rule.operands[operand])) {
+    // Contracted, but with no activation: another weight of the product has it.
     if (isContracted(rule, operand, factor) && readers(factor) == 0)
       inner.push_back(factor);
     if (isAlone(rule, operand, factor))
@@ -304,10 +306,10 @@ RolesOfOperand meshplan::rolesAtMeeting(const CallView &call, const FactorRule &
 }
 
 //===----------------------------------------------------------------------===//
-// What makes a weight of weights
+// Roles through calls that combine weights
 //===----------------------------------------------------------------------===//
 
-/// The pieces of a dim that lie in each of its factors, major to minor; nothing where one would be cut.
+/// Distributes the pieces of a dim over its factors, major to minor; nothing if a piece would be cut.
 static std::optional<SmallVector<FeaturePieces>> alignPieces(const FeaturePieces &dim, ArrayRef<int64_t> sizes) {
   SmallVector<FeaturePieces> parts(sizes.size());
   FeaturePieces left = dim;
@@ -315,6 +317,7 @@ static std::optional<SmallVector<FeaturePieces>> alignPieces(const FeaturePieces
     int64_t needed = sizes[index];
     while (needed > 1 && !left.empty()) {
       FeaturePiece &minor = left.back();
+      // The minor piece fits into the factor, or the factor is a minor part of the piece.
       bool isWhole = minor.size > 0 && needed % minor.size == 0;
       if (!isWhole && (needed == 0 || minor.size % needed != 0))
         return std::nullopt;
@@ -356,15 +359,15 @@ private:
 
 } // namespace
 
-/// What the first result says counts.
+/// The first result that gives a role takes precedence.
 void Passage::give(unsigned factor, FeaturePieces pieces) {
   auto isNone = [](const FeaturePiece &piece) { return piece.role == FeatureRole::none; };
   if (!pieces.empty() && llvm::all_of(byFactor[factor], isNone))
     byFactor[factor] = std::move(pieces);
 }
 
-/// Below the major factor of a dim are minor features: of a style that divides the dim they have all. Groups are not
-/// counted, which of a weight of each sample are samples.
+/// Factors below the major factor of a dim are minor features: a style that divides the dim keeps them whole. Groups
+/// that are samples (of a weight for each sample) are not counted.
 void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, bool isJoined) {
   SmallVector<int64_t> sizes = llvm::map_to_vector(factors, [&](unsigned factor) { return rule.factors[factor].size; });
   SmallVector<FeaturePieces> parts(factors.size());
@@ -379,6 +382,7 @@ void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, b
   }
   auto isGroup = [](const FeaturePiece &piece) { return piece.isGroup; };
   size_t major = rule.majorPlace(factors);
+  // The features of a group are below the groups, and are major features nevertheless.
   if (major < factors.size() && llvm::any_of(parts[major], isGroup))
     ++major;
   for (auto [index, factor] : llvm::enumerate(factors)) {
@@ -388,7 +392,7 @@ void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, b
   }
 }
 
-/// A dim of one element has no factor: it is the one at the same place, or the only one.
+/// A dim of one element has no factor. It corresponds to the dim at the same position, or to the only such dim.
 void Passage::addSingle(FeatureRoles &roles) const {
   ArrayRef<SmallVector<unsigned, 1>> own = rule.operands[operand].dims;
   auto isSingle = [](const auto &dim) { return dim.empty(); };
@@ -404,7 +408,7 @@ void Passage::addSingle(FeatureRoles &roles) const {
     }
 }
 
-/// The dims of an operand that the rule ties to no other tensor.
+/// The dims of an operand whose factors no other tensor has.
 static SmallVector<unsigned> untiedDims(const FactorRule &rule, unsigned operand) {
   SmallVector<unsigned> untied;
   for (auto [index, factors] : llvm::enumerate(rule.operands[operand].dims))
@@ -413,7 +417,7 @@ static SmallVector<unsigned> untiedDims(const FactorRule &rule, unsigned operand
   return untied;
 }
 
-/// What is known of the dims of a result that have nothing of the operand.
+/// The roles of those dims of a result that have no factor of the operand.
 static SmallVector<FeaturePieces> foreignDims(const FeatureRoles &result, const TensorFactors &tensor,
                                               const TensorFactors &operand) {
   SmallVector<FeaturePieces> foreign;
@@ -423,8 +427,8 @@ static SmallVector<FeaturePieces> foreignDims(const FeatureRoles &result, const 
   return foreign;
 }
 
-/// Dims that the rule does not tie to any other, as what a softmax or a slice needs whole: one that is left on either
-/// side is the same, and so are several for the same.
+/// Dims that the rule ties to no other dim, because the operator needs them whole (softmax, slice). A single such dim
+/// on either side corresponds; so do several with the same role.
 void Passage::addUntied(RolesOfOperand &read) const {
   SmallVector<unsigned> own = untiedDims(rule, operand);
   SmallVector<FeaturePieces> made;
@@ -440,6 +444,7 @@ void Passage::addUntied(RolesOfOperand &read) const {
   int64_t total = 1;
   for (const FeaturePiece &piece : all)
     total *= piece.size;
+  // An operator without a record may rearrange anything, so nothing can be concluded for it.
   if (hasRecord && own.size() == 1 && made.size() == 1 && total == call.operands[operand].getDimSize(own.front()))
     read.roles[own.front()] = all;
   else if (hasRecord && haveOneRole(all))

@@ -1,9 +1,9 @@
-//===- feature_roles.h - what the dims of a weight are for ------*- C++ -*-===//
+//===- feature_roles.h - roles of the dims of a weight ----------*- C++ -*-===//
 //
 // A weight meets an activation in an operator that contracts input features and
-// makes output features. Before, operators may make it of others: scaled,
-// normalised, masked, a product of two factors. Both are read from the factors
-// of one call. Pure.
+// computes output features. Before that, operators may derive the weight from
+// others: scale, normalize or mask it, or multiply two factors. The roles of
+// its dims follow from the factors of each call. Pure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,46 +17,47 @@ namespace meshplan {
 
 enum class FeatureRole {
   none,
-  output, ///< in the result, and in no activation
+  output, ///< in the result, but not in an activation
   input,  ///< contracted
-  window, ///< of a convolution: counts for both
+  window, ///< window of a convolution: counts for both fans
 };
 
 /// A factor of a dim of a weight.
 struct FeaturePiece {
   int64_t size = 1;
   FeatureRole role = FeatureRole::none;
-  /// False: contracted with another weight, of which this is a factor, or minor beside the features of another.
+  /// False if it is contracted with another weight, of which this weight is a factor, or if it is minor to other
+  /// features.
   bool meets = true;
-  bool isDivisible = false; ///< the operator that contracts or makes it can be divided there
-  bool isLookedUp = false;  ///< input features that indices choose
-  bool isGroup = false;     ///< groups of a convolution, of which each has features of its own
-  /// Where it comes among the features of its role, the major ones first.
+  bool isDivisible = false; ///< the operator that contracts or computes it can be divided there
+  bool isLookedUp = false;  ///< input features that are chosen by indices
+  bool isGroup = false;     ///< groups of a convolution, each with features of its own
+  /// Position among the features of its role, major ones first.
   llvm::SmallVector<unsigned, 3> place;
 };
 
-/// A dim, major to minor.
+/// The pieces of a dim, major to minor.
 using FeaturePieces = llvm::SmallVector<FeaturePiece, 1>;
-/// All dims of a tensor.
+/// The pieces of all dims of a tensor.
 using FeatureRoles = std::vector<FeaturePieces>;
 
 bool hasFeatures(const FeaturePieces &dim);
 bool hasFeatures(const FeatureRoles &roles);
 
-/// What is read of one operand of a call.
+/// The roles of the dims of one operand of a call.
 struct RolesOfOperand {
   FeatureRoles roles;
-  /// The call does not tell the dims of the operand apart.
+  /// True if the call does not distinguish the dims of the operand.
   bool isUnknown = false;
-  /// The major factor of the rule that the call contracts with activations.
+  /// The major factor that the call contracts with activations.
   std::optional<unsigned> contracted;
 };
 
-/// The operand of a call that combines it with `activations`, other operands of the call.
+/// Roles of an operand that the call combines with `activations`, other operands of the call.
 RolesOfOperand rolesAtMeeting(const CallView &call, const FactorRule &rule, unsigned operand,
                               llvm::ArrayRef<unsigned> activations);
 
-/// The operand of a call whose operands are all made of weights, from the roles of what it makes.
+/// Roles of an operand of a call whose operands all derive from weights, given the roles of the results.
 RolesOfOperand rolesThrough(const CallView &call, const FactorRule &rule, unsigned operand,
                             llvm::ArrayRef<FeatureRoles> results);
 

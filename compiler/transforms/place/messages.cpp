@@ -1,4 +1,4 @@
-//===- messages.cpp - what placing styles reports -------------------------===//
+//===- messages.cpp - diagnostics of styles -------------------------------===//
 
 #include "compiler/transforms/place/messages.h"
 #include "compiler/sharding/axes.h"
@@ -19,7 +19,7 @@ std::string meshplan::dimText(int64_t dim, BlockArgument parameter) {
   return ("dim " + Twine(dim) + " of '" + parameterName(parameter) + "'").str();
 }
 
-/// The parameter's name in its module.
+/// The name of the parameter within its module.
 static StringRef leafName(BlockArgument parameter) {
   StringRef name = parameterName(parameter);
   return name.drop_front(name.rfind('.') + 1);

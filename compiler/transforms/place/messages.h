@@ -1,7 +1,7 @@
-//===- messages.h - what placing styles reports -----------------*- C++ -*-===//
+//===- messages.h - diagnostics of styles -----------------------*- C++ -*-===//
 //
-// The errors of styles as a user of the plan reads them. Free functions: they
-// look at the program and change nothing. Those that report an error fail.
+// The diagnostics of styles, in the terms of the plan. Free functions that read
+// the program and change nothing. Those that report an error return failure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,43 +15,43 @@ namespace meshplan {
 /// "dim 0 of 'up.weight'"
 std::string dimText(int64_t dim, mlir::BlockArgument parameter);
 
-/// The module computes nothing that the model returns.
+/// Reports a module that computes nothing that the model returns.
 mlir::LogicalResult reportUnused(plan::StyleOp style, bool isParameter);
 
-/// Why the features of a parameter cannot be divided.
+/// The reason why the features of a parameter cannot be divided.
 struct FeatureFault {
-  mlir::BlockArgument parameter; ///< null: nothing is known of any
+  mlir::BlockArgument parameter; ///< null: no features are known of any parameter
   plan::CallOp call;
-  bool isWhole = false; ///< the call needs them whole; else they are not known behind it
-  plan::CallOp grouped; ///< a call of groups that reads a parameter; null if there is none
+  bool isWhole = false; ///< the call needs the features whole; otherwise they are unknown after the call
+  plan::CallOp grouped; ///< a grouped call that reads a parameter; null if there is none
 };
 
-/// A colwise or rowwise module without such features.
+/// Reports a colwise or rowwise module without such features.
 mlir::LogicalResult reportNoFeatures(plan::StyleOp style, FeatureFault fault, bool isParameter);
 
-/// A dim, or a part of one, that has not an element for each shard.
+/// Reports a dim, or a part of one, with fewer elements than shards.
 mlir::LogicalResult reportSmallDim(mlir::InFlightDiagnostic diagnostic, const llvm::Twine &what, int64_t size,
                                    llvm::ArrayRef<plan::AxisRefAttr> axes, plan::MeshOp mesh);
 
-/// Parts that do not add up to a dim, which the model takes apart into `known`, if it does.
+/// Reports parts that do not sum to a dim. `known` are the parts into which the model splits it, if any.
 mlir::LogicalResult reportWrongParts(mlir::InFlightDiagnostic diagnostic, llvm::ArrayRef<int64_t> parts,
                                      mlir::BlockArgument parameter, int64_t dim, llvm::ArrayRef<int64_t> known);
 
-/// A parameter whose place the plan states itself, and otherwise than a style.
+/// Reports a parameter whose sharding the plan also states directly, but differently from the style.
 mlir::LogicalResult reportTwoPlacements(plan::StyleOp style, mlir::BlockArgument parameter);
 
-/// Two styles of modules that share a parameter, of which each would divide it otherwise.
+/// Reports two styles of modules that share a parameter and would divide it differently.
 mlir::LogicalResult reportTwoStyles(plan::StyleOp style, plan::ShardingAttr sharding, plan::StyleOp other,
                                     plan::ShardingAttr otherSharding, mlir::BlockArgument parameter);
 
-/// A module that makes nothing with the dim of its sequence.
+/// Reports a module without a result that has its sequence dim.
 mlir::LogicalResult reportNoSequenceDim(plan::StyleOp style);
 
-/// A sequence with fewer positions than shards.
+/// Reports a sequence with fewer positions than shards.
 mlir::LogicalResult reportShortSequence(plan::StyleOp style, int64_t extent, llvm::ArrayRef<plan::AxisRefAttr> axes,
                                         plan::MeshOp mesh);
 
-/// A parameter that makes the one KV head of its attention, which each rank has to hold.
+/// Warns of a parameter that computes the only KV head of its attention, which each rank has to hold.
 void warnOfOnlyKeyHead(plan::StyleOp style, mlir::BlockArgument parameter, llvm::ArrayRef<plan::AxisRefAttr> axes,
                        plan::MeshOp mesh);
 

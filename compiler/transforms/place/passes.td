@@ -8,16 +8,13 @@ include "mlir/Pass/PassBase.td"
 def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
   let summary = "turn the styles of modules into shardings of parameters and layouts at borders";
   let description = [{
-    For each `plan.style` the parameters that the module holds, or that its calls
-    use, get their sharding: `colwise` divides output features, `rowwise` input
-    features, both found from the factors of the operator that combines the
-    parameter, or what is made of it, with an activation, and not from the number
-    of a dim; `sequence` and `replicate` keep parameters whole. Where
-    an activation enters or leaves the module and the style says how, a
-    `plan.constrain` is placed. Parameters and inputs that no style mentions are
-    replicated. A parameter gets the place of its style as its location and the
-    text as `plan.style`, also where the style leaves it whole. The style ops
-    stay: propagation reads which of them divides a shared parameter.
+    For each `plan.style`, the parameters that the module owns or that its calls read get their sharding: `colwise`
+    divides output features, `rowwise` input features; `sequence` and `replicate` keep parameters replicated. The
+    feature dims do not depend on dim numbers: they follow from the factors of the operator that combines the parameter,
+    or a value derived from it, with an activation. Where an activation enters or leaves the module and the style states
+    its layout, a `plan.constrain` is inserted. Parameters and inputs that no style mentions are replicated. The
+    location of a parameter becomes that of its style, and its `plan.style` the text, even if the style keeps it
+    replicated. The style ops stay: propagation uses them to find the style that divides a shared parameter.
 
     Before:
     ```mlir
@@ -36,16 +33,15 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
 }
 
 def PlaceInit : Pass<"plan-place-init", "::mlir::ModuleOp"> {
-  let summary = "work out the width of initial weights from their features";
+  let summary = "compute the width of initial weights from the fans of parameters";
   let description = [{
-    `plan.init` of a parameter says how it is drawn without weights. Of Kaiming's
-    and Xavier's distributions the width follows from its fans: the elements of
-    its input features and of its output features, both times those of the window
-    of a convolution. Which dims these are the operator says that reads the
-    parameter, as for styles.
+    `plan.init` states how a parameter is drawn if there are no weights. The width of Kaiming's and Xavier's
+    distributions follows from the fans of the parameter: the number of its input features and of its output features,
+    both times the size of the window of a convolution. As for styles, the operator that reads the parameter tells which
+    dims these are.
 
-    An error: a parameter without such dims, or one that is looked up and not
-    multiplied (`kaiming`; the sum of both fans, which `xavier` takes, is the same).
+    It is an error if a parameter has no such dims, or if it is looked up instead of multiplied (`kaiming` only:
+    `xavier` uses the sum of both fans, which is the same).
 
     ```mlir
     func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.init = {kind = "kaiming_uniform", fan = "in", gain = 1.0, ...}}) {
@@ -58,13 +54,12 @@ def PlaceInit : Pass<"plan-place-init", "::mlir::ModuleOp"> {
 }
 
 def PlaceData : Pass<"plan-place-data", "::mlir::ModuleOp"> {
-  let summary = "divide the storage of parameters as the plan's data statements say";
+  let summary = "divide the storage of parameters by the plan's data statements";
   let description = [{
-    A parameter that is in a `plan.data` with the stage `parameters` is stored
-    flat: what its style leaves to a rank is cut evenly over the statement's
-    axes. Whoever needs its dims gathers it; that follows from the layout as any
-    other reshard. An axis that the style divides the parameter over already is
-    an error, also where only states or gradients are to be divided.
+    A parameter of a `plan.data` that shards `parameters` is stored flat: the shard that its style leaves to a rank is
+    split evenly over the statement's axes. Readers that need its dims gather it; that follows from the layout like any
+    other reshard. It is an error if the style already divides the parameter over one of these axes, even if only states
+    or gradients are to be divided.
 
     ```mlir
     plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
@@ -79,10 +74,9 @@ def PlaceData : Pass<"plan-place-data", "::mlir::ModuleOp"> {
 def PlaceBorders : Pass<"plan-place-borders", "::mlir::ModuleOp"> {
   let summary = "turn layouts stated at borders of modules into constraints on values";
   let description = [{
-    For each `plan.border` the value that it names gets a `plan.constrain`: an
-    input where the calls of the module read it, an output where calls outside
-    do. What a style says of the same value is nearer to the producer, so that
-    the border has the last word. The border ops are removed.
+    For each `plan.border` the value that it names gets a `plan.constrain`: an input where the calls of the module read
+    it, an output where calls outside read it. A layout that a style states for the same value is closer to the
+    producer, so that the border takes effect last. The border ops are removed.
 
     ```mlir
     plan.border "head" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
@@ -98,16 +92,14 @@ def PlaceBorders : Pass<"plan-place-borders", "::mlir::ModuleOp"> {
 }
 
 def PlacePrecision : Pass<"plan-place-precision", "::mlir::ModuleOp"> {
-  let summary = "keep parameters in the types that the plan says";
+  let summary = "store parameters in the types that the plan states";
   let description = [{
-    A parameter is stored in the type `storage` of `plan.precision`, and
-    converted to what the archive computes in where it is read: before it is
-    gathered, so that what moves is small, or, where `gather` names another type
-    or `storage` is the narrower one, to that before and to the archive's behind;
-    also where the axes of the data statement have one rank, so that a result
-    does not depend on the mesh. The conversions are marked `plan.precision`: no
-    gradient is rounded by them. Runs behind `plan-place-data`, which says what
-    is gathered.
+    A parameter is stored in the type `storage` of `plan.precision` and converted to the archive's compute type where it
+    is read. The conversion comes before the gather, so that less is moved. If `gather` names another type, or `storage`
+    is the narrower type, the parameter is converted to that type before the gather and to the compute type after it.
+    This also applies if the axes of the data statement have one rank, so that results do not depend on the mesh. The
+    conversions are marked `plan.precision`: they do not round gradients. Runs after `plan-place-data`, which decides
+    what is gathered.
 
     ```mlir
     plan.precision {storage = f32}

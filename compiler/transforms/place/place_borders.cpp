@@ -34,7 +34,7 @@ public:
   LogicalResult place(BorderOp border);
 
 private:
-  /// The calls of a module, in the order of the program; one for a path that is not called.
+  /// The runs of a module, in program order; a single one if the path is never called.
   SmallVector<ModuleRun> runsOf(StringRef path);
   bool isInside(Operation *op, ModuleRun module) const;
   Value sourceOf(Value operand, ModuleRun module) const;
@@ -43,12 +43,12 @@ private:
   LogicalResult placeReturned(BorderOp border);
   LogicalResult placeAt(BorderOp border, ModuleRun module);
   LogicalResult reportMissing(BorderOp border, size_t count);
-  /// False (and an error) if a dim has another size than its name.
+  /// False (after an error) if a dim has another size than its name.
   bool fitsNames(BorderOp border, RankedTensorType type);
   ShardingAttr layoutFor(BorderOp border, Value value);
   void constrainInput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout);
   void constrainOutput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout);
-  /// True the first time: one statement reaches every layer, and is wrong once.
+  /// True the first time: one statement applies to every layer, but is wrong once.
   bool isNews(BorderOp border) { return reported.insert(border.getLoc()).second; }
 
   func::FuncOp function;
@@ -71,7 +71,7 @@ SmallVector<ModuleRun> BorderPlacer::runsOf(StringRef path) {
 }
 
 bool BorderPlacer::isInside(Operation *op, ModuleRun module) const {
-  // A constraint belongs to what it constrains the operand of, and so do those before it.
+  // A constraint, and those before it, belong to the module of the op whose operand they constrain.
   while (isa<ConstrainOp>(op) && op->hasOneUse())
     op = *op->user_begin();
   if (!isa<CallOp>(op))
@@ -87,13 +87,13 @@ Value BorderPlacer::sourceOf(Value operand, ModuleRun module) const {
   return operand;
 }
 
-/// True for values that are computed: not a weight, a buffer or a constant.
+/// True for values that are computed, or inputs: not for weights, buffers and constants.
 static bool isActivation(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   return argument ? argumentKind(argument) == ArgumentKind::input : !isa<ConstantOp>(value.getDefiningOp());
 }
 
-/// What comes from outside, in the order in which the module first reads it.
+/// The values from outside, in the order in which the module first reads them.
 llvm::SetVector<Value> BorderPlacer::inputsOf(ModuleRun module) {
   llvm::SetVector<Value> inputs;
   function.walk([&](CallOp call) {
@@ -109,7 +109,8 @@ llvm::SetVector<Value> BorderPlacer::inputsOf(ModuleRun module) {
   return inputs;
 }
 
-/// The value behind what styles and borders of the module, or of one inside it, state of its outputs: that comes first.
+/// The value after the layouts that styles and borders of the module, or of an inner module, state for its outputs:
+/// these come first.
 static Value behindOwnStatements(Value result, ModuleRun module) {
   for (Operation *user : result.getUsers()) {
     auto constrain = dyn_cast<ConstrainOp>(user);
@@ -120,7 +121,7 @@ static Value behindOwnStatements(Value result, ModuleRun module) {
   return result;
 }
 
-/// What is read outside, in the order in which the module makes it.
+/// The values that are read outside, in the order in which the module computes them.
 llvm::SetVector<Value> BorderPlacer::outputsOf(ModuleRun module) {
   llvm::SetVector<Value> outputs;
   function.walk([&](CallOp call) {
@@ -179,7 +180,7 @@ bool BorderPlacer::fitsNames(BorderOp border, RankedTensorType type) {
   return true;
 }
 
-/// The layout with the rank of the value, dealt by its units; null (and an error) if the ranks or the names do not fit.
+/// The layout with the rank of the value, in the value's blocks; null (after an error) if ranks or names do not fit.
 ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   ShardingAttr stated = border.getLayout();
@@ -201,7 +202,7 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
 }
 
 void BorderPlacer::constrainInput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout) {
-  // Before what statements inside the module say: the border is crossed first.
+  // The border comes before the statements inside the module.
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
     if (!isa<CallOp, ConstrainOp>(use.getOwner()) || !isInside(use.getOwner(), module))
       continue;
@@ -228,7 +229,7 @@ void BorderPlacer::constrainOutput(BorderOp border, ModuleRun module, Value valu
       constrain, [&](OpOperand &use) { return use.getOwner() != constrain && !isInside(use.getOwner(), module); });
 }
 
-/// One output of the function, which may return a value more than once.
+/// Places one output of the function, which may return a value more than once.
 LogicalResult BorderPlacer::placeReturned(BorderOp border) {
   Operation *result = function.getBody().front().getTerminator();
   // Updates of buffers come last.
@@ -272,7 +273,7 @@ struct PlaceBordersPass : meshplan::impl::PlaceBordersBase<PlaceBordersPass> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
     SmallVector<BorderOp> borders(module.getOps<BorderOp>());
-    // Inner modules first: what comes later lies around it.
+    // Inner modules come first, so that outer statements enclose them.
     llvm::stable_sort(borders,
                       [](BorderOp left, BorderOp right) { return left.getModule().size() > right.getModule().size(); });
     bool failedAny = false;

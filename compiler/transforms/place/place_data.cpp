@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// Those over which the dims of the argument are not divided.
+/// The axes over which the dims of the argument are not divided.
 static std::string otherAxes(BlockArgument argument, ArrayRef<AxisRefAttr> axes) {
   std::string names;
   for (AxisRefAttr axis : axes)
@@ -27,7 +27,7 @@ static std::string otherAxes(BlockArgument argument, ArrayRef<AxisRefAttr> axes)
   return names;
 }
 
-/// An axis cannot divide the dims of a tensor and then its elements.
+/// An axis cannot divide both the dims of a tensor and its flat elements.
 static LogicalResult checkFree(BlockArgument argument, DataOp data, ArrayRef<AxisRefAttr> axes) {
   for (AxisRefAttr axis : allAxes(getSharding(argument)))
     if (overlapsAny(axes, axis)) {

@@ -23,7 +23,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-/// Parameters of which one entry cannot be worked out: the reason, with the first, and how many.
+/// Parameters for which a statement gives no width: the reason, the text of the first, and their number.
 struct Fault {
   std::string reason, text;
   int64_t count = 0;
@@ -36,7 +36,7 @@ static bool isKaiming(InitRuleOfAttr init) {
   return init.getRule() == InitRule::kaiming_uniform || init.getRule() == InitRule::kaiming_normal;
 }
 
-/// The standard deviation, as torch.nn.init has it.
+/// The standard deviation, as in torch.nn.init.
 static double deviationOf(InitRuleOfAttr init, const Fans &fans) {
   double gain = init.getGain().getValueAsDouble();
   if (!isKaiming(init))
@@ -60,7 +60,7 @@ static void add(Faults &faults, InitRuleOfAttr init, StringRef name, StringRef r
     fault = {("parameter '" + name + "' " + reason).str(), init.getText().getValue().str(), 1};
 }
 
-/// Why no width follows from the features of a parameter; empty if one does.
+/// The reason why no width follows from the features of a parameter; empty if one does.
 static std::string faultOf(FeatureUse use, bool isKaiming) {
   if (!use.fans && use.unknown)
     return ("has no input and output features that are known behind '" + use.unknown.getTarget() + "'").str();

@@ -1,4 +1,4 @@
-//===- place_precision.cpp - in which types parameters are kept -----------===//
+//===- place_precision.cpp - types in which parameters are stored ---------===//
 //
 // See PlacePrecision in passes.td.
 //
@@ -49,7 +49,8 @@ public:
   }
 
 private:
-  /// What is converted or gathered at the beginning of the program would be held until it is read.
+  /// Inserts conversions and gathers before the first reader, so that their results are not live from the start of the
+  /// program.
   void setBeforeFirstReader(BlockArgument parameter) {
     Operation *first = *parameter.user_begin();
     for (Operation *user : parameter.getUsers())
@@ -58,8 +59,8 @@ private:
     builder.setInsertionPoint(first);
   }
 
-  /// The type in which the parameter is gathered; that in which it is read if the plan does not share it out. One rank
-  /// that has all of it rounds as many do.
+  /// The type in which the parameter is gathered; the compute type if the plan does not shard it. A single rank, which
+  /// holds the whole parameter, rounds in the same way.
   Type gatheredType(BlockArgument parameter, Type storage, Type compute) {
     DataOp data = dataOf(parameter);
     bool isShared = data ? data.getShard() == DataStage::parameters : getSharding(parameter).isFlat();
@@ -67,7 +68,7 @@ private:
     return isShared ? statement.getGather().value_or(isNarrower ? storage : compute) : compute;
   }
 
-  /// What autocast rounds to the type that the elements were widened from reads them as they were.
+  /// Readers that autocast rounds to the storage type read the stored elements directly.
   void skipRoundTrips(Value wide, Value narrow) {
     Type element = getElementTypeOrSelf(narrow.getType());
     if (element.getIntOrFloatBitWidth() >= getElementTypeOrSelf(wide.getType()).getIntOrFloatBitWidth())
@@ -96,7 +97,7 @@ private:
     return remember(call);
   }
 
-  /// Whole along the axes over which it is stored flat, so that what is behind reads what was gathered.
+  /// Gathers the flat axes, so that later readers read the gathered tensor.
   Value gather(Value value, ShardingAttr stored) {
     ArrayRef<AxisRefAttr> axes = stored.getFlatAxes();
     ShardingAttr whole = ShardingAttr::getReplicated(builder.getContext(), stored.getRank());

@@ -1,7 +1,7 @@
 //===- place_styles.cpp - styles become shardings -------------------------===//
 //
-// See PlaceStyles in passes.td. Runs on the imported program: calls carry the
-// path of the module that they belong to, parameters are function arguments.
+// See PlaceStyles in passes.td. Runs on the imported program: calls have the
+// path of their module; parameters are function arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-/// A styled module of one function: its calls, and what crosses its border.
+/// A styled module of one function, and its calls.
 struct StyledModule {
   StyleOp style;
   SmallVector<CallOp> calls;
@@ -59,10 +59,10 @@ public:
   LogicalResult run(ArrayRef<StyleOp> styles);
 
 private:
-  /// Gives each call to every styled module that holds it.
+  /// Adds each call to every styled module that contains it.
   void collect(ArrayRef<StyleOp> styles);
   LogicalResult place(StyledModule &module);
-  /// True if neither operators nor parameters of the module are part of the program.
+  /// True if the program contains neither operators nor parameters of the module.
   bool isUnused(StyledModule &module);
 
   //===--------------------------------------------------------------------===//
@@ -74,43 +74,45 @@ private:
   SmallVector<Placeable> placeablesOf(StyledModule &module, FeatureFault &fault);
   void addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn, SmallVectorImpl<Placeable> &all,
                     FeatureFault &fault);
-  /// The parameters of the module at `path`, or the one that has this name.
+  /// The parameters of the module at `path`, or the parameter of this name.
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
   bool isPlacedInside(BlockArgument parameter, StringRef path);
-  /// True for the style of a parameter, not of a module.
+  /// True for the style of a parameter instead of a module.
   bool isParameter(StyleOp style);
 
-  /// A parameter that makes the one KV head of its attention: each rank needs it whole for its query heads.
+  /// Keeps a parameter replicated that computes the only KV head of its attention: each rank needs it for its query
+  /// heads.
   LogicalResult keepWhole(StyleOp style, BlockArgument parameter);
 
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim);
 
-  /// How a statement divides a dim of a parameter, which has an element for each shard, and so have its parts.
+  /// The division of a dim of a parameter by a statement. The dim, and each of its parts, must have an element for each
+  /// shard.
   FailureOr<DimShardingAttr> divided(Location statement, BlockArgument parameter, int64_t dim,
                                      ArrayRef<AxisRefAttr> axes, ArrayRef<int64_t> proportions);
 
-  /// The style gives the parameter this layout; an error if another statement gives it another one.
+  /// Gives the parameter the layout of the style; an error if another statement gives it a different one.
   LogicalResult claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding);
 
-  /// Parts of a dim whose sizes are in these proportions, none if nothing is stated; nothing if they do not add up to
-  /// the dim.
+  /// Parts of a dim with sizes in these proportions. No parts if none are stated; nullopt if they do not sum to the
+  /// dim.
   std::optional<SmallVector<DimPart>> partsOf(ArrayRef<int64_t> proportions, int64_t shards, Value value, int64_t dim);
   AxisList axesOf(StyleOp style);
 
-  /// True the first time: one statement is given to every layer, and is wrong once.
+  /// True the first time: one statement applies to every layer, but is wrong once.
   bool isNews(Location statement) { return reported.insert(statement).second; }
   bool isNews(StyleOp style) { return isNews(style.getLoc()); }
 
-  /// colwise: activations come whole; rowwise: divided where they meet the input features of the weight.
+  /// colwise: activations are whole. rowwise: they are divided in the dim that meets the input features of the weight.
   void constrainFeatureInputs(StyledModule &module, const FeatureUse &use);
 
-  /// The style of the module that holds a parameter, which leaves it whole, or null.
+  /// The style of the module that owns a parameter and keeps it replicated, or null.
   StyleOp styleOf(BlockArgument parameter);
 
-  /// Writes the sharding of every argument into its type: placed, stated (inputs), or replicated.
+  /// Sets the sharding of every argument on its type: placed, stated (inputs), or replicated.
   void writeArguments();
 
-  /// Layouts that the plan states for arguments, dealt by units.
+  /// Reads the layouts that the plan states for arguments, in the blocks of the model.
   LogicalResult readStated();
   FailureOr<ShardingAttr> statedLayout(BlockArgument argument, ShardingAttr layout);
 
@@ -140,7 +142,7 @@ void StylePlacer::collect(ArrayRef<StyleOp> styles) {
   for (StyleOp style : styles)
     modules[style.getModule()].push_back({style, {}});
   function.walk([&](CallOp call) {
-    // The style of the root is for its own operators: all others lie below it.
+    // A style of the root applies only to its own operators, because all other modules are inside it.
     for (StringRef path = call.getModule().value_or("");; path = path.rsplit('.').first) {
       auto found = modules.find(path);
       if (found != modules.end())
@@ -176,7 +178,7 @@ LogicalResult StylePlacer::place(StyledModule &module) {
 
 static bool isMatrix(BlockArgument parameter) { return cast<RankedTensorType>(parameter.getType()).getRank() > 1; }
 
-/// True for more than a bias.
+/// True for a weight that is more than a bias.
 static bool isWeightOf(const Placeable &placeable) {
   return placeable.feature.meets && placeable.size() != 1 && isMatrix(placeable.parameter);
 }
@@ -184,13 +186,13 @@ static bool isWeightOf(const Placeable &placeable) {
 LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   FeatureFault fault;
   SmallVector<Placeable> all = placeablesOf(module, fault);
-  // To divide a bias and leave its weight whole would be for nothing.
+  // Dividing a bias while its weight stays replicated would gain nothing.
   bool isWeightUnknown = fault.parameter && isMatrix(fault.parameter) && llvm::none_of(all, isWeightOf);
   if (all.empty() || isWeightUnknown)
     return isNews(module.style) ? reportNoFeatures(module.style, fault, isParameter(module.style)) : failure();
   auto isMet = [](const Placeable &placeable) { return placeable.feature.meets && placeable.size() != 1; };
   if (llvm::any_of(all, isMet)) {
-    // A single feature, and what only another factor of a product has, stay whole beside others.
+    // Single features, and features that only another factor of a product has, stay whole if there are others.
     llvm::erase_if(all, [&](const Placeable &placeable) { return !isMet(placeable); });
   } else if (llvm::any_of(all, [](const Placeable &placeable) { return placeable.size() != 1; })) {
     llvm::erase_if(all, [](const Placeable &placeable) { return placeable.size() == 1; });
@@ -214,8 +216,8 @@ LogicalResult StylePlacer::placeFeature(StyledModule &module, const Placeable &p
   return success();
 }
 
-/// The parameters that the module holds, and those of others that its operators read. A module with a weight of its own
-/// leaves those of others to their own statements.
+/// The parameters that the module owns, and those of other modules that its operators read. If a module has a weight of
+/// its own, parameters of others are left to their own statements.
 SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFault &fault) {
   StringRef path = module.style.getModule();
   SmallVector<Placeable> all;
@@ -241,7 +243,7 @@ SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFa
 void StylePlacer::addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn,
                                SmallVectorImpl<Placeable> &all, FeatureFault &fault) {
   StringRef path = module.style.getModule();
-  // Of a tied parameter the module that has it under this name says which features are meant, if it reads it.
+  // For a tied parameter, the module that owns it under this name tells the features, if it reads the parameter.
   if (isParameter(module.style))
     path = path.contains('.') ? path.rsplit('.').first : "";
   FeatureUse use = isOwn ? search.find(parameter, path) : search.findIn(parameter, path);
@@ -283,8 +285,8 @@ bool StylePlacer::isParameter(StyleOp style) {
   });
 }
 
-/// True if the parameter, or a module inside of the one at `path` that owns it, has a style of its own. So the
-/// projection of nn.MultiheadAttention, whose weight the attention reads, has one.
+/// True if the parameter, or a module inside `path` that owns it, has a style of its own. An example is the projection
+/// of nn.MultiheadAttention, whose weight the attention reads.
 bool StylePlacer::isPlacedInside(BlockArgument parameter, StringRef path) {
   StyleOp style = styleOf(parameter);
   return style && isInside(style.getModule(), path);
@@ -332,7 +334,7 @@ std::optional<SmallVector<DimPart>> StylePlacer::partsOf(ArrayRef<int64_t> propo
   int64_t sum = std::accumulate(proportions.begin(), proportions.end(), int64_t(0));
   if (sum != 0 && extent % sum != 0)
     return std::nullopt;
-  // One part is the dim.
+  // A single part is the whole dim.
   SmallVector<DimPart> parts;
   if (proportions.size() == 1)
     return parts;
@@ -385,7 +387,7 @@ void StylePlacer::writeArguments() {
     auto type = cast<RankedTensorType>(argument.getType());
     auto found = placed.find(argument);
     auto own = stated.find(argument);
-    // A style that leaves whole what another statement places is not behind its layout.
+    // A style that keeps the parameter replicated is not the cause of a layout that another statement gives.
     StyleOp style = found != placed.end() ? found->second.second : own != stated.end() ? nullptr : styleOf(argument);
     if (style) {
       setArgAttr<attr::Style>(function, argument.getArgNumber(), style.getTextAttr());
@@ -399,7 +401,7 @@ void StylePlacer::writeArguments() {
       argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
     }
   }
-  // An argument may be returned as it is.
+  // An argument may be returned unchanged.
   function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
                                      function.getBody().front().getTerminator()->getOperandTypes()));
 }

@@ -28,7 +28,7 @@ static bool hasSequence(Value value, int64_t dim, int64_t extent) {
   return type.getRank() > dim && type.getDimSize(dim) == extent && isa<FloatType>(type.getElementType());
 }
 
-/// The size of the dim in the last result that leaves the module and has it.
+/// The size of the dim in the last result that leaves the module and has the dim.
 static std::optional<int64_t> extentOf(ArrayRef<CallOp> calls, const Calls &inside, int64_t dim) {
   std::optional<int64_t> extent;
   for (CallOp call : calls)

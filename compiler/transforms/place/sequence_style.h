@@ -8,8 +8,8 @@
 
 namespace meshplan {
 
-/// Divides the style's dim of what enters and leaves a module, whose calls these are. Reports nothing where `isNews`
-/// says that the statement has been reported.
+/// Divides the style's dim of the values that enter and leave a module with these calls. Reports nothing if `isNews`
+/// returns false, because the statement has been reported before.
 mlir::LogicalResult placeSequence(plan::StyleOp style, llvm::ArrayRef<plan::CallOp> calls, plan::MeshOp mesh,
                                   DimUnits &units, llvm::function_ref<bool()> isNews);
 

@@ -1,4 +1,4 @@
-//===- style_text.cpp - what messages about styles name -------------------===//
+//===- style_text.cpp - text for messages about styles --------------------===//
 
 #include "compiler/transforms/place/style_text.h"
 

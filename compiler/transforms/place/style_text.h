@@ -1,4 +1,4 @@
-//===- style_text.h - what messages about styles name ------------*- C++ -*-===//
+//===- style_text.h - text for messages about styles ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PLACE_STYLE_TEXT_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PLACE_STYLE_TEXT_H
@@ -11,7 +11,7 @@ namespace meshplan {
 /// "tp x cp"
 std::string axisNames(llvm::ArrayRef<plan::AxisRefAttr> axes);
 
-/// As a plan writes them: "tp", "(tp, cp)"
+/// In the syntax of a plan: "tp", "(tp, cp)"
 std::string axisWords(llvm::ArrayRef<plan::AxisRefAttr> axes);
 
 /// "tp = 2, cp = 4"

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// True if another operand than a vector has the factor.
+/// True if another operand, which is not a vector, has the factor.
 static bool isInMatrix(const FactorRule &rule, unsigned operand, unsigned factor) {
   for (auto [index, tensor] : llvm::enumerate(rule.operands))
     if (index != operand && tensor.dims.size() > 1 && isIn(tensor, factor))

@@ -1,6 +1,6 @@
 //===- weight_products.h - products without an activation -------*- C++ -*-===//
 //
-// Whether a call that reads weights alone is a product of two of them. Pure.
+// Classifies calls that read only weights as products of two of them. Pure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,15 +11,15 @@
 
 namespace meshplan {
 
-/// How a call without activations is a product.
+/// The kind of product of a call without activations.
 enum class WeightProduct {
   none,
-  projection, ///< over the last dim of the operand, as that of nn.Linear, or a lookup in it; or the operand is its bias
+  projection, ///< over the last dim of the operand, as in nn.Linear, or a lookup in it; or the operand is the bias
   other,
 };
 WeightProduct productOf(const FactorRule &rule, unsigned operand);
 
-/// True if the call contracts two of its operands, or looks the one up by the other.
+/// True if the call contracts two of its operands, or looks one up by the other.
 bool isMultiplied(const FactorRule &rule, unsigned operand, unsigned other);
 
 } // namespace meshplan

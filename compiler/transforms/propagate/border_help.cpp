@@ -1,4 +1,4 @@
-//===- border_help.cpp - the border at which a value can be laid out ------===//
+//===- border_help.cpp - borders at which a layout can be stated ----------===//
 
 #include "compiler/transforms/propagate/border_help.h"
 #include "compiler/sharding/module_border.h"
@@ -25,11 +25,13 @@ std::string atBorder(OpOperand &operand, StringRef layout, const StatedLayouts &
   auto user = cast<CallOp>(operand.getOwner());
   auto function = user->getParentOfType<func::FuncOp>();
   Value value = originOf(operand.get());
-  // Borders speak of activations.
+  // Borders are about activations.
   if (isFromWeights(value) || value.getDefiningOp<ConstantOp>())
     return "";
   auto producer = value.getDefiningOp<CallOp>();
   StringRef to = user.getModule().value_or(""), from = producer ? producer.getModule().value_or("") : "";
+  // The output of the producing module is preferred: a layout there holds for all readers. A value whose layout is
+  // stated there already can only be changed for one reader, at its input.
   if (!from.empty() && !statements.isStated(value))
     if (ModuleRun maker{from, moduleRun(producer, from)}; !maker.holds(user))
       return clause(from, "output", numberOf(value, findBorder(function, maker).outputs), layout);
@@ -41,8 +43,8 @@ std::string atBorder(OpOperand &operand, StringRef layout, const StatedLayouts &
 
 std::string inBrackets(ArrayRef<std::string> dims) { return "[" + llvm::join(dims, ", ") + "]"; }
 
-/// A dim as a list of dims says it; nothing if it cannot. Time has no name in a plan: what is asked for holds in each
-/// microbatch.
+/// A dim in the syntax of a plan's list of dims; nothing if it has none. Time has no name in a plan: the layout holds
+/// in each microbatch.
 std::optional<std::string> dimText(DimShardingAttr dim) {
   if (!llvm::all_of(dim.getAxes(), std::mem_fn(&AxisRefAttr::isWhole)))
     return std::nullopt;

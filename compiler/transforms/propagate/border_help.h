@@ -1,8 +1,8 @@
-//===- border_help.h - the border at which a value can be laid out -*- C++ -*-===//
+//===- border_help.h - borders at which a layout can be stated --*- C++ -*-===//
 //
-// What a plan can say so that a value has another layout where an operator reads
-// it. A layout can be stated where the value leaves the module that makes it, or
-// enters the one that reads it. Pure questions of the program.
+// Finds the statement that gives a value another layout where an operator
+// reads it. A plan can state a layout where the value leaves the module that
+// computes it, or enters the module that reads it. Pure queries of the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 
 namespace meshplan {
 
-/// What the plan states of layouts, by the value that it states them of. Propagation removes the statements as it obeys
-/// them, and what is stated behind the module that makes a value comes after anything that is said of its output.
+/// The layouts that the plan has stated, by value. Propagation removes the statements as it obeys them, and a statement
+/// at the output of the module that computes a value precedes all others about this value.
 class StatedLayouts {
 public:
   void add(plan::ConstrainOp constrain);
@@ -29,13 +29,13 @@ private:
 };
 
 /// A statement that gives the operand this layout before the call reads it: "mlp: output [_, _]". Empty if the value
-/// crosses no border at which nothing is stated yet, or a plan cannot write the layout.
+/// crosses no border without a statement, or if the layout has no syntax in a plan.
 std::string atBorder(mlir::OpOperand &operand, plan::ShardingAttr layout, const StatedLayouts &statements);
 
 /// The same with every dim whole.
 std::string wholeAtBorder(mlir::OpOperand &operand, const StatedLayouts &statements);
 
-/// The same with one dim whole; the others stay as they are.
+/// The same with one dim whole and the others unchanged.
 std::string wholeAtBorder(mlir::OpOperand &operand, unsigned dim, const StatedLayouts &statements);
 
 } // namespace meshplan

@@ -1,8 +1,8 @@
-//===- compose_calls.cpp - calls over divided dims as several -------------===//
+//===- compose_calls.cpp - decomposes calls over divided dims -------------===//
 //
-// A call that needs all of a dim, and gets it divided, is composed of calls that
-// can be divided over it (compiler/compositions). A gather stays where it moves
-// less: of short rows.
+// A call that needs a whole dim, but whose operand arrives divided over it, is
+// replaced by calls that can be divided over the dim (compiler/compositions). A
+// gather is kept where it moves less, as for short rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// True if ranks hold parts of the dim, each some of it. Parts of a sum over microbatches are no parts of ranks.
+/// True if ranks hold different parts of the dim, each at least a block. Parts over time are not parts of ranks.
 static bool isDividedOverRanks(RankedTensorType type, int64_t dim, MeshOp mesh) {
   ShardingAttr sharding = getSharding(type);
   if (!sharding || sharding.isFlat() || dim >= sharding.getRank())
@@ -25,8 +25,8 @@ static bool isDividedOverRanks(RankedTensorType type, int64_t dim, MeshOp mesh) 
          hasUnitForEach(type.getDimSize(dim), divided, mesh);
 }
 
-/// True if an operand arrives divided in these dims, and what ranks add to each other, which passes twice, is less than
-/// the rows that they would gather.
+/// True if an operand arrives divided in these dims, and an all-reduce of the exchanged elements (hence the factor 2)
+/// moves less than a gather of the rows.
 static bool isWorthComposing(const CallView &view, const ComposedDims &dims, MeshOp mesh) {
   int64_t gathered = 0;
   for (unsigned operand : dims.operands) {
@@ -37,7 +37,7 @@ static bool isWorthComposing(const CallView &view, const ComposedDims &dims, Mes
   return gathered > 2 * dims.exchanged;
 }
 
-/// The call without an operand that only told how a result is divided.
+/// Removes an operand that was read only for its sharding.
 static void drop(CallOp call, StringRef operand) {
   CallRewrite rewrite = withoutOperand(CallView::of(call), call.getTarget(), operand);
   SmallVector<Value> rest =
@@ -54,7 +54,7 @@ bool Propagation::compose(CallOp call) {
   if (!rule->like.empty() && !view.getOperand(rule->like))
     return false;
   std::optional<ComposedDims> dims = rule->dims(view, mesh);
-  // An addend has a whole gradient.
+  // If `like` is partial, its gradient is replicated: there is no division to follow.
   bool isOfAddend = !rule->like.empty() && getSharding(view.operands[*view.getOperand(rule->like)]).isPartial();
   if (!dims || isOfAddend || !isWorthComposing(view, *dims, mesh)) {
     if (!rule->like.empty())

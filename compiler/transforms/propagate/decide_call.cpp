@@ -1,4 +1,4 @@
-//===- decide_call.cpp - which factors a call divides ---------------------===//
+//===- decide_call.cpp - decides the factors that a call divides ----------===//
 
 #include "compiler/transforms/propagate/decide_call.h"
 #include "llvm/ADT/STLExtras.h"
@@ -21,7 +21,7 @@ bool isCoarser(const FactorDivision &coarse, const FactorDivision &fine, const F
   return canonical(gathered, factor, mesh) == coarse;
 }
 
-/// Each unit dealt to one rank.
+/// The division in which each block belongs to one rank only.
 FactorDivision withoutSharing(FactorDivision division) {
   division.repeat = 1;
   for (DimPart &part : division.parts)
@@ -38,10 +38,10 @@ public:
 private:
   void collect();
 
-  /// Takes the axes that an operand has on a factor unless they contradict what is decided.
+  /// Takes the axes that an operand has on a factor, unless they contradict the decision so far.
   void offer(unsigned index, const FactorDivision &offered, unsigned operand);
 
-  /// True if the axis divides another factor, but for those that are divided together with this one.
+  /// True if the axis divides another factor, except factors that are divided together with this one.
   bool isUsed(AxisRefAttr axis, unsigned factor) const;
   void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible);
 
@@ -54,7 +54,8 @@ private:
 } // namespace
 
 CallDecision CallDecider::run() {
-  // A factor that some tensor cannot express is given up, and the rest decided anew; each round gives up one more.
+  // A factor that some tensor cannot express is blocked, and the call is decided again. Each round blocks at least one
+  // more factor, so the loop ends.
   while (true) {
     collect();
     SmallVector<unsigned> inexpressible;
@@ -71,6 +72,8 @@ void CallDecider::collect() {
   decision = CallDecision();
   decision.factors.resize(problem.rule.factors.size());
   decision.source.assign(problem.rule.factors.size(), -1);
+  // Axes of partial operands are taken: dividing a factor over one of them as well would use the axis twice in the
+  // results.
   for (ShardingAttr sharding : problem.operands)
     for (AxisRefAttr axis : sharding.getPartialAxes())
       if (!overlapsAny(partial, axis))
@@ -92,9 +95,10 @@ void CallDecider::offer(unsigned index, const FactorDivision &offered, unsigned 
   if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
     return;
   FactorDivision &own = decision.factors[index];
+  // An offer may extend the division by further minor axes, but not replace it: earlier operands take precedence.
   if (!isCoarser(own, offered, factor, problem.mesh))
     return;
-  // What neighbours share would be added twice: each rank adds the units that are its own.
+  // A contracted block that several ranks hold would be summed several times. So each rank sums only its own blocks.
   FactorDivision taken = factor.kind == FactorKind::parallel ? offered : withoutSharing(offered);
   taken.axes = own.axes;
   for (AxisRefAttr axis : llvm::drop_begin(offered.axes, own.axes.size())) {

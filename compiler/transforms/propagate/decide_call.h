@@ -1,7 +1,20 @@
-//===- decide_call.h - which factors a call divides -------------*- C++ -*-===//
+//===- decide_call.h - decides the factors a call divides -------*- C++ -*-===//
 //
-// Pure: from the shardings of the operands of one call to the axes of its
-// factors, the shardings that its operands must have, and those of its results.
+// From the shardings of the operands of one call to the axes of its factors,
+// the shardings that its operands must have, and those of its results. Pure.
+//
+// Example: aten.linear with input [4, 16], weight [8, 16] and result [4, 8] on
+// a mesh dp = 2, tp = 2. The factors are b = 4, o = 8 (parallel) and c = 16
+// (sum).
+//
+//   input   [b, c]   arrives as [{dp}, {tp}]   offers b: {dp}, c: {tp}
+//   weight  [o, c]   arrives as [{}, {tp}]     offers c: {tp}
+//   decision         b: {dp}  o: {}  c: {tp}
+//   result  [b, o]   [{dp}, {}], partial sum over tp, because c is contracted
+//
+// With an undivided weight the decision is the same, and the weight must be
+// sliced over tp first. Operands make their offers in `order`; an offer that
+// contradicts an earlier one is not taken, and the operand is resharded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,24 +30,25 @@ struct CallDecision {
   FactorDivisions factors;
   llvm::SmallVector<plan::ShardingAttr> operands;
   llvm::SmallVector<plan::ShardingAttr> results;
-  /// For each factor the operand whose sharding gave it its axes, or -1.
+  /// For each factor, the operand that gave it its axes, or -1.
   llvm::SmallVector<int> source;
-  /// An operand whose axes do not fit its factors, and where.
+  /// The first operand whose axes do not fit its factors, and the reason.
   std::optional<std::pair<unsigned, ProjectionBlock>> block;
-  /// An operand of which an axis is larger than a factor and was cut: more ranks than heads.
+  /// The first operand of which an axis is larger than a factor and was split into digits: there are more ranks than
+  /// heads.
   std::optional<std::pair<unsigned, ProjectionBlock>> cut;
 };
 
 struct CallProblem {
   const FactorRule &rule;
   plan::MeshOp mesh;
-  /// Shardings of the operands as they come.
+  /// Shardings of the operands as they arrive.
   llvm::SmallVector<plan::ShardingAttr> operands;
-  /// Operand numbers, the one whose layout is to win first.
+  /// Operand indices in order of precedence.
   llvm::SmallVector<unsigned> order;
 };
 
-/// Decides a call. Operands that are partial stay partial; the caller has reduced those that may not enter.
+/// Decides a call. Partial operands stay partial; the caller must have reduced those that the call does not accept.
 CallDecision decideCall(const CallProblem &problem);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- delay_addend.cpp - gradients are added up before ranks do ----------===//
+//===- delay_addend.cpp - sums gradients before their collective ----------===//
 
 #include "compiler/transforms/propagate/delay_addend.h"
 #include "compiler/sharding/axes.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// What differentiation makes of a value with several readers: two gradients of one type, each counted once.
+/// The sum that differentiation inserts for a value with several readers: two gradients of one type, without a scale.
 static bool addsGradients(CallOp call) {
   auto isLikeResult = [&](Value operand) {
     return shapeOf(operand) == shapeOf(call.getResult(0)) &&
@@ -17,7 +17,7 @@ static bool addsGradients(CallOp call) {
          call.getArgs().size() == 2 && llvm::all_of(call.getOperands(), isLikeResult);
 }
 
-/// The sum of gradients that alone reads this one, if there is such.
+/// The sum of gradients that is the only reader of this sum, if there is one.
 static CallOp nextSum(CallOp sum) {
   auto next = sum->hasOneUse() ? dyn_cast<CallOp>(*sum->user_begin()) : CallOp();
   return next && addsGradients(next) ? next : CallOp();
@@ -25,7 +25,7 @@ static CallOp nextSum(CallOp sum) {
 
 static OpOperand &otherOperand(CallOp sum, Value one) { return sum->getOpOperand(sum.getOperand(0) == one ? 1 : 0); }
 
-/// The axes of ranks over which a value is partial.
+/// The axes, except time, over which a value is partial.
 static AxisList rankAxes(ShardingAttr sharding) {
   AxisList axes;
   llvm::copy_if(sharding.getPartialAxes(), std::back_inserter(axes), [](AxisRefAttr axis) { return !isTime(axis); });

@@ -1,4 +1,4 @@
-//===- delay_addend.h - gradients are added up before ranks do --*- C++ -*-===//
+//===- delay_addend.h - sums gradients before their collective --*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_DELAY_ADDEND_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_DELAY_ADDEND_H
@@ -7,11 +7,11 @@
 
 namespace meshplan {
 
-/// Of a value that several calls read the gradient is a chain of sums. Where `sum` is one of them, and only one of what
-/// it adds is partial over ranks, it would take a collective, and another partial gradient further on one more. Then
-/// the chain is put in another order: `sum` adds that other gradient, stands where that is made, and what is not
-/// partial is added behind. A gradient of which `shardingOf` says nothing yet may be partial. True if something was
-/// moved.
+/// The gradient of a value with several readers is a chain of sums. If only one operand of `sum` is partial over ranks,
+/// it would need a collective, and a partial gradient later in the chain another one. So the chain is reordered: `sum`
+/// adds that later gradient instead and moves to where it is defined; the operand that is not partial is added
+/// afterwards. For example, with partial p and q and replicated r, (p + r) + q becomes (p + q) + r: one collective. A
+/// gradient for which `shardingOf` returns null may still become partial. Returns true if something was moved.
 bool delayWholeAddend(plan::CallOp sum, llvm::function_ref<plan::ShardingAttr(mlir::Value)> shardingOf);
 
 } // namespace meshplan

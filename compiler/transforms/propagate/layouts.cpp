@@ -16,6 +16,7 @@ bool meshplan::isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
 DimShardingAttr meshplan::divideFurther(int64_t extent, ArrayRef<AxisRefAttr> axes, DimShardingAttr statement,
                                         MeshOp mesh) {
   DimShardingAttr divided = divideDim(extent, axes, mesh, statement);
+  // Empty shards would be worse than cut blocks.
   return hasUnitForEach(extent, divided, mesh) ? divided : divideDim(extent, axes, mesh);
 }
 
@@ -49,7 +50,7 @@ bool Layouts::has(Value value, ShardingAttr sharding) const {
          llvm::any_of(found->second, [&](Value version) { return getSharding(version) == sharding; });
 }
 
-/// A partial value cannot be made from one that is not partial.
+/// A value that is not partial cannot become partial.
 static bool canReach(ShardingAttr from, ShardingAttr to) {
   return llvm::all_of(to.getPartialAxes(), [&](AxisRefAttr axis) { return overlapsAny(from.getPartialAxes(), axis); });
 }
@@ -64,7 +65,7 @@ Value Layouts::obtain(Value value, ShardingAttr sharding, Operation *user, const
       return version;
     if (!canReach(getSharding(version), sharding))
       continue;
-    // Of equal ones the newest: it is made by what was asked for before, which nothing else may read.
+    // The newest of equally cheap versions: it was created for an earlier consumer and may have no other reader.
     int64_t bytes = reshardBytes(cast<RankedTensorType>(version.getType()), sharding, mesh);
     if (!best || bytes <= bestBytes) {
       best = version;
@@ -94,7 +95,7 @@ void Layouts::setCause(Value value, AxisRefAttr axis, const Cause &cause) {
     causes[value].push_back({StringAttr::get(value.getContext(), axis.getName()), cause});
 }
 
-/// The axes of each dim, then those that are partial, then those that are flat.
+/// The axes of each dim, then the partial axes, then the flat axes.
 static SmallVector<ArrayRef<AxisRefAttr>> axesByPlace(ShardingAttr sharding) {
   SmallVector<ArrayRef<AxisRefAttr>> places;
   for (DimShardingAttr dim : sharding.getDims())

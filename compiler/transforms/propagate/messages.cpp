@@ -1,4 +1,4 @@
-//===- messages.cpp - what propagation reports ----------------------------===//
+//===- messages.cpp - diagnostics of propagation --------------------------===//
 
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/sharding/calls/attention_heads.h"
@@ -25,8 +25,8 @@ static bool sums(const CallView &view) {
   return llvm::any_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::sum; });
 }
 
-/// What the parts of a divided dim are called: by the attention that the value flows into, if there is one. Behind a
-/// product with weights the parts are others.
+/// The name of the parts of a divided dim: heads of the attention that the value reaches, if there is one. The search
+/// stops at products with weights, after which parts are unrelated.
 static StringRef nameOfParts(Value value) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> seen{value};
@@ -45,20 +45,20 @@ static StringRef nameOfParts(Value value) {
   return "groups";
 }
 
-/// The module whose result the value is.
+/// The module that computes the value.
 static StringRef moduleBehind(Value value, CallOp user) {
   auto producer = value.getDefiningOp<CallOp>();
   return (producer ? producer : user).getModule().value_or("");
 }
 
-/// A dim is divided that lies within one head.
+/// Reports a divided dim that is within one head.
 static void helpWithHead(InFlightDiagnostic &diagnostic, const HeadUse &use) {
   std::string modules = projectionsOf(use);
   diagnostic.attachNote() << "help: a " << (use.isQuery ? "head" : "KV head") << " is not cut: use 'replicate' for "
                           << (modules.empty() ? "what makes it" : modules);
 }
 
-/// The attention of which the statement cuts a head along a dim of the value.
+/// The attention in which the statement cuts a head along a dim of the value.
 static std::optional<HeadUse> headCutBy(const DividingStatement &statement, Value value, unsigned dim) {
   return statement.takesParts() ? findHeadSize(value, dim) : std::nullopt;
 }
@@ -81,14 +81,14 @@ static void printSizes(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> sizes) 
   llvm::interleaveComma(sizes, diagnostic);
 }
 
-/// The sizes of the parts in which a dim is divided, if it is divided in parts.
+/// The sizes of the parts of a dim that is divided in parts; else empty.
 static SmallVector<int64_t> statedParts(Value operand, unsigned dim) {
   return llvm::map_to_vector(getSharding(operand).getDims()[dim].getParts(),
                              [](const DimPart &part) { return part.extent; });
 }
 
-/// What `partsOf` says of the weight behind a dim that a statement divides: the parts in which the model takes it
-/// apart. Empty if it says nothing, if the weight is not known, or if they are those that the statement gives.
+/// The parts of the weight that computes a dim which a statement divides, as `partsOf` returns them from the model.
+/// Empty if there are none, if the weight is unknown, or if the statement has the same parts.
 static SmallVector<int64_t>
 partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
               llvm::function_ref<SmallVector<int64_t>(BlockArgument argument, int64_t dim)> partsOf) {
@@ -115,7 +115,7 @@ static std::string smallestPartHelp(AxisRefAttr axis, int64_t smallest) {
   return ("help: " + axis.getName() + " can be at most " + Twine(smallest) + ", the size of the smallest part").str();
 }
 
-/// A value that an operator takes apart along the dim that is divided.
+/// Reports a value that an operator splits along the divided dim.
 static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                              const DividingStatement &statement, ArrayRef<int64_t> ofWeight, MeshOp mesh,
                              const StatedLayouts &statements) {
@@ -147,8 +147,8 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
     help << "help: divide another dim, or let the modules before it gather this one with 'output'";
 }
 
-/// The way out where a dim is divided in parts that do not fit: the plan states them, followed by `why` it need not, or
-/// they are those of values that the model joins.
+/// The help for a dim divided in parts that do not fit. Either the plan states the parts, then they should be left out
+/// (`why` follows), or they come from values that the model concatenates.
 static std::string otherPartsHelp(OpOperand &operand, unsigned dim, const DividingStatement &statement,
                                   const StatedLayouts &statements, const Twine &why = "") {
   if (StyleOp style = statement.style; !style || !style.getParts().empty())
@@ -160,7 +160,7 @@ static std::string otherPartsHelp(OpOperand &operand, unsigned dim, const Dividi
              : "help: these are the parts that the model joins; gather them before with '" + whole + "'";
 }
 
-/// The dim is divided in parts that are not those which the call sees.
+/// Reports a dim whose parts are not the parts that the call sees.
 static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis,
                              const std::string &help, ArrayRef<int64_t> ofWeight) {
   diagnostic << "and is divided over " << axis << " in parts of ";
@@ -174,7 +174,7 @@ static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> s
 
 static bool isTakenApartAlong(CallOp call, const FactorRule &rule, ArrayRef<unsigned> factors);
 
-/// True if the elements along a dim are taken one by one, now or behind operators that only move them.
+/// True if single elements along a dim are taken, here or after operators that only move elements.
 static bool isTakenApart(Value value, unsigned dim) {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
     auto call = dyn_cast<CallOp>(use.getOwner());
@@ -200,7 +200,7 @@ static bool isTakenApartAlong(CallOp call, const FactorRule &rule, ArrayRef<unsi
   return false;
 }
 
-/// Elements of the dim's factors that are more major than this one.
+/// Number of elements of the dim's factors that are more major than this one.
 static int64_t sizeAbove(ArrayRef<unsigned> dim, unsigned factor, const FactorRule &rule) {
   int64_t above = 1;
   for (unsigned index : dim.take_while([&](unsigned other) { return other != factor; }))
@@ -208,20 +208,20 @@ static int64_t sizeAbove(ArrayRef<unsigned> dim, unsigned factor, const FactorRu
   return above;
 }
 
-/// True unless the call needs each index of the factor whole, as it does a window.
+/// True unless the call needs each index of the factor whole, as it does for a window.
 static bool canDivideBelow(ArrayRef<unsigned> dim, unsigned factor, const FactorRule &rule) {
   ArrayRef<unsigned> below = dim.drop_until([&](unsigned other) { return other == factor; }).drop_front();
   return llvm::none_of(below, [&](unsigned index) { return rule.factors[index].kind == FactorKind::whole; });
 }
 
-/// A value that is divided part by part, and that an operator counts along.
+/// Reports a value that is divided part by part along a dim that an operator counts.
 static void reportCountedParts(CallOp call, unsigned index, const ProjectionBlock &block,
                                const DividingStatement &statement, const StatedLayouts &statements) {
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
              << " is divided over " << block.axis.getName() << " part by part, and "
              << operatorText(call.getTarget(), call.getModule()) << " finds its elements by their number";
-  // What drops of a fused weight's result does so before its parts are told apart.
+  // Dropout on the result of a fused weight runs before its parts are separated.
   diagnostic.attachNote() << (call.getTarget() == "meshplan.dropout"
                                   ? "help: leave the weight whole with 'replicate', or take the parts apart in the "
                                     "model before it drops"
@@ -235,7 +235,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   const TensorFactors &tensor = rule.operands[index];
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
   int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
-  // Parts are taken from the weight's dim by a split, or counted by a view and then taken.
+  // The parts of a weight's dim are separated by a split, or counted by a view and then selected.
   bool areParts = above == 1 && isTakenApartAlong(call, rule, block.factor);
   SmallVector<int64_t> ofWeight = partsOfWeight(operand, block.dim, statement, [&](Value weight, int64_t dim) {
     return areParts ? units.partsCounted(weight, dim, parts) : units.partsOf(weight, dim);
@@ -276,7 +276,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   diagnostic.attachNote() << "help: " << axis << " must divide " << parts << " (" << name << ", not columns)";
 }
 
-/// Notes every other statement that divides the operand.
+/// Adds a note for every other statement that divides the operand.
 static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layouts &layouts, Location place) {
   for (AxisRefAttr axis : allAxes(getSharding(operand)))
     if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
@@ -284,15 +284,15 @@ static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layo
         diagnostic.attachNote(cause->location) << "also divided by '" << cause->style.getValue() << "'";
 }
 
-/// True if an operator of this name is known, but not in this form: another overload has a record, or the importer
-/// takes other calls apart.
+/// True if an operator of this name is supported in another form: another overload has a record, or the importer
+/// decomposes other calls of it.
 static bool hasOtherForm(StringRef target) {
   StringRef name = target.rsplit('.').first;
   return isClassLoss(target) || name == "aten.scaled_dot_product_attention" ||
          llvm::any_of(OpRegistry::get().targets(), [&](StringRef other) { return other.rsplit('.').first == name; });
 }
 
-/// An operator without a record as messages call it: "operator 'custom.scan.default' in 'mixer'".
+/// The text for an operator without a record: "operator 'custom.scan.default' in 'mixer'".
 static std::string unknownText(CallOp call) {
   return (hasOtherForm(call.getTarget()) ? "this form of operator " : "operator ") +
          operatorText(call.getTarget(), call.getModule());
@@ -306,7 +306,7 @@ void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts 
                              "microbatches is meant, or add a record (docs/adding-an-op.md)";
 }
 
-/// An operator without a record reads whole values.
+/// An operator without a record reads replicated operands.
 static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Location place, bool isError,
                                  const StatedLayouts &statements) {
   OpOperand &operand = call->getOpOperand(index);
@@ -352,8 +352,8 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
   return false;
 }
 
-/// The modules that a style could be given to so that the call reads what it needs: those that make or read its
-/// operands, and the one whose style divides them.
+/// The modules whose style could give the call the layouts that it needs: those that compute or read its operands, and
+/// the one whose style divides them.
 static llvm::SetVector<StringRef> sharersOf(CallOp call, unsigned index, StyleOp style) {
   llvm::SetVector<StringRef> modules;
   auto add = [&](Operation *op) {
@@ -392,7 +392,7 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
            "with other operators";
     return;
   }
-  // A style is nearer to its operators than any border.
+  // A style is closer to its operators than any border.
   StyleOp own = statement.style;
   if (llvm::SetVector<StringRef> sharers = sharersOf(call, index, own); sharers.size() > 1)
     help << "help: give the modules that share these values styles that fit together";

@@ -1,7 +1,7 @@
-//===- messages.h - what propagation reports --------------------*- C++ -*-===//
+//===- messages.h - diagnostics of propagation ------------------*- C++ -*-===//
 //
-// The errors of propagation as a user of the plan reads them. Free functions:
-// they look at the program and at the layouts decided so far, and change nothing.
+// The diagnostics of propagation, in the terms of the plan. Free functions that
+// read the program and the layouts decided so far, and change nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,37 +18,38 @@ namespace meshplan {
 /// The statement that divides a value.
 struct DividingStatement {
   mlir::Location location;
-  plan::StyleOp style;       ///< null if it is no style of a module
-  bool placesWeight = false; ///< it places a parameter directly
+  plan::StyleOp style;       ///< null if it is not the style of a module
+  bool placesWeight = false; ///< it states the sharding of a parameter directly
 
-  /// True if it divides features or a parameter, and so takes `parts`.
+  /// True if it divides features or a parameter, and so accepts `parts`.
   bool takesParts() const;
 };
 
-/// An axis of operand `index` cannot be taken apart as the call's factors ask,
-/// as where an axis would cut a head: counts heads, not columns. `units` are those of the call's function.
+/// Reports an axis of operand `index` that does not fit the factors of the call, such as an axis that would cut a head:
+/// the message counts heads, not columns. `units` are those of the call's function.
 void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                        plan::MeshOp mesh, const DividingStatement &statement, const DimUnits &units,
                        const StatedLayouts &statements);
 
-/// An operator without a record would read several microbatches of its operand. `place` is a statement that divides it.
+/// Reports an operator without a record that would read several microbatches of its operand. `place` is the location of
+/// a statement that divides the operand.
 void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place);
 
-/// Reports that the call takes from operand `index` single parts of a fused weight whose statement divides all of them
-/// as one, so that they would be gathered to `needed`. False if it does not.
+/// Reports a call that selects single parts of a fused weight from operand `index` although the statement divides all
+/// parts as one, so that they would be gathered to `needed`. Returns false if this is not the case.
 bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
                         const DividingStatement &statement, const DimUnits &units);
 
-/// Operand `index` moves between ranks, to `needed`, and nothing in the plan says so.
+/// Reports operand `index` that moves between ranks, to `needed`, although nothing in the plan asks for it.
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
                            const DividingStatement &statement, const StatedLayouts &statements, bool isError);
 
-/// The statement divides a dim over the axes over which it arrives divided, and deals it otherwise, as where one of two
-/// weights has `parts`. `other` is behind the value.
+/// Reports a statement that divides a dim over the axes over which it already arrives divided, but in other blocks or
+/// parts, for example because only one of two weights has `parts`. `other` is the cause of the arriving division.
 void reportOtherDivision(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to, plan::MeshOp mesh,
                          const std::optional<Cause> &other, bool isError);
 
-/// A style divides a dim into more shards than it has elements.
+/// Reports a style that divides a dim into more shards than it has elements.
 void reportSmallDim(plan::ConstrainOp constrain, int64_t dim, int64_t shards);
 
 } // namespace meshplan

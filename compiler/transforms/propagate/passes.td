@@ -6,20 +6,20 @@
 include "mlir/Pass/PassBase.td"
 
 def PropagateShardings : Pass<"plan-propagate-shardings", "::mlir::ModuleOp"> {
-  let summary = "give every value a sharding and place reshards where a consumer needs another";
+  let summary = "give every value a sharding and insert reshards";
   let description = [{
-    Walks each function in program order. What is stated is obeyed; else the
-    layout of the producer stays until a consumer cannot take it, and there
-    stands one `plan.reshard`, shared by all consumers that need the same. A
-    partial value is reduced at the first consumer that cannot take an addend:
-    to the layout that some consumer wants (a reduce-scatter) or else whole. If
-    operands disagree, parameters win, then the larger tensor, then the earlier
-    operand; one that stands whole already, for another consumer, gives way
-    where its division would make addends of the result. The `plan.constrain` and `plan.style` ops are removed. The location
-    of an op keeps the statements behind the axes of its results (`#plan.cause`).
+    Walks each function in program order and obeys stated layouts. Otherwise a value keeps the layout of its producer
+    until a consumer cannot take it; one `plan.reshard` before that consumer serves all consumers that need the same
+    layout. A partial value is reduced before the first consumer that does not accept an addend: to a layout that some
+    consumer wants (a reduce-scatter), or else replicated (an all-reduce).
 
-    Fails where a divided value reaches an operator without a record, and where
-    a stated division does not come out even in a dim's factors (heads).
+    If operands disagree, parameters take precedence, then the larger tensor, then the earlier operand. An operand that
+    is already available undivided for another consumer yields if its division would make the result partial.
+    `plan.constrain` and `plan.style` ops are removed. The location of an op records the statements that caused the axes
+    of its results (`#plan.cause`).
+
+    Fails where a divided value reaches an operator without a record, and where a stated division does not fit the
+    factors of a dim (heads).
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
   let options = [

@@ -1,4 +1,4 @@
-//===- propagate_addends.cpp - where sums are added up --------------------===//
+//===- propagate_addends.cpp - reduces partial values ---------------------===//
 
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/partial_operands.h"
@@ -10,14 +10,14 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 Value Propagation::reduce(Value value, AxisRefAttr axis, Operation *user) {
-  // What is accumulated first is moved once.
+  // Time is reduced first, so that the accumulated value is moved only once.
   if (!isTime(axis))
     for (AxisRefAttr time : timeAxesOf(getSharding(value)))
       value = reduce(value, time, user);
   ShardingAttr sharding = getSharding(value);
   AxisList rest = without(sharding.getPartialAxes(), axis);
   ShardingAttr reduced = sharding.withPartial(sharding.getReduction(), rest);
-  // Microbatches have no parts of a sum of their own: it is there when all have been run.
+  // Microbatches cannot hold parts of their sum: it is complete only after the last of them.
   bool mayScatter = sharding.getReduction() == Reduction::sum && !sharding.isFlat() && !isTime(axis);
   WantedDim wanted = mayScatter ? findWantedDim(value, axis, mesh) : WantedDim();
   if (wanted.dim >= 0)
@@ -58,11 +58,13 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
     for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
       if (!overlapsAny(axes, axis))
         axes.push_back(axis);
-  // The sum over another axis ends that over microbatches, whose other addends have to end then, too.
+  // A reduction over another axis also ends the accumulation over microbatches (see reduce), so the addends of other
+  // operands must be reduced over time as well. Time is therefore visited last.
   std::stable_partition(axes.begin(), axes.end(), [](AxisRefAttr axis) { return !isTime(axis); });
   for (AxisRefAttr axis : axes) {
     CallProblem problem = makeProblem(call, rule);
     SmallVector<unsigned> rejected = findRejectedPartials(linearity, problem.operands, axis);
+    // With several consumers the sum is reduced once, before all of them.
     if (rejected.empty() && isPartialShared(call, axis))
       for (auto [index, operand] : llvm::enumerate(call.getOperands()))
         if (overlapsAny(getSharding(operand).getPartialAxes(), axis))

@@ -1,4 +1,4 @@
-//===- propagate_calls.cpp - layouts of what calls read and make ----------===//
+//===- propagate_calls.cpp - layouts of operands and results of calls -----===//
 
 #include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/flat_calls.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// The parameter that a flat operand is, or was converted from as the plan says; null if there is none.
+/// The parameter that is a flat operand, or from which the plan's precision converted one; null if there is none.
 static BlockArgument flatParameter(CallOp call) {
   for (Value operand : call.getOperands())
     if (BlockArgument argument = getSharding(operand).isFlat() ? argumentBehind(operand) : BlockArgument())
@@ -21,9 +21,9 @@ static BlockArgument flatParameter(CallOp call) {
   return {};
 }
 
-/// True for what the model makes of a parameter, which ranks gather before: all that is read of it is made of one
-/// tensor, which units and buffers have. A conversion that makes it narrower runs on what a rank stores, so that less
-/// is moved, unless parameters are gathered as they lie in a buffer.
+/// True for a call of the model that reads a flat parameter and needs it gathered first. All readers then share one
+/// gathered tensor, which units and buffers are about. A conversion to a narrower type runs on the flat form, so that
+/// less is moved, unless parameters are gathered directly from a buffer.
 static bool readsWhole(CallOp call, const OpRecord *record) {
   BlockArgument parameter = flatParameter(call);
   if (!parameter || call->hasAttr(attr::Precision::getNameStr()) || (record && !record->overwrites.empty()))
@@ -45,6 +45,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
     return failure();
   if (record && compose(call))
     return success();
+  // compose may have dropped an operand, even if it did not replace the call.
   view = CallView::of(call);
   FactorRule rule = factorRuleOf(view, record);
   Linearity linearity = linearityOf(call);
@@ -53,11 +54,13 @@ LogicalResult Propagation::visitCall(CallOp call) {
     return decideFlat(call), success();
   CallProblem problem = makeProblem(call, rule);
   CallDecision decision = decideCall(problem);
-  // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
+  // A reshape that would split an axis within a head is refused: no rank would have a whole head. Attention may share a
+  // group instead.
   if (!decision.block && linearity.movesElements)
     decision.block = decision.cut;
   if (decision.block && refuseBlock(call, rule, *decision.block))
     return failure();
+  // The rewritten call has another rule, so it is decided again.
   if (record && (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision)))
     return visitCall(call);
   placeReshards(call, decision);
@@ -84,8 +87,8 @@ void Propagation::decideFlat(CallOp call) {
   }
 }
 
-/// The axes on factors that are added up which the other operand has on another factor; nullopt if one is on a factor
-/// that is not.
+/// The axes of contracted factors of one operand that another operand has on another factor. nullopt if such an axis is
+/// on a factor that is not contracted.
 static std::optional<AxisList> disputedAxes(const Projection &own, const Projection &other, const FactorRule &rule) {
   AxisList disputed;
   for (auto [factor, division] : llvm::enumerate(own.factors))
@@ -106,6 +109,7 @@ bool Propagation::standsForOthers(CallOp call, unsigned index, const FactorRule 
   auto project = [&](unsigned number) {
     return projectToFactors(getSharding(call.getOperands()[number]), rule.operands[number], rule, mesh);
   };
+  // Only contractions make results partial.
   bool contracts = llvm::any_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::sum; });
   if (!contracts || getSharding(operand).isReplicated())
     return false;
@@ -128,6 +132,8 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   }
   auto weight = [&](unsigned index) {
     Value operand = call.getOperands()[index];
+    // Shardings of parameters are stated by the plan, and gathering a parameter would defeat their purpose. Among other
+    // operands, keeping the largest one in its layout moves the least data.
     bool placed = !getSharding(operand).isReplicated() && isFromWeights(operand);
     bool yields = !placed && standsForOthers(call, index, rule);
     return std::tuple(placed ? 0 : 1, yields, -cast<RankedTensorType>(operand.getType()).getNumElements());
@@ -143,6 +149,7 @@ void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
     ShardingAttr arriving = getSharding(operand);
     if (arriving == wanted)
       continue;
+    // Preferred to a slice, which would first compute the whole value.
     if (divideProducer(operand, wanted, call)) {
       inheritCauses(call, decision, operand);
       continue;
@@ -184,20 +191,22 @@ static std::string textWithoutTime(RankedTensorType type, ShardingAttr sharding)
   return layoutText(withSharding(type, sharding));
 }
 
-/// True for derivatives that may need whole what their operator takes divided. All others follow its layouts.
+/// True for derivatives that may need a whole dim where their operator accepts a divided one. All other derivatives
+/// follow the layouts of the forward call.
 static bool mayNeedMoreThanForward(CallOp call) {
   bool isFound = call.getTarget().starts_with("vjp.") && OpRegistry::get().lookup(call.getTarget());
   return isFound || CallView::of(call).getBool("scale_grad_by_freq", false);
 }
 
 void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
-  // Behind an error layouts are guesses, and those of gradients follow from the forward pass.
+  // After an error layouts are guesses. Those of gradients follow from the forward pass, which is reported itself.
   if (hasFailed || (call.getBackward() && !mayNeedMoreThanForward(call)))
     return;
   DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
   hasFailed = reportMissingParts(call, index, to, mesh, statement, units);
   if (hasFailed)
     return;
+  // The error is raised at the end of the function, so that all unstated reshards of a program are reported together.
   strictFailure |= strict;
   auto type = cast<RankedTensorType>(call.getOperands()[index].getType());
   if (isNews(statement.location,
@@ -214,6 +223,7 @@ std::optional<Cause> Propagation::statementBehind(Value value) {
 
 std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr to) {
   for (auto [before, after] : llvm::zip(getSharding(value).getDims(), to.getDims())) {
+    // A dim that only gains axes at its minor end is sliced and causes no traffic.
     if (after.getAxes().take_front(before.getAxes().size()) == before.getAxes() && !isDealtAnew(before, after))
       continue;
     for (AxisRefAttr axis : before.getAxes())

@@ -1,9 +1,9 @@
-//===- propagate_producers.cpp - what is made for one consumer ------------===//
+//===- propagate_producers.cpp - divides values with one consumer ---------===//
 //
 // A value that depends on no input of the model, such as the embedding of
-// positions, is made whole on every rank until somebody reads it. Where its only
-// reader wants a part, the rank makes no more than that: its gradient is then
-// divided, too, and need not be gathered.
+// positions, is computed replicated on every rank. Where its only reader wants
+// a shard, the rank computes only this shard. Its gradient is then divided as
+// well and need not be gathered.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ bool Propagation::dependsOnInputs(Value value) {
   return inputDependence[value] = depends;
 }
 
-/// The layouts that the operands of a call need for its result to be `wanted`; nothing if the call cannot make that of
-/// its own accord, or a parameter would have to be divided for it.
+/// The layouts that the operands of a call need for its result to be `wanted`. Nothing if the call cannot compute this
+/// result without communication, or if a parameter would have to be divided for it.
 std::optional<SmallVector<ShardingAttr>> Propagation::operandsFor(CallOp call, ShardingAttr wanted) {
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
@@ -34,6 +34,7 @@ std::optional<SmallVector<ShardingAttr>> Propagation::operandsFor(CallOp call, S
     return std::nullopt;
   FactorRule rule = factorRuleOf(view, record);
   Projection projection = projectToFactors(wanted, rule.results[0], rule, mesh);
+  // A divided sum or maximum would make the result partial, which needs communication.
   for (auto [division, factor] : llvm::zip(projection.factors, rule.factors))
     if (!division.axes.empty() && factor.kind != FactorKind::parallel)
       return std::nullopt;
@@ -50,7 +51,7 @@ std::optional<SmallVector<ShardingAttr>> Propagation::operandsFor(CallOp call, S
   return operands;
 }
 
-/// Moves what a version of a value is made by before `place`, where the value itself is there already.
+/// Moves the reshards that define a version of a value before `place`, where the value itself already exists.
 static void hoist(Value version, Operation *place) {
   auto reshard = version.getDefiningOp<ReshardOp>();
   if (!reshard || reshard->isBeforeInBlock(place))

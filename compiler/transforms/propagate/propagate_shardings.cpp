@@ -1,4 +1,4 @@
-//===- propagate_shardings.cpp - every value gets a sharding --------------===//
+//===- propagate_shardings.cpp - gives every value a sharding -------------===//
 //
 // See PropagateShardings in passes.td. Runs after `place`: arguments have their
 // shardings, borders of styled modules their plan.constrain ops.
@@ -30,8 +30,8 @@ LogicalResult Propagation::run() {
   return failure(hasFailed);
 }
 
-/// Out of the block, without operands. What is known of values is told by their addresses, which no other value may get
-/// while they are asked for.
+/// Removes an op from its block without destroying it. The tables of propagation use addresses of values as keys, so no
+/// later value may reuse an address.
 static OwningOpRef<Operation *> detach(Operation *op) {
   op->dropAllReferences();
   op->remove();
@@ -40,8 +40,9 @@ static OwningOpRef<Operation *> detach(Operation *op) {
 
 void Propagation::visitAll(Operation *first, Operation *end) {
   Block *block = first->getBlock();
+  // The walk remembers the op before the current one, which stays valid when the current op is removed.
   Operation *before = first->getPrevNode();
-  // Operators are added while walking, behind the current one, and are visited too.
+  // Ops are inserted after the current one during the walk, and are visited too.
   for (Operation *op = first; op != end; op = before ? before->getNextNode() : &block->front()) {
     if (delaysAddend(op))
       continue;
@@ -64,6 +65,7 @@ void Propagation::recover(Operation *op) {
   if (auto constrain = dyn_cast<ConstrainOp>(op))
     constrain.getResult().replaceAllUsesWith(layouts.current(constrain.getInput()));
   for (Value result : op->getResults())
+    // Any decided layout lets the walk go on, so that one call reports the errors of the whole function.
     if (!getSharding(result))
       layouts.decide(result,
                      ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));
@@ -115,6 +117,7 @@ LogicalResult Propagation::visit(Operation *op) {
 LogicalResult Propagation::visitReturn(func::ReturnOp output) {
   for (OpOperand &operand : output->getOpOperands()) {
     operand.set(layouts.current(operand.get()));
+    // Programs return whole sums: no reader outside could add the addends up.
     for (AxisRefAttr axis : AxisList(getSharding(operand.get()).getPartialAxes()))
       operand.set(reduce(operand.get(), axis, output));
   }

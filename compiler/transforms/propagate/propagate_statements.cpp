@@ -1,4 +1,4 @@
-//===- propagate_statements.cpp - layouts that the plan states ------------===//
+//===- propagate_statements.cpp - obeys layouts that the plan states ------===//
 
 #include "compiler/transforms/propagate/propagation.h"
 
@@ -6,8 +6,9 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// The axes of a dim that is divided over `now` when a statement divides it over `stated`, and others divide it
-/// besides. Where it is already, these stay in their places; else the stated divide what a rank has of it.
+/// The axes of a dim that is divided over `now` when a statement divides it over `stated`. `others` are the axes of
+/// `now` that the statement does not cover. If the dim is divided over the stated axes already, nothing changes;
+/// otherwise the stated axes become the minor ones.
 static AxisList statedAxes(ArrayRef<AxisRefAttr> now, ArrayRef<AxisRefAttr> others, ArrayRef<AxisRefAttr> stated) {
   AxisList same;
   llvm::copy_if(now, std::back_inserter(same), [&](AxisRefAttr axis) { return llvm::is_contained(stated, axis); });
@@ -23,6 +24,7 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
   Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
   AxisList stated = toAxes(constrain.getAxes());
   Value value = layouts.current(constrain.getInput());
+  // The statement covers this axis and does not ask for addends over it.
   for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
     if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
       value = reduce(value, axis, constrain);
@@ -66,7 +68,8 @@ LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, Arra
   return failure();
 }
 
-/// Where ranks have no room for the gradients of others it is reduced before it is accumulated.
+/// True if gradients are reduced in each microbatch before they are accumulated, because ranks have no memory for the
+/// whole gradient.
 static bool reducesEachMicrobatch(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   DataOp data = argument ? dataOf(argument) : DataOp();
@@ -88,7 +91,8 @@ void Propagation::visitMatch(MatchOp match) {
   ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
   if (std::optional<ArrayAttr> flat = match.getFlat())
     to = to.withFlat(toAxes(*flat));
-  // What divides the value, what the ranks have addends over, or what they share out is behind the reshard.
+  // The cause of the reshard: the statement that divides the value, over whose axes ranks have addends, or that shards
+  // the storage.
   std::optional<Cause> cause =
       from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : statementBehind(match.getValue());
   bool isSharedOut = from.isFlat() || to.isFlat();
@@ -96,6 +100,7 @@ void Propagation::visitMatch(MatchOp match) {
       placement && (from.isPartial() || isSharedOut))
     cause = placement;
   Cause known = cause.value_or(Cause{match.getLoc(), StringAttr()});
+  // First over ranks, still partial over time: the accumulator then has the size of the shard.
   if (reducesEachMicrobatch(match.getValue()))
     gradient = layouts.obtain(gradient, to.withPartial(from.getReduction(), timeAxesOf(from)), match, known);
   Value made = layouts.obtain(gradient, to, match, known);
@@ -105,7 +110,8 @@ void Propagation::visitMatch(MatchOp match) {
   match.getResult().replaceAllUsesWith(made);
 }
 
-/// A microbatch is laid out as the batch, and what it has for itself as it is: for the same reasons.
+/// The layout of a microbatch is that of the batch, and the layout of a microbatch's own value stays. Causes are
+/// copied.
 void Propagation::decideAs(Value result, ShardingAttr sharding, Value like) {
   layouts.decide(result, sharding);
   for (AxisRefAttr axis : allAxes(getSharding(like)))

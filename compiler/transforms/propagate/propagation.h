@@ -1,4 +1,33 @@
 //===- propagation.h - propagates through one function ----------*- C++ -*-===//
+//
+// Propagates shardings through one function, in program order. For each call:
+//
+// 1. Partial operands that the call does not accept are reduced (reduce).
+// 2. decideCall takes the axes of the operands to the factors of the call.
+// 3. Operands whose sharding differs from the decision are resharded, with a
+//    warning if no statement of the plan asks for it (placeReshards).
+// 4. The results get the decided shardings, and the causes of their axes.
+//
+// Example: a feed-forward block with a residual connection on a mesh dp = 2, tp
+// = 2, with `up: colwise tp` and `down: rowwise tp`.
+//
+//   x     : [4, 8]  [{dp}, {}]      input
+//   up    : [16, 8] [{tp}, {}]      parameter
+//   down  : [8, 16] [{}, {tp}]      parameter
+//   %0 = linear(x, up)              [{dp}, {tp}]
+//   %1 = relu(%0)                   [{dp}, {tp}]
+//   %2 = linear(%1, down)           [{dp}, {}] partial sum over tp
+//   %3 = reshard %2                 [{dp}, {}]   because "rowwise tp"
+//   %4 = add(%3, x)                 [{dp}, {}]
+//
+// The second linear contracts the dim that tp divides, so %2 is partial. add is
+// linear in both operands only together, and x is not partial: %2 must be
+// reduced. findWantedDim looks for a consumer that wants tp in some dim. None
+// does, so the sum is replicated, and partition turns the reshard into an
+// all-reduce. If x arrived as [{dp}, {tp}], the other operand of add would want
+// dim 1 over tp: %3 would be [{dp}, {tp}], a reduce-scatter.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_PROPAGATION_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_PROPAGATION_H
@@ -16,14 +45,14 @@ namespace meshplan {
 
 using ModuleStyles = llvm::StringMap<llvm::SmallVector<plan::StyleOp, 1>>;
 
-/// Places, and what was said of them.
+/// Locations, and the messages already reported for them.
 using Reports = std::set<std::pair<const void *, std::string>>;
 
 /// Propagates through one function.
 class Propagation {
 public:
-  /// `styles` by the paths of their modules. `reported` is that of all programs of a module: a step repeats what the
-  /// forward program does.
+  /// `styles` by module path. `reported` is shared by all programs of a module, because a step repeats the calls of the
+  /// forward program.
   Propagation(mlir::func::FuncOp function, plan::MeshOp mesh, const ModuleStyles &styles, bool strict,
               Reports &reported)
       : function(function), mesh(mesh), styles(styles), strict(strict), units(function), reported(reported),
@@ -32,32 +61,33 @@ public:
   mlir::LogicalResult run();
 
 private:
-  /// True if `op` was moved further on, to add what needs the same collective (delay_addend.h).
+  /// True if `op` was moved down, to sum gradients before their collective (delay_addend.h).
   bool delaysAddend(mlir::Operation *op);
 
-  /// Goes on behind an error as if the results were whole, so that one run reports what else is wrong.
+  /// Continues after an error as if the results were replicated, so that one run reports further errors.
   void recover(mlir::Operation *op);
 
-  /// True the first time that this is said of a place: one statement reaches every layer, and is wrong once.
+  /// True the first time that this message is reported for a location: one statement applies to every layer, but is
+  /// wrong once.
   bool isNews(mlir::Location place, const llvm::Twine &what);
   void decideArgument(mlir::BlockArgument argument);
 
-  /// What the plan says of an argument: its style, or that it is an input. Null if it says nothing.
+  /// The text of the statement about an argument: its style, or that it is an input. Null if there is none.
   mlir::StringAttr styleOf(mlir::BlockArgument argument);
   mlir::LogicalResult visit(mlir::Operation *op);
-  /// Visits the ops from `first` on, but not `end`, those too that are added behind the current one.
+  /// Visits the ops from `first` up to but not including `end`, including ops that are inserted after the current one.
   void visitAll(mlir::Operation *first, mlir::Operation *end);
 
   //===--------------------------------------------------------------------===//
   // Partial values
   //===--------------------------------------------------------------------===//
 
-  /// Reduces `value` over `axis`: to where a consumer wants it divided, or else whole. Returns the reduced value, which
-  /// all later consumers start from.
+  /// Reduces `value` over `axis`: to a layout in which a consumer wants it divided, else replicated. Returns the
+  /// reduced value, from which all later consumers start.
   mlir::Value reduce(mlir::Value value, plan::AxisRefAttr axis, mlir::Operation *user);
   std::optional<Cause> causeOf(const WantedDim &wanted, plan::AxisRefAttr axis);
 
-  /// The dim divided by one more axis within its shards; nothing if a shard would be left without a unit.
+  /// The dim divided by one more axis within its shards; nothing if a shard would have no block.
   std::optional<plan::DimShardingAttr> extended(mlir::Value value, int64_t dim, plan::DimShardingAttr now,
                                                 plan::AxisRefAttr axis);
   Cause causeOf(mlir::Value value, plan::AxisRefAttr axis);
@@ -68,11 +98,12 @@ private:
 
   mlir::LogicalResult visitConstrain(plan::ConstrainOp constrain);
   mlir::LogicalResult checkDivides(plan::ConstrainOp constrain, int64_t dim, llvm::ArrayRef<plan::AxisRefAttr> axes);
-  /// The same axes on both sides of a border, and not the same elements on a rank, look right and move data.
+  /// Reports a border with the same axes on both sides but different elements on a rank: it looks consistent but moves
+  /// data.
   void reportDealtAnew(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
 
-  /// The statement that says where a parameter, or with `isFlat` its elements, lie: ranks add up its gradient for that.
-  /// Nothing of other values.
+  /// The statement that places a parameter or, with `isFlat`, its flat elements; the gradient is reduced because of it.
+  /// Nothing for other values.
   std::optional<Cause> placementOf(mlir::Value weight, bool isFlat);
   void visitMatch(plan::MatchOp match);
   void decideAs(mlir::Value result, plan::ShardingAttr sharding, mlir::Value like);
@@ -84,62 +115,63 @@ private:
   //===--------------------------------------------------------------------===//
 
   mlir::LogicalResult visitCall(plan::CallOp call);
-  /// Of a call that does not run on flat tensors.
+  /// Gathers the flat operands of a call that does not run on flat tensors.
   void gatherFlat(plan::CallOp call);
   void decideFlat(plan::CallOp call);
-  /// Computes the results by other calls, which are visited, where a dim that the call needs whole is divided and that
-  /// moves less than a gather. The call is left without readers. False, and nothing done, otherwise.
+  /// Replaces a call that needs a divided dim whole by other calls, which are visited, if this moves less than a
+  /// gather. The original call has no readers then. Otherwise changes nothing and returns false.
   bool compose(plan::CallOp call);
   CallProblem makeProblem(plan::CallOp call, const FactorRule &rule);
-  /// True if an operand stands without the axes that another one has on another factor, and they would make addends of
-  /// the results: the call costs nothing on what stands, else a reshard of the other operand and a reduction.
+  /// True if an operand is already available without the axes that another operand has on another factor, and these
+  /// axes would make the results partial. Reading the available form is free; keeping the axes would cost a reshard of
+  /// the other operand and a reduction.
   bool standsForOthers(plan::CallOp call, unsigned index, const FactorRule &rule);
 
-  /// An addend stays one only if the call is linear in it and no other consumer needs the sum.
+  /// Reduces partial operands unless the call is linear in them and no other consumer needs the sum.
   void reducePartialOperands(plan::CallOp call, const FactorRule &rule, const Linearity &linearity);
   static bool isPartialShared(plan::CallOp call, plan::AxisRefAttr axis);
 
   void placeReshards(plan::CallOp call, const CallDecision &decision);
 
-  /// True if the value is made of inputs of the model, among others.
+  /// True if the value depends on an input of the model.
   bool dependsOnInputs(mlir::Value value);
   std::optional<llvm::SmallVector<plan::ShardingAttr>> operandsFor(plan::CallOp call, plan::ShardingAttr wanted);
-  /// Makes a value, which is whole on all ranks, `wanted` where it is made, if nothing but `reader` reads it and no
-  /// statement or input says that it is whole. False, and nothing done, otherwise.
+  /// Gives a value that is replicated the sharding `wanted` at its definition, if nothing but `reader` reads it and no
+  /// statement or input makes it replicated. Otherwise changes nothing and returns false.
   bool divideProducer(mlir::Value value, plan::ShardingAttr wanted, mlir::Operation *reader);
 
-  /// Who divides an operand over an axis. A parameter that several modules read is divided by the statements of all;
-  /// within one of these it is that one.
+  /// The cause of an axis of an operand. A parameter that several modules read is divided by the statements of all of
+  /// them; within one of these modules it is this module's statement.
   std::optional<Cause> causeIn(plan::CallOp call, mlir::Value operand, plan::AxisRefAttr axis);
 
-  /// `value`, an operand or result of the call, has its axes from the operands that gave them to the factors.
+  /// Gives `value`, an operand or result of the call, the causes of the operands that gave the factors their axes.
   void inheritCauses(plan::CallOp call, const CallDecision &decision, mlir::Value value);
 
   void reportUnstated(plan::CallOp call, unsigned index, plan::ShardingAttr to);
 
-  /// The statement that divides a value, if one is known.
+  /// A statement that divides a value, if one is known.
   std::optional<Cause> statementBehind(mlir::Value value);
-  /// That which divides what a reshard gathers or deals anew.
+  /// The statement that divides the part of a value that a reshard to `to` gathers or redistributes.
   std::optional<Cause> statementBehind(mlir::Value value, plan::ShardingAttr to);
   /// True if the statement divides a parameter.
   bool dividesWeights(mlir::Location statement);
 
-  /// The cause as messages tell it; of the call if there is none.
+  /// The cause as diagnostics report it; the location of the call if there is none.
   DividingStatement toStatement(const std::optional<Cause> &cause, plan::CallOp call);
-  /// Reports an axis that the call cannot take if a statement divides a parameter over it: that is wrong, as where a
-  /// fused weight has no parts. False for what follows from inputs and borders, which is gathered.
+  /// Reports an axis that the call cannot take, if a statement divides a parameter over it: then the plan is wrong, for
+  /// example where a fused weight has no `parts`. Returns false for axes from inputs and borders, which are gathered.
   bool refuseBlock(plan::CallOp call, const FactorRule &rule, const std::pair<unsigned, ProjectionBlock> &blocked);
 
-  /// An operator without a record runs replicated, on whole values: what is divided is gathered, but for samples of
-  /// several microbatches. Reports one that would read these; false if it does not.
+  /// An operator without a record runs replicated: divided operands are gathered. Samples of several microbatches
+  /// cannot be gathered; reports an operator that would need them. Returns false if it does not.
   bool refuseUnknown(plan::CallOp call);
 
-  /// A result inherits the statements behind its axes: of the operands that gave the factors, and of partial operands.
+  /// A result inherits the causes of its axes from the operands that gave the factors and from partial operands.
   void recordCauses(plan::CallOp call, const CallDecision &decision);
 
   //===--------------------------------------------------------------------===//
 
-  /// Outputs are never addends.
+  /// Reduces outputs: they are never partial.
   mlir::LogicalResult visitReturn(mlir::func::ReturnOp output);
 
   mlir::func::FuncOp function;
@@ -153,9 +185,9 @@ private:
   Layouts layouts;
   StatedLayouts statements;
   KnownNumbers known;
-  llvm::DenseSet<mlir::Operation *> composed; ///< calls that are to be removed
+  llvm::DenseSet<mlir::Operation *> composed; ///< calls to be removed
   llvm::SmallVector<mlir::OwningOpRef<mlir::Operation *>> removed;
-  llvm::DenseSet<mlir::Value> statedValues; ///< whose layout a statement says
+  llvm::DenseSet<mlir::Value> statedValues; ///< values whose layout a statement gives
   llvm::DenseMap<mlir::Value, bool> inputDependence;
 };
 

@@ -1,4 +1,4 @@
-//===- split_addend.cpp - a bias is added once ----------------------------===//
+//===- split_addend.cpp - adds a bias once --------------------------------===//
 
 #include "compiler/transforms/propagate/split_addend.h"
 #include "dialect/plan/module_runs.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// The addend in `shape`, if that is not empty, and then the sum.
+/// Adds the addend after the call, viewed in `shape` first if that is not empty.
 static void addBehind(CallOp call, Value addend, ArrayRef<int64_t> shape) {
   OpBuilder builder(call->getContext());
   builder.setInsertionPointAfter(call);

@@ -1,4 +1,4 @@
-//===- split_addend.h - a bias is added once --------------------*- C++ -*-===//
+//===- split_addend.h - adds a bias once ------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_SPLIT_ADDEND_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_SPLIT_ADDEND_H
@@ -7,8 +7,9 @@
 
 namespace meshplan {
 
-/// Splits off an operand that `call` merely adds (a bias), if the rest of it yields addends under `decision`: every
-/// rank would add it otherwise. The addition stands behind the call. True if there was one; the call is then another.
+/// Splits off an operand that `call` merely adds (a bias), if the rest of the call becomes partial under `decision`:
+/// otherwise every rank would add it. The addition is inserted after the call. Returns true if there was such an
+/// operand; the call is then a different one.
 bool splitAddend(plan::CallOp call, const OpRecord &record, const FactorRule &rule, const CallDecision &decision);
 
 } // namespace meshplan

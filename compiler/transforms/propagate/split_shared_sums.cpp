@@ -1,4 +1,4 @@
-//===- split_shared_sums.cpp - addends of what ranks share ----------------===//
+//===- split_shared_sums.cpp - addends of blocks that ranks share ---------===//
 
 #include "compiler/transforms/propagate/split_shared_sums.h"
 #include "dialect/plan/call_builder.h"
@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// True if ranks have addends of one of the sums: neighbours hold the same units, or there is one unit in all and those
-/// that share it are divided.
+/// True if ranks have only addends of one of the sums: neighbours hold the same blocks, or there is a single block and
+/// its sharers are divided.
 static bool hasSharedSums(CallOp call, const SharedSums &sums, const CallDecision &decision) {
   bool isCounterDivided = !getSharding(call.getOperand(sums.counter)).getDims()[sums.dim].getAxes().empty();
   return llvm::any_of(sums.results, [&](unsigned index) {

@@ -1,4 +1,4 @@
-//===- split_shared_sums.h - addends of what ranks share --------*- C++ -*-===//
+//===- split_shared_sums.h - addends of shared blocks -----------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_SPLIT_SHARED_SUMS_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_SPLIT_SHARED_SUMS_H
@@ -7,9 +7,9 @@
 
 namespace meshplan {
 
-/// Where the decision leaves ranks with units in a result that neighbours hold too, and the result sums over those who
-/// share a unit (OpRecord::splitSharedSums), the call gives the addends apart and a call behind it adds them up: a
-/// partial sum. True if the call has changed and is to be decided anew.
+/// Applies where a decision gives a rank blocks of a result that its neighbours hold too, and the result sums over the
+/// sharers of a block (OpRecord::splitSharedSums). The call then returns the addends, and a call after it sums them: a
+/// partial sum. Returns true if the call has changed and must be decided again.
 bool splitSharedSums(plan::CallOp call, const OpRecord &record, const CallDecision &decision);
 
 } // namespace meshplan

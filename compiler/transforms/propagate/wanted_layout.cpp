@@ -1,4 +1,4 @@
-//===- wanted_layout.cpp - where consumers would like a value -------------===//
+//===- wanted_layout.cpp - layouts that consumers want --------------------===//
 
 #include "compiler/transforms/propagate/wanted_layout.h"
 #include "compiler/sharding/op_record.h"
@@ -10,7 +10,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-/// Operators looked at for one question. A residual stream makes consumers of consumers without end.
+/// Number of operators that one query may visit. A residual stream has an endless chain of consumers.
 constexpr int searchLimit = 32;
 
 int64_t dimWith(ShardingAttr sharding, AxisRefAttr axis) {
@@ -20,7 +20,7 @@ int64_t dimWith(ShardingAttr sharding, AxisRefAttr axis) {
   return -1;
 }
 
-/// The only-dim sharding of a tensor: `dim` divided over `axis`.
+/// A sharding of the tensor that only divides `dim` over `axis`.
 ShardingAttr only(Value value, int64_t dim, AxisRefAttr axis) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   return ShardingAttr::getReplicated(value.getContext(), rank).withDim(dim, axis);
@@ -31,6 +31,7 @@ public:
   WantedDimSearch(AxisRefAttr axis, MeshOp mesh) : axis(axis), mesh(mesh) {}
 
   WantedDim search(Value value) {
+    // Immediate answers for all uses come before the search through results, which is the expensive part.
     WantedDim wanted = statedDim(value);
     if (wanted.dim >= 0)
       return wanted;
@@ -54,7 +55,7 @@ private:
     return {};
   }
 
-  /// The rule of the user if it is a call whose operator has a record.
+  /// The rule of the user if it is a call with a record.
   std::optional<FactorRule> ruleOf(OpOperand &use) const {
     auto call = dyn_cast<CallOp>(use.getOwner());
     if (!call)
@@ -74,6 +75,8 @@ private:
       ShardingAttr sharding = getSharding(other.get());
       if (&other == &use || !sharding || dimWith(sharding, axis) < 0)
         continue;
+      // A factor that both operands have must be divided alike in both: the operand that is already decided fixes the
+      // dim.
       int64_t dim = dimWith(transferLayout(only(other.get(), dimWith(sharding, axis), axis),
                                            rule->operands[other.getOperandNumber()],
                                            rule->operands[use.getOperandNumber()], *rule, mesh),

@@ -1,4 +1,4 @@
-//===- describe_peak.cpp - what holds the peak, by name -------------------===//
+//===- describe_peak.cpp - tensors that are live at the peak --------------===//
 
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/scheduling/memory_profile.h"
@@ -15,12 +15,12 @@ using namespace mlir;
 namespace meshplan {
 
 namespace {
-/// A tensor as a person knows it.
+/// A tensor in terms of the model.
 struct Described {
   std::string what, module;
 };
 
-/// Tensors by kind.
+/// Tensors grouped by kind.
 class HeldList {
 public:
   void add(const Described &tensor, int64_t count, int64_t bytes) {
@@ -46,7 +46,7 @@ private:
 };
 } // namespace
 
-/// A parameter or state, which its module has.
+/// A parameter or state, in the module that owns it.
 static Described named(StringRef name, StringRef parameter) {
   return {name.str(), parameter.contains('.') ? parameter.rsplit('.').first.str() : ""};
 }
@@ -67,7 +67,7 @@ static Described describe(BlockArgument argument) {
 
 static Described describe(Value value);
 
-/// An operation by its operator, or the collective with what it moves.
+/// An operation by its operator; a collective by what it moves.
 static Described describe(Operation &op) {
   auto module = op.getAttrOfType<StringAttr>("module");
   std::string path = module ? module.str() : "";
@@ -98,11 +98,12 @@ sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &pro
   Described place{"end", ""};
   if (held.operation)
     place = describe(*projection.operations[*held.operation].front());
+  // Temporaries have no name in the model, so they are listed under the op that needs them.
   list.add({"temporaries of " + place.what, place.module}, 1, held.workspace);
   return list.at(place, function.getContext());
 }
 
-/// Calls `visit` with all that a program holds on the device from its start to its end.
+/// Calls `visit` for every tensor that a program holds on the device from start to end.
 static void forEachResident(sched::ProgramOp program, function_ref<void(const Described &, Value)> visit) {
   for (Operation &op : program.getBody().front()) {
     if (op.getNumResults() != 1 || sched::isOnHost(op.getResult(0)))
@@ -129,6 +130,8 @@ sched::PeakAttr describePassPeak(sched::ProgramOp pass, sched::ProgramOp step) {
   HeldList list;
   for (sched::HeldAttr held : own.getHeld())
     list.add({held.getWhat().str(), held.getModule().str()}, held.getCount(), held.getBytes());
+  // The tensors of the step stay allocated while it runs the program for each microbatch. Those that the program reads
+  // are in its own list already.
   llvm::StringSet<> known;
   forEachResident(pass, [&](const Described &tensor, Value) { known.insert(tensor.what); });
   forEachResident(step, [&](const Described &tensor, Value value) {

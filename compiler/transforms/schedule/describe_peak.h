@@ -1,4 +1,4 @@
-//===- describe_peak.h - what holds the peak, by name -----------*- C++ -*-===//
+//===- describe_peak.h - tensors that are live at the peak ------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_DESCRIBE_PEAK_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_DESCRIBE_PEAK_H
@@ -9,11 +9,12 @@
 
 namespace meshplan {
 
-/// What a rank of a class holds at the peak of a verified solution, by tensor and module.
+/// The tensors that a rank of a class holds at the peak of a verified solution, by tensor and module.
 sched::PeakAttr describePeak(mlir::func::FuncOp function, const ProjectedFunction &projection,
                              const scheduling::Solution &solution, unsigned rankClass);
 
-/// The peak of a program that `step` runs, with what `step` holds meanwhile and the program does not.
+/// The peak of a program that runs before `step`, including the tensors that `step` holds meanwhile and this program
+/// does not.
 sched::PeakAttr describePassPeak(sched::ProgramOp pass, sched::ProgramOp step);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- layout_table.cpp - shardings of plan as layouts of sched -----------===//
+//===- layout_table.cpp - resolves shardings to layouts of sched ----------===//
 
 #include "compiler/transforms/schedule/layout_table.h"
 #include "llvm/ADT/DenseSet.h"
@@ -10,12 +10,14 @@ namespace meshplan {
 LayoutTable::LayoutTable(plan::MeshOp mesh) : mesh(mesh) {
   for (int64_t index = 0, end = mesh ? mesh.getAxes().size() : 0; index < end; ++index)
     meshSizes.push_back(mesh.getAxisSize(index));
+  // Shards differ by at most one block. The first shard of a dim is always the largest, the last one the smallest (see
+  // `shardRange`), so that two ranks bound the memory of all of them.
   coordinates.emplace_back(meshSizes.size(), 0);
   if (mesh && mesh.getWorldSize() > 1)
     coordinates.push_back(llvm::map_to_vector(meshSizes, [](int64_t size) { return size - 1; }));
 }
 
-/// One class for each shard of a dim whose units are shared, until their pattern repeats.
+/// Adds a class for each shard of a dim with shared blocks, until the pattern of sizes repeats.
 void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
   SmallVector<meshplan::AxisRef> axes = resolve(dim.getAxes());
   int64_t shards = meshplan::shardPattern(plan::resolveDim(extent, dim, mesh));
@@ -24,6 +26,7 @@ void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
   for (int64_t index = 1; index < shards; ++index) {
     std::vector<int64_t> coordinate = meshplan::coordinateOfRank(ranks[index], meshSizes);
     SmallVector<int64_t> place(coordinate.begin(), coordinate.end());
+    // The last class stays the rank with the smallest shards.
     if (!llvm::is_contained(coordinates, place))
       coordinates.insert(std::prev(coordinates.end()), place);
   }
@@ -36,6 +39,7 @@ void LayoutTable::addRankClasses(func::FuncOp function) {
     for (int64_t dim = 0; mesh && sharding && dim < sharding.getRank(); ++dim) {
       plan::DimShardingAttr division = sharding.getDims()[dim];
       int64_t extent = cast<RankedTensorType>(type).getDimSize(dim);
+      // Shared blocks overlap between neighbours, so that the largest shard may be any of them.
       if (plan::isShared(division) && seen.insert({division, extent}).second)
         addSharers(division, extent);
     }

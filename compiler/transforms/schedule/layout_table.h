@@ -1,8 +1,8 @@
-//===- layout_table.h - shardings of plan as layouts of sched ---*- C++ -*-===//
+//===- layout_table.h - resolves shardings to sched layouts -----*- C++ -*-===//
 //
-// Axes by name become axes by position and size, and tensors get the extents
-// that a rank holds. Results are remembered by type, since few types make up a
-// program.
+// Replaces axis names by positions and sizes, and computes the extents that a
+// rank holds. Results are cached by type, because a program has few distinct
+// types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,26 +17,26 @@
 
 namespace meshplan {
 
-/// What the schedule needs to know of a tensor type.
+/// The layout of a tensor type for the scheduler.
 struct ResolvedLayout {
   sched::ShardedTensorType type;
-  /// The part that a rank of each class holds, without encoding, and its bytes.
+  /// The shard of a rank of each class, without encoding, and its bytes.
   llvm::SmallVector<mlir::RankedTensorType, 2> local;
   scheduling::ClassBytes bytes;
 };
 
-/// Layouts under one mesh. Not thread safe. Rank classes are the rank whose coordinates are all 0, which holds the
-/// largest part of every tensor whose units are not shared, ranks between for those that are, and the rank whose
-/// coordinates are all last, which holds the smallest part.
+/// Layouts under one mesh. Not thread safe. The rank classes are: the rank with all coordinates 0, which holds the
+/// largest shard of every tensor without shared blocks; for tensors with shared blocks, ranks in between; and the rank
+/// with the last coordinate on every axis, which holds the smallest shard.
 class LayoutTable {
 public:
-  /// A null mesh stands for one rank: types have no sharding.
+  /// A null mesh means one rank: types have no sharding.
   explicit LayoutTable(plan::MeshOp mesh);
 
-  /// Adds the classes that the types of a function need. Before the first `get`.
+  /// Adds the classes that the types of a function need. Call before the first `get`.
   void addRankClasses(mlir::func::FuncOp function);
 
-  /// The layout of a tensor type whose sharding is decided (or of any tensor type on one rank).
+  /// The layout of a tensor type with a decided sharding (or of any tensor type on one rank).
   const ResolvedLayout &get(mlir::Type type);
 
   /// Sizes of the axes of the mesh; empty for one rank.
@@ -57,7 +57,7 @@ private:
   llvm::DenseMap<mlir::Type, ResolvedLayout> known;
 };
 
-/// True if every dim of the type's sharding is closed.
+/// True if every dim of the sharding is closed.
 bool isDecided(mlir::Type type);
 
 } // namespace meshplan

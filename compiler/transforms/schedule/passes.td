@@ -6,17 +6,14 @@
 include "mlir/Pass/PassBase.td"
 
 def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
-  let summary = "orders the steps of every rank: plan -> sched";
+  let summary = "schedule the steps of every rank: plan -> sched";
   let description = [{
-    Turns every function of a partitioned program into a `sched.program`.
-    Collectives become a start right after the producer and a wait before the
-    first use. Of results that are larger than what they are made of, such as
-    gathered activations, two are started before they are needed, and of values
-    that nothing but collectives in flight read, such as gradients, no more is
-    held than two of the largest. There is one communicator for each distinct list of axes.
-    Values are freed after their last use. The schedule is verified before it
-    is written (compiler/scheduling). A function of the role `reference` runs on
-    one rank, all others on all ranks.
+    Turns every function of a partitioned program into a `sched.program`. A collective becomes a start directly after
+    its producer and a wait before its first use. At most two collectives whose results are larger than their inputs,
+    such as gathers of activations, are started before they are needed. Values that only collectives in flight read,
+    such as gradients, together take at most twice the size of the largest of them. There is one communicator for each
+    distinct list of axes. Values are freed after their last use. The schedule is verified before it is written
+    (compiler/scheduling). A function of the role `reference` runs on one rank, every other function on all ranks.
 
     ```mlir
     %1 = plan.all_reduce %0 [#plan.axis<"tp">] : ...

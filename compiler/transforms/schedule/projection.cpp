@@ -1,4 +1,4 @@
-//===- projection.cpp - a partitioned function as a problem ---------------===//
+//===- projection.cpp - a function as a scheduling problem ----------------===//
 
 #include "compiler/transforms/schedule/projection.h"
 #include "compiler/scheduling/machine.h"
@@ -32,7 +32,7 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
         if (!axis.isWhole())
           stream << '.' << axis.getPre() << '.' << axis.getSize();
       },
-      "."); // no axis name has a dot, so no two lists get one name
+      "."); // axis names have no dots, so different lists get different names
   communicators.push_back({std::move(name), layouts.resolve(refs)});
   return entry->second;
 }
@@ -54,7 +54,7 @@ private:
   LogicalResult projectOp(Operation &op);
   LogicalResult projectReturn(func::ReturnOp op);
   void projectCall(plan::CallOp call);
-  /// Collectives that are made in one piece.
+  /// Projects coalesced collectives.
   void projectCollectives(ArrayRef<Operation *> ops);
   bool goesInPlace(ArrayRef<Operation *> ops) const;
   bool landsInPlace(ArrayRef<Operation *> ops) const;
@@ -69,7 +69,7 @@ private:
   int64_t packedBytes(Operation &op, unsigned rankClass);
   int64_t sentBytes(Operation &op);
 
-  /// An operation that overwrites a buffer comes behind all that read its storage before.
+  /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
   void waitForReaders(unsigned index);
 
   unsigned addBuffer(Value value, Buffer buffer);
@@ -84,7 +84,7 @@ private:
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
   DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
-  /// How a value lies in the memory of a rank of each class; row-major where it has no entry.
+  /// Strides of a value on a rank of each class; row-major if there is no entry.
   DenseMap<Value, SmallVector<Strides, 2>> stridesOf;
   ProjectedFunction result;
 };
@@ -112,14 +112,14 @@ scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, String
   return operation;
 }
 
-/// How a value lies in the memory of a rank of a class.
+/// Strides of a value on a rank of a class.
 Strides Projector::getStrides(Value value, unsigned rankClass) {
   auto entry = stridesOf.find(value);
   return entry == stridesOf.end() ? contiguousStrides(layouts.get(value.getType()).local[rankClass].getShape())
                                   : entry->second[rankClass];
 }
 
-/// The call on a rank of a class.
+/// The call as a rank of a class runs it.
 CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
   CallView view{call.getTarget(), call.getArgs(), {}, {}, {}};
   for (Value operand : call.getOperands()) {
@@ -133,7 +133,7 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
 
 int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const {
   if (isTransfer(call))
-    return scheduling::transferTime(machine, cost.bytes / 2); // each byte is read here and written there
+    return scheduling::transferTime(machine, cost.bytes / 2); // each byte is read on one side and written on the other
   if (plan::isOnHost(call.getResult(0)))
     return scheduling::hostTime(machine, cost.bytes);
   return scheduling::computeTime(machine, cost.flops, cost.bytes, isNarrow);
@@ -144,7 +144,7 @@ void Projector::projectCall(plan::CallOp call) {
   if (call.getNumResults() != 0)
     operation.memory = memoryOf(call.getResult(0));
   const OpRecord *record = registry.lookup(call.getTarget());
-  // A reshape may be a view on one rank and a copy on another, where it counts as a copy on both.
+  // A reshape may be a view on one rank and a copy on another. It then counts as a copy on both.
   bool aliases = !operation.consumed.empty();
   bool isNarrow = !operation.consumed.empty() && getElementTypeOrSelf(call.getOperand(0)).getIntOrFloatBitWidth() <= 16;
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
@@ -162,6 +162,7 @@ void Projector::projectCall(plan::CallOp call) {
   for (auto [index, value] : llvm::enumerate(call.getResults())) {
     Buffer buffer;
     std::optional<unsigned> shared = aliases ? std::optional(operation.consumed.front()) : std::nullopt;
+    // The first results are written in place of the overwritten operands, in order.
     if (index < operation.overwritten.size())
       shared = operation.overwritten[index];
     buffer.bytes = shared ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(value.getType()).bytes;
@@ -180,8 +181,9 @@ void Projector::waitForReaders(unsigned index) {
         operation.after.push_back(reader);
 }
 
-/// A slice is a view, except of a dim with parts, whose ranges are put together anew, and where it is flat: what is
-/// sliced of a parameter is changed apart from it, and of a row-major copy where it does not lie so.
+/// A slice is a view, with two exceptions that copy: a dim with parts, whose ranges are concatenated, and a flat
+/// slice, because the slice of a parameter is updated separately from it. A flat slice of a tensor that is not
+/// row-major first copies it.
 void Projector::projectSlice(plan::SliceOp op) {
   scheduling::Operation &operation = addOperation(op.getOperation(), "slice");
   plan::ShardingAttr sharding = plan::getSharding(op.getResult());
@@ -198,13 +200,13 @@ void Projector::projectSlice(plan::SliceOp op) {
   operation.produced.push_back(addBuffer(op.getResult(), std::move(buffer)));
 }
 
-/// True if the pieces of the ranks along `dim` lie one after the other in a row-major tensor: all dims before have one
-/// element. Flat pieces do.
+/// True if the shards along `dim` are contiguous in a row-major tensor: all dims before `dim` have one element. Flat
+/// shards always are.
 static bool piecesAreContiguous(RankedTensorType type, std::optional<int64_t> dim) {
   return !dim || llvm::all_of(type.getShape().take_front(*dim), [](int64_t extent) { return extent == 1; });
 }
 
-/// True if what comes in lies rank by rank, and is put together when all of it is there.
+/// True if the result arrives shard by shard in a staging buffer and is then copied into row-major order.
 static bool landsInPieces(Operation &op, RankedTensorType result) {
   auto gather = dyn_cast<plan::AllGatherOp>(op);
   auto exchange = dyn_cast<plan::AllToAllOp>(op);
@@ -212,7 +214,7 @@ static bool landsInPieces(Operation &op, RankedTensorType result) {
          (exchange && !piecesAreContiguous(result, exchange.getFromDim()));
 }
 
-/// Bytes of the staging copies in which a collective's pieces lie rank by rank.
+/// Bytes of the staging buffers in which a collective orders shards by rank.
 static int64_t stagingBytes(Operation &op, const ResolvedLayout &input, const ResolvedLayout &result,
                             unsigned rankClass) {
   if (auto gather = dyn_cast<plan::AllGatherOp>(op))
@@ -234,7 +236,7 @@ int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
   return StridedShape{layout.local[rankClass].getShape(), strides}.isContiguous() ? 0 : layout.bytes[rankClass];
 }
 
-/// Bytes of the row-major copy of what is sent, where it does not go piece by piece anyway.
+/// Bytes of a row-major copy of the input, unless a staging buffer orders its shards anyway.
 int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
   RankedTensorType type = layouts.get(op.getOperand(0).getType()).local[rankClass];
   auto goesWhole = [&](std::optional<int64_t> dim) { return piecesAreContiguous(type, dim); };
@@ -261,22 +263,23 @@ int64_t Projector::sentBytes(Operation &op) {
   return stepBytes(step, cast<RankedTensorType>(op.getOperand(0).getType()), plan::getMesh(&op));
 }
 
-/// What a collective of several tensors does not pack: what lies in one piece, in the order in which it is sent.
+/// True if the inputs of coalesced collectives need no packing: they are contiguous, in the order in which they are
+/// sent.
 bool Projector::goesInPlace(ArrayRef<Operation *> ops) const {
   if (isa<plan::ReduceScatterOp>(ops.front()))
     return false;
   return storages.liesInOnePiece(llvm::map_to_vector(ops, [](Operation *op) { return op->getOperand(0); }));
 }
 
-/// True if what comes in is where it stays: tensor after tensor in one piece of targets.
+/// True if the results arrive in place: the targets are contiguous, in order.
 bool Projector::landsInPlace(ArrayRef<Operation *> ops) const {
   if (!targetOf(ops.front()) || (ops.size() > 1 && isa<plan::AllGatherOp>(ops.front())))
     return false;
   return storages.liesInOnePiece(llvm::map_to_vector(ops, [](Operation *op) { return targetOf(op); }));
 }
 
-/// Adds the result of a collective, and for each rank class what moving it takes. What is made in one piece is packed
-/// into one buffer, and unpacked from another when all of it is there, unless it lies in one piece already.
+/// Adds the result of a collective, and the memory and time of the transfer for each rank class. Coalesced tensors are
+/// packed into one buffer and unpacked from another after the transfer, unless they are contiguous already.
 void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Operation *> bucket) {
   const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
   const ResolvedLayout output = layouts.get(op->getResult(0).getType());
@@ -285,10 +288,11 @@ void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayR
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     int64_t workspace = isPacked ? (sends ? input.bytes[rankClass] : 0) + (receives ? output.bytes[rankClass] : 0)
                                  : stagingBytes(*op, input, output, rankClass) + packedBytes(*op, rankClass);
+    // The result is allocated only when the transfer is complete, for the copy from the staging buffer.
     bool isLate = !target && (isPacked || landsInPieces(*op, output.local[rankClass]));
     operation.workspace[rankClass] += workspace;
     operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
-    // What was sent goes first; where it came in stays.
+    // The packed input is freed first; the received buffer stays until it is unpacked.
     operation.earlyFreed[rankClass] += isLate ? workspace - output.bytes[rankClass] : 0;
   }
   Buffer buffer;
@@ -331,6 +335,7 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
     plan::ShardingAttr sharding = plan::getSharding(value);
     auto updated = plan::resultAttr<plan::attr::Updates>(function, index);
+    // Only an accumulator may stay partial from run to run: the last sweep reduces it.
     bool accumulates =
         updated && plan::argumentKind(function.getArgument(updated.getInt())) == plan::ArgumentKind::accumulator;
     if (sharding && sharding.isPartial() && !accumulates)
@@ -348,7 +353,7 @@ static bool isCollective(Operation &op) {
   return isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp, plan::AllToAllOp, plan::PermuteOp>(op);
 }
 
-/// The collective, and those behind it that are of its bucket.
+/// The collective and the following ones of the same bucket.
 static SmallVector<Operation *, 1> bucketFrom(Operation &first) {
   SmallVector<Operation *, 1> bucket{&first};
   auto number = first.getAttrOfType<IntegerAttr>("bucket");
@@ -366,7 +371,7 @@ LogicalResult Projector::projectOp(Operation &op) {
     if (failed(checkType(&op, type)))
       return failure();
   if (op.getNumResults() != 0 && bufferOf.contains(op.getResult(0)))
-    return success(); // with the first of its bucket
+    return success(); // projected with the first of its bucket
   if (auto constant = dyn_cast<plan::ConstantOp>(op)) {
     Buffer buffer;
     buffer.bytes = layouts.get(constant.getType()).bytes;

@@ -1,4 +1,4 @@
-//===- projection.h - a partitioned function as a problem -------*- C++ -*-===//
+//===- projection.h - a function as a scheduling problem --------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PROJECTION_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PROJECTION_H
@@ -13,7 +13,7 @@ namespace meshplan {
 /// The streams of every program, as indices into Problem::streams.
 inline constexpr unsigned computeStream = 0, communicationStream = 1;
 
-/// A communicator for each distinct list of axes, shared by all programs of a module, in the order of first use.
+/// A communicator for each distinct list of axes, in the order of first use. All programs of a module share the table.
 class CommunicatorTable {
 public:
   /// Index of the communicator over the axes of a collective.
@@ -26,20 +26,20 @@ private:
   std::vector<scheduling::Communicator> communicators;
 };
 
-/// A problem, and what its indices stand for.
+/// A problem, and the IR that its indices refer to.
 struct ProjectedFunction {
   scheduling::Problem problem;
-  /// One, or the collectives that are made in one piece.
+  /// A single op, or coalesced collectives.
   std::vector<llvm::SmallVector<mlir::Operation *, 1>> operations;
   std::vector<mlir::Value> buffers;
 };
 
-/// Projects a function. Arguments and constants become permanent buffers; calls, slices and collectives operations,
-/// where collectives of one bucket that follow one another are one; what is returned is kept. Results of operators that
-/// the records call views share the storage of their operand.
+/// Projects a function. Arguments and constants become permanent buffers. Calls, slices and collectives become
+/// operations; adjacent collectives of one bucket become a single operation. Returned values are kept. Results that the
+/// records declare to be views share the storage of their operand.
 ///
-/// Fails, with a diagnostic at the op, if a sharding is undecided, an op is none that partition leaves, or a result is
-/// partial.
+/// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
+/// result is partial.
 mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, LayoutTable &layouts,
                                            CommunicatorTable &communicators);
 

@@ -1,6 +1,6 @@
 //===- schedule.cpp - plan -> sched ---------------------------------------===//
 //
-// Runs after partition: every value has a decided sharding and data moves only
+// Runs after partition: every value has a decided sharding, and data moves only
 // in collectives.
 //
 //===----------------------------------------------------------------------===//
@@ -35,13 +35,13 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   return success();
 }
 
-/// What a program holds on the device from start to end.
+/// Bytes that a program holds on the device from start to end.
 static int64_t heldBytes(sched::MemoryAttr memory) {
   return memory.getParameters() + memory.getConstants() + memory.getInputs() + memory.getStates() +
          memory.getAccumulators();
 }
 
-/// The largest and the least peak of one kind.
+/// The largest and the smallest peak of one kind.
 struct Peaks {
   int64_t largest, least;
 
@@ -58,13 +58,16 @@ static sched::MemoryAttr withPeaks(sched::MemoryAttr memory, Peaks peaks, Peaks 
                                 evaluation.least);
 }
 
-/// A program needs what those need that it runs for microbatches, and meanwhile holds what only it reads.
+/// The peak of a program includes those of the programs that it runs for microbatches, together with the tensors that
+/// only the program itself reads.
 static void includePasses(ModuleOp module) {
   for (auto pass : module.getOps<sched::ProgramOp>()) {
     auto step = module.lookupSymbol<sched::ProgramOp>(pass.getBefore().value_or("step"));
     if (!step || !pass.getRuns())
       continue;
     sched::MemoryAttr own = *pass.getMemory(), all = *step.getMemory();
+    // Arguments are allocated once for all programs of the step, so those that this program does not read are held as
+    // well.
     Peaks ofPass = peaksOf(own) + (heldBytes(all) - heldBytes(own));
     if (ofPass.largest > all.getPeak())
       step.setPeakAttr(describePassPeak(pass, step));
@@ -76,7 +79,7 @@ static void includePasses(ModuleOp module) {
   }
 }
 
-/// Bytes of the constants of a program that another one does not have.
+/// Bytes of the constants of a program that the other one does not have.
 static int64_t constantsBesides(sched::ProgramOp program, sched::ProgramOp other) {
   llvm::DenseSet<Attribute> shared;
   for (auto constant : other.getBody().getOps<sched::ConstantOp>())
@@ -88,7 +91,7 @@ static int64_t constantsBesides(sched::ProgramOp program, sched::ProgramOp other
   return bytes;
 }
 
-/// Between the steps of a training, `eval` runs beside what the step keeps.
+/// Between training steps, `eval` runs while the tensors that the step keeps are allocated.
 static void includeTraining(ModuleOp module) {
   sched::ProgramOp step = sched::programOf(module, base::ProgramRole::step);
   sched::ProgramOp evaluation = sched::programOf(module, base::ProgramRole::eval);
@@ -101,7 +104,7 @@ static void includeTraining(ModuleOp module) {
       own.getHostPeak()));
 }
 
-/// Functions that stood in modules of their own (plan-keep-reference) become ones of `module`, behind the others.
+/// Moves functions out of modules of their own (see plan-keep-reference) to the end of `module`.
 static void takeOut(ModuleOp module) {
   for (ModuleOp own : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
     for (func::FuncOp function : llvm::make_early_inc_range(own.getOps<func::FuncOp>()))

@@ -1,4 +1,4 @@
-//===- write_program.cpp - a solution as a sched.program ------------------===//
+//===- write_program.cpp - writes a solution as a sched.program -----------===//
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
@@ -16,7 +16,7 @@ using meshplan::scheduling::Step;
 
 namespace meshplan {
 
-/// Arguments of a call in the words of sched. Literals are the same in both.
+/// Arguments of a call as attributes of sched. Literals are the same in both dialects.
 static Attribute toSchedArgument(Attribute argument) {
   MLIRContext *context = argument.getContext();
   if (auto operand = dyn_cast<plan::OperandRefAttr>(argument))
@@ -47,21 +47,21 @@ public:
 
 private:
   sched::MemoryAttr memoryOf(const scheduling::Solution &solution);
-  /// The largest and the least peak where the loss alone is asked for.
+  /// The largest and the smallest peak if only the loss is an output.
   std::pair<int64_t, int64_t> peaksForLoss(const scheduling::Solution &solution);
   sched::PeakAttr peakOf(const scheduling::Solution &solution);
   sched::TimeAttr timeOf();
   void writeArguments();
-  /// A state of the optimizer, or a number that the run gives.
+  /// A state of the optimizer, or a setting.
   Value writeGiven(BlockArgument argument, StringAttr name);
-  /// Arguments that lie in one storage.
+  /// Writes the buffers: arguments that share a storage.
   void writeBuffers();
   void writeConstants();
   void writeSteps(ArrayRef<Step> steps);
   void writeRun(Operation &op);
-  /// Where the call of an optimizer begins, its gradient is whole and alive.
+  /// Marks the gradient before an optimizer call, where it is reduced and alive.
   void writeGradient(plan::CallOp call);
-  /// What the results of collectives take the place of.
+  /// The targets that the results of collectives replace.
   SmallVector<Value> targetsOf(ArrayRef<Operation *> ops) const;
   void writeStart(unsigned index);
   void writeWait(unsigned index);
@@ -78,7 +78,7 @@ private:
   const ProjectedFunction &projection;
   const scheduling::Problem &problem;
   LayoutTable &layouts;
-  /// Of the step written last: frees have it.
+  /// Location of the last step, which frees use as well.
   Location location;
   FlatSymbolRefAttr compute;
   IRMapping values;
@@ -87,7 +87,7 @@ private:
 };
 } // namespace
 
-/// The least and the largest of the rank classes.
+/// The smallest and the largest peak of the rank classes.
 static std::pair<const scheduling::Peak *, const scheduling::Peak *>
 extremesOf(const scheduling::MemoryProfile &profile) {
   return std::minmax_element(profile.peaks.begin(), profile.peaks.end(),
@@ -95,12 +95,15 @@ extremesOf(const scheduling::MemoryProfile &profile) {
 }
 
 std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss(const scheduling::Solution &solution) {
+  // Validation during a training reads the loss only. The runtime then skips the operations that only other outputs
+  // need, so that the peak is lower than that of the whole program.
   llvm::BitVector asked(problem.buffers.size());
   Operation *end = function.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands()))
     if (plan::resultAttr<plan::attr::Loss>(function, index))
       asked.set(std::distance(projection.buffers.begin(), llvm::find(projection.buffers, value)));
   scheduling::Problem forLoss = problem;
+  // Only the loss is handed over, and it is a single number.
   forLoss.handover.clear();
   scheduling::MemoryProfile profile =
       scheduling::profileMemory(forLoss, scheduling::forOutputs(forLoss, solution, asked));
@@ -121,6 +124,7 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
   scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
   scheduling::MemoryProfile host = scheduling::profileMemory(problem, solution, Memory::host);
   int64_t parameters = 0, inputs = 0, states = 0, constants = 0, accumulators = 0, hostParameters = 0, hostStates = 0;
+  // Each kind is reported for the rank that holds most of it, which may be a different rank for each kind.
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
     int64_t ownParameters = 0, ownInputs = 0, ownStates = 0, ownAccumulators = 0, ownHostStates = 0;
     for (unsigned index = 0; index < function.getNumArguments(); ++index) {
@@ -141,6 +145,7 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
     hostStates = std::max(hostStates, ownHostStates);
     hostParameters = std::max(hostParameters, host.permanent[rankClass] - ownHostStates);
     accumulators = std::max(accumulators, ownAccumulators);
+    // Permanent buffers are the arguments and the constants.
     constants =
         std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates - ownAccumulators);
   }
@@ -164,6 +169,7 @@ void ProgramWriter::writeArguments() {
   for (BlockArgument argument : function.getArguments()) {
     unsigned index = argument.getArgNumber();
     auto names = plan::argAttr<plan::attr::Names>(function, index);
+    // The artifact has a name for every argument.
     if (!names || names.empty())
       names = builder.getStrArrayAttr({("arg" + Twine(index)).str()});
     std::optional<plan::ArgumentKind> kind = plan::argumentKind(argument);
@@ -224,7 +230,7 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
   const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
   if (!gradient || !parameter || !record || !llvm::is_contained(record->overwrites, "parameter"))
     return;
-  // The rank may change a part of the parameter, or a copy.
+  // The rank may update a shard or a copy of the parameter.
   BlockArgument changed = argumentBehind(call.getOperand(*parameter));
   if (!changed)
     return;
@@ -246,6 +252,7 @@ void ProgramWriter::writeRun(Operation &op) {
   writeGradient(call);
   SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
   SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) { return typeOf(value); });
+  // The runtime gives the result the memory of the operand that it overwrites.
   SmallVector<int64_t> overwritten;
   if (const OpRecord *record = OpRegistry::get().lookup(call.getTarget()))
     for (StringRef name : record->overwrites)
@@ -312,6 +319,7 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
     Step step = steps.front();
     size_t count = 1;
     if (step.kind == scheduling::StepKind::free) {
+      // Adjacent frees become a single op.
       ArrayRef<Step> frees = steps.take_while([](Step each) { return each.kind == scheduling::StepKind::free; });
       writeFrees(frees);
       count = frees.size();

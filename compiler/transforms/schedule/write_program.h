@@ -1,4 +1,4 @@
-//===- write_program.h - a solution as a sched.program ----------*- C++ -*-===//
+//===- write_program.h - writes a solution as a sched.program ---*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_WRITE_PROGRAM_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_WRITE_PROGRAM_H
@@ -8,7 +8,8 @@
 
 namespace meshplan {
 
-/// Appends the program of a verified solution at the builder's place. Ops keep the locations of what they were.
+/// Appends the program of a verified solution at the builder's insertion point. Ops keep the locations of their
+/// originals.
 void writeProgram(mlir::OpBuilder &builder, mlir::func::FuncOp function, const ProjectedFunction &projection,
                   const scheduling::Solution &solution, LayoutTable &layouts);
 

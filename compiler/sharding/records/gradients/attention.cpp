@@ -1,10 +1,10 @@
-//===- attention.cpp - records of attention's gradients -------------------===//
+//===- attention.cpp - records of gradients of attention ------------------===//
 //
 // Tensors as in ../attention.cpp, and the gradient of `out`; `out` itself and
-// `logsumexp` where the kernel reads them. With `per_head` the
-// gradients of keys and values have a head for each query head, which
-// meshplan.sum_shared_heads adds up: where ranks share key heads, each has
-// addends for them.
+// `logsumexp` where the kernel reads them. With `per_head` the gradients of
+// keys and values have a head for each query head, and
+// meshplan.sum_shared_heads sums them afterwards: where ranks share key heads,
+// each rank has only addends of their gradients.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace meshplan {
 /// The operands that have a dim for each query head.
 static constexpr StringRef queryTensors[] = {"query", "gradient", "out", "logsumexp"};
 
-/// They get a factor for their heads.
+/// Gives these operands a factor for their heads.
 static void appendHeads(RuleBuilder &builder, unsigned factor) {
   for (StringRef name : queryTensors)
     if (TensorRef tensor = builder.operand(name))
@@ -50,7 +50,7 @@ static FactorRule backwardRule(const CallView &call) {
   builder.tie(batch);
   if (dropsByNumber(call))
     builder.count(query[0]);
-  // Of the only key head each rank would have addends, and no dim of its gradient says so.
+  // With a single key head every rank would have addends of its gradient, and no dim of the gradient shows this.
   bool isPerHead = call.getBool("per_head", false);
   if (heads == 1 || (groups == 1 && !isPerHead))
     return builder.finish();
@@ -65,7 +65,7 @@ static FactorRule backwardRule(const CallView &call) {
     if (isPerHead)
       builder.append(builder.result(index)[1], factor);
     else
-      // Also the one head of all query heads, of which no key is divided.
+      // A dim of a single index for all query heads is shared, too, although no key is divided.
       builder.share(builder.result(index)[1], factor, heads / groups);
   }
   if (groups > 1)
@@ -74,7 +74,7 @@ static FactorRule backwardRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Where the mask is one for all samples or heads, these are summed.
+/// A mask that is the same for all samples or heads is summed over them.
 static FactorRule maskRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef query = builder.operand("query"), key = builder.operand("key"), mask = builder.operand("mask");
@@ -105,7 +105,7 @@ static FactorRule maskRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Five products of the size of the scores, where the forward call has two.
+/// Five products of the size of the scores; the forward call has two.
 static OpCost attentionGradientCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<AttentionSizes> sizes = AttentionSizes::of(call);
@@ -118,7 +118,7 @@ static OpCost attentionGradientCost(const CallView &call) {
   return cost;
 }
 
-/// The kernel puts the heads of a row side by side, but for sums of keys that ranks share.
+/// The kernel stores a row of all heads contiguously, except for sums of keys that ranks share.
 static Strides backwardStrides(const CallView &call, unsigned result) {
   ArrayRef<int64_t> shape = call.results[result].getShape();
   Strides strides = contiguousStrides(shape);

@@ -1,6 +1,6 @@
-//===- contraction.cpp - record of gradients of matrices ------------------===//
+//===- contraction.cpp - records of gradients of matrices -----------------===//
 //
-// left [.., m], right [.., k]: the sum over all rows of left^T right, [m, k].
+// left [.., m], right [.., k]: the sum of left^T right over all rows, [m, k].
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ static FactorRule weightGradientRule(const CallView &call) {
 
 static Linearity inSides(const CallView &call) { return linearIn(call, {{"left"}, {"right"}}); }
 
-/// Bytes of the copy that makes one matrix of all dims but the last.
+/// Bytes of the copy that folds all dims but the last into one.
 static int64_t foldedBytes(const CallView &call, StringRef name) {
   std::optional<unsigned> operand = call.getOperand(name);
   if (!operand || call.operands[*operand].getRank() == 0)
@@ -37,7 +37,7 @@ static int64_t foldedBytes(const CallView &call, StringRef name) {
   return reshapeBytes(call, *operand, type.getShape(), {columns == 0 ? 0 : type.getNumElements() / columns, columns});
 }
 
-/// What a product of bf16 holds; its left operand, of which all dims but the last are summed, is a transpose.
+/// Bytes of a bf16 product. All dims but the last of its left operand are summed, so the operand is a transpose.
 static int64_t halfBytes(const CallView &call, int64_t summed) {
   RankedTensorType result = call.results.front();
   if (!result.getElementType().isBF16() || result.getRank() < 2)
@@ -70,7 +70,7 @@ static OpCost wideCost(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// grouped_weight_gradient: left [rows, k], right [rows, m] in groups, result [groups, k, m]
+// grouped_weight_gradient: left [rows, k], right [rows, m] in groups of rows, result [groups, k, m]
 //===----------------------------------------------------------------------===//
 
 static FactorRule groupedRule(const CallView &call) {

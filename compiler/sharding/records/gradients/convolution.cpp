@@ -1,7 +1,8 @@
-//===- convolution.cpp - record of gradients of convolutions --------------===//
+//===- convolution.cpp - records of gradients of convolutions -------------===//
 //
-// gradient [batch, out, places..], input [batch, in, places..], weight [out,
-// in / groups, window..]; the result is like input or like weight.
+// gradient [batch, out, positions..], input [batch, in, positions..], weight
+// [out, in / groups, window..]; the result is like the input or like the
+// weight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// As many groups as follow from the input features of each, which the weight tells.
+/// The number of groups follows from the input features of a group, which the weight gives.
 static int64_t groupsOf(TensorRef input, TensorRef weight) {
   int64_t ofGroup = weight[1].size;
   return ofGroup > 0 ? input[1].size / ofGroup : 0;
@@ -45,7 +46,7 @@ static FactorRule weightRule(const CallView &call) {
   return builder.finish();
 }
 
-/// The forward call, of the same local shapes.
+/// The forward call, with the same local shapes.
 static Convolution forwardOf(const CallView &call, RankedTensorType gradient, RankedTensorType input,
                              RankedTensorType weight) {
   Convolution forward{.source = input, .weight = weight, .result = gradient};
@@ -57,14 +58,14 @@ static Convolution forwardOf(const CallView &call, RankedTensorType gradient, Ra
   return forward;
 }
 
-/// Weights for volumes of bf16 have their gradient made in f32, by copies of all tensors.
+/// The gradient of a bf16 weight for volumes is computed in f32, from copies of all tensors.
 static int64_t wideWeightBytes(Convolution forward) {
   int64_t elements = 0;
   for (RankedTensorType *type : {&forward.source, &forward.weight, &forward.result}) {
     *type = RankedTensorType::get(type->getShape(), Float32Type::get(type->getContext()));
     elements += type->getNumElements();
   }
-  // The result is not there yet while that in f32 is made.
+  // The result is not yet allocated while its f32 form is computed.
   return 4 * elements + weightGradientBytes(forward) + 2 * forward.weight.getNumElements();
 }
 

@@ -1,6 +1,7 @@
-//===- elements.cpp - records of gradients of functions of elements -------===//
+//===- elements.cpp - records of gradients of pointwise ops ---------------===//
 //
-// ATen's backward operators: of the gradient, and of operand or result.
+// ATen's backward operators. They read the gradient, and the operand or the
+// result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +17,10 @@ namespace meshplan {
 
 static Linearity inOutputGradient(const CallView &call) { return linearIn(call, {{"grad_output"}}); }
 
-/// All of the dim goes into each of its elements.
+/// Each element depends on the whole dim.
 static FactorRule softmaxRule(const CallView &call) { return wholeDimRule(call, 0); }
 
-/// Products of all elements, their sums and the result.
+/// The products of all elements, their sums, and the result.
 static OpCost softmaxGradientCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.flops = 4 * call.results.front().getNumElements();
@@ -27,8 +28,8 @@ static OpCost softmaxGradientCost(const CallView &call) {
   return cost;
 }
 
-/// The exact gelu of a row-major operand of these types is left to oneDNN, which brings gradient and result into this
-/// order, too.
+/// For the exact gelu of a row-major operand of these types ATen calls oneDNN, which makes gradient and result
+/// row-major, too.
 static OpCost geluCost(const CallView &call) {
   OpCost cost = pointwiseCost<20>(call);
   Type element = call.results.front().getElementType();

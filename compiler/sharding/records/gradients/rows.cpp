@@ -1,4 +1,4 @@
-//===- rows.cpp - records of gradients of losses, tables and norms --------===//
+//===- rows.cpp - gradients of losses, tables and norms -------------------===//
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
@@ -11,10 +11,10 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Of rows that a kernel computes at a time on a CPU (runtime/tensor/torch/kernels/accumulation.h).
+/// Elements of the rows that a kernel computes at a time on a CPU (runtime/tensor/torch/kernels/accumulation.h).
 static constexpr int64_t normBlockElements = 1 << 16;
 
-/// The call told the first element of a divided dim of an operand that the rank holds.
+/// The call with the index of the first element that the rank holds of a divided dim of an operand.
 static LocalCall withOffset(const CallView &call, StringRef operand, int64_t dim) {
   std::optional<unsigned> index = call.getOperand(operand);
   if (!index || !isDivided(call.operands[*index], dim))
@@ -25,7 +25,7 @@ static LocalCall withOffset(const CallView &call, StringRef operand, int64_t dim
 }
 
 //===----------------------------------------------------------------------===//
-// row_loss_gradient: input and result [N, C], one number of each other tensor for each row
+// row_loss_gradient: input and result [N, C]; every other tensor has one number for each row
 //===----------------------------------------------------------------------===//
 
 static FactorRule rowLossRule(const CallView &call) {
@@ -43,9 +43,9 @@ static FactorRule rowLossRule(const CallView &call) {
 
 static LocalCall localizeRowLoss(const CallView &call, plan::MeshOp) { return withOffset(call, "input", 1); }
 
-/// Numbers of each row: whether it is ignored, its column, and gradient, factor and share of the target in the type of
-/// the computation, with weights and smoothed labels more of these. A block of rows is computed in the result, or apart
-/// where that has half a type; the shares of smoothed labels by classes are another.
+/// Per row: an ignore flag, the column, and gradient, factor and target share in the computation type; weights and
+/// smoothed labels need further ones. A block of rows is computed in the result, or separately if the result has a half
+/// type. Shares of smoothed labels by class need another block.
 static OpCost rowLossCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
@@ -65,7 +65,7 @@ static OpCost rowLossCost(const CallView &call) {
 // embedding_gradient: gradient [.., E], indices [..], weight and result [V, E]
 //===----------------------------------------------------------------------===//
 
-/// The table gives its shape, and how it is divided. Frequencies are those of all indices.
+/// The table is read only for its shape and sharding. Frequencies are counted over all indices.
 static FactorRule embeddingWeightRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef gradient = builder.operand("gradient"), indices = builder.operand("indices");
@@ -79,7 +79,7 @@ static FactorRule embeddingWeightRule(const CallView &call) {
   return builder.finish();
 }
 
-/// The rows that the rank holds of the table.
+/// The call with the rows of the table that the rank holds.
 static LocalCall localizeEmbeddingWeight(const CallView &call, plan::MeshOp) {
   if (call.getOperand("weight"))
     return withOffset(call, "weight", 0);
@@ -129,13 +129,13 @@ static FactorRule normRule(const CallView &call, bool ofInput) {
 static FactorRule normInputRule(const CallView &call) { return normRule(call, /*ofInput=*/true); }
 static FactorRule normWeightRule(const CallView &call) { return normRule(call, /*ofInput=*/false); }
 
-/// Statistics of each row are made again. Rows are computed in blocks, of which there are `blocks` at a time, with a
-/// few numbers of each row and column, in the type of the computation.
+/// The statistics of each row are recomputed. Rows are computed in blocks, `blocks` of them at a time, with a few
+/// numbers for each row and column, in the computation type.
 static OpCost normCost(const CallView &call, int64_t blocks) {
   OpCost cost = copyCost(call);
   RankedTensorType input = call.operands.front();
   cost.flops = 12 * input.getNumElements();
-  // A call that nobody has verified may name any sizes.
+  // A call that has not been verified may have any sizes.
   int64_t columns = 1, most = std::max<int64_t>(input.getNumElements(), 1);
   for (int64_t size : call.getInts("normalized_shape").value_or(SmallVector<int64_t>()))
     columns = size > 0 && size <= most / columns ? columns * size : most;

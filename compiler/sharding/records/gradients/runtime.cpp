@@ -1,8 +1,8 @@
-//===- runtime.cpp - record of derivatives that the runtime finds ---------===//
+//===- runtime.cpp - record of runtime derivatives ------------------------===//
 //
-// `vjp.TARGET` has the arguments of TARGET, `gradients` of its results, and `of`,
-// the arguments whose gradients it gives, "input, params.0". Its record follows
-// from TARGET's.
+// `vjp.TARGET` has the arguments of TARGET, `gradients` of its results, and
+// `of`: the arguments whose gradients it returns, such as "input, params.0".
+// Its record follows from that of TARGET.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ struct ForwardCall {
 };
 } // namespace
 
-/// The operand that an argument is, or the item of one that a number behind a point says.
+/// The operand of a named argument, or the item of a list that a number after a point selects.
 static std::optional<unsigned> findOperand(const CallView &call, StringRef name) {
   auto [argument, number] = name.split('.');
   if (number.empty())
@@ -34,7 +34,7 @@ static std::optional<unsigned> findOperand(const CallView &call, StringRef name)
   return !number.getAsInteger(10, place) && place < items.size() ? items[place] : std::nullopt;
 }
 
-/// The operands that `of` names, as many as the call has results; else nothing.
+/// The operands that `of` names. Nothing unless there are as many as results.
 static std::optional<SmallVector<unsigned, 2>> wantedOperands(const CallView &call, size_t operandCount) {
   auto of = dyn_cast_or_null<StringAttr>(call.get("of"));
   SmallVector<StringRef> names;
@@ -48,7 +48,7 @@ static std::optional<SmallVector<unsigned, 2>> wantedOperands(const CallView &ca
   return fits ? std::optional(wanted) : std::nullopt;
 }
 
-/// Nothing if it cannot be told from the arguments: where a result has no gradient its type is not known.
+/// Nothing if the forward call does not follow from the arguments: the type of a result without a gradient is unknown.
 static std::optional<ForwardCall> forwardOf(const CallView &call) {
   ForwardCall forward;
   forward.view.target = call.target.substr(StringRef("vjp.").size());
@@ -61,7 +61,7 @@ static std::optional<ForwardCall> forwardOf(const CallView &call) {
     if (!llvm::is_contained({"gradients", "of"}, argument.getName().getValue()))
       args.push_back(argument);
   forward.view.args = args.getDictionary(call.args.getContext());
-  // The gradients stand behind the operands of the call itself.
+  // The gradients come after the operands of the forward call.
   forward.view.operands.assign(call.operands.begin(), call.operands.begin() + *gradients.front());
   for (std::optional<unsigned> gradient : gradients)
     forward.view.results.push_back(call.operands[*gradient]);
@@ -76,14 +76,14 @@ static bool hasFactor(const TensorFactors &tensor, unsigned factor) {
   return llvm::any_of(tensor.dims, [&](ArrayRef<unsigned> dim) { return llvm::is_contained(dim, factor); });
 }
 
-/// True if an operand whose gradient is wanted is added to a contraction.
+/// True if a wanted gradient is that of an operand that is added to a contraction.
 static bool wantsAddend(const ForwardCall &forward) {
   std::optional<AddendSplit> split =
       forward.record->splitAddend ? forward.record->splitAddend(forward.view) : std::nullopt;
   return split && llvm::is_contained(forward.wanted, split->addend);
 }
 
-/// What dividing a factor of the call itself does to its gradients.
+/// How dividing a factor of the forward call affects its gradients.
 static FactorKind kindInGradients(unsigned factor, const FactorRule &rule, const ForwardCall &forward) {
   FactorKind kind = rule.factors[factor].kind;
   bool isHeld =
@@ -95,9 +95,9 @@ static FactorKind kindInGradients(unsigned factor, const FactorRule &rule, const
   return holders == 0 ? FactorKind::sum : FactorKind::parallel;
 }
 
-/// A factor passes to the gradients of operands that have it, and is summed in those of operands that have it not. That
-/// holds for contracted factors too: each addend depends on its own elements alone. What is added to them has its
-/// gradient once, and not from each rank's part.
+/// A factor is passed to the gradients of operands that contain it, and summed in those of operands that do not. This
+/// holds for contracted factors, too: each addend depends on its own elements alone. An operand that is added to the
+/// contraction is an exception: its gradient counts once, not once for each rank's part.
 static FactorRule runtimeRule(const CallView &call) {
   std::optional<ForwardCall> forward = forwardOf(call);
   bool hasRule = forward && (!forward->record->localize || forward->record->localizesArguments);
@@ -113,7 +113,7 @@ static FactorRule runtimeRule(const CallView &call) {
   return rule;
 }
 
-/// Integers of a result of the call itself are those of its gradient.
+/// Integers that refer to a result of the forward call refer to the gradient of this result instead.
 static Attribute aboutGradients(Attribute argument, ArrayRef<std::optional<unsigned>> gradients) {
   if (auto list = dyn_cast<ArrayAttr>(argument))
     return ArrayAttr::get(list.getContext(),
@@ -126,7 +126,7 @@ static Attribute aboutGradients(Attribute argument, ArrayRef<std::optional<unsig
                                  local.getExtentScale());
 }
 
-/// The call itself, as it is on a rank.
+/// The arguments of the forward call in its form on a rank.
 static LocalCall localizeRuntime(const CallView &call, plan::MeshOp mesh) {
   std::optional<ForwardCall> forward = forwardOf(call);
   if (!forward || !forward->record->localize)
@@ -141,7 +141,7 @@ static LocalCall localizeRuntime(const CallView &call, plan::MeshOp mesh) {
   return {"vjp." + local.target, args.getDictionary(call.args.getContext())};
 }
 
-/// The gradients together.
+/// All gradients together.
 static Linearity inGradients(const CallView &call) {
   Linearity linearity;
   SmallVector<unsigned, 2> set;
@@ -153,7 +153,7 @@ static Linearity inGradients(const CallView &call) {
   return linearity;
 }
 
-/// What the call itself holds when it is recorded, or its result and what goes back from it.
+/// Workspace of the forward call while it is recorded, or its result and the gradients that flow back from it.
 static int64_t workspaceOf(const CallView &call, const ForwardCall &forward, const OpCost &own) {
   int64_t gradients = 0, results = 0;
   for (RankedTensorType gradient : call.results)
@@ -165,7 +165,7 @@ static int64_t workspaceOf(const CallView &call, const ForwardCall &forward, con
   return recorded > 0 ? recorded : results + std::max(own.workspaceBytes, transposedGradientBytes(forward.view));
 }
 
-/// The call itself once more, and its backward pass.
+/// The forward call again, and its backward pass.
 static OpCost runtimeCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<ForwardCall> forward = forwardOf(call);

@@ -1,4 +1,4 @@
-//===- indexing.cpp - records of elements chosen by integers --------------===//
+//===- indexing.cpp - records of lookups by integers ----------------------===//
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
@@ -15,7 +15,8 @@ namespace meshplan {
 // embedding: weight [vocabulary, features], indices [..]
 //===----------------------------------------------------------------------===//
 
-/// Of a divided vocabulary a rank finds only its rows; the others are zero and the sum over the ranks has all.
+/// If the vocabulary is divided, a rank finds only its own rows; other rows are zero, and the sum over ranks is
+/// complete.
 static FactorRule embeddingRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef weight = builder.operand("weight"), indices = builder.operand("indices"), result = builder.result();
@@ -33,7 +34,7 @@ static OpCost lookupCost(const CallView &call) {
   return cost;
 }
 
-/// The indices are made as many as the result has elements.
+/// The indices are expanded to as many as the result has elements.
 static OpCost takeAlongCost(const CallView &call) {
   OpCost cost = lookupCost(call);
   cost.workspaceBytes = 8 * call.results.front().getNumElements();
@@ -47,7 +48,7 @@ static OpCost selectRowsCost(const CallView &call) {
   return cost;
 }
 
-/// The kernel moves the indices by the offset and marks those outside.
+/// The kernel subtracts the offset from the indices and marks those out of range.
 static OpCost localEmbeddingCost(const CallView &call) {
   OpCost cost = lookupCost(call);
   if (std::optional<unsigned> indices = call.getOperand("indices"))
@@ -68,7 +69,7 @@ static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) {
   return {"meshplan.embedding", args.getDictionary(context)};
 }
 
-/// The local form: its rows are a part already.
+/// The form on a rank: its rows already are a part.
 static FactorRule localEmbeddingRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef indices = builder.operand("indices"), result = builder.result();
@@ -79,12 +80,11 @@ static FactorRule localEmbeddingRule(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// embedding_bag: rows of the weight added up, bag by bag, or the largest of each feature
+// embedding_bag: rows of the weight are summed for each bag, or the maximum of each feature is taken
 //===----------------------------------------------------------------------===//
 
-/// Where a bag ends is told by numbers of its indices, so that only features may be divided. The last result says, of
-/// largest ones, which index each feature has. Addends of the weight do not enter: the numbers of bags would add up,
-/// too.
+/// Bags are given by positions in the list of indices, so only features may be divided. For maxima, the last result has
+/// the index that each feature comes from. The weight may not be partial: the sizes of bags would be summed, too.
 static FactorRule bagRule(const CallView &call) {
   RuleBuilder builder(call);
   SmallVector<DimRef> features{builder.operand("weight")[1]};
@@ -105,7 +105,7 @@ static Linearity chosenOfSelf(const CallView &call) {
   return linearity;
 }
 
-/// result[i][j] = self[index[i][j]][j] for dim 0. Another dim passes if index covers all of self.
+/// result[i][j] = self[index[i][j]][j] for dim 0. Another dim can be divided if index covers all of self.
 static FactorRule gatherRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), index = builder.operand("index"), result = builder.result();
@@ -119,7 +119,7 @@ static FactorRule gatherRule(const CallView &call) {
   return builder.finish();
 }
 
-/// As gather, but the other dims broadcast. Without a dim the elements are in one row.
+/// Like gather, but the other dims broadcast. Without a dim the elements are one row.
 static FactorRule takeAlongRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), indices = builder.operand("indices"), result = builder.result();
@@ -140,7 +140,7 @@ static FactorRule indexSelectRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Where the dims of the index tensors stand in the result of aten.index, and which dims of self they replace.
+/// The position of the dims of the index tensors in the result of aten.index, and the dims of self that they replace.
 namespace {
 struct IndexedDims {
   SmallVector<unsigned> operands; ///< the index tensors
@@ -171,7 +171,7 @@ static std::optional<IndexedDims> indexedDims(const CallView &call, int64_t self
   return dims;
 }
 
-/// Ties the dims of the index tensors with those of what they choose.
+/// Ties the dims of the index tensors to those of the elements that they choose.
 static void tieIndices(RuleBuilder &builder, const IndexedDims &dims, TensorRef chosen, FactorKind kind) {
   for (int64_t dim = 0; dim < dims.rank; ++dim) {
     SmallVector<DimRef> tied{chosen[dims.place + dim]};
@@ -181,7 +181,7 @@ static void tieIndices(RuleBuilder &builder, const IndexedDims &dims, TensorRef 
   }
 }
 
-/// Ties the dims of `all` that are not indexed with those of what is chosen of it.
+/// Ties the dims of `all` that are not indexed to those of the elements chosen from it.
 static void tieOthers(RuleBuilder &builder, const IndexedDims &dims, TensorRef all, TensorRef chosen) {
   for (int64_t dim = 0, to = 0; dim < all.getRank(); ++dim) {
     if (dims.indexed[dim])
@@ -191,8 +191,8 @@ static void tieOthers(RuleBuilder &builder, const IndexedDims &dims, TensorRef a
   }
 }
 
-/// Index tensors that have no slice between them stand where they index, else in front. Of index_part also the dim
-/// `dim` of those that they choose from may be divided.
+/// Adjacent index tensors are replaced in place by their dims; otherwise their dims come first. index_part may also
+/// divide the dim `dim` of the tensor that it chooses from.
 static FactorRule indexRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), result = builder.result(), places = builder.operand("places");
@@ -206,8 +206,8 @@ static FactorRule indexRule(const CallView &call) {
   return builder.finish();
 }
 
-/// self with the elements at `indices` replaced by values. What the index tensors choose is whole: a part of them names
-/// a part of the places.
+/// self with the elements at `indices` replaced by values. The chosen elements are whole: a part of the index tensors
+/// would replace only a part of them.
 static FactorRule indexPutRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), values = builder.operand("values"), result = builder.result();
@@ -227,8 +227,9 @@ static FactorRule indexPutRule(const CallView &call) {
 
 static Linearity inSelfAndValues(const CallView &call) { return linearIn(call, {{"self", "values"}}); }
 
-/// meshplan.index_sum: the elements of source are added where the index tensors say. A part of them gives a part of the
-/// addends. Of index_sum_part the dim `dim` may be divided as that of `like`, which gives nothing else.
+/// meshplan.index_sum: the elements of source are added at the positions that the index tensors give. A part of them
+/// gives a part of the addends. index_sum_part may divide the dim `dim` like that of `like`, which is used for nothing
+/// else.
 static FactorRule indexSumRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), result = builder.result();
@@ -244,7 +245,7 @@ static FactorRule indexSumRule(const CallView &call) {
   return builder.finish();
 }
 
-/// For each index where it is among the places, what is there, and whether it is the same.
+/// For each index: its position among `places`, the element found there, and whether it matches.
 static OpCost indexPartCost(const CallView &call) {
   OpCost cost = lookupCost(call);
   int64_t indices = 0;
@@ -255,7 +256,7 @@ static OpCost indexPartCost(const CallView &call) {
   return cost;
 }
 
-/// Sums of 16-bit types are taken in f32.
+/// Sums of 16-bit types are computed in f32.
 static OpCost indexSumCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType source = call.operands.front(), result = call.results.front();

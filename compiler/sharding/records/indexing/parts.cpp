@@ -1,7 +1,8 @@
-//===- parts.cpp - records of elements of a part of a dim -----------------===//
+//===- parts.cpp - records of lookups in a part of a dim ------------------===//
 //
-// What compositions make of operators that need all of a dim (compiler/compositions). `places` has the numbers of the
-// elements along the dim, so that a rank knows its own however the dim is dealt.
+// The calls into which compositions (compiler/compositions) turn operators that
+// need a whole dim. `places` has the indices of the elements along the dim, so
+// that a rank knows its own elements however the dim is divided.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,8 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The tensors of these names have the dims of `self`; `dim` of self, which is that of `places`, ends as `kind`.
+/// The tensors of these names have the dims of `self`. `dim` of self, which is also that of `places`, has the kind
+/// `kind`.
 static FactorRule partRule(const CallView &call, std::initializer_list<StringRef> alike, FactorKind kind) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
@@ -37,7 +39,7 @@ static FactorRule partRule(const CallView &call, std::initializer_list<StringRef
 static FactorRule extremePlaceRule(const CallView &call) { return partRule(call, {"extreme"}, FactorKind::max); }
 static FactorRule topkRule(const CallView &call) { return partRule(call, {"values", "indices"}, FactorKind::max); }
 
-/// As aten.gather; also the dim that is chosen from may be divided.
+/// Like aten.gather; the dim that is chosen from may be divided, too.
 static FactorRule gatherPartRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), index = builder.operand("index"), result = builder.result();
@@ -51,7 +53,7 @@ static FactorRule gatherPartRule(const CallView &call) {
   return builder.finish();
 }
 
-/// As aten.scatter; also the dim that is written along may be divided.
+/// Like aten.scatter; the dim that is written along may be divided, too.
 static FactorRule scatterPartRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), index = builder.operand("index"), src = builder.operand("src");
@@ -65,7 +67,7 @@ static FactorRule scatterPartRule(const CallView &call) {
   return builder.finish();
 }
 
-/// As meshplan.scatter_sum of a dim that is divided as that of `like`, which gives nothing else.
+/// Like meshplan.scatter_sum, for a dim divided like that of `like`, which is used for nothing else.
 static FactorRule scatterSumPartRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), index = builder.operand("index"), result = builder.result();
@@ -81,7 +83,7 @@ static FactorRule scatterSumPartRule(const CallView &call) {
   return builder.finish();
 }
 
-/// A value that is written is no addend.
+/// Not linear with a literal value other than 0: it would count once on each rank.
 static Linearity scatterLinearity(const CallView &call) {
   bool isZero = !call.getBool("adds", false) && call.getFloat("value", 0) == 0;
   return call.getOperand("src") ? linearIn(call, {{"self", "src"}}) : isZero ? inSelf(call) : notLinear(call);
@@ -96,7 +98,7 @@ static OpCost extremePlaceCost(const CallView &call) {
   return cost;
 }
 
-/// For each index where it is among the places, what is there, and whether it is the same.
+/// For each index: its position among `places`, the element found there, and whether it matches.
 static OpCost gatherCost(const CallView &call) {
   OpCost cost;
   cost.bytes = 2 * tensorBytes(call.results.front());
@@ -105,7 +107,7 @@ static OpCost gatherCost(const CallView &call) {
   return cost;
 }
 
-/// For each index as in gather, and the source without what others have; half types are added in float.
+/// For each index as in gather, and the source without elements of other ranks. Half types are summed in float.
 static OpCost scatterSumPartCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType source = call.operands.front(), result = call.results.front();
@@ -116,7 +118,7 @@ static OpCost scatterSumPartCost(const CallView &call) {
   return cost;
 }
 
-/// For each index as in gather; the result and a place more, as 16 bits in f32 where they are added to.
+/// For each index as in gather; the result and one more element. 16-bit types that are added to are in f32.
 static OpCost scatterPartCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
@@ -128,7 +130,7 @@ static OpCost scatterPartCost(const CallView &call) {
   return cost;
 }
 
-/// Flags of the places, and the rows one by one.
+/// Flags of the positions, and one row at a time.
 static OpCost topkCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType self = call.operands.front();

@@ -1,7 +1,7 @@
-//===- scatter.cpp - records of tensors written at chosen places ----------===//
+//===- scatter.cpp - records of writes at chosen positions ----------------===//
 //
-// Elements along one dim are replaced or added to; that dim is whole. And
-// numbers of classes and intervals, which are written or found so.
+// Elements along one dim, which is whole, are replaced or added to. Also
+// one-hot encodings, and searches for the interval of an element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,10 @@ using namespace mlir;
 namespace meshplan {
 
 //===----------------------------------------------------------------------===//
-// scatter, index_add and their like
+// scatter, index_add and similar operators
 //===----------------------------------------------------------------------===//
 
-/// result[index[i][j]][j] = src[i][j] for dim 0, which is whole. Another dim passes if index covers all of it.
+/// result[index[i][j]][j] = src[i][j] for dim 0, which is whole. Another dim can be divided if index covers all of it.
 static FactorRule scatterRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), index = builder.operand("index"), src = builder.operand("src");
@@ -43,8 +43,9 @@ static FactorRule indexAddRule(const CallView &call) {
   return builder.finish();
 }
 
-/// meshplan.scatter_sum: result[index[i][j]][j] is the sum of all source[i][j] for dim 0, of which a part of the index
-/// names some. Another dim passes if index covers all of it. `like` is gone when layouts are decided.
+/// meshplan.scatter_sum: result[index[i][j]][j] is the sum of all source[i][j] for dim 0; a part of the index gives
+/// some of the addends. Another dim can be divided if index covers all of it. `like` is removed before layouts are
+/// decided.
 static FactorRule scatterSumRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), index = builder.operand("index"), result = builder.result();
@@ -61,7 +62,7 @@ static FactorRule scatterSumRule(const CallView &call) {
 static Linearity inSelfAndSrc(const CallView &call) { return linearIn(call, {{"self", "src"}}); }
 static Linearity inSelfAndSource(const CallView &call) { return linearIn(call, {{"self", "source"}}); }
 
-/// Half types are written and added to in float.
+/// Half types are written and summed in float.
 static OpCost scatterCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
@@ -70,7 +71,7 @@ static OpCost scatterCost(const CallView &call) {
   return cost;
 }
 
-/// Half types are moved to float first.
+/// Half types are converted to float first.
 static OpCost scatterSumCost(const CallView &call) {
   OpCost cost = scatterCost(call);
   if (cost.workspaceBytes > 0)
@@ -79,10 +80,10 @@ static OpCost scatterSumCost(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// Numbers of classes and of intervals
+// One-hot encodings and searches for intervals
 //===----------------------------------------------------------------------===//
 
-/// The classes are a new last dim, which every rank makes in the whole.
+/// The classes are a new last dim, which every rank computes whole.
 static FactorRule oneHotRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
@@ -100,8 +101,8 @@ static FactorRule bucketizeRule(const CallView &call) {
   return builder.finish();
 }
 
-/// searchsorted: each element of the last dim of self among those of its row, which are all needed; or of one row for
-/// all.
+/// searchsorted: each element of the last dim of self is searched in its row, or in a single row for all. The row is
+/// whole.
 static FactorRule searchRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), rows = builder.operand("sorted_sequence"), result = builder.result();

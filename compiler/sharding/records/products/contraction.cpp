@@ -13,15 +13,15 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Bytes of the copy that makes one matrix of all dims but the last.
+/// Bytes of the copy that folds all dims but the last into one.
 static int64_t foldedBytes(const CallView &call, unsigned operand) {
   RankedTensorType type = call.operands[operand];
   int64_t columns = type.getShape().back();
   return reshapeBytes(call, operand, type.getShape(), {columns == 0 ? 0 : type.getNumElements() / columns, columns});
 }
 
-/// Bytes of the copy that makes an operand a list of matrices, one for each of the result's batch, to which it
-/// broadcasts. A vector is a matrix of one row or column.
+/// Bytes of the copy that makes an operand a batch of matrices, broadcast to the batch dims of the result. A vector is
+/// a matrix of one row or column.
 static int64_t batchedBytes(const CallView &call, unsigned operand, ArrayRef<int64_t> batch) {
   ArrayRef<int64_t> own = call.operands[operand].getShape();
   if (own.size() < 2)
@@ -33,7 +33,7 @@ static int64_t batchedBytes(const CallView &call, unsigned operand, ArrayRef<int
   return reshapeBytes(call, operand, expanded, shape);
 }
 
-/// What a product that writes bf16 holds; each of its matrices has so many rows.
+/// Bytes of a product that writes bf16, with `rows` rows in each of its matrices.
 static int64_t halfBytes(const CallView &call, unsigned left, int64_t rows, bool isLeftTransposed) {
   RankedTensorType result = call.results.front(), operand = call.operands[left];
   if (!result.getElementType().isBF16() || result.getRank() == 0 || operand.getRank() == 0)
@@ -41,7 +41,7 @@ static int64_t halfBytes(const CallView &call, unsigned left, int64_t rows, bool
   return bf16ProductBytes({rows, operand.getShape().back(), result.getShape().back(), isLeftTransposed});
 }
 
-/// Rows of a result that is one matrix of all dims but the last.
+/// Number of rows of the result when all its dims but the last are folded.
 static int64_t allRows(const CallView &call) {
   RankedTensorType result = call.results.front();
   int64_t columns = result.getRank() > 0 ? result.getShape().back() : 1;
@@ -69,7 +69,7 @@ static Linearity linearLinearity(const CallView &call) {
                                  : linearIn(call, {{"input"}, {"weight"}});
 }
 
-/// An input of more dims is viewed as one matrix, or else made a list of matrices.
+/// An input with more dims is viewed as one matrix, or else copied to a batch of matrices.
 static OpCost linearCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "input"));
   std::optional<unsigned> input = call.getOperand("input");
@@ -85,8 +85,8 @@ static OpCost linearCost(const CallView &call) {
   return cost;
 }
 
-/// ATen adds a bias before it rounds the product only where the input of more than two dims is row-major. A rank's part
-/// often is not where the whole is, and a 16-bit result would be rounded twice.
+/// ATen adds a bias before it rounds the product only if an input of more than two dims is row-major. A rank's part of
+/// a row-major tensor often is not, and a 16-bit result would be rounded twice.
 static LocalCall localizeLinear(const CallView &call, plan::MeshOp) {
   std::optional<unsigned> input = call.getOperand("input");
   if (!input || !call.getOperand("bias"))
@@ -97,7 +97,7 @@ static LocalCall localizeLinear(const CallView &call, plan::MeshOp) {
   return roundsTwice ? LocalCall{"meshplan.linear", call.args} : unchanged(call);
 }
 
-/// The form of localizeLinear: a divided contraction has no bias. The input is made row-major.
+/// The form that localizeLinear chooses. It has a bias, so the contraction is whole. The input is made row-major.
 static FactorRule rowMajorLinearRule(const CallView &call) { return linearRule(call, FactorKind::whole); }
 
 static OpCost rowMajorLinearCost(const CallView &call) {
@@ -109,11 +109,11 @@ static OpCost rowMajorLinearCost(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// mm, bmm, matmul: [.., n, k] x [.., k, m], vectors on either side
+// mm, bmm, matmul: [.., n, k] x [.., k, m], or a vector on either side
 //===----------------------------------------------------------------------===//
 
-/// Ties a product of `left` and `right`; dims above the last two are batch dims that broadcast. `addend` broadcasts to
-/// the result.
+/// Ties a product of `left` and `right`. Dims before the last two are batch dims, which broadcast. `addend` broadcasts
+/// to the result.
 static FactorRule productRule(const CallView &call, StringRef left, StringRef right, StringRef addend = "",
                               FactorKind contracted = FactorKind::sum) {
   RuleBuilder builder(call);
@@ -139,7 +139,7 @@ static FactorRule matmulRule(const CallView &call) {
 
 static Linearity matmulLinearity(const CallView &call) { return linearIn(call, {{"self"}, {"mat2"}, {"other"}}); }
 
-/// True if the matrices of an operand lie column-major, one behind the other.
+/// True if the matrices of an operand are column-major and contiguous.
 static bool isTransposedList(const CallView &call, unsigned operand) {
   SmallVector<int64_t> shape(call.operands[operand].getShape());
   Strides strides = call.getStrides(operand);
@@ -148,8 +148,8 @@ static bool isTransposedList(const CallView &call, unsigned operand) {
   return StridedShape{shape, strides}.isContiguous();
 }
 
-/// What a product of two lists of matrices holds where it writes bf16. Operands with gaps, or whose matrices do not lie
-/// one behind the other, are made row-major.
+/// Bytes of a batched product that writes bf16. Operands with gaps, or whose matrices are not contiguous, are made
+/// row-major.
 static int64_t listBytes(const CallView &call, unsigned left, unsigned right) {
   RankedTensorType result = call.results.front();
   int64_t rank = result.getRank();
@@ -163,8 +163,8 @@ static int64_t listBytes(const CallView &call, unsigned left, unsigned right) {
   return copies + halfBytes(call, left, result.getShape().end()[-2], isLeftTransposed);
 }
 
-/// As ATen's matmul: a product with a matrix or vector on the right is one of two matrices if the left one can be
-/// viewed as such; else both operands become lists of matrices.
+/// Follows ATen's matmul: a product with a matrix or vector on the right multiplies two matrices if the left operand
+/// can be viewed as one; otherwise both operands become batches of matrices.
 static OpCost matmulCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "self"));
   std::optional<unsigned> left = call.getOperand("self");
@@ -209,7 +209,7 @@ static std::optional<LocalCall> widenMatmul(const CallView &call) {
   return LocalCall{"meshplan.matmul_f32", withArg(args, "other", call.get(second))};
 }
 
-/// Matrices are multiplied one after the other, what is none is converted whole.
+/// Matrices of a batch are multiplied one at a time; an operand without a batch is converted whole.
 static OpCost widened(const CallView &call, StringRef first, StringRef second, OpCost cost) {
   std::optional<unsigned> left = call.getOperand(first), right = call.getOperand(second);
   if (!left || !right)
@@ -220,7 +220,7 @@ static OpCost widened(const CallView &call, StringRef first, StringRef second, O
   int64_t selfElements = self.getNumElements() / count, otherElements = other.getNumElements() / count;
   if (isBatch || isMatrix)
     cost.workspaceBytes += wideProductBytes(selfElements, otherElements, self.getShape().back());
-  else // both in f32, and so are the lists that are made of them
+  else // both operands in f32, and so are the batches made from them
     cost.workspaceBytes = 2 * cost.workspaceBytes + 4 * (selfElements + otherElements);
   return cost;
 }
@@ -231,13 +231,13 @@ static OpCost matmulF32Cost(const CallView &call) { return widened(call, "self",
 // addmm, baddbmm: beta * self + alpha * (first x second)
 //===----------------------------------------------------------------------===//
 
-/// True if self is added as it is: the call is a product and an addition.
+/// True if self is added unscaled: the call is a product and an addition.
 static bool isPlainAddend(const CallView &call) {
   return call.getFloat("beta", 1) == 1 && call.getFloat("alpha", 1) == 1;
 }
 
-/// A part of the contraction is an addend of the result only if self, which each rank would add, can be split off or
-/// counts for nothing.
+/// A divided contraction makes the result partial. This is possible only if self, which each rank would add, can be
+/// split off or has the factor 0.
 static FactorKind contractionKind(const CallView &call) {
   return isPlainAddend(call) || call.getFloat("beta", 1) == 0 ? FactorKind::sum : FactorKind::whole;
 }
@@ -290,7 +290,7 @@ static std::optional<AddendSplit> splitBaddbmm(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products of groups of rows: [rows, k] x [groups, k, m], group g has the rows up to offs[g]
+// Products of groups of rows: [rows, k] x [groups, k, m]; group g ends at row offs[g]
 //===----------------------------------------------------------------------===//
 
 static FactorRule groupedRule(const CallView &call, StringRef left, StringRef right) {
@@ -308,7 +308,7 @@ static FactorRule groupedMmRule(const CallView &call) {
   if (!plain)
     return undividedRule(call);
   FactorRule rule = groupedRule(call, "self", "mat2");
-  // The kernel wants rows that start at multiples of 16 bytes.
+  // The kernel needs rows that start at multiples of 16 bytes.
   int64_t aligned = 128 / call.operands.front().getElementTypeBitWidth();
   for (Factor &factor : rule.factors)
     if (factor.kind != FactorKind::whole && factor.size % aligned == 0)

@@ -1,7 +1,7 @@
 //===- matrices.cpp - records of functions of whole matrices --------------===//
 //
-// Determinant, inverse and Cholesky factor of each matrix, the last two dims of
-// the operand. The dims before these number the matrices and may be divided.
+// Determinant, inverse and Cholesky factor of each matrix in the last two dims
+// of the operand. The dims before these are batch dims and may be divided.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ static FactorRule eachMatrixRule(const CallView &call) {
   return builder.finish();
 }
 
-/// `Thirds` of the cube of each matrix' size, and a number of failure for each matrix.
+/// Flops: `Thirds` / 3 of the cube of the size of each matrix. An error code for each matrix.
 template <int64_t Thirds> static OpCost factorCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType matrices = call.operands.front();
@@ -39,7 +39,7 @@ template <int64_t Thirds> static OpCost factorCost(const CallView &call) {
   return cost;
 }
 
-/// The kernel factors a copy and keeps the places of the rows that it exchanges.
+/// The kernel factors a copy and keeps the positions of the exchanged rows.
 template <int64_t Thirds> static OpCost exchangeCost(const CallView &call) {
   OpCost cost = factorCost<Thirds>(call);
   RankedTensorType matrices = call.operands.front();
@@ -48,7 +48,7 @@ template <int64_t Thirds> static OpCost exchangeCost(const CallView &call) {
   return cost;
 }
 
-/// LAPACK writes matrices column by column.
+/// LAPACK writes column-major matrices.
 static Strides columnMajor(const CallView &call, unsigned result) {
   ArrayRef<int64_t> shape = call.results[result].getShape();
   Strides strides = contiguousStrides(shape);

@@ -1,6 +1,6 @@
 //===- similarity.cpp - records of angles and distances of vectors --------===//
 //
-// The vectors lie along one dim, which is whole; all others pass.
+// Vectors extend along one dim, which is whole; all other dims can be divided.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Vectors of x1 and x2, which broadcast, along dim `along` of both; the result lacks it unless it keeps dims.
+/// Vectors of x1 and x2, which broadcast, along dim `along` of both. The result does not have this dim unless `keeps`.
 static FactorRule pairedRule(const CallView &call, int64_t along, bool keeps) {
   RuleBuilder builder(call);
   TensorRef left = builder.operand("x1"), right = builder.operand("x2"), result = builder.result();
@@ -43,7 +43,7 @@ static FactorRule cdistRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Vectors of three elements along `dim`. Without it the first dim of three elements counts, which a division changes.
+/// Vectors of three elements along `dim`. Without `dim` it is the first dim of size 3, which a division may change.
 static FactorRule crossRule(const CallView &call) {
   bool isKnown = call.target == "aten.linalg_cross.default" || isa_and_present<IntegerAttr>(call.get("dim"));
   return isKnown ? wholeDimRule(call, -1) : RuleBuilder(call).finish();
@@ -51,7 +51,7 @@ static FactorRule crossRule(const CallView &call) {
 
 static Linearity crossLinearity(const CallView &call) { return linearIn(call, {{"self"}, {"other"}}); }
 
-/// Elements of x1 and x2 once they are broadcast to each other.
+/// Number of elements of x1 and x2 after broadcasting.
 static int64_t commonElements(const CallView &call) {
   int64_t rank = 0, elements = 1;
   for (RankedTensorType type : call.operands)
@@ -66,7 +66,7 @@ static int64_t commonElements(const CallView &call) {
   return elements;
 }
 
-/// Both operands over their norms, the norms, and the products.
+/// Both operands divided by their norms, the norms, and the products.
 static OpCost cosineCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
@@ -85,14 +85,14 @@ static OpCost pairwiseCost(const CallView &call) {
   return cost;
 }
 
-/// Vectors of an operand of cdist, whose dims above the last two broadcast.
+/// Number of vectors of an operand of cdist, whose dims before the last two broadcast.
 static int64_t vectorCount(const CallView &call, unsigned operand) {
   RankedTensorType type = call.operands[operand], result = call.results.front();
   int64_t batch = ShapedType::getNumElements(result.getShape().drop_back(std::min<int64_t>(2, result.getRank())));
   return type.getRank() < 2 ? 0 : batch * type.getDimSize(type.getRank() - 2);
 }
 
-/// More than 25 vectors are compared by a product of matrices, of [-2 x1, |x1|^2, 1] and [x2, 1, |x2|^2].
+/// More than 25 vectors are compared with a matrix product of [-2 x1, |x1|^2, 1] and [x2, 1, |x2|^2].
 static OpCost cdistCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<unsigned> left = call.getOperand("x1"), right = call.getOperand("x2");

@@ -32,7 +32,7 @@ static FactorRule mvRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Each rank would add self to its part of the contraction, which is whole for that.
+/// Each rank would add self to its part of the contraction, so the contraction is whole.
 static FactorRule addmvRule(const CallView &call) {
   RuleBuilder builder(call);
   builder.tie({builder.operand("mat")[0], builder.operand("self")[-1], builder.result()[0]});
@@ -64,7 +64,7 @@ static FactorRule outerRule(const CallView &call) {
   return builder.finish();
 }
 
-/// The dims of self but the last, then those of other. A scalar only scales.
+/// The dims of self except the last, then those of other. A scalar only scales.
 static FactorRule innerRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef left = builder.operand("self"), right = builder.operand("other"), result = builder.result();
@@ -78,7 +78,7 @@ static FactorRule innerRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Each operand becomes one matrix, which is a copy unless it is row-major.
+/// Each operand becomes one matrix; this is a copy unless it is row-major.
 static OpCost innerCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "self"));
   for (auto [index, type] : llvm::enumerate(call.operands))
@@ -108,7 +108,8 @@ static Linearity bilinearLinearity(const CallView &call) {
                                  : linearIn(call, {{"input1"}, {"input2"}, {"weight"}});
 }
 
-/// For each feature the product of the first input with its matrix, and a column of sums. A bias is added behind.
+/// For each output feature the product of the first input with its matrix, and a column of sums. A bias is added
+/// afterwards.
 static OpCost bilinearCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "input1") * lastDim(call, "input2"));
   RankedTensorType result = call.results.front();

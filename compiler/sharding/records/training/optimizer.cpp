@@ -1,7 +1,7 @@
-//===- optimizer.cpp - records of steps of optimizers ---------------------===//
+//===- optimizer.cpp - records of optimizer steps -------------------------===//
 //
-// Parameter, gradient and states have one shape, element by element; learning
-// rate, number of the step and factor of the gradient have no dims.
+// Parameter, gradient and states have one shape and are updated elementwise.
+// Learning rate, step number and gradient factor have rank 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ static FactorRule stepRule(const CallView &call) {
   return builder.finish();
 }
 
-/// A gradient that is scaled, or that lies otherwise than its parameter, is copied.
+/// A gradient that is scaled, or whose strides differ from those of its parameter, is copied.
 template <int64_t Flops> static OpCost stepCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType parameter = call.results.front();
@@ -50,7 +50,8 @@ template <int64_t Flops> static OpCost stepCost(const CallView &call) {
   return cost;
 }
 
-/// Where ranks have no addends any more and hold some elements alike, others may have made these.
+/// Sets `summed`: the value is not partial and some ranks hold the same elements, so other ranks may have produced a
+/// non-finite element.
 static LocalCall localizeNote(const CallView &call, plan::MeshOp mesh) {
   plan::ShardingAttr sharding = plan::getSharding(call.operands.front());
   if (!sharding || !mesh)
@@ -66,7 +67,7 @@ static LocalCall localizeNote(const CallView &call, plan::MeshOp mesh) {
   return {call.target.str(), args.getDictionary(call.args.getContext())};
 }
 
-/// Every element is an addend. What ranks hold alike, or share, is counted once.
+/// Every element is an addend. Elements that several ranks hold count once.
 static FactorRule squareSumRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
@@ -75,32 +76,32 @@ static FactorRule squareSumRule(const CallView &call) {
   return builder.finish();
 }
 
-/// A comparison of each element, which needs no tensor.
+/// A comparison of each element, without a temporary.
 static OpCost nonfiniteCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.flops = call.operands.front().getNumElements();
   return cost;
 }
 
-/// The result is the operand; what is counted of it is read once.
+/// The result aliases the operand, which is read once for the count.
 static OpCost noteCost(const CallView &call) {
   OpCost cost = viewCost(call);
   cost.flops = call.operands.front().getNumElements();
   return cost;
 }
 
-/// The squares of a piece, which are converted to f64 to be added up; one of 16 bits is converted to f32 first.
+/// The squares are converted to f64 in chunks and summed. 16-bit elements are converted to f32 first.
 static OpCost squareSumCost(const CallView &call) {
   constexpr int64_t piece = 1 << 20;
   OpCost cost = copyCost(call);
   RankedTensorType self = call.operands.front();
   cost.flops = 2 * self.getNumElements();
   int64_t elementBytes = plan::elementBytes(self.getElementType());
-  int64_t held = 8; // of an element: squares in f64
+  int64_t held = 8; // bytes for each element: squares in f64
   if (elementBytes < 8)
     held += 4; // in f32
   if (elementBytes < 4)
-    held += 4; // and what is squared
+    held += 4; // and the elements in f32
   cost.workspaceBytes = contiguousBytes(call) + std::min(piece, self.getNumElements()) * held + 2 * sizeof(double);
   return cost;
 }
@@ -136,7 +137,7 @@ void addOptimizerRecords(OpRegistry &registry) {
                 .cost = nonfiniteCost,
                 .isPointwise = true,
                 .sumsElements = true});
-  // What a rank notes of an addend is about its own.
+  // A rank inspects its own addends.
   registry.add({.target = "meshplan.note_nonfinite",
                 .rule = alignedRule,
                 .linearity = movesOperand,
@@ -151,7 +152,7 @@ void addOptimizerRecords(OpRegistry &registry) {
                   .cost = copyCost,
                   .overwrites = assignWrites,
                   .isPointwise = true});
-  // The dim is another one behind: it is whole for this rule, and made when layouts are decided.
+  // Another op decides the dim: it is whole in this rule, and the call is created after layouts are decided.
   registry.add({.target = "meshplan.take_microbatch",
                 .rule = undividedRule,
                 .linearity = notLinear,

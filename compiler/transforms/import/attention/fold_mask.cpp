@@ -1,4 +1,4 @@
-//===- fold_mask.cpp - an attention mask as properties --------------------===//
+//===- fold_mask.cpp - folds an attention mask into properties ------------===//
 
 #include "compiler/transforms/import/attention/fold_mask.h"
 #include "compiler/transforms/import/index_functions/real_bounds.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-/// True if a tensor of this shape, aligned at the last dim, stretches to the scores.
+/// True if a tensor of this shape, aligned at the last dim, broadcasts to the scores.
 static bool broadcasts(ArrayRef<int64_t> shape, ArrayRef<int64_t> scores) {
   if (shape.size() > scores.size())
     return false;
@@ -40,13 +40,14 @@ bool meshplan::hidesBesideOthers(double added, FloatType type) {
   return added < 0 && (std::isinf(added) || (!type.isF16() && added == lowest));
 }
 
-/// True if keys at which the number is added have no share in any row. A row with nothing else than the lowest number
-/// is an even distribution, not one of nothing.
+/// True if keys at which the number is added have weight 0 in every row. In a row of only the lowest finite number the
+/// softmax is uniform, so every query must see a key.
 static bool hides(double added, FloatType type, bool everyQuerySeesAKey) {
   return hidesBesideOthers(added, type) && (std::isinf(added) || everyQuerySeesAKey);
 }
 
-/// Where the mask lets a query see a key, and what is added elsewhere; nullopt if it does more or is not understood.
+/// The condition under which a query sees a key, and the number that is added elsewhere; nullopt if the mask does
+/// something else or is not understood.
 std::optional<AddedMask> MaskFolder::readMask(Value mask) {
   RankedTensorType type = typeOf(mask);
   Expr element = functions.at(mask, readExpanded(functions.builder, type.getShape(), coordinates));
@@ -66,6 +67,7 @@ FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
   auto floatType = dyn_cast<FloatType>(typeOf(mask).getElementType());
   if (!read)
     return floatType ? foldAddends(mask, attention) : keep(mask, attention);
+  // A finite number may leave a hidden key some weight; then only the mask itself is exact.
   bool mayShow = floatType && !read->condition->isTrue() &&
                  !hides(read->otherwise, floatType, seesAKey(read->condition, shape.queries, shape.keys));
   if (mayShow)
@@ -73,7 +75,7 @@ FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
   return foldCondition(mask, read->condition, attention);
 }
 
-/// The tensor that copies and expansions give.
+/// The tensor before copies and expansions.
 static Value behindCopies(Value value) {
   while (auto call = value.getDefiningOp<plan::CallOp>()) {
     bool copies = llvm::is_contained(
@@ -86,13 +88,13 @@ static Value behindCopies(Value value) {
   return value;
 }
 
-/// Nullopt if more than one addend is no mask that hides keys.
+/// Splits a sum into masks that hide keys and other addends. Nullopt if more than one addend is not such a mask.
 std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
   MaskAddends addends;
   SmallVector<Value> open{mask};
   while (!open.empty()) {
     Value value = behindCopies(open.pop_back_val());
-    // As an addend a boolean is 0 or 1, not a mask.
+    // As an addend, a boolean is the number 0 or 1, not a mask.
     if (typeOf(value).getElementType().isInteger(1))
       return std::nullopt;
     auto call = value.getDefiningOp<plan::CallOp>();
@@ -100,6 +102,7 @@ std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
     if (std::optional<AddedMask> read = readMask(value)) {
       addends.masks.push_back(*read);
     } else if (view.target == "aten.add.Tensor" && call.getNumOperands() == 2 && view.getFloat("alpha", 1) == 1) {
+      // The left operand is visited first.
       open.append({call.getOperand(1), call.getOperand(0)});
     } else if (std::optional<AddedMask> fill = readFill(call, view)) {
       addends.masks.push_back(*fill);
@@ -113,7 +116,7 @@ std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
   return addends;
 }
 
-/// What a number in place of some elements of a tensor hides.
+/// The mask of a call that replaces some elements of a tensor by a number.
 std::optional<AddedMask> MaskFolder::readFill(plan::CallOp call, const CallView &view) {
   if (!call)
     return std::nullopt;
@@ -126,7 +129,7 @@ std::optional<AddedMask> MaskFolder::readFill(plan::CallOp call, const CallView 
   return seen ? std::optional<AddedMask>({seen, view.getFloat(fills ? "value" : "other", 0)}) : std::nullopt;
 }
 
-/// Makes properties of the masks that hide keys, beside one other addend.
+/// Folds those addends that hide keys into properties; one other addend may remain.
 FoldedMask MaskFolder::foldAddends(Value mask, plan::CallOp attention) {
   std::optional<MaskAddends> addends = takeApart(mask);
   if (!addends || addends->masks.empty())
@@ -144,13 +147,14 @@ FoldedMask MaskFolder::foldAddends(Value mask, plan::CallOp attention) {
   FoldedMask folded = foldCondition(mask, condition, attention);
   if (!addends->bias)
     return folded;
+  // The op has a single mask operand: a boolean rest and another addend do not fit together.
   if (folded.mask)
     return keep(mask, attention);
   folded.mask = keep(addends->bias, attention).mask;
   return folded;
 }
 
-/// The mask as it is, with all four dims.
+/// Keeps the mask as an operand, with four dims.
 FoldedMask MaskFolder::keep(Value mask, plan::CallOp attention) {
   RankedTensorType type = typeOf(mask);
   FoldedMask kept;
@@ -184,7 +188,7 @@ FoldedMask MaskFolder::foldCondition(Value mask, Expr condition, plan::CallOp at
   return folded;
 }
 
-/// A tensor that `mask` is made of and that is this condition by itself.
+/// A tensor from which `mask` is computed and that equals this condition on its own.
 Value MaskFolder::findMask(Value mask, Expr condition) {
   int64_t extents[] = {shape.batch, shape.heads, shape.queries, shape.keys};
   for (Value candidate : functions.sourcesOf(mask)) {
@@ -198,10 +202,11 @@ Value MaskFolder::findMask(Value mask, Expr condition) {
   return {};
 }
 
-/// All conditions as one tensor [batch, keys], or null.
+/// Combines all conditions into one tensor [batch, keys]; null if that is not possible.
 Value MaskFolder::makeKeyMask(Value mask, ArrayRef<Expr> conditions, plan::CallOp attention) {
   if (Value found = findKeyMask(mask, functions.builder.logicalAnd(conditions), attention))
     return found;
+  // No tensor has the whole conjunction; combine tensors that have its parts.
   Value all;
   for (Expr condition : conditions) {
     Value part = findKeyMask(mask, condition, attention);
@@ -227,7 +232,7 @@ Value MaskFolder::findKeyMask(Value mask, Expr condition, plan::CallOp attention
   return shapeKeyMask(exact == found.end() ? found.front() : *exact, !dependsOn(condition, batchDim), attention);
 }
 
-/// The dims of a tensor that have more than one element.
+/// The dims of a tensor with more than one element.
 static SmallVector<int64_t> longDims(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> dims;
   for (auto [dim, extent] : llvm::enumerate(shape))
@@ -236,7 +241,8 @@ static SmallVector<int64_t> longDims(ArrayRef<int64_t> shape) {
   return dims;
 }
 
-/// True if the tensor is the condition on batch and key: its dims of more than one element are those, in this order.
+/// True if the tensor equals the condition on batch and key: its dims of more than one element are those two, in this
+/// order.
 bool MaskFolder::isKeyMask(Value candidate, Expr condition) {
   RankedTensorType type = typeOf(candidate);
   SmallVector<int64_t> dims = longDims(type.getShape());
@@ -258,7 +264,7 @@ bool MaskFolder::isKeyMask(Value candidate, Expr condition) {
   return functions.at(candidate, indices) == condition;
 }
 
-/// The tensor as [batch, keys]. If it has one dim of more than one element, that is the keys or else the batch.
+/// Reshapes the tensor to [batch, keys]. A single dim of more than one element is the keys if `byKey`, else the batch.
 Value MaskFolder::shapeKeyMask(Value found, bool byKey, plan::CallOp attention) {
   RankedTensorType type = typeOf(found);
   Type element = type.getElementType();

@@ -1,4 +1,4 @@
-//===- fold_mask.h - an attention mask as properties ------------*- C++ -*-===//
+//===- fold_mask.h - folds an attention mask --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_FOLD_MASK_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_FOLD_MASK_H
@@ -15,34 +15,34 @@ struct ScoreShape {
   bool operator==(const ScoreShape &) const = default;
 };
 
-/// A mask as the attention op takes it.
+/// A mask in the form in which the attention op takes it.
 struct FoldedMask {
-  mlir::Value mask;    ///< [batch, heads, queries, keys], each dim that or 1; null if all of it is properties
+  mlir::Value mask; ///< [batch, heads, queries, keys], each dim that size or 1; null if properties cover the whole mask
   mlir::Value keyMask; ///< [batch, keys]; null if every key is seen
   bool causal = false;
   int64_t window = 0;
 };
 
-/// A mask as the sum of masks that hide keys and of one other tensor at most.
+/// A mask as the sum of masks that hide keys and at most one other tensor.
 struct MaskAddends {
   llvm::SmallVector<indexing::AddedMask, 2> masks;
   mlir::Value bias; ///< null if there is none
 };
 
-/// True if adding the number to a score leaves no share for that key beside one that is seen: the sum is the number
-/// itself. Scores of f16 can come close to its lowest number, those of wider types cannot.
+/// True if adding the number to a score gives that key weight 0 beside a key that is seen, because the sum is the
+/// number itself. Scores of f16 can come close to its lowest number; those of wider types cannot.
 bool hidesBesideOthers(double added, mlir::FloatType type);
 
-/// True if where the condition on batch, head, query and key holds, every query sees a key, whatever is in the tensors
-/// that it reads.
+/// True if, where the condition on batch, head, query and key holds, every query sees a key, whatever the tensors that
+/// it reads contain.
 bool seesAKey(indexing::Expr condition, int64_t queries, int64_t keys);
 
-/// Folds masks of one function and remembers them, as all layers have the same.
+/// Folds the masks of one function and caches them, because all layers have the same masks.
 class MaskFolder {
 public:
   explicit MaskFolder(IndexFunctions &functions) : functions(functions) {}
 
-  /// Calls that are needed are made before `attention`. Nullopt if the mask does not broadcast to the scores.
+  /// Inserts the calls that are needed before `attention`. Nullopt if the mask does not broadcast to the scores.
   std::optional<FoldedMask> fold(mlir::Value mask, ScoreShape scores, plan::CallOp attention);
 
 private:

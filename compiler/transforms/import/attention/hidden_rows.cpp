@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-/// The element of a tensor that stretches to the scores, at batch, head, query and key.
+/// The element, at batch, head, query and key, of a tensor that broadcasts to the scores.
 static Expr elementOf(Value tensor, const WrittenAttention &attention, IndexFunctions &functions) {
   ExprBuilder &builder = functions.builder;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
@@ -21,7 +21,7 @@ static Expr elementOf(Value tensor, const WrittenAttention &attention, IndexFunc
   return functions.at(tensor, readExpanded(builder, shape, indices));
 }
 
-/// Where the step leaves a share to the score; null if that is not understood.
+/// The condition under which the step leaves the score a weight; null if the step is not understood.
 static Expr whereSeen(const ScoreStep &step, const WrittenAttention &attention, IndexFunctions &functions) {
   Expr element = elementOf(step.tensor, attention, functions);
   if (!element || step.kind == ScoreStep::fillWhereNot)

@@ -1,9 +1,9 @@
 //===- hidden_rows.h - queries that see no key ------------------*- C++ -*-===//
 //
-// A number in place of a score is not the score plus that number: it takes the
-// score's gradient away. Where the number leaves no share the difference does
-// not show. It does in a row of such numbers alone, which the softmax makes
-// even shares.
+// Replacing a score by a number differs from adding the number to the score:
+// the score then has no gradient. If the key has weight 0 in either case, the
+// difference does not show. It does show in a row that consists of such numbers
+// alone, which the softmax turns into uniform weights.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,14 +14,14 @@
 
 namespace meshplan {
 
-/// Where the finite numbers that stand in place of scores have a share.
+/// Rows in which the finite numbers that replace scores have a weight.
 enum class HiddenRows {
-  none,    ///< nowhere: every query sees a key
-  whole,   ///< only in rows that have no score left
-  unknown, ///< perhaps beside scores: what is added may hide those
+  none,    ///< none: every query sees a key
+  whole,   ///< only rows in which all scores are replaced
+  unknown, ///< possibly rows with scores, which an addend may hide
 };
 
-/// Of an attention whose numbers all hide beside scores (hidesBesideOthers).
+/// For an attention whose numbers all hide keys beside scores (hidesBesideOthers).
 HiddenRows findHiddenRows(const WrittenAttention &attention, IndexFunctions &functions);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- repeated_heads.cpp - keys and values that are repeated -------------===//
+//===- repeated_heads.cpp - finds the source of repeated heads ------------===//
 
 #include "compiler/transforms/import/attention/repeated_heads.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
@@ -15,8 +15,8 @@ template <typename T> static SmallVector<T, 4> inLayout(ArrayRef<T> dims, bool h
   return ordered;
 }
 
-/// The heads of `source` under a layout if `indices`, where the repeated tensor of `shape` reads it, say that it is
-/// repeated from there; else 0.
+/// The number of heads of `source`, in this layout, if `indices` (where the repeated tensor of `shape` reads it) show
+/// that the tensor repeats these heads; else 0.
 static int64_t groupsOf(ExprBuilder &builder, ArrayRef<int64_t> shape, ArrayRef<int64_t> source, ArrayRef<Expr> indices,
                         bool headsSecond) {
   if (source.size() != 4)

@@ -1,4 +1,4 @@
-//===- written_attention.cpp - attention written out ----------------------===//
+//===- written_attention.cpp - attention as separate operators ------------===//
 
 #include "compiler/transforms/import/attention/written_attention.h"
 #include "compiler/sharding/calls/random_ops.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-/// The type of the scores that a call makes.
+/// The type of the scores that a call computes.
 static FloatType scoreType(plan::CallOp call) { return cast<FloatType>(typeOf(call.getResult(0)).getElementType()); }
 
 bool meshplan::hasMergedHeads(ArrayRef<int64_t> shape, const WrittenAttention &attention) {
@@ -35,7 +35,7 @@ private:
   bool readScores(Value scores);
   bool readBefore(ScoreStep step, Value scores);
 
-  // One for each operator, of the call that `readScores` looks at.
+  // One function for each operator; `call` is the call that `readScores` visits.
   bool readSame(plan::CallOp call, const CallView &view);
   bool readProduct(plan::CallOp call, const CallView &view);
   bool readAddedProduct(plan::CallOp call, const CallView &view);
@@ -53,15 +53,15 @@ private:
 
   IndexFunctions &functions;
   WrittenAttention found;
-  /// Read from the softmax back: once the scores are scaled, nothing else may come before.
+  /// The calls are read backwards, from the softmax. Once a scale has been read, no other step may come before it.
   bool isScaled = false;
-  /// Calls that may still be looked at. A sum does not say which side the scores are on.
+  /// Number of calls that may still be visited. A sum does not tell on which side the scores are.
   int budget = 64;
 };
 
 } // namespace
 
-/// A tensor that has all scores in order: batch and heads are two dims or one.
+/// True for a tensor with all scores in order. Batch and heads are two dims or one.
 bool WrittenAttentionReader::isScores(Value value) const {
   ArrayRef<int64_t> shape = typeOf(value).getShape();
   return isa<FloatType>(typeOf(value).getElementType()) &&
@@ -69,7 +69,7 @@ bool WrittenAttentionReader::isScores(Value value) const {
           shape == ArrayRef<int64_t>{found.batch * found.heads, found.queries, found.keys});
 }
 
-/// The operand of a call that gives the same scores, in another shape or precision; or null.
+/// The operand of a call that returns the same scores in another shape or precision; or null.
 Value WrittenAttentionReader::sameScores(plan::CallOp call, const CallView &view) const {
   bool keeps =
       llvm::StringSwitch<bool>(view.target)
@@ -83,7 +83,7 @@ Value WrittenAttentionReader::sameScores(plan::CallOp call, const CallView &view
                                                                                           : Value();
 }
 
-/// True for products of two matrices, without broadcasting.
+/// True for products of two matrices without broadcasting.
 static bool isProduct(const CallView &view) {
   return view.target == "aten.matmul.default" || view.target == "aten.bmm.default";
 }
@@ -92,7 +92,7 @@ static std::optional<unsigned> rightOperand(const CallView &view) {
   return view.getOperand(view.get("mat2") ? "mat2" : "other");
 }
 
-/// A dropout that drops, if it is the only one and nothing reads its mask.
+/// Reads an active dropout, if it is the only one and its mask has no reader.
 bool WrittenAttentionReader::readDropout(plan::CallOp call, const CallView &view) {
   bool isDropout = view.target == "aten.dropout.default" || view.target == "aten.native_dropout.default";
   if (!isDropout || !drawsRandomNumbers(view) || found.dropout != 0 || !isScores(call.getResult(0)))
@@ -101,7 +101,7 @@ bool WrittenAttentionReader::readDropout(plan::CallOp call, const CallView &view
   return call.getNumResults() == 1 || call.getResult(1).use_empty();
 }
 
-/// The product with the values, if it is all that reads the probabilities, and those of them that a dropout left.
+/// The product with the values, if nothing else reads the probabilities, before and after dropout.
 plan::CallOp WrittenAttentionReader::findProduct(Value probabilities) {
   while (probabilities.hasOneUse()) {
     auto call = dyn_cast<plan::CallOp>(*probabilities.user_begin());
@@ -125,7 +125,7 @@ plan::CallOp WrittenAttentionReader::findProduct(Value probabilities) {
   return {};
 }
 
-/// A literal argument, or the one value of all elements of a tensor.
+/// The value of a literal argument, or of a tensor whose elements all have the same value.
 std::optional<double> WrittenAttentionReader::numberOf(plan::CallOp call, const CallView &view, StringRef name) {
   if (std::optional<unsigned> operand = view.getOperand(name)) {
     Expr element = functions.of(call.getOperand(*operand));
@@ -160,7 +160,7 @@ bool WrittenAttentionReader::readScores(Value scores) {
   return (this->*reader)(call, CallView::of(call));
 }
 
-/// Reads the scores that `step` is applied to.
+/// Reads the scores to which `step` is applied.
 bool WrittenAttentionReader::readBefore(ScoreStep step, Value scores) {
   if (isScaled || !readScores(scores))
     return false;
@@ -202,7 +202,7 @@ bool WrittenAttentionReader::readSum(plan::CallOp call, const CallView &view) {
   std::optional<unsigned> self = view.getOperand("self"), other = view.getOperand("other");
   if (!self || !other || view.getFloat("alpha", 1) != 1)
     return false;
-  // The side that is tried first may be none with the scores; what it has read is forgotten.
+  // If the first side does not lead to the scores, what it has read is discarded.
   WrittenAttention before = found;
   bool wasScaled = isScaled;
   Value left = call.getOperand(*self), right = call.getOperand(*other);
@@ -234,7 +234,7 @@ bool WrittenAttentionReader::readQuotient(plan::CallOp call, const CallView &vie
   return self && divisor && scaleBy(call.getOperand(*self), 1 / *divisor);
 }
 
-/// What the result is multiplied with is the cap; what is before it scales.
+/// The result is multiplied by the cap; the operand is divided by it and scaled.
 bool WrittenAttentionReader::readTanh(plan::CallOp call, const CallView &view) {
   std::optional<unsigned> self = view.getOperand("self");
   if (!self || found.softcap != 0)
@@ -259,7 +259,7 @@ bool WrittenAttentionReader::readWhere(plan::CallOp call, const CallView &view) 
                     call.getOperand(*self));
 }
 
-/// True if query, key and value have the shapes of the scores' product.
+/// True if query, key and value have shapes that fit the scores.
 bool WrittenAttentionReader::fitsOperands() {
   for (Value matrices : {found.query, found.key, found.value}) {
     ArrayRef<int64_t> shape = typeOf(matrices).getShape(), batch = shape.drop_back(std::min<size_t>(shape.size(), 2));
@@ -275,7 +275,7 @@ bool WrittenAttentionReader::fitsOperands() {
          element == typeOf(found.product.getResult(0)).getElementType();
 }
 
-/// Batch and heads that the first dim of `matrices` merges, as the views that merge them say.
+/// The batch and heads that the first dim of `matrices` merges, according to the views that merge them.
 static std::pair<int64_t, int64_t> splitHeads(Value matrices) {
   MovementChain chain = movementChainOf(matrices);
   int64_t merged = typeOf(matrices).getDimSize(0);
@@ -284,7 +284,7 @@ static std::pair<int64_t, int64_t> splitHeads(Value matrices) {
   return {batch, merged / batch};
 }
 
-/// Takes the numbers that a matrix is multiplied with before the product into the scale.
+/// Moves factors of a matrix before the product into the scale.
 void WrittenAttentionReader::takeScale(Value &matrices) {
   while (auto call = matrices.getDefiningOp<plan::CallOp>()) {
     CallView view = CallView::of(call);

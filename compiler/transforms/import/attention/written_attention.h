@@ -1,8 +1,8 @@
-//===- written_attention.h - attention written out --------------*- C++ -*-===//
+//===- written_attention.h - attention as separate operators ----*- C++ -*-===//
 //
-// Models without a fused operator write attention as steps: a product of query
-// and key, its scaling and capping, addends and masks, a softmax, a product with
-// the values.
+// Models without a fused operator write attention as separate operators: a
+// product of query and key, scaling and capping, addends and masks, a softmax,
+// and a product with the values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,12 @@
 
 namespace meshplan {
 
-/// What is done to the scores after they are scaled.
+/// A step that is applied to the scores after scaling.
 struct ScoreStep {
   enum Kind {
     add,          ///< `tensor` is added
-    fillWhere,    ///< scores where boolean `tensor` holds become `number`
-    fillWhereNot, ///< scores where it does not
+    fillWhere,    ///< scores are replaced by `number` where boolean `tensor` is true
+    fillWhereNot, ///< scores are replaced where it is false
   };
   Kind kind;
   mlir::Value tensor;
@@ -30,18 +30,18 @@ struct ScoreStep {
 /// the operands are two dims or one: query [.., S, D], key [.., D, T], value [.., T, E].
 struct WrittenAttention {
   mlir::Value query, key, value;
-  double scale = 1, softcap = 0;         ///< a softcap of 0: none
-  double dropout = 0;                    ///< probability with which the softmax's numbers are dropped
+  double scale = 1, softcap = 0;         ///< softcap 0: none
+  double dropout = 0;                    ///< probability with which weights of the softmax are dropped
   llvm::SmallVector<ScoreStep, 2> steps; ///< in order
   plan::CallOp product;                  ///< with the values
   int64_t batch = 0, heads = 0, queries = 0, keys = 0;
 };
 
-/// True if the first of three dims is the batch and heads of the scores.
+/// True if the first of three dims is the batch and heads of the scores merged.
 bool hasMergedHeads(llvm::ArrayRef<int64_t> shape, const WrittenAttention &attention);
 
-/// The attention around a softmax over the last of the dims [batch, heads, queries, keys], the first two of which may
-/// be one; nullopt if one of its steps is something else, or something else reads the probabilities.
+/// The attention around a softmax over the last of the dims [batch, heads, queries, keys], of which the first two may
+/// be merged. Nullopt if a step is of another kind, or if something else reads the probabilities.
 std::optional<WrittenAttention> readWrittenAttention(plan::CallOp softmax, IndexFunctions &functions);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- autocast.cpp - products in 16 bits, what is delicate in 32 ---------===//
+//===- autocast.cpp - PyTorch's autocast ----------------------------------===//
 //
 // See Autocast in passes.td.
 //
@@ -31,7 +31,7 @@ static FloatType floatOf(Value value) {
   return element && !element.isF64() ? element : FloatType();
 }
 
-/// The tensor that a call only gives another shape or order of dims; null for other calls.
+/// The operand of a call that only changes the shape or the order of dims; null for other calls.
 static Value movedBy(plan::CallOp call) {
   static constexpr StringLiteral names[] = {"t",       "transpose", "permute", "view",   "_unsafe_view",
                                             "reshape", "unsqueeze", "squeeze", "expand", "detach"};
@@ -40,7 +40,7 @@ static Value movedBy(plan::CallOp call) {
                                                                                                     : Value();
 }
 
-/// The innermost module that holds both.
+/// The innermost module that contains both.
 static StringRef commonModule(StringRef left, StringRef right) {
   while (!left.empty() && left != right && !isInside(right, left))
     left = left.contains('.') ? left.rsplit('.').first : StringRef();
@@ -49,7 +49,7 @@ static StringRef commonModule(StringRef left, StringRef right) {
 
 namespace {
 
-/// Casts in one program, from its beginning to its end.
+/// Inserts casts into one program, in program order.
 class Autocaster {
 public:
   Autocaster(plan::PrecisionOp statement, FloatType narrow, AutocastDevice device)
@@ -58,34 +58,35 @@ public:
   LogicalResult run(func::FuncOp function);
 
 private:
-  /// True for what the model learns from: parameters, and inputs that are floats.
+  /// True for parameters and for inputs that are floats: the data from which the model learns.
   static bool isData(BlockArgument argument);
   void visit(plan::CallOp call);
   CastPolicy policyOf(plan::CallOp call);
   void castOperands(plan::CallOp call, FloatType element);
   void retype(plan::CallOp call);
-  /// Converts the results, which readers get in the type of the first operand.
+  /// Converts the results. Their readers get them in the type of the first operand.
   void castResults(plan::CallOp call, FloatType element);
   void refuse(plan::CallOp call);
 
-  /// True in a region of the model where autocast is off on this device.
+  /// True in a region of the model in which autocast is disabled on this device.
   bool isOff(plan::CallOp call) const;
-  /// A call where autocast is off reads its operands as they are, which is an error where its kernel takes one type.
+  /// A call with autocast disabled reads its operands unchanged. It is an error if its kernel accepts one type only and
+  /// they differ.
   void visitOff(plan::CallOp call);
   void refuseMixed(plan::CallOp call);
 
-  /// The value in another type, made before its first reader.
+  /// The value converted to another type, before its first reader.
   Value converted(Value value, FloatType element, plan::CallOp reader);
   Value conversion(Value value, FloatType element, plan::CallOp reader);
-  /// The same movement of a tensor in another type.
+  /// The same movement applied to a tensor of another type.
   Value moved(plan::CallOp move, Value self, plan::CallOp reader);
 
   plan::PrecisionOp statement;
   FloatType narrow, wide;
   AutocastDevice device;
   DenseMap<std::pair<Value, Type>, Value> casts;
-  DenseSet<Value> data;    ///< computed from such arguments
-  DenseSet<Value> changed; ///< results that have another type than in the archive
+  DenseSet<Value> data;    ///< computed from parameters or float inputs
+  DenseSet<Value> changed; ///< results whose type differs from that in the archive
   SmallVector<plan::CallOp> moves;
   bool hasFailed = false;
 };
@@ -105,14 +106,14 @@ LogicalResult Autocaster::run(func::FuncOp function) {
       data.insert(argument);
   SmallVector<plan::CallOp> calls(block.getOps<plan::CallOp>());
   for (plan::CallOp call : calls) {
-    // Positions, rotary angles and masks are made of integers and buffers. Models switch autocast off around them, of
-    // which an archive of a model that was exported without autocast often says nothing.
+    // Positions, rotary angles and masks derive from integers and buffers. Models disable autocast around them, but an
+    // archive that was exported without autocast often does not record this.
     if (llvm::none_of(call.getOperands(), [&](Value operand) { return data.contains(operand); }))
       continue;
     visit(call);
     data.insert(call.result_begin(), call.result_end());
   }
-  // Nobody may read them as they were.
+  // The original movements may have no readers left.
   for (plan::CallOp move : llvm::reverse(moves))
     if (move.use_empty())
       move.erase();
@@ -245,11 +246,12 @@ Value Autocaster::converted(Value value, FloatType element, plan::CallOp reader)
   auto maker = value.getDefiningOp<plan::CallOp>();
   Value made;
   if (Value self = movedBy(maker)) {
-    // Several readers may move one tensor, which is converted once; a parameter is converted as it is stored.
+    // Converts the operand of the movement instead: several readers may move the same tensor, which is then converted
+    // once, and a parameter is converted in the form in which it is stored.
     made = moved(maker, converted(self, element, reader), reader);
   } else if (maker && maker.getTarget() == "aten.to.dtype" && floatOf(maker.getOperand(0)) == element &&
              element.getWidth() < floatOf(value).getWidth()) {
-    made = maker.getOperand(0); // a wider type has lost nothing
+    made = maker.getOperand(0); // widening lost nothing, so the narrow source can be used
   } else {
     made = conversion(value, element, reader);
   }
@@ -262,7 +264,8 @@ Value Autocaster::conversion(Value value, FloatType element, plan::CallOp reader
                    .tensor("self", value)
                    .type("dtype", element)
                    .build(typeOf(value).getShape(), element);
-  // Between two modules: the one makes the value as it is, what crosses the border of the other is converted.
+  // Gives the conversion to the innermost common module: one module computes the value unchanged, and it is converted
+  // at the border of the other.
   if (auto maker = value.getDefiningOp<plan::CallOp>()) {
     StringRef module = commonModule(maker.getModule().value_or(""), reader.getModule().value_or(""));
     auto call = cast<plan::CallOp>(made.getDefiningOp());

@@ -1,7 +1,7 @@
-//===- policies.cpp - how PyTorch's autocast treats operators -------------===//
+//===- policies.cpp - autocast policies of operators ----------------------===//
 //
-// Names stand for all overloads. tools/testing/autocast_lists_test.py compares
-// the lists with those that PyTorch registers.
+// A name stands for all overloads. tools/testing/autocast_lists_test.py
+// compares the lists with those that PyTorch registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ static constexpr StringLiteral widestOnCuda =
     "addcdiv addcmul atan2 bilinear cross dot grid_sampler index_put scatter_add tensordot vdot";
 static constexpr StringLiteral bannedOnCuda = "binary_cross_entropy";
 
-// What operators of these lists are taken apart to, and what others are made of that are in a list.
+// Operators into which PyTorch decomposes operators of these lists, and operators that decompose into them.
 
 static constexpr StringLiteral narrowPartsOnBoth =
     "_prelu_kernel _scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention_for_cpu inner lstm";
@@ -59,15 +59,15 @@ static constexpr StringLiteral narrowPartsOnCuda = "gru rnn_relu rnn_tanh";
 static constexpr StringLiteral widePartsOnBoth = "nll_loss2d_forward nll_loss_forward nll_loss_nd";
 static constexpr StringLiteral widePartsOnCuda = "_log_softmax _softmax cross_entropy_loss native_group_norm";
 
-// Operators without a list.
+// Operators that are in no list.
 
-/// Their kernels take tensors of several types.
+/// Their kernels accept tensors of several types.
 static constexpr StringLiteral mixing =
     "add addcdiv addcmul atan2 bitwise_and broadcast_tensors cat clamp clamp_max clamp_min copy copysign div "
     "eq floor_divide fmax fmin fmod ge gt hypot index_fill le logical_and logical_or logical_xor lt "
     "masked_fill maximum minimum mul ne outer pow remainder rsub select_scatter slice_scatter stack sub where "
     "xlogy";
-/// They compute with statistics and weights in f32 beside an input of 16 bits.
+/// They compute with f32 statistics and weights beside a 16-bit input.
 static constexpr StringLiteral norms =
     "_fused_rms_norm _native_batch_norm_legit _native_batch_norm_legit_functional _native_batch_norm_legit_no_training "
     "batch_norm group_norm "
@@ -75,7 +75,7 @@ static constexpr StringLiteral norms =
 
 namespace {
 
-/// Operators under one policy, separated by spaces.
+/// Operators of one policy, separated by spaces.
 struct PolicyList {
   StringRef cpu, cuda;
   CastPolicy policy;
@@ -83,7 +83,7 @@ struct PolicyList {
 
 } // namespace
 
-/// The first list that has an operator counts.
+/// The first list that contains an operator decides.
 static const PolicyList lists[] = {
     {narrowOnBoth, narrowOnBoth, CastPolicy::narrow},
     {narrowOnCpu, narrowOnCuda, CastPolicy::narrow},
@@ -110,10 +110,10 @@ static llvm::StringMap<CastPolicy> policiesOf(StringRef PolicyList::*device) {
   return policies;
 }
 
-/// `aten.pow.Tensor_Scalar` as PyTorch's lists have it: `pow`.
+/// The name in PyTorch's lists: `pow` for `aten.pow.Tensor_Scalar`.
 static StringRef nameOf(StringRef target) { return target.split('.').second.split('.').first; }
 
-/// `pad` is an operator of its own for each mode, of which CPUs list those that repeat elements.
+/// In PyTorch `pad` is a different operator for each mode. For CPUs those that repeat elements are in the list.
 static bool padsWide(const CallView &call, AutocastDevice device) {
   auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
   return device == AutocastDevice::cpu && call.target == "aten.pad.default" && mode &&
@@ -126,7 +126,7 @@ CastPolicy meshplan::castPolicyOf(const CallView &call, AutocastDevice device) {
   auto found = policies.find(nameOf(call.target));
   if (found == policies.end())
     return padsWide(call, device) ? CastPolicy::wide : CastPolicy::widest;
-  // What an operator is told to compute in stays.
+  // An explicit dtype takes precedence.
   bool isTold = found->second == CastPolicy::wide && isa_and_present<TypeAttr>(call.get("dtype"));
   return isTold ? CastPolicy::none : found->second;
 }

@@ -1,8 +1,8 @@
-//===- policies.h - how PyTorch's autocast treats operators -----*- C++ -*-===//
+//===- policies.h - autocast policies of operators --------------*- C++ -*-===//
 //
-// PyTorch's lists (ATen/autocast_mode.h and .cpp, version 2.11), by operator and
-// device. What PyTorch takes an operator of a list apart to, as exported graphs
-// have it, counts as that operator. Pure and thread safe.
+// PyTorch's lists (ATen/autocast_mode.h and .cpp, version 2.11), by operator
+// and device. An operator in an exported graph into which PyTorch decomposes an
+// operator of a list has the same policy. Pure and thread safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,23 +13,23 @@
 
 namespace meshplan {
 
-/// Whose lists hold: the two differ, as norms and softmax show.
+/// The device whose lists apply. They differ, for example for norms and softmax.
 enum class AutocastDevice { cpu, cuda };
 
-/// In which types an operator gets operands that are floats, other than f64, which stays.
+/// The type in which an operator gets its float operands. f64 is never converted.
 enum class CastPolicy {
-  none,   ///< as they are: PyTorch's kernel takes tensors of several types
+  none,   ///< unchanged: PyTorch's kernel accepts several types
   narrow, ///< in the 16-bit type of the autocast
   wide,   ///< in f32
-  widest, ///< in the widest of their types. Of all operators without a list whose kernels take one type only
+  widest, ///< in the widest of their types; for operators without a list whose kernels accept one type only
   ofSelf, ///< in the widest; the results are then converted to the type of the first operand
   banned, ///< PyTorch raises an error
 };
 
 CastPolicy castPolicyOf(const CallView &call, AutocastDevice device);
 
-/// True for logarithms of probabilities: on CPUs they are in f32 where a loss of classes reads them, since PyTorch has
-/// both as one operator.
+/// True for log probabilities. On CPUs they are in f32 if a loss of classes reads them, because PyTorch computes both
+/// in one operator.
 bool isLogSoftmax(llvm::StringRef target);
 
 } // namespace meshplan

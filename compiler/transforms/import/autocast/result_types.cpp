@@ -1,4 +1,4 @@
-//===- result_types.cpp - what operators make of operands of other types --===//
+//===- result_types.cpp - result types after autocast ---------------------===//
 
 #include "compiler/transforms/import/autocast/result_types.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -27,7 +27,7 @@ FloatType meshplan::promotedType(const CallView &call) {
   return withDims ? withDims : without;
 }
 
-/// True if the results have the type of the first operand, whatever else the operator reads.
+/// True if the results have the type of the first operand, whatever the other operands are.
 static bool followsSelf(StringRef target) {
   return llvm::StringSwitch<bool>(target)
       .Cases({"aten.copy.default", "aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor",
@@ -37,7 +37,7 @@ static bool followsSelf(StringRef target) {
       .Default(false);
 }
 
-/// True for means, deviations and logarithms of sums that a kernel keeps for its derivative, in f32.
+/// True for means, deviations and log sums that a kernel returns for its derivative, in f32.
 static bool isStatistic(StringRef target, unsigned result) {
   return result > 0 && (target.contains("norm") || target.contains("scaled_dot_product"));
 }

@@ -1,7 +1,7 @@
-//===- result_types.h - what operators make of operands of other types -*- C++ -*-===//
+//===- result_types.h - result types after autocast -------------*- C++ -*-===//
 //
-// PyTorch's promotion of floats: tensors with dims count before those without,
-// and the widest counts. Pure and thread safe.
+// PyTorch's promotion of floats: tensors with dims take precedence over those
+// without; among these the widest type is chosen. Pure and thread safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,19 +12,19 @@
 
 namespace meshplan {
 
-/// The narrowest type that holds all numbers of both: f32 for bf16 and f16.
+/// The narrowest type that can represent all values of both: f32 for bf16 and f16.
 mlir::FloatType widerOf(mlir::FloatType left, mlir::FloatType right);
 
-/// The type to which PyTorch promotes the operands that are floats; null if there are none.
+/// The type to which PyTorch promotes the float operands; null if there are none.
 mlir::FloatType promotedType(const CallView &call);
 
-/// The element type of a result of a call whose operands have other types of floats than when its results got theirs.
-/// What is no float, what the call names a `dtype` of, and statistics, stay.
+/// The element type of a result of a call whose float operands have changed their type. Results that are not floats,
+/// results with an explicit `dtype`, and statistics keep their type.
 mlir::Type resultTypeOf(const CallView &call, unsigned result);
 
-/// The arguments of a call whose first result has the element type `element` now. Where operators make elements of
-/// numbers (fills, pads and bounds), one that `element` cannot hold becomes the last one that it can, as
-/// `torch.finfo(x.dtype).min` would be in the model's code; kernels refuse it. Infinities stay.
+/// The arguments of a call whose first result now has the element type `element`. In operators that create elements
+/// from numbers (fills, pads and bounds), a number that `element` cannot represent becomes the closest finite one, as
+/// `torch.finfo(x.dtype).min` in the model's code would; kernels would refuse it. Infinities stay.
 mlir::DictionaryAttr argsWithin(const CallView &call, mlir::Type element);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- composites.cpp - operators that are several others -----------------===//
+//===- composites.cpp - operators composed of others ----------------------===//
 
 #include "compiler/transforms/import/composites/composites.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -21,6 +21,7 @@ bool meshplan::splitComposite(plan::CallOp call) {
   if (rule == allRules().end() || call.getNumResults() == 0)
     return false;
   SmallVector<Value> values = rule->second(Composite(call));
+  // The rule does not cover this form of the operator, and has returned nothing.
   if (values.size() != call.getNumResults())
     return false;
   for (auto [result, value] : llvm::zip_equal(call.getResults(), values))

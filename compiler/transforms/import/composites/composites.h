@@ -1,8 +1,8 @@
-//===- composites.h - operators that are several others ---------*- C++ -*-===//
+//===- composites.h - operators composed of others --------------*- C++ -*-===//
 //
 // ATen computes some operators by calling others (kron, tensordot, meshgrid).
-// The importer makes these of them, so that records, derivatives and styles need
-// to know the others only.
+// The importer replaces them by these, so that records, derivatives and styles
+// need to support only the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,12 @@
 
 namespace meshplan {
 
-/// Replaces a call of such an operator by calls of others that have records. False, and nothing done, for all other
-/// calls, and for forms that it does not know.
+/// Replaces a call of such an operator by calls with records. Returns false and changes nothing for all other calls,
+/// and for unsupported forms.
 bool splitComposite(plan::CallOp call);
 
-/// A call that is to be replaced, and what rules make in its place: calls before it, of its module. Nothing is made
-/// where nothing is to be done.
+/// A call to be replaced. Rules create the new calls before it, in the same module. A rule that does not apply creates
+/// nothing.
 class Composite {
 public:
   explicit Composite(plan::CallOp call)
@@ -35,17 +35,17 @@ public:
   llvm::ArrayRef<int64_t> resultShape(unsigned index = 0) const { return view.results[index].getShape(); }
   mlir::Type resultElement() const { return view.results.front().getElementType(); }
 
-  /// The text of `target` must live until the call is built.
+  /// The text of `target` must outlive the call to build().
   CallBuilder make(llvm::StringRef target) const { return CallBuilder(target, call); }
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) const { return math.reshape(value, shape); }
   mlir::Value expand(mlir::Value value, llvm::ArrayRef<int64_t> shape) const { return math.expand(value, shape); }
   mlir::Value convert(mlir::Value value, mlir::Type element) const { return math.convert(value, element); }
   mlir::Value concatenate(llvm::ArrayRef<mlir::Value> values, int64_t dim) const;
-  /// An operator of `self` and `other` that broadcast to `shape`.
+  /// An operator on `self` and `other`, which broadcast to `shape`.
   mlir::Value binary(llvm::StringRef target, mlir::Value self, mlir::Value other, llvm::ArrayRef<int64_t> shape) const;
   mlir::Value einsum(llvm::StringRef equation, llvm::ArrayRef<mlir::Value> tensors,
                      llvm::ArrayRef<int64_t> shape) const;
-  /// beta * self + alpha * product, by broadcasting; `self` is not read where beta is 0.
+  /// beta * self + alpha * product, with broadcasting; `self` is not read if beta is 0.
   mlir::Value addScaled(mlir::Value self, mlir::Value product) const;
 
 private:
@@ -54,10 +54,10 @@ private:
   Arithmetic math;
 };
 
-/// Gives a value for each result that is read, null for others; or none at all.
+/// Returns a value for each result that is read and null for the others, or an empty list if the rule does not apply.
 using CompositeRule = llvm::SmallVector<mlir::Value> (*)(const Composite &);
 
-// By family: operators that move and join elements, products, functions of elements, and sums of rows of a table.
+// By family: operators that move and join elements, products, elementwise functions, and sums of rows of a table.
 void addShapeComposites(llvm::StringMap<CompositeRule> &table);
 void addProductComposites(llvm::StringMap<CompositeRule> &table);
 void addFunctionComposites(llvm::StringMap<CompositeRule> &table);

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// float_power: pow in float64. Complex numbers have a type of their own.
+/// float_power: pow in float64. Complex numbers are not supported.
 static SmallVector<Value> floatPower(const Composite &call) {
   StringRef overload = call.getView().target.rsplit('.').second;
   if (!call.resultElement().isF64())
@@ -27,8 +27,8 @@ static Type wideTypeOf(Type element) {
   return element.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(element.getContext())) : element;
 }
 
-/// _weight_norm: v * (g / |v|), with a norm for each index of `dim`, or one of all elements if it is -1. Half types are
-/// computed in float32.
+/// _weight_norm: v * (g / |v|), with a norm for each index of `dim`, or a single norm of all elements if `dim` is -1.
+/// Half types are computed in float32.
 static SmallVector<Value> weightNorm(const Composite &call) {
   Value direction = call.operand("v"), length = call.operand("g");
   if (!direction || !length)
@@ -55,8 +55,8 @@ static SmallVector<Value> weightNorm(const Composite &call) {
   return {call.convert(weight, call.resultElement())};
 }
 
-/// glu: the first half of a dim times the sigmoid of the second. Half types are computed in float32, as its kernel
-/// does.
+/// glu: the first half of a dim times the sigmoid of the second half. Half types are computed in float32, as in its
+/// kernel.
 static SmallVector<Value> gatedHalf(const Composite &call) {
   Value self = call.operand("self");
   int64_t dim = self ? normalizeDim(call.getView().getInt("dim", -1), shapeOf(self).size()) : -1;

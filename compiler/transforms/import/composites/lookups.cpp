@@ -5,8 +5,8 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// The size of all bags if `offsets` counts in equal steps through all indices, as PyTorch makes them of indices with a
-/// row for each bag; 0 otherwise.
+/// The size of all bags if `offsets` counts in equal steps through all indices, as PyTorch creates it for indices with
+/// a row for each bag; else 0.
 static int64_t sizeOfBags(Value offsets, int64_t indices) {
   auto made = offsets.getDefiningOp<plan::CallOp>();
   if (!made || made.getTarget() != "aten.arange.start_step")
@@ -17,8 +17,8 @@ static int64_t sizeOfBags(Value offsets, int64_t indices) {
   return isEven ? step : 0;
 }
 
-/// embedding_bag of bags of one size: rows of an embedding that are added up. Of the largest ones the kernel knows
-/// which row each is of, and what is padded does not count: these stay.
+/// embedding_bag with bags of one size: sums of rows of an embedding. Maxima stay, because the kernel also returns the
+/// row of each; so do bags with padding, which does not count.
 static SmallVector<Value> bags(const Composite &call) {
   constexpr int64_t sum = 0, mean = 1;
   const CallView &view = call.getView();

@@ -1,4 +1,4 @@
-//===- products.cpp - products that are made of others --------------------===//
+//===- products.cpp - products composed of others -------------------------===//
 
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/transforms/import/composites/composites.h"
@@ -6,14 +6,14 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// Letters of an equation; more dims than letters have no equation.
+/// Letters of an equation. Tensors with more dims have no equation.
 static constexpr StringLiteral letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 //===----------------------------------------------------------------------===//
 // tensordot: a sum over pairs of dims
 //===----------------------------------------------------------------------===//
 
-/// The dims that an argument lists, from 0; empty if one is none.
+/// The dims that an argument lists, as indices from 0; empty if one of them is invalid.
 static SmallVector<int64_t> dimsOf(const Composite &call, StringRef name, Value tensor) {
   SmallVector<int64_t> dims = call.getView().getInts(name).value_or(SmallVector<int64_t>());
   for (int64_t &dim : dims)
@@ -31,7 +31,7 @@ static SmallVector<Value> tensordot(const Composite &call) {
   if (own.size() != others.size())
     return {};
   for (auto [mine, theirs] : llvm::zip_equal(own, others)) {
-    // A dim of size 1 stands for all of the other's.
+    // A dim of size 1 would be summed with each index of the other tensor's dim.
     if (shapeOf(self)[mine] != shapeOf(other)[theirs])
       return {};
     right[theirs] = left[mine];
@@ -44,7 +44,7 @@ static SmallVector<Value> tensordot(const Composite &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// kron: each element of one times all of the other
+// kron: each element of one tensor times the whole other tensor
 //===----------------------------------------------------------------------===//
 
 static SmallVector<Value> kron(const Composite &call) {
@@ -108,7 +108,7 @@ static SmallVector<Value> addSummedProducts(const Composite &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// multi_dot: a chain of matrices, in the order that takes the fewest operations
+// multi_dot: a chain of matrix products, in the order with the fewest operations
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -129,7 +129,7 @@ public:
   Value product() const { return product(0, matrices.size() - 1); }
 
 private:
-  /// Where the product of these is taken apart.
+  /// Finds the best position at which to split the product of these matrices.
   void decide(size_t first, size_t last) {
     cost[first][last] = std::numeric_limits<double>::infinity();
     for (size_t at = first; at < last; ++at) {
@@ -153,13 +153,13 @@ private:
 
   const Composite &call;
   ArrayRef<Value> matrices;
-  SmallVector<int64_t> sizes; ///< rows of the first, then columns of each
+  SmallVector<int64_t> sizes; ///< rows of the first matrix, then the columns of each
   SmallVector<SmallVector<double>> cost;
   SmallVector<SmallVector<size_t>> cut;
 };
 } // namespace
 
-/// The first may be a row and the last a column.
+/// The first tensor may be a row and the last a column.
 static SmallVector<Value> multiDot(const Composite &call) {
   SmallVector<Value> matrices = call.operands("tensors");
   if (matrices.size() < 2)

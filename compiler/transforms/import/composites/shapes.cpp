@@ -27,7 +27,7 @@ static SmallVector<Value> atLeast(const Composite &call) {
 // hstack, vstack, dstack and column_stack
 //===----------------------------------------------------------------------===//
 
-/// The shape of a tensor that is stacked so: with dims of size 1 where it has too few.
+/// The shape in which a tensor is stacked: dims of size 1 are added where it has too few.
 static SmallVector<int64_t> stackedShape(StringRef name, ArrayRef<int64_t> shape) {
   int64_t elements = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
   if (name == "column_stack")
@@ -61,11 +61,11 @@ static SmallVector<Value> stack(const Composite &call) {
 // repeat
 //===----------------------------------------------------------------------===//
 
-/// More copies stay one operator: each is an operand here, and a slice of the gradient.
+/// More copies stay a single operator: each copy would be an operand here, and a slice in the gradient.
 constexpr int64_t mostCopies = 16;
 
-/// Of a dim with several elements copies stand one behind the other, of which each may be divided. Nothing is done
-/// where no such dim is repeated.
+/// Copies of a dim with several elements are concatenated, so that each copy can be divided. Does nothing if no such
+/// dim is repeated.
 static SmallVector<Value> repeat(const Composite &call) {
   Value self = call.operand("self");
   std::optional<SmallVector<int64_t>> repeats = call.getView().getInts("repeats");
@@ -97,7 +97,7 @@ static SmallVector<Value> repeat(const Composite &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// meshgrid and broadcast_tensors: each tensor along dims of its own
+// meshgrid and broadcast_tensors: each tensor is expanded separately
 //===----------------------------------------------------------------------===//
 
 static SmallVector<Value> meshgrid(const Composite &call) {
@@ -114,7 +114,7 @@ static SmallVector<Value> meshgrid(const Composite &call) {
   return values;
 }
 
-/// Tensors that are expanded to one shape become each one's own expansion, where that is another shape than its own.
+/// Expands each tensor separately to the common shape, if it has another one.
 static SmallVector<Value> broadcast(const Composite &call) {
   SmallVector<Value> tensors = call.operands("tensors"), values;
   if (tensors.size() != call.getView().results.size())
@@ -125,7 +125,7 @@ static SmallVector<Value> broadcast(const Composite &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// block_diag: matrices below each other, each in columns of its own
+// block_diag: matrices below each other, each in its own columns
 //===----------------------------------------------------------------------===//
 
 static SmallVector<Value> blockDiagonal(const Composite &call) {

@@ -1,4 +1,4 @@
-//===- call_reader.cpp - the arguments of a call as expressions -----------===//
+//===- call_reader.cpp - arguments of a call as expressions ---------------===//
 
 #include "compiler/transforms/import/index_functions/call_reader.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -67,7 +67,7 @@ Expr CallReader::readBroadcast(StringRef name) {
   return functions.at(value, readExpanded(builder, shape, coordinates));
 }
 
-/// True if an operator that computes in `type` changes the number: it is no value of that type.
+/// True if an operator that computes in `type` would change the number, because the type cannot represent it.
 static bool converts(Expr number, Type type) {
   ElementRange range = rangeOf(type);
   return range.type == ExprType::Integer && (number->low < range.low || number->high > range.high);
@@ -78,7 +78,8 @@ std::pair<Expr, Expr> CallReader::readSides(StringRef left, StringRef right) {
   Value typed = tensor(left), other = tensor(right);
   if (!first || !second || !typed || first->type == ExprType::Real || second->type == ExprType::Real)
     return {};
-  // A literal, and a tensor without dims beside one with dims, take the type of the other side if that is an integer.
+  // A literal takes the type of the other side, if that is an integer; so does a tensor without dims beside one with
+  // dims.
   auto type = cast<RankedTensorType>(typed.getType());
   auto otherType = other ? cast<RankedTensorType>(other.getType()) : RankedTensorType();
   bool secondYields = !other || (otherType.getRank() == 0 && type.getRank() > 0);
@@ -93,7 +94,7 @@ std::optional<int64_t> CallReader::dim(StringRef name, int64_t otherwise, int64_
   return countedDim(call.getInt(name, otherwise), rank);
 }
 
-/// A real expression made of literals, rounded to a float type.
+/// Rounds a real expression of literals to a float type.
 static Expr roundNumbers(ExprBuilder &builder, Expr expr, FloatType type) {
   if (expr->kind == ExprKind::Number)
     return builder.number(roundedTo(expr->number, type));
@@ -103,7 +104,7 @@ static Expr roundNumbers(ExprBuilder &builder, Expr expr, FloatType type) {
                         roundNumbers(builder, expr->operands[2], type));
 }
 
-/// Whether a real expression made of literals is other than 0.
+/// The condition that a real expression of literals is not 0.
 static Expr isNonzero(ExprBuilder &builder, Expr expr) {
   if (expr->kind == ExprKind::Number)
     return builder.boolean(expr->number != 0);

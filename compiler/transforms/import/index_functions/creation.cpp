@@ -1,4 +1,4 @@
-//===- creation.cpp - calls that make tensors from literals ---------------===//
+//===- creation.cpp - calls that create tensors from literals -------------===//
 
 #include "compiler/transforms/import/index_functions/call_reader.h"
 
@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
 
-/// True if the argument is absent or an integer; arange of real bounds rounds in ways that are not followed.
+/// True if the argument is absent or an integer. arange with real bounds rounds, and is not supported.
 static bool isIntegerOrAbsent(const CallReader &reader, StringRef name) {
   Attribute argument = reader.call.get(name);
   return !argument || (isa<IntegerAttr>(argument) && !isa<BoolAttr>(argument));

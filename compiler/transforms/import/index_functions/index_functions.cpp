@@ -20,20 +20,20 @@ static const CallFunctions &callFunctions() {
   return functions;
 }
 
-/// The call whose result is understood through its operands, or null.
+/// The call that computes the value, if it is understood through its operands; or null.
 static plan::CallOp understoodCall(Value value) {
   auto call = value.getDefiningOp<plan::CallOp>();
   return call && call.getNumResults() == 1 && callFunctions().contains(call.getTarget()) ? call : plan::CallOp();
 }
 
-/// True if the expression can be an element of this type, with its bounds.
+/// True if a value of this type can have the expression's type and bounds.
 static bool fits(Expr expr, Type elementType) {
   ElementRange range = rangeOf(elementType);
   return expr->type == range.type &&
          (range.type != ExprType::Integer || (expr->low >= range.low && expr->high <= range.high));
 }
 
-/// What is known of the elements of a tensor of which nothing else is: positions lie within what they count.
+/// Known facts about the elements of a tensor that is not understood: positions are within the dim that they index.
 static ElementRange rangeOfElements(Value value) {
   ElementRange range = rangeOf(getElementTypeOrSelf(value.getType()));
   auto call = value.getDefiningOp<plan::CallOp>();
@@ -52,7 +52,7 @@ Expr IndexFunctions::leaf(Value value) {
   return builder.element(leafCount++, coordinatesOf(builder, type.getShape()), rangeOfElements(value));
 }
 
-/// The one value that all elements of a constant have, or null.
+/// The common value of all elements of a constant, or null.
 static Expr splatOf(ExprBuilder &builder, plan::ConstantOp constant) {
   auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
   if (!value || !value.isSplat())
@@ -68,7 +68,7 @@ static Expr splatOf(ExprBuilder &builder, plan::ConstantOp constant) {
   return builder.integer(type.isUnsigned() ? int64_t(integer.getZExtValue()) : integer.getSExtValue());
 }
 
-/// Integers that count in equal steps along each dim, as 0, 1, 2, ...; or null.
+/// Integers that count in equal steps along each dim, such as 0, 1, 2, ...; or null.
 static Expr countOf(ExprBuilder &builder, plan::ConstantOp constant) {
   auto value = dyn_cast<DenseIntElementsAttr>(constant.getValue());
   if (!value || value.getNumElements() == 0 || !value.getElementType().isSignlessInteger(64))
@@ -103,7 +103,7 @@ Expr IndexFunctions::compute(Value value) {
 }
 
 Expr IndexFunctions::of(Value value) {
-  // A stack of our own: chains of calls may be longer than the machine's stack is deep.
+  // An explicit stack, because chains of calls may be deeper than the call stack allows.
   SmallVector<Value> pending{value};
   while (!pending.empty()) {
     Value next = pending.back();
@@ -123,7 +123,7 @@ Expr IndexFunctions::of(Value value) {
 
 Expr IndexFunctions::at(Value value, ArrayRef<Expr> indices) { return builder.substitute(of(value), indices); }
 
-/// Arguments of the block first, then results of its operations.
+/// Orders arguments of the block before results of its operations.
 static bool isBefore(Value left, Value right) {
   auto leftArgument = dyn_cast<BlockArgument>(left), rightArgument = dyn_cast<BlockArgument>(right);
   if (leftArgument && rightArgument)

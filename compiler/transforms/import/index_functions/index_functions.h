@@ -1,10 +1,10 @@
 //===- index_functions.h - tensors as functions of indices ------*- C++ -*-===//
 //
-// What the elements of integer and boolean tensors are, as expressions over
-// their indices, read back through the operators that compute them: creation
-// from literals, conversions, comparisons, logic, moved elements, lookups.
-// An operator that is not understood is a leaf, an element of its own result,
-// so the answer is always right and at worst says nothing.
+// The elements of integer and boolean tensors as expressions over their
+// indices. They are read back through the operators that compute them: creation
+// from literals, conversions, comparisons, logic, movements and lookups. An
+// operator that is not understood is a leaf, an element of its own result, so
+// that the answer is always correct, though it may carry no information.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace meshplan {
 
-/// Reads the tensors of one function and remembers what it found. The function must not change what it has read.
+/// Reads the tensors of one function and caches the results. The function must not change a value that has been read.
 class IndexFunctions {
 public:
   indexing::ExprBuilder builder;
@@ -25,11 +25,11 @@ public:
   /// The element of `value` at d0, d1, ...; null only for a tensor without elements.
   indexing::Expr of(mlir::Value value);
 
-  /// The element of `value` at `indices`; null if one of them is.
+  /// The element of `value` at `indices`; null if one of them is null.
   indexing::Expr at(mlir::Value value, llvm::ArrayRef<indexing::Expr> indices);
 
-  /// All tensors that `value` is computed from by operators that are understood, `value` and leaves included, in
-  /// program order.
+  /// All tensors from which `value` is computed by understood operators, including `value` and leaves, in program
+  /// order.
   llvm::SmallVector<mlir::Value> sourcesOf(mlir::Value value);
 
 private:
@@ -40,18 +40,18 @@ private:
   int64_t leafCount = 0;
 };
 
-/// Where an operator that only moves elements reads its operand.
+/// The operand of an operator that only moves elements, and the indices at which it is read.
 struct MovedRead {
   mlir::Value operand;
   indexing::Indices indices;
 };
 
-/// How `value`, read at `indices`, is read from the operand that it is moved from; nullopt if another operator or none
-/// makes it.
+/// The operand, and its indices, from which `value` at `indices` is moved; nullopt if no operator that only moves
+/// elements defines it.
 std::optional<MovedRead> readThroughMovement(indexing::ExprBuilder &builder, mlir::Value value,
                                              llvm::ArrayRef<indexing::Expr> indices);
 
-/// True if the result of the call has the elements of operand 0 in the same order, under the same or another shape.
+/// True if the result of the call has the elements of operand 0 in the same order, in any shape.
 bool keepsOrder(plan::CallOp call);
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- lookup.cpp - calls that read elsewhere than at d0, d1, ... ---------===//
+//===- lookup.cpp - calls that read at other positions --------------------===//
 
 #include "compiler/transforms/import/index_functions/lookup.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
@@ -16,7 +16,7 @@ static Expr readMovement(CallReader &reader) {
 // Lookups by index tensors
 //===----------------------------------------------------------------------===//
 
-/// One that counts from the end is turned around.
+/// A negative index is converted to count from the front.
 Expr meshplan::withinDim(ExprBuilder &builder, Expr index, int64_t extent) {
   if (!index || index->type != ExprType::Integer)
     return nullptr;
@@ -36,7 +36,7 @@ std::optional<Lookup> meshplan::describeLookup(const CallView &call, int64_t ran
   for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
     if (!operand)
       continue;
-    // A mask in place of indices has a result of unknown size.
+    // The result of a boolean mask instead of indices has an unknown size.
     if (call.operands[*operand].getElementType().isInteger(1))
       return std::nullopt;
     lookup.indexRank = std::max(lookup.indexRank, call.operands[*operand].getRank());
@@ -44,10 +44,10 @@ std::optional<Lookup> meshplan::describeLookup(const CallView &call, int64_t ran
     last = dim;
     ++chosen;
   }
-  // An archive may say anything of the result.
+  // An archive may contain any result type.
   if (!first || call.results.size() != 1 || call.results.front().getRank() != rank - chosen + lookup.indexRank)
     return std::nullopt;
-  // The dims of the index tensors stand in place of the dims that they choose, if these are neighbours, else in front.
+  // The dims of the index tensors replace the dims that they choose if these are adjacent; otherwise they come first.
   bool neighbours = llvm::all_of(ArrayRef(lookup.operands).slice(*first, *last - *first + 1),
                                  [](std::optional<unsigned> operand) { return operand.has_value(); });
   lookup.position = neighbours ? *first : 0;
@@ -96,20 +96,21 @@ static Expr readGather(CallReader &reader) {
 // Along a dim
 //===----------------------------------------------------------------------===//
 
-/// The sum of a constant.
+/// The cumulative sum of a constant.
 static Expr readRunningSum(CallReader &reader) {
   std::optional<int64_t> dim = reader.dim("dim", 0, reader.coordinates.size());
   Expr element = reader.builder.asInteger(reader.readBroadcast("self"));
   if (!dim || !element || !element->isConstant())
     return nullptr;
+  // Element i sums i + 1 times the constant.
   return reader.builder.multiply(reader.builder.add(reader.coordinates[*dim], reader.builder.integer(1)),
                                  element->value);
 }
 
-/// Tensors joined along `dim`, read with `at` in place of that index.
+/// Tensors concatenated along `dim`, read at index `at` of that dim.
 static Expr readJoined(CallReader &reader, ArrayRef<Value> parts, int64_t dim, Expr at) {
   ExprBuilder &builder = reader.builder;
-  SmallVector<std::pair<Expr, Expr>> pieces; // before which index, and what there is
+  SmallVector<std::pair<Expr, Expr>> pieces; // end index of each part, and its element
   int64_t start = 0;
   for (Value part : parts) {
     auto type = cast<RankedTensorType>(part.getType());
@@ -120,13 +121,14 @@ static Expr readJoined(CallReader &reader, ArrayRef<Value> parts, int64_t dim, E
     start += type.getDimSize(dim);
     pieces.push_back({builder.lessThan(at, builder.integer(start)), reader.read(part, indices)});
   }
+  // From the last part to the first: each choice is between a part and all parts after it.
   Expr joined = nullptr;
   for (auto &[before, piece] : llvm::reverse(pieces))
     joined = joined ? builder.select(before, piece, joined) : piece;
   return joined;
 }
 
-/// Each element less the one before it; only the first difference.
+/// Each element minus the previous one; only first differences.
 static Expr readNeighbors(CallReader &reader) {
   std::optional<int64_t> dim = reader.dim("dim", -1, reader.coordinates.size());
   if (!dim || reader.call.getInt("n", 1) != 1 || !isa<IntegerType>(reader.result.getElementType()) ||
@@ -136,6 +138,7 @@ static Expr readNeighbors(CallReader &reader) {
   for (StringRef name : {"prepend", "self", "append"})
     if (Value part = reader.tensor(name))
       parts.push_back(part);
+  // diff reads the concatenation of prepend, self and append at i + 1 and at i.
   Expr here = reader.coordinates[*dim];
   Expr next = readJoined(reader, parts, *dim, reader.builder.add(here, reader.builder.integer(1)));
   return reader.builder.subtract(next, readJoined(reader, parts, *dim, here));

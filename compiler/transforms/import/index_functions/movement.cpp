@@ -69,7 +69,7 @@ static std::optional<Indices> readSelect(const Movement &movement) {
   return readSelected(movement.builder, *dim, *index, movement.indices);
 }
 
-/// The dims of the operand in the order of the result, if they are a permutation of all.
+/// Reads the dims of the operand in this order of the result, if it is a permutation.
 static std::optional<Indices> readInOrder(const Movement &movement, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> order;
   for (int64_t dim : dims)
@@ -145,7 +145,7 @@ std::optional<MovedRead> meshplan::readThroughMovement(ExprBuilder &builder, Val
     return std::nullopt;
   CallView view = CallView::of(call);
   std::optional<unsigned> self = view.getOperand("self");
-  // What follows takes self for operand 0; view_as and expand_as have another operand, which they do not read.
+  // The code below takes self for operand 0. view_as and expand_as have another operand, which they do not read.
   if (self != 0u)
     return std::nullopt;
   Movement movement{builder, view, view.operands[0].getShape(), view.results[0].getShape(), indices};

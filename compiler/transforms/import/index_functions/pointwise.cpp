@@ -1,4 +1,4 @@
-//===- pointwise.cpp - calls that compute element by element --------------===//
+//===- pointwise.cpp - elementwise calls ----------------------------------===//
 
 #include "compiler/transforms/import/index_functions/call_reader.h"
 
@@ -7,7 +7,7 @@ using namespace meshplan;
 using namespace meshplan::indexing;
 
 //===----------------------------------------------------------------------===//
-// Conversions, and elements that only move
+// Conversions and movements
 //===----------------------------------------------------------------------===//
 
 static Expr convertSelf(CallReader &reader) { return reader.convert(reader.readBroadcast("self")); }
@@ -16,7 +16,7 @@ static Expr convertSelf(CallReader &reader) { return reader.convert(reader.readB
 // Arithmetic on integers
 //===----------------------------------------------------------------------===//
 
-/// left + alpha * right, on booleans their disjunction.
+/// left + alpha * right; a disjunction for booleans.
 static Expr readSum(CallReader &reader) {
   auto [left, right] = reader.readSides("self", "other");
   return reader.convert(reader.builder.add(left, reader.builder.multiply(right, reader.call.getInt("alpha", 1))));
@@ -82,7 +82,7 @@ static Expr lessOrEqual(ExprBuilder &builder, Expr left, Expr right) { return bu
 static Expr greater(ExprBuilder &builder, Expr left, Expr right) { return builder.lessThan(right, left); }
 static Expr greaterOrEqual(ExprBuilder &builder, Expr left, Expr right) { return builder.atMost(right, left); }
 
-/// True if what is computed is boolean, so that bitwise operators are logical ones.
+/// True if the result is boolean, so that bitwise operators are logical operators.
 static bool isLogical(const CallReader &reader) { return reader.result.getElementType().isInteger(1); }
 
 template <bool IsAnd> static Expr readJunction(CallReader &reader) {
@@ -124,7 +124,7 @@ static Expr readMaskedFill(CallReader &reader) {
   return choose(reader, reader.builder.asBoolean(reader.readBroadcast("mask")), "value", "self");
 }
 
-/// Keeps the triangle on one side of a diagonal of the last two dims; elsewhere zero.
+/// Keeps the triangle on one side of a diagonal of the last two dims; zero elsewhere.
 template <bool Upper> static Expr readTriangle(CallReader &reader) {
   size_t rank = reader.coordinates.size();
   if (rank < 2)

@@ -1,4 +1,4 @@
-//===- real_bounds.cpp - bounds of tensors of real numbers ----------------===//
+//===- real_bounds.cpp - bounds of real tensors ---------------------------===//
 
 #include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "compiler/sharding/op_record.h"
@@ -19,7 +19,7 @@ static Interval finite(double low, double high) {
   return std::isfinite(low) && std::isfinite(high) ? Interval({low, high}) : std::nullopt;
 }
 
-/// The interval of a function of two numbers that is monotone in each where both lie.
+/// The interval of a function of two numbers that is monotone in each on the given intervals.
 template <typename Function> static Interval atCorners(RealInterval left, RealInterval right, Function function) {
   double corners[] = {function(left.low, right.low), function(left.low, right.high), function(left.high, right.low),
                       function(left.high, right.high)};
@@ -33,7 +33,7 @@ static Interval hull(RealInterval left, RealInterval right) {
   return finite(std::min(left.low, right.low), std::max(left.high, right.high));
 }
 
-/// What an expression says of the elements.
+/// The interval that an expression gives.
 static Interval ofExpression(Expr expr) {
   if (!expr || expr->type == ExprType::Boolean)
     return std::nullopt;
@@ -65,7 +65,7 @@ private:
   Interval ofArgument(plan::CallOp call, const CallView &view, StringRef name);
   Interval ofCall(plan::CallOp call);
 
-  // One for each operator.
+  // One function for each operator.
   Interval ofSelf(plan::CallOp call, const CallView &view) { return ofArgument(call, view, "self"); }
   Interval ofSum(plan::CallOp call, const CallView &view);
   Interval ofDifference(plan::CallOp call, const CallView &view);
@@ -77,14 +77,14 @@ private:
   Interval ofArange(plan::CallOp call, const CallView &view);
 
   IndexFunctions &functions;
-  /// Values that may still be looked at; there is no memory of those that were.
+  /// Number of values that may still be visited; results are not cached.
   int budget = 64;
 };
 
 } // namespace
 
-/// The interval as the elements of a type have it: cut off where they become integers; nullopt beyond the type's
-/// numbers, where floats are infinite and integers wrap.
+/// The interval after conversion to the element type: truncated for integers. Nullopt outside the range of the type,
+/// where floats become infinite and integers wrap.
 static Interval asElements(RealInterval interval, Type type) {
   double low = interval.low, high = interval.high;
   if (auto number = dyn_cast<FloatType>(type)) {
@@ -99,7 +99,7 @@ static Interval asElements(RealInterval interval, Type type) {
   return fits ? finite(low, high) : std::nullopt;
 }
 
-/// Of the elements of a constant.
+/// The interval of the elements of a constant.
 static Interval ofNumbers(DenseFPElementsAttr numbers) {
   double low = INFINITY, high = -INFINITY;
   for (const APFloat &number : numbers.getValues<APFloat>()) {
@@ -124,7 +124,7 @@ Interval BoundsSearch::of(Value value) {
   return computed ? asElements(*computed, getElementTypeOrSelf(value.getType())) : std::nullopt;
 }
 
-/// Of a tensor argument or a literal.
+/// The interval of a tensor argument or a literal.
 Interval BoundsSearch::ofArgument(plan::CallOp call, const CallView &view, StringRef name) {
   if (std::optional<unsigned> operand = view.getOperand(name))
     return of(call.getOperand(*operand));
@@ -133,7 +133,7 @@ Interval BoundsSearch::ofArgument(plan::CallOp call, const CallView &view, Strin
 }
 
 Interval BoundsSearch::ofCall(plan::CallOp call) {
-  // What is moved has the bounds of where it comes from.
+  // A moved tensor has the bounds of its source.
   Indices coordinates =
       coordinatesOf(functions.builder, cast<RankedTensorType>(call.getResult(0).getType()).getShape());
   if (std::optional<MovedRead> moved = readThroughMovement(functions.builder, call.getResult(0), coordinates))
@@ -210,7 +210,8 @@ static bool hasModerateLiterals(plan::CallOp call) {
   });
 }
 
-/// True for products and other sums over a dim. What a layer computes is as far from the lowest numbers as the scores.
+/// True for products and other sums over a dim. A value that a layer computes is as far from the lowest numbers as the
+/// scores are.
 static bool contracts(plan::CallOp call) {
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
@@ -219,7 +220,7 @@ static bool contracts(plan::CallOp call) {
          });
 }
 
-/// True for what has the numbers of a parameter, or integers: positions, lengths, what is masked.
+/// True for parameters and for integers (positions, lengths, masks).
 static bool isModerateArgument(BlockArgument argument) {
   return plan::argumentKind(argument) == plan::ArgumentKind::parameter ||
          !isa<FloatType>(getElementTypeOrSelf(argument.getType()));

@@ -1,4 +1,4 @@
-//===- decompose_loss.cpp - losses of classes as divisible sums -----------===//
+//===- decompose_loss.cpp - decomposes losses of classes ------------------===//
 //
 // See DecomposeLoss in passes.td.
 //
@@ -20,7 +20,7 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-/// The inputs of the model that a value is computed from.
+/// The inputs of the model from which a value is computed.
 static llvm::SetVector<BlockArgument> inputsBehind(Value value) {
   llvm::SetVector<BlockArgument> inputs;
   llvm::SetVector<Value> open;
@@ -36,7 +36,8 @@ static llvm::SetVector<BlockArgument> inputsBehind(Value value) {
   return inputs;
 }
 
-/// Extents of inputs that the plan binds, and that an exporter took for independent, may contradict each other here.
+/// Reports logits and targets with different numbers of rows. The plan may bind input extents that the exporter took
+/// for independent to contradicting sizes.
 static LogicalResult reportOtherTargets(plan::CallOp call, unsigned logits, unsigned target) {
   auto count = [&](unsigned operand) {
     return cast<RankedTensorType>(call.getOperand(operand).getType()).getDimSize(0);
@@ -58,7 +59,7 @@ class LossDecomposer {
 public:
   explicit LossDecomposer(plan::CallOp call) : call(call), view(CallView::of(call)) {}
 
-  /// Leaves a form that the kernels do not have. Fails, with an error, where logits and targets do not belong together.
+  /// Leaves forms without a kernel unchanged. Fails with an error if logits and targets do not match.
   LogicalResult decompose() {
     std::optional<unsigned> self = view.getOperand("self"), targetOperand = view.getOperand("target");
     if (!self || !targetOperand)
@@ -92,18 +93,18 @@ public:
   }
 
 private:
-  /// Of one sample without a dim for samples.
+  /// Adds the dim of samples to a single sample.
   void addSampleDim() {
     logits = reshape(logits, {1, cast<RankedTensorType>(logits.getType()).getDimSize(0)});
     target = reshape(target, {1});
   }
 
-  /// True for [N, C] with targets [M].
+  /// True for [N, C] with targets [M], M other than N.
   static bool hasOtherTargets(RankedTensorType logits, RankedTensorType target) {
     return logits.getRank() == 2 && target.getRank() == 1 && logits.getDimSize(0) != target.getDimSize(0);
   }
 
-  /// Logits [N, C, ...] with targets [N, ...].
+  /// True for logits [N, C, ...] with targets [N, ...].
   static bool fits(RankedTensorType logits, RankedTensorType target) {
     if (logits.getRank() < 2 || !isa<FloatType>(logits.getElementType()) || !target.getElementType().isInteger(64))
       return false;
@@ -112,7 +113,7 @@ private:
     return target.getShape() == ArrayRef(shape);
   }
 
-  /// One number for each class.
+  /// True if the weight has a number for each class.
   static bool isOfClasses(RankedTensorType weight, RankedTensorType logits) {
     return weight.getShape() == ArrayRef(logits.getDimSize(1)) && weight.getElementType() == logits.getElementType();
   }
@@ -127,7 +128,7 @@ private:
         .build(shape, type.getElementType());
   }
 
-  /// The dims with the classes, dim 1, behind all others.
+  /// The dims with the classes, dim 1, moved to the end.
   static SmallVector<int64_t> classesLast(int64_t rank) {
     SmallVector<int64_t> order{0};
     for (int64_t dim = 2; dim < rank; ++dim)
@@ -136,7 +137,7 @@ private:
     return order;
   }
 
-  /// The logits with the classes last and all else in rows.
+  /// Moves the classes to the last dim and merges all others into rows.
   Value toRows(Value value) const {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> order = classesLast(type.getRank());
@@ -152,7 +153,7 @@ private:
 
   CallBuilder make(StringRef name) const { return CallBuilder(name, call); }
 
-  /// The weights of classes and of the targets.
+  /// Computes the weights of the targets from those of the classes.
   void weigh(Value weight) {
     classWeights = weight;
     targetWeights = make("meshplan.class_weight")
@@ -162,7 +163,7 @@ private:
                         .build({rows}, element);
   }
 
-  /// Gives `losses` what each row has to be divided by, and, if labels are smoothed, its logarithms' sum.
+  /// Adds the normalizers of each row to `losses` and, with label smoothing, the sum of its log probabilities.
   void normalize(CallBuilder &losses) const {
     Value max = make("meshplan.row_max").tensor("input", logits).build({rows}, element);
     Value sum = make("meshplan.row_sum_exp").tensor("input", logits).tensor("max", max).build({rows}, wide());
@@ -221,8 +222,8 @@ private:
   plan::CallOp call;
   CallView view;
   Value logits, target;
-  bool isNormalized = false;         ///< the logits are logarithms of probabilities already
-  Value classWeights, targetWeights; ///< null: all classes weigh the same
+  bool isNormalized = false;         ///< the logits are log probabilities already
+  Value classWeights, targetWeights; ///< null: all classes have the same weight
   int64_t rows = 0, ignoreIndex = 0;
   double smoothing = 0;
   Type element;
@@ -232,7 +233,7 @@ struct DecomposeLossPass : meshplan::impl::DecomposeLossBase<DecomposeLossPass> 
   void runOnOperation() final {
     SmallVector<plan::CallOp> found;
     getOperation().walk([&](plan::CallOp call) {
-      // The weight of all targets, which some forms give too, is of use only to a backward pass.
+      // The total weight of the targets, which some forms return as well, is used only by a backward pass.
       if (isClassLoss(call.getTarget()) && call.getNumResults() > 0 &&
           llvm::all_of(call.getResults().drop_front(), [](Value value) { return value.use_empty(); }))
         found.push_back(call);

@@ -23,8 +23,7 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-/// The losses that a call takes over under another type or shape, or makes one of by adding them up, which the plan
-/// does in another way; null for other calls.
+/// The losses that a call converts, reshapes or sums; the plan replaces the sum by its own. Null for other calls.
 static Value lossesBehind(plan::CallOp call) {
   static constexpr StringRef targets[] = {"aten.to.dtype", "aten.sum.default", "aten.sum.dim_IntList",
                                           "aten.mean.default", "aten.mean.dim"};
@@ -45,7 +44,7 @@ public:
   LogicalResult run();
 
 private:
-  /// The call whose losses the output is made of, and of nothing else.
+  /// The call whose losses alone determine the output.
   FailureOr<plan::CallOp> findCall();
   LogicalResult reportOtherLoss(plan::CallOp other);
   LogicalResult reportMixedSamples(plan::CallOp obstacle);
@@ -54,25 +53,25 @@ private:
 
   /// The same call with a loss for each target.
   Value losses();
-  /// True where a target counts.
+  /// A boolean for each target: true if it counts.
   Value counted();
 
   Value meanOfTokens();
   FailureOr<Value> meanOfSamples();
   /// The sum of all elements.
   Value sum(Value value);
-  /// For each sample the sum of its elements, which lie as SamplePlaces says.
+  /// For each sample the sum of its elements, whose positions SamplePlaces describes.
   Value sumOfEach(Value value, int64_t samples, int64_t stride);
   Value converted(Value value, Type element);
 
   plan::NormalizeLossOp statement;
-  std::string text; ///< what the plan says: `per token`, in quotes
+  std::string text; ///< the text of the plan, in quotes: `per token`
   OpOperand &output;
   StringAttr name;
   plan::CallOp call;
   CallView view;
   Value target;
-  Type wide; ///< in which losses and targets are added up
+  Type wide; ///< type in which losses and targets are summed
 };
 
 } // namespace
@@ -91,7 +90,7 @@ LogicalResult LossNormalizer::run() {
     return failure();
   Value old = output.get();
   output.set(converted(*mean, typeOf(old).getElementType()));
-  // What nothing else reads goes, back to the call itself.
+  // Erases the old reduction, back to the call itself, if nothing else reads it.
   for (auto maker = old.getDefiningOp<plan::CallOp>(); maker && maker->use_empty();) {
     auto next = maker == call ? plan::CallOp() : lossesBehind(maker).getDefiningOp<plan::CallOp>();
     maker.erase();
@@ -137,7 +136,7 @@ LogicalResult LossNormalizer::reportMixedSamples(plan::CallOp obstacle) {
 Value LossNormalizer::losses() {
   RankedTensorType logits = view.operands[*view.getOperand("self")], classes = typeOf(target);
   SmallVector<int64_t> shape(classes.getShape());
-  // Probabilities have a dim for classes, too.
+  // Targets that are probabilities also have a dim of classes.
   if (isa<FloatType>(classes.getElementType()))
     shape.erase(shape.begin() + (shape.size() > 1 ? 1 : 0));
   OpBuilder builder(call);
@@ -174,7 +173,7 @@ Value LossNormalizer::sum(Value value) {
 
 Value LossNormalizer::meanOfTokens() {
   Value each = losses();
-  // Each probability counts.
+  // Every probability counts.
   if (isa<FloatType>(typeOf(target).getElementType()))
     return make("aten.mean.default").tensor("self", converted(each, wide)).build({}, wide);
   Value total = sum(each), count = sum(counted());
@@ -190,7 +189,7 @@ Value LossNormalizer::sumOfEach(Value value, int64_t samples, int64_t stride) {
       break;
   }
   if (own == shape.size()) {
-    // The samples are a part of a dim: they get one of their own.
+    // The samples are a part of a dim: split it.
     shape = {typeOf(value).getNumElements() / (samples * stride), samples, stride};
     own = 1;
     value = make("aten.reshape.default")
@@ -202,7 +201,7 @@ Value LossNormalizer::sumOfEach(Value value, int64_t samples, int64_t stride) {
   for (size_t dim = 0; dim < shape.size(); ++dim)
     if (dim != own)
       others.push_back(dim);
-  // An empty list would be all dims.
+  // An empty list would mean all dims.
   if (others.empty())
     return converted(value, wide);
   CallBuilder sum = make("aten.sum.dim_IntList");
@@ -217,12 +216,12 @@ FailureOr<Value> LossNormalizer::meanOfSamples() {
   SamplePlaces places = samples ? findSamples(target, *samples) : SamplePlaces();
   if (!places.stride)
     return reportMixedSamples(places.obstacle);
-  // Each sample has as many probabilities.
+  // Each sample has the same number of probabilities.
   if (isa<FloatType>(typeOf(target).getElementType()))
     return meanOfTokens();
   Value total = sumOfEach(losses(), *samples, *places.stride);
   Value count = sumOfEach(counted(), *samples, *places.stride);
-  // A sample without a target that counts has a loss of 0.
+  // A sample without counted targets has loss 0.
   Value atLeastOne = make("aten.clamp.default").tensor("self", count).number("min", 1).build({*samples}, wide);
   Value means = make("aten.div.Tensor").tensor("self", total).tensor("other", atLeastOne).build({*samples}, wide);
   return make("aten.mean.default").tensor("self", means).build({}, wide);

@@ -1,4 +1,4 @@
-//===- sample_places.cpp - the samples that a tensor is made of -----------===//
+//===- sample_places.cpp - positions of samples in a tensor ---------------===//
 
 #include "compiler/transforms/import/loss/sample_places.h"
 #include "compiler/sharding/calls/argument_names.h"
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// How many elements lie below each index of a dim.
+/// Number of elements for each index of a dim.
 static int64_t sizeBelow(ArrayRef<int64_t> shape, size_t dim) {
   int64_t below = 1;
   for (int64_t extent : shape.drop_front(dim + 1))
@@ -18,8 +18,8 @@ static int64_t sizeBelow(ArrayRef<int64_t> shape, size_t dim) {
   return below;
 }
 
-/// Calls `visit` for each factor of a tensor and how many elements lie below each of its indices; dims of which factors
-/// are no digits are left out.
+/// Calls `visit` for each factor of a tensor with the number of elements for each of its indices. Dims whose factors
+/// are not digits are left out.
 static void visitFactors(const FactorRule &rule, const TensorFactors &tensor, ArrayRef<int64_t> shape,
                          function_ref<void(unsigned factor, int64_t below)> visit) {
   for (auto [dim, factors] : llvm::enumerate(tensor.dims)) {
@@ -47,20 +47,20 @@ public:
   SamplePlaces find(Value value);
 
 private:
-  /// All that `value` is computed from.
+  /// Collects all values from which `value` is computed.
   void collect(Value value);
 
-  /// False if the results mix samples, or may.
+  /// False if the results mix samples, or may do so.
   bool follow(plan::CallOp call);
-  /// Where all results have the samples of an operator that makes each element of those at the same place, whatever
-  /// dim the samples are a part of; nullopt of other operators.
+  /// The stride of the samples in all results of an operator that computes each element from the one at the same
+  /// position, even if the samples are a part of a dim; nullopt for other operators.
   std::optional<int64_t> keptStride(plan::CallOp call, const FactorRule &rule) const;
   std::optional<unsigned> factorOf(const FactorRule &rule, unsigned operand, Value value) const;
   std::optional<int64_t> strideOf(const FactorRule &rule, unsigned factor, OpResult result) const;
 
   int64_t samples;
   llvm::SetVector<Value> sources;
-  llvm::DenseMap<Value, int64_t> strides; ///< of what has samples
+  llvm::DenseMap<Value, int64_t> strides; ///< of values that have samples
 };
 
 } // namespace
@@ -90,7 +90,7 @@ bool SampleFinder::follow(plan::CallOp call) {
   if (llvm::none_of(call.getOperands(), hasSamples))
     return true;
   if (keepsOrder(call)) {
-    // Other operands, which give a shape, are not read.
+    // Other operands are used only for their shape.
     if (hasSamples(call.getOperand(0)))
       strides[call.getResult(0)] = strides[call.getOperand(0)];
     return true;
@@ -119,7 +119,7 @@ bool SampleFinder::follow(plan::CallOp call) {
   return true;
 }
 
-/// True if each element of the result is made of the one at the same place.
+/// True if each element of the result depends only on the element at the same position.
 static bool keepsPlaces(const FactorRule &rule, const TensorFactors &operand, const TensorFactors &result) {
   bool isApart = llvm::all_of(rule.factors, [](const Factor &factor) {
     return factor.size == 1 || (factor.kind == FactorKind::parallel && factor.unit == 1 && !factor.isCounted);
@@ -164,6 +164,6 @@ std::optional<int64_t> SampleFinder::strideOf(const FactorRule &rule, unsigned f
 }
 
 SamplePlaces meshplan::findSamples(Value value, int64_t samples) {
-  // All that there is is of the only sample.
+  // A single sample has all elements.
   return samples == 1 ? SamplePlaces{1, {}} : SampleFinder(samples).find(value);
 }

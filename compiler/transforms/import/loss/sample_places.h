@@ -1,8 +1,9 @@
-//===- sample_places.h - the samples that a tensor is made of ---*- C++ -*-===//
+//===- sample_places.h - positions of samples in a tensor -------*- C++ -*-===//
 //
-// Views of targets merge the dim of samples with others. Its place is followed
-// from the inputs by the factor rules of operators: what may be divided by
-// samples takes each of them from one sample.
+// Views of targets merge the dim of samples with others. The position of the
+// samples is followed from the inputs through the factor rules of operators: an
+// operator that can be divided by samples computes each element from one
+// sample.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,16 +14,16 @@
 
 namespace meshplan {
 
-/// Of n samples, the element at the row-major place i of a tensor is of sample (i / stride) mod n.
+/// With n samples, the element at row-major position i of a tensor belongs to sample (i / stride) mod n.
 struct SamplePlaces {
-  std::optional<int64_t> stride; ///< nullopt: not known
-  plan::CallOp obstacle;         ///< behind which it is not; null if nothing that the tensor is made of has samples
+  std::optional<int64_t> stride; ///< nullopt: unknown
+  plan::CallOp obstacle;         ///< the call after which it is unknown; null if the tensor does not depend on samples
 };
 
-/// The number of samples: the extent of the dim `batch` of inputs; nullopt if no input has one.
+/// The number of samples: the extent of the dim `batch` of inputs; nullopt if no input has such a dim.
 std::optional<int64_t> countSamples(mlir::Block &block);
 
-/// Where the samples of a value are, which results of calls and arguments of one block make.
+/// The positions of the samples in a value that is computed from calls and arguments of one block.
 SamplePlaces findSamples(mlir::Value value, int64_t samples);
 
 } // namespace meshplan

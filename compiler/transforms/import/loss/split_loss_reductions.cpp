@@ -1,4 +1,4 @@
-//===- split_loss_reductions.cpp - a loss as elements and their sum -------===//
+//===- split_loss_reductions.cpp - splits off the reduction of a loss -----===//
 //
 // See SplitLossReductions in passes.td.
 //
@@ -21,7 +21,7 @@ static bool isElementLoss(plan::CallOp call) {
   return record && record->isElementLoss;
 }
 
-/// The mean or sum of losses. PyTorch rounds that of 16-bit losses once, so ranks may not round their addends.
+/// The mean or sum of losses. PyTorch rounds that of 16-bit losses once, so ranks must not round their addends.
 static Value reduce(Value losses, LossReduction reduction, plan::CallOp like) {
   Type element = cast<RankedTensorType>(losses.getType()).getElementType();
   Type wide = sumTypeOf(element);

@@ -1,8 +1,8 @@
-//===- distributions.cpp - distributed numbers of even ones ---------------===//
+//===- distributions.cpp - distributions from uniform numbers -------------===//
 //
-// Even numbers are multiples of 2^-32 in f64. Half of that is added, so that
-// neither 0 nor 1 is among them, and all functions are finite. What follows is
-// computed in f64 and rounded once to the type of the result.
+// Uniform numbers are multiples of 2^-32 in f64. Adding half of that excludes 0
+// and 1, so that all functions are finite. All further computation is in f64,
+// and the result is rounded once to its type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ public:
   Value run();
 
 private:
-  static constexpr double half = 0x1p-33; // of the distance of even numbers
+  static constexpr double half = 0x1p-33; // half of the distance of uniform numbers
 
   Value normal();
   Value normalWith(double mean, double deviation);
@@ -41,7 +41,7 @@ private:
 
   double number(StringRef argument, double otherwise) const { return view.getFloat(argument, otherwise); }
   Value even() { return draw(Float64Type::get(call.getContext())); }
-  /// A tensor argument, whose gradient is zeros, as in PyTorch.
+  /// A tensor argument. Its gradient is zeros, as in PyTorch.
   Value parameter(StringRef argument);
 
   Value unary(StringRef target, Value self) {
@@ -124,7 +124,7 @@ Value DistributionCall::parameter(StringRef argument) {
       .build(type.getShape(), own.getElementType());
 }
 
-/// In f64. Of u in (0, 1) it is sqrt(2) * erfinv(2 u - 1).
+/// In f64. For u in (0, 1): sqrt(2) * erfinv(2 u - 1).
 Value DistributionCall::normalWith(double mean, double deviation) {
   Value centered = plus(times(even(), 2), 2 * half - 1);
   return plus(times(unary("aten.erfinv.default", centered), std::numbers::sqrt2 * deviation), mean);
@@ -146,7 +146,8 @@ Value DistributionCall::uniform() {
   return plus(times(draw(type.getElementType()), to - from), from);
 }
 
-/// -log(u) / lambd. Logarithms are taken of it: none may be rounded to 0, as the smallest ones would be in f16.
+/// -log(u) / lambd. Models take the logarithm of it, so no number may be rounded to 0, as the smallest ones would be in
+/// f16.
 Value DistributionCall::exponential() {
   Value drawn = times(unary("aten.log.default", plus(even(), half)), -1 / number("lambd", 1));
   if (type.getElementType().isF16())
@@ -162,7 +163,7 @@ Value DistributionCall::cauchy() {
   return rounded(plus(times(unary("aten.tan.default", angle), number("sigma", 1)), number("median", 0)));
 }
 
-/// How often one tries until the first success: 1, 2, ...
+/// The number of trials until the first success: 1, 2, ...
 Value DistributionCall::geometric() {
   double p = number("p", 0.5);
   if (!(p > 0 && p < 1))
@@ -171,7 +172,7 @@ Value DistributionCall::geometric() {
   return rounded(unary("aten.ceil.default", trials));
 }
 
-/// From `low` up to `high`, which is not among them. More numbers than words have are not drawn.
+/// Integers from `low` up to, but not including, `high`. Ranges larger than a random word are not supported.
 Value DistributionCall::integers() {
   double low = number("low", 0), high = number("high", 0);
   if (!(high > low) || high - low > 0x1p32 || std::abs(low) > 0x1p52)

@@ -1,4 +1,4 @@
-//===- lower_random_ops.cpp - random numbers by the place of an element ---===//
+//===- lower_random_ops.cpp - random numbers by element position ----------===//
 //
 // See LowerRandomOps in passes.td.
 //
@@ -26,14 +26,14 @@ using namespace meshplan;
 
 namespace {
 
-/// Lowers one call, which gets the number that tells its random numbers from those of others.
+/// Lowers one call. Its number distinguishes its random numbers from those of other calls.
 class CallLowering {
 public:
   CallLowering(plan::CallOp call, func::FuncOp function, int64_t number)
       : call(call), view(CallView::of(call)), function(function), number(number) {}
 
-  /// False if there is no form that does not depend on the layout. The call is left as it is then; else it has no
-  /// readers any more, or is the form itself.
+  /// Returns false, without changing the call, if there is no form that is independent of the layout. Otherwise the
+  /// call has no readers left, or has itself taken that form.
   bool run();
 
 private:
@@ -70,7 +70,7 @@ private:
   Value binary(StringRef target, Value left, Value right);
   Value convert(Value value, Type element);
   bool replaceWith(Value value);
-  /// The same with a value that is a call's, of which evaluation has something else.
+  /// The same with the result of a call that evaluation replaces by something else.
   bool replaceWith(Value value, StringRef inEvaluation);
 
   plan::CallOp call;
@@ -82,7 +82,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What forms are made of
+// Building blocks
 //===----------------------------------------------------------------------===//
 
 Value CallLowering::drop(Value input, double p) {
@@ -119,7 +119,7 @@ Value CallLowering::scalar(StringRef target, Value value, double number) {
       .build(typeOf(value).getShape(), typeOf(value).getElementType());
 }
 
-/// The shape and type are those of `left`.
+/// The result has the shape and type of `left`.
 Value CallLowering::binary(StringRef target, Value left, Value right) {
   return CallBuilder(target, call)
       .tensor("self", left)
@@ -165,7 +165,7 @@ bool CallLowering::run() {
   return lowering && call.getNumResults() > 0 && (this->*lowering)();
 }
 
-/// The mask that native_dropout also gives is that of what it keeps.
+/// The mask that native_dropout also returns marks the kept elements.
 bool CallLowering::lowerDropout() {
   Value input = operand("input");
   double p = view.getFloat("p", 0);
@@ -178,7 +178,7 @@ bool CallLowering::lowerDropout() {
   return replaceWith(drop(input, p), "first operand");
 }
 
-/// [samples, features, 1, ...]: what drops features for all places at once.
+/// [samples, features, 1, ...]: drops a feature at all positions together.
 static SmallVector<int64_t> featureShape(RankedTensorType type) {
   SmallVector<int64_t> shape(type.getRank(), 1);
   std::copy_n(type.getShape().begin(), 2, shape.begin());
@@ -196,8 +196,8 @@ bool CallLowering::dropFeatures() {
   return replaceWith(binary("aten.mul.Tensor", input, drop(ones, view.getFloat("p", 0))), "first operand");
 }
 
-/// As torch.nn.AlphaDropout: what is dropped becomes the lowest value of a selu, and all is moved so that mean and
-/// variance stay.
+/// As torch.nn.AlphaDropout: dropped elements become the lowest value of a selu, and all elements are scaled and
+/// shifted so that mean and variance stay the same.
 bool CallLowering::keepStatistics(bool ofFeatures) {
   Value input = operand("input");
   if (!input || (ofFeatures && typeOf(input).getRank() < 2))
@@ -227,8 +227,8 @@ bool CallLowering::lowerBernoulli() {
   return true;
 }
 
-/// 1 where the probability is greater than the number drawn: the sign of their difference, which has the derivative
-/// that PyTorch gives, zeros. A comparison would have none.
+/// 1 where the probability is greater than the drawn number. Computed as the sign of their difference, whose derivative
+/// is zeros as in PyTorch; a comparison would have no derivative.
 bool CallLowering::lowerBernoulliOfTensor() {
   Value probability = operand(view.target == "aten.bernoulli.Tensor" ? "p" : "self");
   if (!probability)
@@ -259,7 +259,7 @@ bool CallLowering::lowerDistribution() {
   return drawn && replaceWith(drawn);
 }
 
-/// The call itself is told where its numbers come from.
+/// The call stays and gets the operands from which its random numbers follow.
 bool CallLowering::lowerAttention() {
   SmallVector<Value> operands(call.getOperands());
   NamedAttrList args(call.getArgs());

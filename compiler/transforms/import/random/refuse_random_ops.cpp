@@ -1,4 +1,4 @@
-//===- refuse_random_ops.cpp - no call may draw random numbers ------------===//
+//===- refuse_random_ops.cpp - refuses random calls -----------------------===//
 //
 // See RefuseRandomOps in passes.td.
 //

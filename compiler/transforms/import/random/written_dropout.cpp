@@ -1,9 +1,9 @@
-//===- written_dropout.cpp - dropouts that are written out ----------------===//
+//===- written_dropout.cpp - dropouts as separate operators ---------------===//
 //
-// What is made of the draw by numbers is `scale * drawn + shift`. A dropout
-// multiplies with `drawn / kept`. An alpha dropout multiplies with
-// `slope * drawn`, and adds the lowest value of a selu where it drops, moved so
-// that mean and variance stay (see CallLowering::keepStatistics).
+// Values derived from the draw by numbers are `scale * drawn + shift`. A
+// dropout multiplies by `drawn / kept`. An alpha dropout multiplies by `slope *
+// drawn` and adds the lowest value of a selu where it drops, shifted so that
+// mean and variance stay the same (see CallLowering::keepStatistics).
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ private:
   static void mark(Operation *op, StringRef what) {
     op->setAttr(plan::attr::InEvaluation::getNameStr(), StringAttr::get(op->getContext(), what));
   }
-  /// The operand of a product or sum beside `known`; null if `op` is none.
+  /// The other operand of a product or sum with `known`; null if `op` is neither.
   static Value other(Operation *op, StringRef target, Value known);
 
   static constexpr double alpha = 1.7580993408473766;
@@ -68,7 +68,7 @@ private:
 
 } // namespace
 
-/// What `user` makes of it with a number, or of another type.
+/// The scale and shift after `user`, if it combines the value with a number or converts it.
 std::optional<Scaled> DropoutMarker::scaledBy(Operation *user, Value value, Scaled scaled) {
   auto call = dyn_cast<plan::CallOp>(user);
   if (!call || call.getNumOperands() != 1 || call.getNumResults() != 1)
@@ -96,7 +96,7 @@ Value DropoutMarker::other(Operation *op, StringRef target, Value known) {
   return call.getOperand(call.getOperand(0) == known ? 1 : 0);
 }
 
-/// The products hand on what they multiply. Whatever else reads the mask, such as a view of it, reads ones.
+/// The products forward what they multiply. Other readers of the mask, such as a view of it, read ones.
 void DropoutMarker::markMask(Value mask) {
   mark(mask.getDefiningOp(), "ones");
   for (Operation *product : mask.getUsers())

@@ -1,7 +1,7 @@
-//===- written_dropout.h - dropouts that are written out --------*- C++ -*-===//
+//===- written_dropout.h - dropouts as separate operators -------*- C++ -*-===//
 //
-// PyTorch's decompositions make of a dropout in place, of features or alpha its
-// steps: zeros and ones that are drawn, scaled, and multiplied with. Models write
+// PyTorch decomposes dropouts in place, of features, and alpha into separate
+// steps: zeros and ones are drawn, scaled and multiplied. Models write
 // stochastic depth in the same way.
 //
 //===----------------------------------------------------------------------===//
@@ -13,8 +13,8 @@
 
 namespace meshplan {
 
-/// Marks the steps of dropouts that read `drawn`, ones with the probability `kept` and zeros else, with what stands in
-/// their place in evaluation. Other readers stay as they are.
+/// Marks the steps of dropouts that read `drawn` (ones with probability `kept`, else zeros) with their replacement in
+/// evaluation. Other readers are not changed.
 void markWrittenDropouts(mlir::Value drawn, double kept);
 
 } // namespace meshplan

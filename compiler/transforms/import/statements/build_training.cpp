@@ -38,7 +38,7 @@ static plan::OptimizerKind kindOf(meshplan::OptimizerKind kind) {
   return *plan::symbolizeOptimizerKind(optimizerName(kind));
 }
 
-/// The loss, and how parameters change by their gradients.
+/// The loss, and how the optimizer updates parameters.
 void StatementBuilder::buildTraining() {
   LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
   SmallVector<Attribute> groups;
@@ -92,6 +92,8 @@ void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
 }
 
 static DataStage stageOf(const BoundData &data) {
+  // The levels are nested as in ZeRO: a plan that shards parameters also shards gradients and the optimizer, because a
+  // rank can only update its own shard.
   auto shards = [&](DataKind kind) { return llvm::is_contained(data.shard, kind); };
   if (shards(DataKind::Parameters))
     return DataStage::parameters;
@@ -100,7 +102,7 @@ static DataStage stageOf(const BoundData &data) {
   return shards(DataKind::Optimizer) ? DataStage::optimizer : DataStage::replicated;
 }
 
-/// Where gradients are sharded a rank has no room for whole ones, unless the plan says so.
+/// If gradients are sharded, a rank has no memory for whole gradients, unless the plan says otherwise.
 static bool reducesEach(const BoundData &data) {
   ReduceTime usual =
       llvm::is_contained(data.shard, DataKind::Gradients) ? ReduceTime::EachMicrobatch : ReduceTime::LastMicrobatch;
@@ -114,8 +116,10 @@ void StatementBuilder::buildData(const BoundData &data) {
   int64_t ranks = 1;
   for (size_t axis : data.axes)
     ranks *= bound.environment.mesh.axes[axis].size;
+  // Averaging after the collective divides the sum by the number of ranks; a single rank has nothing to divide.
   bool averagesAfter = data.average == AverageTime::AfterCollective && ranks > 1;
   int64_t prefetch = data.overlapParameters ? data.prefetch : 0;
+  // A hybrid plan shards over some of its axes only and replicates over the others.
   SmallVector<AxisRefAttr> axes = axisRefs(data.shard.empty() ? data.axes : data.shardAxes);
   auto flag = [&](bool is) { return is ? builder.getUnitAttr() : UnitAttr(); };
   DataOp::create(builder, locate(data.range), DataStageAttr::get(builder.getContext(), stageOf(data)),
@@ -127,7 +131,7 @@ void StatementBuilder::buildData(const BoundData &data) {
                  flag(data.contiguousGradients), flag(data.registerBuffers));
 }
 
-/// The number of the unit in which its own data statement has the parameter, counted across all of them.
+/// The index of the parameter's unit in its own data statement, counted across all statements.
 static std::optional<int64_t> unitOf(const BoundPlan &bound, const BoundData &own, size_t parameter) {
   int64_t number = 0;
   for (const BoundData &data : bound.data)
@@ -207,6 +211,8 @@ void StatementBuilder::addInit(size_t parameter, SmallVectorImpl<NamedAttribute>
   const BoundInitEntry &entry = bound.init->entries[bound.init->entryOf[parameter]];
   const InitialValues &values = entry.values;
   Attribute init = initOf(values, builder);
+  // The width depends on the fan, which is known only when the dims of the weight have their roles: plan-place-init
+  // computes it, and reports errors at the location of the statement.
   if (std::optional<plan::InitRule> rule = initRuleOf(values.distribution))
     init = plan::InitRuleOfAttr::get(builder.getContext(), *rule, builder.getF64FloatAttr(values.gain),
                                      values.isFanOut ? plan::FanKind::out : plan::FanKind::in,

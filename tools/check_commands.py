@@ -64,7 +64,7 @@ def page_of(name: str, text: str) -> Page | None:
 def script_of(page: Page, outputs: Path) -> str:
     """A script whose lines have the numbers of the page: what stands between blocks is empty.
 
-    The block ```sh at line N prints into the file N of `outputs`. The file `failed` has the line of a command that fails.
+    The block ```sh at line N prints into the file N of `outputs`. If a command fails, `failed` has its line.
     The files `folder` and `exported` have the folder and the environment in which the session ends.
     """
     end = f"pwd >{outputs}/folder; export -p | grep -v 'declare -x \\(OLD\\)\\?PWD=' >{outputs}/exported"

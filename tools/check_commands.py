@@ -17,9 +17,11 @@ for an output that differs; exit status 1 if there is one.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -154,23 +156,33 @@ class Runner:
         environment = self.environment | {"PATH": path + os.pathsep + os.environ["PATH"]}
         if start.exported:
             script.write_text(f"source {start.exported}; {script.read_text()}")
-        try:
-            run = subprocess.run(
-                ["bash", script], cwd=start.folder, env=environment, stdin=subprocess.DEVNULL, timeout=self.limit
-            )
-        except subprocess.TimeoutExpired:
+        status = self.status_of(script, start.folder, environment)
+        if status is None:
             return None, [f"{page.name}:1: error: the commands of the page take more than {self.limit:.0f} s"]
-        errors = list(compare_outputs(page, outputs)) if run.returncode == 0 else [self.failure(page, outputs, run)]
+        errors = list(compare_outputs(page, outputs)) if status == 0 else [self.failure(page, outputs, status)]
         if errors:
             return None, errors
         return Session(start.tree, Path((outputs / "folder").read_text().strip()), outputs / "exported"), []
 
-    def failure(self, page: Page, outputs: Path, run: subprocess.CompletedProcess[bytes]) -> str:
+    def status_of(self, script: Path, folder: Path, environment: dict[str, str]) -> int | None:
+        """None if the time is up. Nothing that the script has started is left."""
+        with subprocess.Popen(
+            ["bash", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, start_new_session=True
+        ) as session:
+            try:
+                return session.wait(self.limit)
+            except subprocess.TimeoutExpired:
+                return None
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(session.pid, signal.SIGKILL)
+
+    def failure(self, page: Page, outputs: Path, status: int) -> str:
         failed = outputs / "failed"
         line = int(failed.read_text().split()[0]) if failed.exists() else 1
         logs = [block.line for block in page.blocks if block.line <= line and (outputs / str(block.line)).exists()]
         printed = (outputs / str(logs[-1])).read_text().splitlines() if logs else []
-        head = f"{page.name}:{line}: error: the command fails with status {run.returncode}"
+        head = f"{page.name}:{line}: error: the command fails with status {status}"
         return "\n".join([head, *printed[-SHOWN_LINES:]])
 
 

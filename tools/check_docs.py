@@ -7,7 +7,7 @@
   of one. Checked only if --meshplan names the program.
 - Commands stand in a block ```sh, which tools/check_commands.py runs, or in ```console with `$ ` in front, which is
   not run.
-- Every relative link leads to a file.
+- Every relative link leads to a file, and one with `#` to a heading of a page.
 
 Prints `file:line: error: ...` for each breach; exit status 1 if there is one.
 """
@@ -182,13 +182,30 @@ def check_fences(name: str, text: str) -> Iterator[str]:
             yield f"{place} commands stand in a block ```sh, or with `$ ` in front in ```console, which is not run"
 
 
+def prose_of(text: str) -> str:
+    """A page without its blocks; lines keep their numbers."""
+    return re.sub(r"^```.*?^```", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
+
+
+def anchors(text: str) -> set[str]:
+    """The names that GitHub gives to the headings of a page."""
+    titles = re.findall(r"^#+ +(.+?) *$", prose_of(text), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def check_links(root: Path, name: str, text: str) -> Iterator[str]:
-    prose = re.sub(r"^```.*?^```", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
-    for found in re.finditer(r"\]\(([^)#\s]+)[^)]*\)", prose):
-        target = found[1]
-        if "://" not in target and not (root / name).parent.joinpath(target).exists():
-            line = prose.count("\n", 0, found.start()) + 1
-            yield f"{name}:{line}: error: the link leads nowhere: '{target}'"
+    prose = prose_of(text)
+    for found in re.finditer(r"\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)", prose):
+        target, anchor = found[1], found[2]
+        if "://" in target:
+            continue
+        line = prose.count("\n", 0, found.start()) + 1
+        place = f"{name}:{line}: error:"
+        file = (root / name).parent / target if target else root / name
+        if not file.exists():
+            yield f"{place} the link leads nowhere: '{target}'"
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
+            yield f"{place} the page has no heading for the link: '{target}#{anchor}'"
 
 
 def markdown_files(root: Path) -> Iterator[Path]:

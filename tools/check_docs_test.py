@@ -155,13 +155,21 @@ class Fences(Tree):
 
 class Links(Tree):
     def test_links(self) -> None:
-        self.write("docs/language.md", "")
+        self.write("docs/language.md", "# The plan language\n\n## Paths, and `rest`\n")
         self.write(
             "docs/page.md",
-            "[language](language.md#paths) [top](#top) [llvm](https://llvm.org)\n\n"
-            "```\n[in a block](nowhere.md)\n```\n[dialect](../dialect/plan.td)\n",
+            "[a](language.md#paths-and-rest) [top](#page) [llvm](https://llvm.org#top)\n\n"
+            "```\n[in a block](nowhere.md)\n# Nowhere\n```\n[dialect](../dialect/plan.td)\n\n# Page\n"
+            "[b](language.md#rest) [c](#nowhere)\n",
         )
-        self.assertEqual(self.check(), ["docs/page.md:6: error: the link leads nowhere: '../dialect/plan.td'"])
+        self.assertEqual(
+            self.check(),
+            [
+                "docs/page.md:7: error: the link leads nowhere: '../dialect/plan.td'",
+                "docs/page.md:10: error: the page has no heading for the link: 'language.md#rest'",
+                "docs/page.md:10: error: the page has no heading for the link: '#nowhere'",
+            ],
+        )
 
     def test_build_folders_are_left_out(self) -> None:
         self.write("build-asan/page.md", "[a](b.md)")

@@ -7,6 +7,7 @@
   of one. Checked only if --meshplan names the program.
 - Commands stand in a block ```sh, which tools/check_commands.py runs, or in ```console with `$ ` in front, which is
   not run.
+- docs/coming-from.md names every style and every flag that `meshplan init --from` knows by name.
 - Every relative link leads to a file, and one with `#` to a heading of a page.
 
 Prints `file:line: error: ...` for each breach; exit status 1 if there is one.
@@ -24,6 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GENERATED = "docs/generated"
+# What `meshplan init --from` knows, and the page that says what becomes of it.
+ADOPTED = {"compiler/adopt/style_names.cpp": "", "compiler/adopt/megatron/megatron_names.cpp": "--"}
+ADOPTED_ON = "docs/coming-from.md"
 TBLGEN = "/usr/lib/llvm-22/bin/mlir-tblgen"
 # How a line that is a command begins.
 COMMAND = re.compile(
@@ -182,6 +186,17 @@ def check_fences(name: str, text: str) -> Iterator[str]:
             yield f"{place} commands stand in a block ```sh, or with `$ ` in front in ```console, which is not run"
 
 
+def check_adopted(root: Path) -> Iterator[str]:
+    page = root / ADOPTED_ON
+    text = page.read_text() if page.exists() else ""
+    for file, prefix in ADOPTED.items():
+        source = (root / file).read_text() if text else ""
+        for found in re.finditer(r'^    \{"([\w-]+)", ', source, re.M):
+            if not re.search(rf"(?<![\w-]){prefix}{found[1]}(?![\w-])", text):
+                line = source.count("\n", 0, found.start()) + 1
+                yield f"{file}:{line}: error: '{prefix}{found[1]}' is not on the page {ADOPTED_ON}"
+
+
 def prose_of(text: str) -> str:
     """A page without its blocks; lines keep their numbers."""
     return re.sub(r"^```.*?^```", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
@@ -217,7 +232,7 @@ def markdown_files(root: Path) -> Iterator[Path]:
 
 def check(root: Path, meshplan: str | None = None, update: bool = False, pages: Sequence[Page] = PAGES) -> list[str]:
     """All breaches under `root`."""
-    errors = [*check_generated(root, pages, update), *check_table(root, pages)]
+    errors = [*check_generated(root, pages, update), *check_table(root, pages), *check_adopted(root)]
     for path in markdown_files(root):
         name = path.relative_to(root).as_posix()
         text = path.read_text()

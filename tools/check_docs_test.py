@@ -153,6 +153,22 @@ class Fences(Tree):
         )
 
 
+class Adopted(Tree):
+    def test_names_that_the_page_lacks(self) -> None:
+        styles, flags = check_docs.ADOPTED
+        self.write(styles, '    {"colwise", Meaning::colwise},\n    {"colwise_rep", Meaning::colwise},\n')
+        self.write(flags, '\n    {"lr", taken(1)},\n    {"bf16", taken(0)},\n')
+        self.write(check_docs.ADOPTED_ON, "`colwise_rep` `--lr` `bf16`\n")
+        page = check_docs.ADOPTED_ON
+        self.assertEqual(
+            self.check(),
+            [
+                f"{styles}:1: error: 'colwise' is not on the page {page}",
+                f"{flags}:3: error: '--bf16' is not on the page {page}",
+            ],
+        )
+
+
 class Links(Tree):
     def test_links(self) -> None:
         self.write("docs/language.md", "# The plan language\n\n## Paths, and `rest`\n")

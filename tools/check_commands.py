@@ -4,8 +4,8 @@
 Each page with a block ```sh is one bash session, in the order of the page, in a copy of this tree that has the programs
 of --build in build/. Blocks are:
 
-- ```sh: pasted. The first one of a page may say more behind the language: `long` if the page takes minutes, and is run
-  with --long only; `after PAGE` if it goes on where PAGE ends, in its folder and with its files.
+- ```sh: pasted. The first one of a page may have words after the language: `long` if the page takes minutes, and is run
+  with --long only; `after PAGE` if it continues where PAGE ends, in its folder and with its files.
 - ```output: what the block ```sh before it prints. `...` stands for the rest of a line, and alone for any lines.
 - ```python FILE, ```plan FILE and the like: saved under that name in the current folder. A block ```python without a
   name is a program, and is run.
@@ -59,7 +59,7 @@ def page_of(name: str, text: str) -> Page | None:
         elif word == "after" and words:
             after = words.pop(0)
         else:
-            raise ValueError(f"{name}:{first.line}: error: unknown word behind ```sh: '{word}'")
+            raise ValueError(f"{name}:{first.line}: error: unknown word after ```sh: '{word}'")
     return Page(name, all_blocks, after, is_long)
 
 
@@ -125,8 +125,9 @@ class Session:
 
 
 class Runner:
-    def __init__(self, root: Path, build: Path, work: Path, limit: float) -> None:
+    def __init__(self, root: Path, build: Path, work: Path, limit: float, installed: bool) -> None:
         self.root, self.build, self.work, self.limit = root, build, work, limit
+        self.left_out = (".", "build", "python") if installed else (".", "build")
         self.environment = dict(os.environ)
         # Not seen by a reader: progress bars, and the temporary files of this run.
         self.environment |= {"TQDM_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -136,7 +137,7 @@ class Runner:
         tree = self.work / name.replace("/", "_")
         (tree / "build").mkdir(parents=True)
         for entry in self.root.iterdir():
-            if not entry.name.startswith((".", "build")):
+            if not entry.name.startswith(self.left_out):
                 (tree / entry.name).symlink_to(entry)
         for entry in ("bin", "python"):
             (tree / "build" / entry).symlink_to(self.build / entry)
@@ -205,7 +206,12 @@ def find_pages(root: Path) -> tuple[dict[str, Page], list[str]]:
 
 
 def check(
-    root: Path, build: Path, names: Sequence[str] = (), with_long: bool = False, limit: float = 3000
+    root: Path,
+    build: Path,
+    names: Sequence[str] = (),
+    with_long: bool = False,
+    limit: float = 3000,
+    installed: bool = False,
 ) -> list[str]:
     """All errors; of the pages `names`, or of all that are quick, or with `with_long` of all that are not."""
     pages, errors = find_pages(root)
@@ -215,7 +221,7 @@ def check(
     wanted = [page for page in pages.values() if (page.name in names if names else page.is_long == with_long)]
     ends: dict[str, Session | None] = {}
     with tempfile.TemporaryDirectory() as folder:
-        runner = Runner(root, build, Path(folder).resolve(), limit)
+        runner = Runner(root, build, Path(folder).resolve(), limit, installed)
 
         def end_of(name: str) -> Session | None:
             """Runs a page that others continue once."""
@@ -237,10 +243,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True, metavar="FOLDER", help="has bin/ and python/")
     parser.add_argument("--long", action="store_true", help="runs the pages that take minutes, and no others")
+    parser.add_argument(
+        "--installed", action="store_true", help="`import meshplan` is that of --build, not this tree's"
+    )
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="such as docs/first-steps.md")
     options = parser.parse_args()
     root = Path(__file__).resolve().parent.parent
-    errors = check(root, options.build.resolve(), options.pages, options.long)
+    errors = check(root, options.build.resolve(), options.pages, options.long, installed=options.installed)
     if errors:
         print(*errors, sep="\n")
     return 1 if errors else 0

@@ -104,10 +104,17 @@ class Commands(unittest.TestCase):
             ["docs/page.md:1: error: the commands of the page take more than 0 s"],
         )
 
+    def test_the_module_of_the_tree_is_left_out_where_one_is_installed(self) -> None:
+        self.write("python/meshplan.py", "")
+        page = "```sh\nls python\n```\n"
+        self.assertEqual(self.errors(page), [])
+        (error,) = self.errors(page, installed=True)
+        self.assertIn("docs/page.md:2: error: the command fails with status 2", error)
+
     def test_words_that_are_not_known(self) -> None:
         self.assertEqual(
             self.errors("# Page\n```sh slow\n```\n"),
-            ["docs/page.md:2: error: unknown word behind ```sh: 'slow'"],
+            ["docs/page.md:2: error: unknown word after ```sh: 'slow'"],
         )
 
     def test_a_page_without_commands(self) -> None:

@@ -226,9 +226,9 @@ def page(table: Table) -> str:
     lines = [
         "# Models and meshes",
         "",
-        "Every model of `tools/testing/make_models.py` under every mesh, with the plan that `meshplan init` drafts",
-        "for it, run on its ranks and compared with PyTorch in float64. A plan that is refused, or fails, has a",
-        "letter in the table below, with the reason under it. Right is an error within the bound.",
+        "Every model of `tools/testing/make_models.py` under every mesh, with the plan that `meshplan init`",
+        "drafts for it, run on its ranks and compared with PyTorch in float64. A plan that is refused, or fails, has",
+        "a letter in the table below, with the reason under it. Right is an error within the bound.",
         "",
         *summary(table),
         "",

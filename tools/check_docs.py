@@ -5,10 +5,10 @@
 - The ops.td of every dialect and every passes.td of the compiler is in PAGES.
 - Every block ```plan is a plan in the form of `meshplan fmt`. A block without the line `plan NAME {` holds statements
   of one. Checked only if --meshplan names the program.
-- On the pages of EXAMPLES every block ```console of meshplan commands shows their actual output. The commands run in
-  the order of the page, in a folder with the page's plans (`plan NAME {` as NAME.plan) and the archives that the row
-  names. Also checked only if --meshplan names the program.
-- Every relative link leads to a file.
+- Commands stand in a block ```sh, which tools/check_commands.py runs, or in ```console with `$ ` in front, which is
+  not run.
+- docs/coming-from.md names every style and every flag that `meshplan init --from` knows by name.
+- Every relative link leads to a file, and one with `#` to a heading of a page.
 
 Prints `file:line: error: ...` for each breach; exit status 1 if there is one.
 """
@@ -17,8 +17,6 @@ import argparse
 import difflib
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,9 +25,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GENERATED = "docs/generated"
-# page -> folder with the archives of its examples
-EXAMPLES = {"docs/commands.md": "test/archive/Inputs"}
+# What `meshplan init --from` knows, and the page that says what becomes of it.
+ADOPTED = {"compiler/adopt/style_names.cpp": "", "compiler/adopt/megatron/megatron_names.cpp": "--"}
+ADOPTED_ON = "docs/coming-from.md"
 TBLGEN = "/usr/lib/llvm-22/bin/mlir-tblgen"
+# How a line that is a command begins.
+COMMAND = re.compile(
+    r"^(\$ |(meshplan|meshplan-run|meshplan-opt|python3?|pip|mpirun|torchrun|srun|sbatch|cp|cd|export|ctest|cmake|cat"
+    r"|time|(\./)?(tools|test)/\S+)( |$))",
+    re.M,
+)
 
 
 @dataclass(frozen=True)
@@ -128,17 +133,19 @@ def check_table(root: Path, pages: Sequence[Page]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page."""
+    """A fenced block of a page. `words` is what follows the language on its first line."""
 
     line: int
     language: str
+    words: tuple[str, ...]
     text: str
 
 
 def blocks(text: str) -> Iterator[Block]:
     pattern = re.compile(r"^```([^\n`]*)\n(.*?)^```[ ]*$", re.M | re.S)
     for found in pattern.finditer(text):
-        yield Block(text.count("\n", 0, found.start()) + 1, found[1].strip(), found[2])
+        language, *words = found[1].split() or [""]
+        yield Block(text.count("\n", 0, found.start()) + 1, language, tuple(words), found[2])
 
 
 def as_plan(text: str) -> tuple[str, int]:
@@ -169,49 +176,52 @@ def check_plans(name: str, text: str, meshplan: str) -> Iterator[str]:
         yield f"{name}:{block.line}: error: the example is not a plan in the form of `meshplan fmt`\n{output}"
 
 
-@dataclass(frozen=True)
-class Command:
-    """A command of a block, and its output according to the page."""
-
-    line: int
-    words: list[str]
-    output: str
-
-
-def commands(block: Block) -> Iterator[Command]:
-    for found in re.finditer(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block.text, re.M):
-        yield Command(block.line + 1 + block.text.count("\n", 0, found.start()), shlex.split(found[1]), found[2])
+def check_fences(name: str, text: str) -> Iterator[str]:
+    for block in blocks(text):
+        place = f"{name}:{block.line}: error:"
+        if block.language in ("bash", "shell", "shell-session"):
+            yield f"{place} commands stand in a block ```sh or ```console, not ```{block.language}"
+        elif block.language == "console" and not re.search(r"^\$ ", block.text, re.M):
+            yield f"{place} no line of the block ```console begins with `$ `"
+        elif block.language == "" and COMMAND.search(block.text):
+            yield f"{place} commands stand in a block ```sh, or with `$ ` in front in ```console, which is not run"
 
 
-def check_console(name: str, text: str, meshplan: str, archives: Path) -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(archives, folder, dirs_exist_ok=True)
-        for block in blocks(text):
-            plan = re.search(r"^plan\s+(\w+)\s*\{", block.text, re.M)
-            if block.language == "plan" and plan:
-                Path(folder, f"{plan[1]}.plan").write_text(block.text)
-            for command in commands(block) if block.language == "console" else ():
-                if command.words[0] != "meshplan":
-                    continue
-                run = subprocess.run(
-                    [str(Path(meshplan).resolve()), *command.words[1:]],
-                    cwd=folder,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    text=True,
-                )
-                # A page leaves out the blank line at the end of a program's output.
-                if run.stdout.rstrip("\n") != command.output.rstrip("\n"):
-                    yield f"{name}:{command.line}: error: the command prints\n{run.stdout.rstrip()}"
+def check_adopted(root: Path) -> Iterator[str]:
+    page = root / ADOPTED_ON
+    text = page.read_text() if page.exists() else ""
+    for file, prefix in ADOPTED.items():
+        source = (root / file).read_text() if text else ""
+        for found in re.finditer(r'^    \{"([\w-]+)", ', source, re.M):
+            if not re.search(rf"(?<![\w-]){prefix}{found[1]}(?![\w-])", text):
+                line = source.count("\n", 0, found.start()) + 1
+                yield f"{file}:{line}: error: '{prefix}{found[1]}' is not on the page {ADOPTED_ON}"
+
+
+def prose_of(text: str) -> str:
+    """A page without its blocks; lines keep their numbers."""
+    return re.sub(r"^```.*?^```", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
+
+
+def anchors(text: str) -> set[str]:
+    """The names that GitHub gives to the headings of a page."""
+    titles = re.findall(r"^#+ +(.+?) *$", prose_of(text), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def check_links(root: Path, name: str, text: str) -> Iterator[str]:
-    prose = re.sub(r"^```.*?^```", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
-    for found in re.finditer(r"\]\(([^)#\s]+)[^)]*\)", prose):
-        target = found[1]
-        if "://" not in target and not (root / name).parent.joinpath(target).exists():
-            line = prose.count("\n", 0, found.start()) + 1
-            yield f"{name}:{line}: error: the link leads nowhere: '{target}'"
+    prose = prose_of(text)
+    for found in re.finditer(r"\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)", prose):
+        target, anchor = found[1], found[2]
+        if "://" in target:
+            continue
+        line = prose.count("\n", 0, found.start()) + 1
+        place = f"{name}:{line}: error:"
+        file = (root / name).parent / target if target else root / name
+        if not file.exists():
+            yield f"{place} the link leads nowhere: '{target}'"
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
+            yield f"{place} the page has no heading for the link: '{target}#{anchor}'"
 
 
 def markdown_files(root: Path) -> Iterator[Path]:
@@ -222,16 +232,14 @@ def markdown_files(root: Path) -> Iterator[Path]:
 
 
 def check(root: Path, meshplan: str | None = None, update: bool = False, pages: Sequence[Page] = PAGES) -> list[str]:
-    """All errors under `root`."""
-    errors = [*check_generated(root, pages, update), *check_table(root, pages)]
+    """All breaches under `root`."""
+    errors = [*check_generated(root, pages, update), *check_table(root, pages), *check_adopted(root)]
     for path in markdown_files(root):
         name = path.relative_to(root).as_posix()
         text = path.read_text()
-        errors += check_links(root, name, text)
+        errors += [*check_links(root, name, text), *check_fences(name, text)]
         if meshplan:
             errors += check_plans(name, text, meshplan)
-        if meshplan and name in EXAMPLES:
-            errors += check_console(name, text, meshplan, root / EXAMPLES[name])
     return errors
 
 

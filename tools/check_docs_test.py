@@ -3,7 +3,6 @@
 
 import tempfile
 import unittest
-import unittest.mock
 from pathlib import Path
 
 import check_docs
@@ -27,10 +26,7 @@ PAGE = f"""<!-- Made by tools/check_docs.py --update from {TD}. -->
 _Fold it_
 """
 # Accepts every plan without the word `wrong`, and names the line of that word otherwise.
-# `show FILES` prints them, `say` fails with a message.
 MESHPLAN = """#!/bin/sh
-[ "$1" = show ] && { shift; exec cat "$@"; }
-[ "$1" = say ] && { echo "error: no" >&2; exit 1; }
 [ "$1 $2" = "fmt --check" ] || exit 2
 line=$(grep -n wrong "$3" | cut -d: -f1)
 [ -z "$line" ] || { echo "$3:$line:3: error: unknown statement 'wrong'" >&2; exit 1; }
@@ -123,34 +119,73 @@ class Examples(Tree):
         (error,) = self.errors("```plan\nlm_head: colwise tp\nwrong\n```\n")
         self.assertIn("docs/page.md:3:3: error: unknown statement 'wrong'", error)
 
-    def test_commands_print_what_the_page_shows(self) -> None:
-        self.write("models/b.pt2", "archive\n")
-        page = (
-            "```plan\nplan a {\n}\n```\n```console\n"
-            "$ meshplan show a.plan b.pt2\nplan a {\n}\narchive\n$ meshplan say\n"
-            "error: %s\n```\n```console\n$ other\nunchecked\n```\n"
-        )
-        with unittest.mock.patch.object(check_docs, "EXAMPLES", {"docs/page.md": "models"}):
-            self.assertEqual(self.errors(page % "no"), [])
-            self.assertEqual(self.errors(page % "yes"), ["docs/page.md:10: error: the command prints\nerror: no"])
+    def test_other_blocks_are_not_checked(self) -> None:
+        self.assertEqual(self.errors("```text\nwrong\n```\n```\nwrong\n```\n"), [])
 
-    def test_other_blocks_are_not_run(self) -> None:
-        self.assertEqual(self.errors("```console\nwrong\n```\n```\nwrong\n```\n"), [])
+    def test_plans_with_a_file_name(self) -> None:
+        (error,) = self.errors("```plan a.plan\nplan a {\n  wrong\n}\n```\n")
+        self.assertIn("docs/page.md:3:3: error: unknown statement 'wrong'", error)
 
     def test_without_the_program(self) -> None:
         self.write("README.md", "```plan\nwrong\n```\n")
         self.assertEqual(self.check(), [])
 
 
+class Fences(Tree):
+    def errors(self, page: str) -> list[str]:
+        self.write("docs/page.md", page)
+        return self.check()
+
+    def test_commands_in_their_blocks(self) -> None:
+        self.assertEqual(self.errors("```sh\nmeshplan check a.plan\n```\n```console\n$ srun x\nout\n```\n"), [])
+        self.assertEqual(self.errors("```\nmeshplan-run: error: no\nplan a\n```\n"), [])
+
+    def test_commands_in_other_blocks(self) -> None:
+        error = "docs/page.md:1: error: "
+        marked = "commands stand in a block ```sh, or with `$ ` in front in ```console, which is not run"
+        self.assertEqual(self.errors("```\nout\nmeshplan check a.plan\n```\n"), [error + marked])
+        self.assertEqual(self.errors("```\n$ date\n```\n"), [error + marked])
+        self.assertEqual(
+            self.errors("```bash\ndate\n```\n"), [error + "commands stand in a block ```sh or ```console, not ```bash"]
+        )
+        self.assertEqual(
+            self.errors("```console\ndate\n```\n"), [error + "no line of the block ```console begins with `$ `"]
+        )
+
+
+class Adopted(Tree):
+    def test_names_that_the_page_lacks(self) -> None:
+        styles, flags = check_docs.ADOPTED
+        self.write(styles, '    {"colwise", Meaning::colwise},\n    {"colwise_rep", Meaning::colwise},\n')
+        self.write(flags, '\n    {"lr", taken(1)},\n    {"bf16", taken(0)},\n')
+        self.write(check_docs.ADOPTED_ON, "`colwise_rep` `--lr` `bf16`\n")
+        page = check_docs.ADOPTED_ON
+        self.assertEqual(
+            self.check(),
+            [
+                f"{styles}:1: error: 'colwise' is not on the page {page}",
+                f"{flags}:3: error: '--bf16' is not on the page {page}",
+            ],
+        )
+
+
 class Links(Tree):
     def test_links(self) -> None:
-        self.write("docs/language.md", "")
+        self.write("docs/language.md", "# The plan language\n\n## Paths, and `rest`\n")
         self.write(
             "docs/page.md",
-            "[language](language.md#paths) [top](#top) [llvm](https://llvm.org)\n\n"
-            "```\n[in a block](nowhere.md)\n```\n[dialect](../dialect/plan.td)\n",
+            "[a](language.md#paths-and-rest) [top](#page) [llvm](https://llvm.org#top)\n\n"
+            "```\n[in a block](nowhere.md)\n# Nowhere\n```\n[dialect](../dialect/plan.td)\n\n# Page\n"
+            "[b](language.md#rest) [c](#nowhere)\n",
         )
-        self.assertEqual(self.check(), ["docs/page.md:6: error: the link leads nowhere: '../dialect/plan.td'"])
+        self.assertEqual(
+            self.check(),
+            [
+                "docs/page.md:7: error: the link leads nowhere: '../dialect/plan.td'",
+                "docs/page.md:10: error: the page has no heading for the link: 'language.md#rest'",
+                "docs/page.md:10: error: the page has no heading for the link: '#nowhere'",
+            ],
+        )
 
     def test_build_folders_are_left_out(self) -> None:
         self.write("build-asan/page.md", "[a](b.md)")

@@ -180,29 +180,69 @@ def shares_section(table: Table) -> str:
     lines = [
         SHARES,
         "",
-        "Bytes of parameters that the largest rank holds, in per cent of all, as `meshplan check` says of the same",
-        "plan. 100: nothing is divided. An axis `dp` divides samples and no parameter. Under `tp=n` divided",
-        "weights are 100 / n, and a little more where one does not divide evenly; what is above that is whole: norms,",
-        "positions, a vocabulary or heads that do not divide, keys with fewer heads than ranks. A 16-bit model without",
-        "a row has the shares of the same model in 32 bits.",
+        "Bytes of parameters that the largest rank holds, in per cent of all, as `meshplan check` reports for the same",
+        "plan. 100: nothing is split. An axis `dp` divides samples and no parameter. Under `tp=n` split weights are",
+        "100 / n, and a little more where one does not divide evenly. What is above that is whole: norms, positions,",
+        "a vocabulary or heads that do not divide, keys with fewer heads than ranks. A 16-bit model without a row has",
+        "the shares of the same model in 32 bits.",
         "",
         *rows_of({model: table[model] for model in table if is_news(model)}, lambda cell: cell.held_text()),
     ]
     return "\n".join(lines) + "\n"
 
 
+# What a row is of: the name, the end of its models' names, and PyTorch's own error as a share of what is allowed.
+KINDS = (("f32", "", 0.25), ("bf16", "_bfloat16", 0.67), ("bf16, `activations f32`", WIDE_SUMS, 0.67))
+
+
+def summary(table: Table) -> list[str]:
+    """A table of the kinds of rows: how many cells run, and how exact they are."""
+
+    def kind_of(row: str) -> str:
+        return next(suffix for _, suffix, _ in reversed(KINDS) if row.endswith(suffix))
+
+    lines = [
+        "| rows | models | plans | right | wrong | refused | at most PyTorch's own error | median | largest |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, suffix, own in KINDS:
+        models = {row: cells for row, cells in table.items() if kind_of(row) == suffix}
+        cells = [(cell, row) for row, columns in models.items() for cell in columns.values()]
+        shares = sorted((cell.share, row) for cell, row in cells if cell.share is not None)
+        if not shares:
+            continue
+        right = sum(cell.is_right() for cell, _ in cells)
+        counts = (len(models), len(cells), right, len(shares) - right, len(cells) - len(shares))
+        below = sum(round(share, 2) <= own for share, _ in shares)
+        largest, row = shares[-1]
+        lines.append(
+            f"| {name} | {' | '.join(map(str, counts))} | {below} | {shares[len(shares) // 2][0]:.2f} "
+            f"| {largest:.2f} ({row}) |"
+        )
+    return lines
+
+
 def page(table: Table) -> str:
     lines = [
         "# Models and meshes",
         "",
-        "Every model of `tools/testing/make_models.py` under every mesh, with the plan that `meshplan init` drafts",
-        "for it. A cell is the largest error of an output against PyTorch in float64, as a share of what is allowed:",
-        "4 times the error of PyTorch's own float32 run or 1e-6 of the largest element, of 16-bit models 1.5 times the",
-        "error of PyTorch's own run (of a single number such as a loss, of the largest of 8 to 32 runs): 0.67 is",
-        "PyTorch's own error. That run is on one device where the plan says `precision { activations f32 }`; else each",
-        "product with a divided weight is made in as many addends as ranks, which are rounded as they are sent, and",
-        "all errors are the largest of 8 to 32 runs. Models that name float32 in their code have no 16-bit row:",
-        "PyTorch does not run them either. `tools/testing/model_table.py` made this page.",
+        "Every model of `tools/testing/make_models.py` under every mesh, with the plan that `meshplan init`",
+        "drafts for it, run on its ranks and compared with PyTorch in float64. A plan that is refused, or fails, has",
+        "a letter in the table below, with the reason under it. Right is an error within the bound.",
+        "",
+        *summary(table),
+        "",
+        "A cell is the largest error of an output, as a share of what is allowed. Allowed are",
+        "",
+        "- for float32 models 4 times the error of PyTorch's own float32 run, or 1e-6 of the largest element: 0.25 is",
+        "  PyTorch's own error;",
+        "- for 16-bit models 1.5 times the error of PyTorch's own run, for a single number such as a loss the largest",
+        "  of 8 to 32 runs: 0.67 is PyTorch's own error. That run is on one device where the plan says",
+        "  `precision { activations f32 }`. Else each product with a split weight is computed in as many addends as",
+        "  ranks, which are rounded as they are sent, and all errors are the largest of 8 to 32 runs.",
+        "",
+        "Models that name float32 in their code have no 16-bit row: PyTorch does not run them either.",
+        "`tools/testing/model_table.py` writes this page.",
         "",
         *rows_of(table, lambda cell: cell.text() if cell.share is not None else ""),
         "",

@@ -49,6 +49,19 @@ class Cells(unittest.TestCase):
         self.assertIn("| m | 100 | 100 | 50 | 100 | 50 | 100 |", second)
         self.assertNotIn("Without", second)
 
+    def test_the_summary_counts_plans(self) -> None:
+        table = {
+            "m": row(Cell(share=0.2), {"tp=2": Cell(share=0.5), "tp=3": Cell(share=1.5), "tp=4": Cell(reason="x")}),
+            "m_bfloat16": row(Cell(share=0.67)),
+        }
+        self.assertEqual(
+            model_table.summary(table)[2:],
+            [
+                "| f32 | 1 | 10 | 8 | 1 | 1 | 7 | 0.20 | 1.50 (m) |",
+                "| bf16 | 1 | 10 | 10 | 0 | 0 | 10 | 0.67 | 0.67 (m_bfloat16) |",
+            ],
+        )
+
 
 def arguments_in(folder: Path, **others: object) -> argparse.Namespace:
     return argparse.Namespace(**({"work": folder, "models": folder, "shares_only": False} | others))

@@ -9,12 +9,12 @@
 //
 //   view of [2, 6, 8] as [2, 6, 4, 2], with dim 2 over tp:
 //     size = [2, 6, -1, 2]
-//     shape = [2, 6, #plan.local<0, result 0, dim 2, extent 1>, 2]
+//     shape = [2, 6, #base.local<0, result 0, dim 2, extent 1>, 2]
 //   On a rank the local is 0 + 1 * extent of dim 2 of the result = 2.
 //
 //   embedding of a table [32, 8] with dim 0 over tp:
 //     aten.embedding becomes meshplan.embedding with
-//     offset = #plan.local<0, operand 0, dim 0, offset 1>
+//     offset = #base.local<0, operand 0, dim 0, offset 1>
 //   Rank 1 holds rows 16 to 31 and gets offset 16. It returns zeros for indices
 //   of other rows, so that the result is partial over tp.
 //

@@ -318,7 +318,7 @@ int64_t meshplan::stepBytes(const ReshardStep &step, mlir::RankedTensorType inpu
   int64_t before = largestShardBytes(input, mesh);
   int64_t after = largestShardBytes(withSharding(input, step.result), mesh);
   int64_t count = shardCount(step.axes, mesh);
-  // The largest shard bounds what the busiest rank sends when shards differ in size.
+  // Where shards differ in size, the largest one bounds the bytes that the busiest rank sends.
   switch (step.kind) {
   case ReshardStepKind::slice:
     return 0;

@@ -83,13 +83,13 @@ private:
   FactorRule rule;
 };
 
-/// The rule of operators that pass every dim: the dims of all tensors are tied, aligned at the last one.
+/// The rule of operators that keep every dim: the dims of all tensors are tied, aligned at the last one.
 FactorRule alignedRule(const CallView &call);
 
 /// The rule of operators that allow no dim to be divided.
 FactorRule undividedRule(const CallView &call);
 
-/// The rule of operators that need the dim of their argument `dim` whole and pass all others.
+/// The rule of operators that need the dim of their argument `dim` whole and keep all others.
 FactorRule wholeDimRule(const CallView &call, int64_t defaultDim);
 template <int64_t DefaultDim> FactorRule wholeDimRule(const CallView &call) { return wholeDimRule(call, DefaultDim); }
 

@@ -142,7 +142,7 @@ def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
 }
 
 def Recompute : Pass<"plan-recompute", "::mlir::ModuleOp"> {
-  let summary = "recompute in the backward pass what the plan names";
+  let summary = "recompute the modules that the plan names in the backward pass";
   let description = [{
     Results of calls of a module with `plan.recompute` that only calls of this module read are recomputed, from values
     that are kept, before their first backward reader; the forward values need not live that long. Values that leave the

@@ -1,4 +1,4 @@
-//===- recompute.cpp - recomputes what the plan names ---------------------===//
+//===- recompute.cpp - recomputes the modules that the plan names ---------===//
 //
 // See Recompute in passes.td.
 //

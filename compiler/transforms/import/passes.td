@@ -1,4 +1,4 @@
-//===- passes.td - phase import: what an exported graph means -------------===//
+//===- passes.td - phase import: a program that can be divided ------------===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_PASSES_TD
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_PASSES_TD

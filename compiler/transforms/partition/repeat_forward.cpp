@@ -248,7 +248,8 @@ Value Repeater::again(Value value, Operation *reader) {
   if (call && llvm::equal(operands, producer->getOperands()) && isView(CallView::of(call)))
     return value;
   Operation *copy = repeatBefore(reader, producer, operands, made);
-  // Carriers of an argument need no mark: they belong to the forward or the backward pass like their readers (isBackward).
+  // Carriers of an argument need no mark: they belong to the forward or the backward pass like their readers
+  // (isBackward).
   if (call && !(isCarrier(producer) && argumentBehind(value)))
     cast<CallOp>(copy).setBackward(true);
   return made.lookup(value);

@@ -15,8 +15,8 @@ struct WantedDim {
 };
 
 /// The dim of `value` that some consumer wants to be divided over `axis`. In order of precedence: a layout that the
-/// plan states for the value; the layout that the other operands of a consumer have; what the consumers of a consumer's
-/// result want. Visits a bounded number of operators, so that propagation stays linear.
+/// plan states for the value; the layout that the other operands of a consumer have; the layout that the consumers of a
+/// consumer's result want. Visits a bounded number of operators, so that propagation stays linear.
 WantedDim findWantedDim(mlir::Value value, plan::AxisRefAttr axis, plan::MeshOp mesh);
 
 } // namespace meshplan

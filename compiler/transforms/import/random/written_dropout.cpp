@@ -96,7 +96,8 @@ Value DropoutMarker::other(Operation *op, StringRef target, Value known) {
   return call.getOperand(call.getOperand(0) == known ? 1 : 0);
 }
 
-/// The products forward what they multiply. Other readers of the mask, such as a view of it, read ones.
+/// Without dropout, the products forward their other operand. Other readers of the mask, such as a view of it, read
+/// ones.
 void DropoutMarker::markMask(Value mask) {
   mark(mask.getDefiningOp(), "ones");
   for (Operation *product : mask.getUsers())

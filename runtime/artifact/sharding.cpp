@@ -100,6 +100,7 @@ static std::vector<int64_t> shapeOfDims(const artifact::Value &value, std::span<
 
 std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                   std::span<const int64_t> coordinate) {
+  // A flat value is cut across dims, so its local elements no longer form a box; they are stored in one dim.
   if (isFlat(value))
     return {localRunOf(value, meshSizes, coordinate).size};
   return shapeOfDims(value, meshSizes, coordinate);

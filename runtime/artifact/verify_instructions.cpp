@@ -103,6 +103,7 @@ Status Walk::use(int32_t value) const {
 /// True if the expression fits in 64 bits whatever the rank. The offset and the extent of a rank lie between 0 and
 /// `extent`.
 bool staysIn64Bits(const artifact::IntExpr &expression, int64_t extent) {
+  // Also without the offset, which is 0 on the first rank.
   int64_t offset, size, sum;
   return !__builtin_mul_overflow(expression.offset_scale(), extent, &offset) &&
          !__builtin_mul_overflow(expression.extent_scale(), extent, &size) &&
@@ -116,6 +117,7 @@ Status Walk::integer(const artifact::IntExpr &expression) const {
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", expression.value(), program.values()));
   const artifact::Value &value = valueAt(expression.value());
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("dim", expression.dim(), value.dims()));
+  // A dim with parts has one offset per part, so there is no single offset.
   if (expression.offset_scale() != 0 && sizeOf(value.dims()->Get(expression.dim())->parts()) > 0)
     return corrupted("the offset of dim ", expression.dim(), " of value ", expression.value(), ", which has parts");
   if (!staysIn64Bits(expression, value.dims()->Get(expression.dim())->extent()))
@@ -308,6 +310,7 @@ Status Walk::slice(const artifact::Slice &slice) {
 
 Status Walk::free(int32_t value) {
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
+  // Allowed: the memory of an overwritten value belongs to its new value, so this frees nothing.
   if (states[value] != State::overwritten)
     MESHPLAN_RETURN_IF_ERROR(use(value));
   if (readers[value] > 0)

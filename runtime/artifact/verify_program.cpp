@@ -195,6 +195,7 @@ Status verifyGradients(const artifact::Program &program) {
   return verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", gradient->value(), program.values()));
     MESHPLAN_RETURN_IF_ERROR(verifyWhole(program, gradient->value()));
+    // Erased, so that a second gradient of the same parameter is found.
     if (trained.erase(gradient->parameter()) == 0)
       return corrupted("value ", gradient->parameter(), " is no trained parameter, or has a gradient already");
     bool isSameShape = globalShapeOf(*program.values()->Get(gradient->value())) ==
@@ -221,6 +222,7 @@ Status verifyGuard(const artifact::Program &program) {
   const artifact::Guard *guard = program.guard();
   if (!guard)
     return Status();
+  // With interval 0 the scale is constant, and growth and backoff are not used.
   bool isScaled = guard->interval() == 0 || (guard->interval() > 0 && guard->growth() >= 1 && guard->backoff() > 0 &&
                                              guard->backoff() < 1 && std::isfinite(guard->growth()));
   if (!isScaled)

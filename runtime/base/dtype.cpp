@@ -59,6 +59,7 @@ template <typename To, typename From> To convertOne(From value) {
 
 template <typename From, typename To> void convertAll(const std::byte *source, std::byte *destination, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
+    // The bytes of a file need not be aligned for their dtype.
     From value;
     std::memcpy(&value, source + i * sizeof(From), sizeof(From));
     To result = convertOne<To>(value);
@@ -105,6 +106,7 @@ float toFloat(Float16 value) {
     return std::bit_cast<float>(sign | 0x7f800000 | ((magnitude & 0x3ff) << 13));
   if (magnitude < 0x400) // zero or subnormal: a multiple of 2^-24, exact in f32
     return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24f));
+  // A normal number: the mantissa gets 13 more bits, and the exponent's bias changes from 15 to 127.
   return std::bit_cast<float>(sign | ((magnitude << 13) + ((127 - 15) << 23)));
 }
 

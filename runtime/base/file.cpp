@@ -94,10 +94,10 @@ void willRead(std::span<const std::byte> bytes) {
 }
 
 Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
-  // The final rename would replace a device or a pipe with a file.
-  struct stat info;
   // Refuses an impossible path at the start of a run, not at its end.
+  struct stat info;
   bool exists = ::stat(path.c_str(), &info) == 0, isLoop = !exists && errno == ELOOP;
+  // The final rename would replace a device or a pipe with a file.
   if (exists && !S_ISREG(info.st_mode))
     return cannotWrite(path, S_ISDIR(info.st_mode) ? "Is a directory" : "it is not a regular file");
   std::error_code ignored;

@@ -115,6 +115,7 @@ private:
     std::map<std::string, std::vector<std::string>> unused; // parameters, by kind of state
     bool hasMasters = false;
     for (const RecordedState &saved : record.states)
+      // Dropping states silently would hide that the optimizer starts without its averages.
       if (!own.findState(saved.name)) {
         if (saved.isMaster)
           hasMasters |= isTakenFromParameter(saved);

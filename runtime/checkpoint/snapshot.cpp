@@ -26,6 +26,7 @@ Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
   std::vector<int> values;
   for (const Part &part : saved)
     values.push_back(part.value);
+  // Each replicated tensor is written by one rank, so the other ranks need no copy of it.
   std::vector<bool> isWritten = writtenValues(executor.place(), values);
   for (size_t i = 0; i < saved.size(); ++i)
     if (isWritten[i])

@@ -122,6 +122,7 @@ Expected<Pending> Group::startPermute(const void *input, int64_t sendCount, int6
   if (sendTo < -1 || sendTo >= size() || receiveFrom < -1 || receiveFrom >= size())
     return Status::error(StatusCode::invalid, "permute to ", sendTo, " and from ", receiveFrom, " in a group of ",
                          size(), " ranks");
+  // A permute is an all-to-all in which at most one count of each rank is not zero.
   Collective collective{.kind = CollectiveKind::permute,
                         .dtype = dtype,
                         .input = input,
@@ -130,7 +131,6 @@ Expected<Pending> Group::startPermute(const void *input, int64_t sendCount, int6
                         .receiveCounts = std::vector<int64_t>(size(), 0),
                         .label = std::move(label)};
   if (sendTo >= 0)
-    // A permute is an all-to-all in which at most one count of each rank is not zero.
     collective.sendCounts[sendTo] = sendCount;
   if (receiveFrom >= 0)
     collective.receiveCounts[receiveFrom] = receiveCount;

@@ -83,6 +83,8 @@ Expected<SafetensorsWriter> SafetensorsWriter::join(const std::string &path, std
 
 Expected<SafetensorsWriter> SafetensorsWriter::begin(AtomicFile file, Layout layout) {
   MESHPLAN_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(layout.header))));
+  // The file gets its final size at once, because ranks write their runs in any order. A region that is never written
+  // is zero.
   MESHPLAN_RETURN_IF_ERROR(file.resize(layout.size));
   return SafetensorsWriter(std::move(file), std::move(layout.places));
 }
@@ -103,6 +105,7 @@ static RunFunction within(const SliceRanges &slice, std::span<const int64_t> sha
   });
   return [runs = std::move(runs), &run](int64_t global, int64_t local, int64_t count) {
     auto endOf = [](const Range &range) { return range.offset + range.size; };
+    // The runs are sorted, so the first one that ends after `global` is found by bisection.
     auto first = std::ranges::upper_bound(runs, global, {}, endOf);
     for (; first != runs.end() && first->offset < global + count; ++first) {
       int64_t begin = std::max(global, first->offset), end = std::min(global + count, endOf(*first));
@@ -122,6 +125,7 @@ Status SafetensorsWriter::writeRun(const Place &place, int64_t offset, std::span
     int64_t position = place.offset + offset;
     std::span<const std::byte> piece =
         bytes.first(std::min<size_t>(bytes.size(), writtenBytes - position % writtenBytes));
+    // Checksum and write of one chunk together: the bytes are read from memory only once.
     own.add(offset, piece);
     MESHPLAN_RETURN_IF_ERROR(file.write(position, piece));
     offset += static_cast<int64_t>(piece.size());

@@ -35,6 +35,7 @@ private:
 
 Status addFile(TensorSourceBuilder &builder, const std::string &path) {
   MESHPLAN_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, builder.map(path));
+  // By content, not by extension: files of torch.save have many extensions.
   if (isZipFile(bytes))
     return addArchive(builder, path, bytes);
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<StoredTensor> tensors, readSafetensors(path, bytes));
@@ -164,6 +165,7 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
                           ReaderShare share) const {
   MESHPLAN_RETURN_IF_ERROR(checkType(tensor, sourcePath));
   std::string what = sourcePath + ": tensor '" + tensor.name + "'";
+  // Floats are converted, as PyTorch's load_state_dict does. An integer of another width may not represent the value.
   if (tensor.dtype != dtype && !(isFloat(tensor.dtype) && isFloat(dtype)))
     return Status::error(StatusCode::invalid, what, " has dtype ", dtypeName(tensor.dtype), ", ", dtypeName(dtype),
                          " required; help: convert the tensor, or read another file");

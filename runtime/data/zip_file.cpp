@@ -97,6 +97,7 @@ Status readExtra64(Bytes extra, std::initializer_list<uint64_t *> numbers) {
 Expected<Bytes> dataOf(Bytes file, uint64_t localOffset, uint64_t size) {
   if (!sliceOf(file, localOffset, localSize) || numberAt<uint32_t>(file, localOffset) != localSignature)
     return damaged("an entry has no header");
+  // The local header repeats name and extra field, possibly with another length, so its own lengths locate the data.
   uint64_t begin =
       localOffset + localSize + numberAt<uint16_t>(file, localOffset + 26) + numberAt<uint16_t>(file, localOffset + 28);
   std::optional<Bytes> data = sliceOf(file, begin, size);

@@ -86,6 +86,7 @@ private:
   void work(const std::stop_token &stop) {
     std::unique_lock lock(mutex);
     while (changed.wait(lock, stop, [this] { return isAtWork; })) {
+      // Files are read without the lock: isAtWork alone gives the items to this thread.
       lock.unlock();
       prepare(stop);
       lock.lock();

@@ -124,6 +124,7 @@ int meshplan::valueBehind(const artifact::Program &program, int value) {
 }
 
 const artifact::Port *meshplan::inputBehind(const artifact::Program &program, int value) {
+  // Ends: each step goes to an operand, which an earlier instruction produced.
   for (; value >= 0; value = valueBehind(program, value))
     for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i)
       if (program.inputs()->Get(i)->value() == value)

@@ -11,6 +11,7 @@ Storages::Storages(const RankView &view, World &world) : view(view), world(world
   for (flatbuffers::uoffset_t i = 0; buffers && i < buffers->size(); ++i) {
     const artifact::Buffer &buffer = *buffers->Get(i);
     Storage storage{buffer.name()->str(), 0, view.dtype(buffer.values()->Get(0)), buffer.registered(), Tensor()};
+    // The values of a buffer are adjacent, without padding: a collective over the buffer moves all of them at once.
     for (int32_t value : *buffer.values()) {
       places[value] = {storages.size(), storage.elements};
       storage.elements += elementCount(view.shape(value));
@@ -59,6 +60,7 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
     holders[value] = place.storage;
   auto follow = [&](int old, int made) {
     if (auto holder = holders.find(old); holder != holders.end())
+      // An in-place result has a new value number but the same memory.
       holders[made] = holder->second;
   };
   for (const artifact::Instruction *instruction : *view.program().instructions()) {

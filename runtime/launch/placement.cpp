@@ -54,6 +54,7 @@ Expected<std::optional<Placement>> readSource(const Environment &environment, co
   MESHPLAN_ASSIGN_OR_RETURN(std::optional<int64_t> size, read(environment, source.size));
   if (!rank && !size)
     return std::optional<Placement>();
+  // Half a pair is usually left over from another launcher or shell.
   if (!rank || (!size && !source.size.empty()))
     return Status::error(StatusCode::invalid, rank ? source.rank : source.size, " is set and ",
                          rank ? source.size : source.rank, " is not; help: unset it, or use a launcher that sets both");
@@ -78,6 +79,7 @@ Status merge(Placement &known, const Placement &next) {
     known = next;
     return Status();
   }
+  // A wrong rank would train on the wrong shards without any error, so nothing is guessed from contradicting launchers.
   if (known.rank != next.rank || (known.size && next.size && known.size != next.size))
     return disagreement(known, next.source + (next.size ? " say" : " says"), positionOf(next));
   if (!known.size)

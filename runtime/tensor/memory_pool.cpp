@@ -105,6 +105,7 @@ MemoryPool::Block MemoryPool::allocate(size_t bytes, size_t overhead) {
     std::lock_guard lock(mutex);
     if (bytes + overhead >= smallestKept)
       block = takeKept(bytes + overhead);
+    // Without the overhead: the peak is compared with the compiler's prediction, which counts tensors only.
     currentBytes += static_cast<int64_t>(bytes);
     peakBytes = std::max(peakBytes, currentBytes);
     discardAbove(limitOf(peakBytes), discarded);

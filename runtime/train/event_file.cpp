@@ -42,6 +42,7 @@ template <typename Number> std::string bytesOf(Number number) {
 std::string varint(uint64_t number) {
   std::string bytes;
   for (; number >= 128; number >>= 7)
+    // Seven bits per byte, the lowest first; the top bit says that more bytes follow.
     bytes += static_cast<char>(number | 128);
   return bytes + static_cast<char>(number);
 }

@@ -104,6 +104,7 @@ Expected<std::unique_ptr<ReportSink>> meshplan::openJsonLog(const std::string &p
   else if (before && before.peek() != std::ifstream::traits_type::eof())
     return Status::error(StatusCode::invalid, "--log: '", path,
                          "' has lines of another run; help: name another file, or remove it");
+  // Replaced atomically: if the process is killed here, the log of the earlier run is still complete.
   MESHPLAN_RETURN_IF_ERROR(writeFileAtomically(path, std::as_bytes(std::span(kept.data(), kept.size()))));
   std::ofstream file(path, std::ios::app);
   if (!file)

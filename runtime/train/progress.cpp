@@ -24,6 +24,7 @@ std::string meshplan::durationText(double seconds) {
 }
 
 std::string meshplan::rateText(double perSecond) {
+  // About three significant digits: more would change with every step and hide a real change.
   if (perSecond < 100)
     return printed("%.*f", perSecond < 10 ? 2 : 1, perSecond);
   std::string digits = printed("%.0f", perSecond);
@@ -111,12 +112,14 @@ private:
       line +=
           printed("  skipped: %lld elements of the gradients are not finite", static_cast<long long>(report.nonfinite));
     bool hasTokens = report.tokens > 0;
+    // Tokens where the data has them, since samples of different lengths are not comparable.
     line += "  " + rateText(static_cast<double>(hasTokens ? report.tokens : report.samples) / report.seconds) +
             (hasTokens ? " tokens/s" : " samples/s") + "  step " + durationText(report.seconds);
     if (report.exposedSeconds)
       line += "  waiting " + durationText(*report.exposedSeconds);
     line += "  peak " + bytesText(report.peakBytes);
     if (stepsSeen > 1 && report.step < report.lastStep)
+      // The mean of all steps so far, without the first, predicts better than the last step alone.
       line += "  left " + durationText(secondsSeen / (stepsSeen - 1) * (report.lastStep - report.step));
     return line;
   }

@@ -88,6 +88,7 @@ static bool isOf(const artifact::Program &program, const artifact::Compute &call
   if (valueArg(call, "gradient") != gradient.value() || !call.overwrites() || call.overwrites()->size() == 0)
     return false;
   int held = wholeOf(program, valueArg(call, "parameter"));
+  // With master weights the call updates the master, and the parameter is a rounded copy.
   const artifact::State *master = masterOf(program, gradient.parameter());
   return held == gradient.parameter() || (master && held == master->value());
 }

@@ -140,6 +140,7 @@ Status Reference::loadInputs(const Feed &feed) {
     const artifact::Value &own = *programTable->values()->Get(input.value());
     std::vector<int64_t> shape = globalShapeOf(own);
     InputPart part = inputPartOf(*scheduleTable, input.name()->string_view(), shape);
+    // If this input is the first that is split, the tensors of the earlier inputs are repeated for every microbatch.
     inputs.resize(std::max<size_t>(inputs.size(), part.count), inputs.front());
     for (int64_t number = 0; number < static_cast<int64_t>(inputs.size()); ++number) {
       Tensor taken = number > 0 ? inputs.front().back() : Tensor();
@@ -203,6 +204,8 @@ Status Reference::checkResult(int value, Precision precision, std::span<Tensor> 
     MESHPLAN_ASSIGN_OR_RETURN(result, converted(result, dtype));
   }
   std::vector<int64_t> shape = globalShapeOf(own);
+  // The reference must run what was exported. A difference here means that a kernel disagrees with the archive, and any
+  // comparison would be meaningless.
   if (result.defined() && result.dtype() == dtype && std::ranges::equal(result.shape(), shape))
     return Status();
   return Status::error(StatusCode::internal, "its result is ", describe(result), ", the archive says ",

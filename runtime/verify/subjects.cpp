@@ -104,6 +104,7 @@ Status SubjectList::addGradients() {
     addOf(*parameters.at(program.gradients()->Get(i)->parameter()), SubjectKind::gradient,
           program.gradients()->Get(i)->value());
   bool trains = program.role() == artifact::ProgramRole::step;
+  // An artifact of an older compiler has no list of gradients. Neither these nor parameters would be compared.
   if (trains && (!program.gradients() || program.gradients()->size() == 0))
     return Status(StatusCode::invalid, "program 'step' does not say which values are gradients; help: compile the plan "
                                        "again, with this version");
@@ -144,6 +145,7 @@ Status SubjectList::addChanged() {
 
 Expected<std::vector<Subject>> meshplan::subjectsOf(const artifact::Program &program,
                                                     const artifact::Program &reference) {
+  // The order is that of the computation, so that the first deviation in a report is nearest to its cause.
   SubjectList subjects(program, hasHalfNumbers(reference));
   subjects.addOutputs();
   MESHPLAN_RETURN_IF_ERROR(subjects.addGradients());

@@ -33,6 +33,8 @@ Announcement MpiExchange::announcement() const {
 Status MpiExchange::arrive(int64_t rank, Announcement announcement) {
   auto found = std::find(started.ranks.begin(), started.ranks.end(), rank);
   int64_t slot = found - started.ranks.begin();
+  // A second announcement, or one of a rank outside the group, is a defect of the protocol and not of the user's
+  // program.
   if (found == started.ranks.end() || slot == ownSlot() || announcements[slot])
     return Status::error(StatusCode::internal, "rank ", rank, " announced ", describe(announcement.collective, ""),
                          " to ranks that do not expect it");
@@ -187,6 +189,7 @@ Status MpiExchange::moved() {
 }
 
 void MpiExchange::cancel(const Status &cause) {
+  // Set first: callbacks of the streams that are cancelled below must not finish the ticket.
   cancelled = true;
   for (std::deque<OutStream> *streams : {&outs, &results})
     for (OutStream &stream : *streams)

@@ -20,10 +20,13 @@ static double descent(artifact::RateKind kind, double p) {
 }
 
 double meshplan::rateFactor(const artifact::RateSchedule &schedule, int64_t step) {
+  // Step 0 already has a rate above zero, and the last step of the warm-up has the full rate.
   if (step < schedule.warmup())
     return static_cast<double>(step + 1) / static_cast<double>(schedule.warmup());
   if (schedule.kind() == artifact::RateKind::constant)
     return 1;
+  // `wsd` (warm-up, stable, decay) stays at 1 and falls only in the last `decay` steps; the other kinds fall from the
+  // end of the warm-up.
   bool isLate = schedule.kind() == artifact::RateKind::wsd;
   int64_t length = isLate ? schedule.decay() : schedule.steps() - schedule.warmup();
   int64_t begin = schedule.steps() - length;
@@ -85,6 +88,7 @@ double Settings::numberAt(const artifact::Setting &setting, int64_t step) const 
   step += firstStep - 1;
   if (name == stepName)
     return static_cast<double>(step + 1);
+  // A skipped step does not update the optimizer's averages, so its bias correction must not count it.
   if (name == optimizerStepName)
     return static_cast<double>(step + 1 - skipped);
   if (name == microbatchName)

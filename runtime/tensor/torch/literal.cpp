@@ -24,6 +24,8 @@ static std::optional<at::Scalar> scalarOf(const ArgumentContent &content) {
 
 static IValue wrappedNumber(const at::Scalar &scalar) {
   at::Tensor tensor = c10::scalar_to_tensor(scalar);
+  // As for `tensor + 2` in Python: a wrapped number takes part in type promotion as a number, so that the dtype of the
+  // tensor is kept.
   tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
   return tensor;
 }
@@ -33,6 +35,7 @@ static std::optional<IValue> listValue(const ArgumentContent &content, TypeKind 
   if (element == TypeKind::IntType || element == TypeKind::SymIntType) {
     if (auto *integers = std::get_if<std::vector<int64_t>>(&content))
       return IValue(*integers);
+    // A list of fixed length in the schema, such as int[2], accepts one integer for all elements.
     if (auto *integer = std::get_if<int64_t>(&content); integer && length)
       return IValue(std::vector<int64_t>(*length, *integer));
   }
@@ -104,6 +107,8 @@ static std::optional<IValue> numberValue(const ArgumentContent &content, TypeKin
     return IValue(*scalar);
   case TypeKind::FloatType:
   case TypeKind::SymFloatType:
+    // An integer is a valid float argument, a bool is not; otherwise an argument of the wrong type would pass
+    // unnoticed.
     return isBool ? std::nullopt : std::optional(IValue(scalar->toDouble()));
   case TypeKind::IntType:
   case TypeKind::SymIntType:

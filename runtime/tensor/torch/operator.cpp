@@ -174,6 +174,7 @@ meshplan::prepareCall(std::string_view target, std::span<const Argument> argumen
       return Status::error(StatusCode::notFound, "there is no operator '", target, "'");
     openLinearAlgebra(name->name);
     MESHPLAN_ASSIGN_OR_RETURN(auto call, prepareFor(*handle, isGradient, target, arguments, outputs));
+    // A mutable operator writes its argument, and on the host it would write a copy.
     if (deviceOfThread().isHost() || handle->schema().is_mutable())
       return call;
     return onHostWithoutKernel(std::move(call), target, arguments, std::move(outputs));

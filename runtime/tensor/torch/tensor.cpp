@@ -13,6 +13,7 @@
 
 using namespace meshplan;
 
+// The handle stores an at::Tensor in raw bytes, so that its header needs no header of LibTorch.
 static_assert(sizeof(at::Tensor) == sizeof(void *) && alignof(at::Tensor) == alignof(void *));
 
 Tensor::Tensor() { new (storage) at::Tensor(); }

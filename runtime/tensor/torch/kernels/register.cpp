@@ -52,6 +52,8 @@ static void define(torch::Library &library) {
   library.def("matmul_f32(Tensor self, Tensor other) -> Tensor", &matmulF32);
   library.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", &rowMajorLinear);
   library.def("linear_f32(Tensor input, Tensor weight) -> Tensor", &linearF32);
+  // Cross-entropy over classes that are split: each rank reduces its columns, and collectives combine the rows'
+  // results.
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
   library.def("row_sum_log_softmax(Tensor input, Tensor max, Tensor sum_exp, Tensor? weight=None) -> Tensor",
@@ -62,6 +64,8 @@ static void define(torch::Library &library) {
               &tokenLoss);
   library.def("class_weight(Tensor weight, Tensor target, int ignore_index) -> Tensor", &classWeight);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
+  // Indexing along a split dim: each rank works on the positions that it holds, which `places` lists, and gives a
+  // neutral element for all others. A collective then combines the results.
   library.def("extreme_place(Tensor self, Tensor extreme, Tensor places, int dim, int size) -> Tensor", &extremePlace);
   library.def("gather_part(Tensor self, Tensor index, Tensor places, int dim, int size) -> Tensor", &gatherPart);
   library.def("scatter_part(Tensor self, Tensor index, Tensor places, int dim, int size, Tensor? src=None, "

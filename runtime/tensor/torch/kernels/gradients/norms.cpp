@@ -81,6 +81,7 @@ static at::Tensor weightGradient(const at::Tensor &gradient, const at::Tensor &i
                                  Norm norm) {
   checkNorm(gradient, input, shape);
   int64_t columns = c10::multiply_integers(shape);
+  // 16-bit inputs accumulate in f32, so that the result is rounded once and not once per block.
   at::Tensor sum = at::zeros({columns}, input.options().dtype(accumulationType(input.scalar_type())));
   if (input.numel() > 0)
     forBlocks(gradient, input, columns, norm,

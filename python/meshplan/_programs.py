@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,10 +21,22 @@ class ProgramError(Exception):
     """A program that cannot start; the text is for the user."""
 
 
+def candidates(name: str) -> Iterator[str]:
+    """The programs of that name in PATH, in its order."""
+    for folder in os.get_exec_path():
+        if found := shutil.which(name, path=folder):
+            yield found
+
+
+def is_other_file(file: str) -> bool:
+    """False for the command that runs: an installed one that finds this package in PYTHONPATH would start itself."""
+    return not (os.path.exists(sys.argv[0]) and os.path.samefile(file, sys.argv[0]))
+
+
 def program(name: str) -> str:
     """The file of a program: the package's own, or, in a source tree, the one in PATH."""
     own = FOLDER / name
-    found = str(own) if own.is_file() else shutil.which(name)
+    found = str(own) if own.is_file() else next(filter(is_other_file, candidates(name)), None)
     if found is None:
         raise ProgramError(
             f"{name} is neither in {FOLDER} nor in PATH; help: install the wheel of meshplan, or build it"

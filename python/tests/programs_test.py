@@ -109,6 +109,31 @@ class Programs(unittest.TestCase):
         self.script("meshplan", "#!/bin/sh\nkill -TERM $$\n")
         self.assertEqual(self.run_command("meshplan").returncode, -signal.SIGTERM)
 
+    def test_an_installed_command_that_finds_a_source_tree_does_not_start_itself(self) -> None:
+        (self.programs / "meshplan").unlink()
+        installed = self.site / "installed"
+        installed.mkdir()
+        command = installed / "meshplan"
+        lines = (f"#!{sys.executable} -S", f"import sys; sys.path.insert(0, {str(self.site)!r})")
+        command.write_text("\n".join([*lines, "from meshplan._programs import meshplan; meshplan()", ""]))
+        command.chmod(0o755)
+
+        def run(*folders: Path) -> subprocess.CompletedProcess[str]:
+            path = os.pathsep.join(map(str, (installed, *folders, "/usr/bin", "/bin")))
+            return subprocess.run([command, "fmt"], env={"PATH": path}, capture_output=True, text=True, timeout=20)
+
+        result = run()
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(
+            result.stderr,
+            f"meshplan: error: meshplan is neither in {self.programs} nor in PATH; "
+            "help: install the wheel of meshplan, or build it\n",
+        )
+        built = self.site / "built"
+        built.mkdir()
+        shutil.copy(self.programs / "meshplan-run", built / "meshplan")
+        self.assertEqual(run(built).stdout, f"{built}/meshplan fmt LD_LIBRARY_PATH=\n")
+
     def test_a_source_tree_takes_programs_from_the_path(self) -> None:
         other = self.site / "programs"
         self.programs.rename(other)

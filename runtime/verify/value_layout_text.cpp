@@ -1,6 +1,6 @@
-//===- layout_text.cpp - shardings in messages ----------------------------===//
+//===- value_layout_text.cpp - shardings in messages ----------------------===//
 
-#include "runtime/verify/layout_text.h"
+#include "runtime/verify/value_layout_text.h"
 
 #include "runtime/artifact/sharding.h"
 

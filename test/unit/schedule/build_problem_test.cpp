@@ -1,10 +1,10 @@
-//===- projection_test.cpp - a partitioned function as a problem ----------===//
+//===- build_problem_test.cpp - a partitioned function as a problem -------===//
 //
 // Bytes are given for the first rank and the last, which has the smallest shard. All elements have 4 bytes.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/transforms/schedule/projection.h"
+#include "compiler/transforms/schedule/build_problem.h"
 #include "test/unit/dialect/plan_text.h"
 #include "llvm/ADT/StringExtras.h"
 #include <array>

@@ -1,4 +1,4 @@
-//===- agree.cpp - all ranks run the same program -------------------------===//
+//===- same_program.cpp - all ranks run the same program ------------------===//
 
 #include "runtime/comm/communicator.h"
 

@@ -1,6 +1,6 @@
-//===- layout_text_test.cpp - layouts as text -----------------------------===//
+//===- value_layout_text_test.cpp - layouts as text -----------------------===//
 
-#include "runtime/verify/layout_text.h"
+#include "runtime/verify/value_layout_text.h"
 
 #include "test/unit/exec/loaded_schedule.h"
 

@@ -1,7 +1,7 @@
-//===- layout_text.h - layouts as text --------------------------*- C++ -*-===//
+//===- sched_layout_text.h - layouts as text --------------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_REPORT_LAYOUT_TEXT_H
-#define MESHPLAN_COMPILER_REPORT_LAYOUT_TEXT_H
+#ifndef MESHPLAN_COMPILER_REPORT_SCHED_LAYOUT_TEXT_H
+#define MESHPLAN_COMPILER_REPORT_SCHED_LAYOUT_TEXT_H
 
 #include "dialect/sched/sched.h"
 
@@ -15,4 +15,4 @@ std::string dtypeText(mlir::Type elementType);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_REPORT_LAYOUT_TEXT_H
+#endif // MESHPLAN_COMPILER_REPORT_SCHED_LAYOUT_TEXT_H

@@ -1,7 +1,7 @@
-//===- layout_text.h - shardings in messages --------------------*- C++ -*-===//
+//===- value_layout_text.h - shardings in messages --------------*- C++ -*-===//
 
-#ifndef MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H
-#define MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H
+#ifndef MESHPLAN_RUNTIME_VERIFY_VALUE_LAYOUT_TEXT_H
+#define MESHPLAN_RUNTIME_VERIFY_VALUE_LAYOUT_TEXT_H
 
 #include "runtime/artifact/artifact.h"
 
@@ -13,4 +13,4 @@ std::string layoutText(const artifact::Schedule &schedule, const artifact::Value
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H
+#endif // MESHPLAN_RUNTIME_VERIFY_VALUE_LAYOUT_TEXT_H

@@ -1,6 +1,6 @@
-//===- layout_text.cpp - layouts as text ----------------------------------===//
+//===- sched_layout_text.cpp - layouts as text ----------------------------===//
 
-#include "compiler/report/layout_text.h"
+#include "compiler/report/sched_layout_text.h"
 
 #include "compiler/support/parts_clause.h"
 

@@ -1,6 +1,6 @@
-//===- projection.cpp - a function as a scheduling problem ----------------===//
+//===- build_problem.cpp - a function as a scheduling problem -------------===//
 
-#include "compiler/transforms/schedule/projection.h"
+#include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/scheduling/machine.h"
 #include "compiler/sharding/calls/storages.h"
 #include "compiler/sharding/calls/transfers.h"

@@ -1,7 +1,7 @@
-//===- projection.h - a function as a scheduling problem --------*- C++ -*-===//
+//===- build_problem.h - a function as a scheduling problem -----*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PROJECTION_H
-#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PROJECTION_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H
 
 #include "compiler/scheduling/problem.h"
 #include "compiler/transforms/schedule/layout_table.h"
@@ -45,4 +45,4 @@ mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, LayoutTa
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PROJECTION_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H

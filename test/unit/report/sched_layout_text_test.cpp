@@ -1,6 +1,6 @@
-//===- layout_text_test.cpp - layouts as text -----------------------------===//
+//===- sched_layout_text_test.cpp - layouts as text -----------------------===//
 
-#include "compiler/report/layout_text.h"
+#include "compiler/report/sched_layout_text.h"
 #include "test/unit/dialect/parsed_text.h"
 
 using namespace meshplan;

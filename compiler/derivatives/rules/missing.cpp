@@ -1,7 +1,7 @@
 //===- missing.cpp - what PyTorch does not differentiate -----------------===//
 //
 // Gradients for which autograd raises "derivative is not implemented". Refused
-// where they are wanted, and not before. tools/testing/derivatives_test.py
+// where they are wanted, and not before. test/harness/tables/tests/derivatives_test.py
 // compares the table with PyTorch.
 //
 //===----------------------------------------------------------------------===//

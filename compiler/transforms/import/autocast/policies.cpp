@@ -1,6 +1,6 @@
 //===- policies.cpp - how PyTorch's autocast treats operators -------------===//
 //
-// Names stand for all overloads. tools/testing/autocast_lists_test.py compares
+// Names stand for all overloads. test/harness/tables/tests/autocast_lists_test.py compares
 // the lists with those that PyTorch registers.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
 //===- norms_test.cpp - derivatives of norms of vectors -------------------===//
 //
-// What the gradients are is compared with PyTorch's by tools/testing/check_gradients.py (over_vocabulary); here which
+// What the gradients are is compared with PyTorch's by test/harness/runs/gradients.py (over_vocabulary); here which
 // calls are made, and where the runtime is asked.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-"""Runs checks one after the other, and says of each how it ended."""
+"""What checks say of what they looked at."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ class Failure(Exception):
 def expect(condition: bool, message: str) -> None:
     if not condition:
         raise Failure(message)
+
+
+def verdict(what: str, right: bool, fault: str = "") -> bool:
+    """Prints what was looked at and whether it is right; returns that."""
+    print(f"{what}: {'ok' if right else 'WRONG'}{'' if right or not fault else f': {fault}'}", flush=True)
+    return right
 
 
 def run_checks(checks: Sequence[Callable[[], None]], only: Sequence[str] | None = None) -> int:

@@ -25,7 +25,6 @@ import itertools
 import math
 import multiprocessing
 import os
-import subprocess
 import sys
 import time
 import warnings
@@ -36,6 +35,7 @@ from pathlib import Path
 import torch
 
 from harness import HARNESS
+from harness.arguments import parser_of
 from harness.differential.case import Case, read_case
 from harness.differential.coverage import Coverage
 from harness.differential.draw import PLANS, draw_case, without_ties
@@ -53,6 +53,7 @@ from harness.differential.run_case import (
 )
 from harness.differential.shrink import shrink
 from harness.differential.training_coverage import TrainingCoverage
+from harness.programs import run
 
 MOST_REFUSED = 0.05
 FEW = 200  # cases, of which as many may be refused as three standard deviations above that share
@@ -129,7 +130,7 @@ def show(case: Case, outcome: Outcome, programs: Programs) -> None:
 
 
 def coverage_of(arguments: argparse.Namespace, programs: Programs) -> Coverage | TrainingCoverage:
-    targets = subprocess.run([programs.record_coverage], check=True, capture_output=True, text=True).stdout.split()
+    targets = run([programs.record_coverage]).split()
     return TrainingCoverage(targets) if arguments.training else Coverage(targets)
 
 
@@ -164,7 +165,7 @@ def report(outcomes: list[Outcome], coverage: Coverage | TrainingCoverage, wants
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     for program in ("meshplan", "meshplan-run", "record-coverage"):
         parser.add_argument(f"--{program}", required=True)
     parser.add_argument("--run-steps", default="run-steps")

@@ -14,12 +14,13 @@ import importlib.util
 import json
 import multiprocessing
 import shutil
-import subprocess
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.arguments import parser_of
 from harness.differential.case_process import case_process, environment
+from harness.programs import TOOK_TOO_LONG, call
 
 SECONDS = 240
 
@@ -75,9 +76,8 @@ def run_pytorch(cases: Sequence[Path], results: Path) -> None:
 def train(program: str, base: Path, told: dict, result: Path) -> str:
     batches = [f"{base}.batch{batch}" for batch in range(told["batches"])]
     command = [program, *told["settings"], f"{base}.sched", f"{base}.weights", str(result), *batches]
-    try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment())
-    except subprocess.TimeoutExpired:
+    ended = call(command, SECONDS, environment())
+    if ended.returncode == TOOK_TOO_LONG:
         return "run-steps hangs"
     return f"run-steps ends with {ended.returncode}: {ended.stderr[-2000:]}" if ended.returncode else ""
 
@@ -101,7 +101,7 @@ def run_share(arguments: argparse.Namespace, share: Sequence[Path]) -> list[str]
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--run-cases", default="run-cases")

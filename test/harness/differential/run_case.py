@@ -36,6 +36,7 @@ from harness.differential.training_coverage import kinds_of
 from harness.differential.unreached import is_of_steps
 from harness.reference.deviations import MOST_DRAWS, Deviation, beside, largest_error
 from harness.reference.forward import Reference
+from harness.tensors import differing
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
@@ -276,20 +277,6 @@ def share_of(reference: CaseReference, drawn: case.Case, ours: dict[str, torch.T
         reference.add_further_draw(drawn, draw)
         share, draw = reference.share(ours), draw + 1
     return share
-
-
-def differing(ours: dict[str, torch.Tensor], others: dict[str, torch.Tensor]) -> list[str]:
-    """Tensors that are not in both, or not the same to the bit."""
-    names = sorted(ours.keys() | others.keys())
-
-    def same(name: str) -> bool:
-        if name not in ours or name not in others or ours[name].dtype != others[name].dtype:
-            return False
-        return ours[name].shape == others[name].shape and bool(
-            torch.equal(ours[name].reshape(-1).view(torch.uint8), others[name].reshape(-1).view(torch.uint8))
-        )
-
-    return [name for name in names if not same(name)]
 
 
 class Runner:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import copy
 import dataclasses
@@ -14,13 +13,13 @@ import torch
 from harness.differential import case
 from harness.differential.models.model import make_inputs
 from harness.differential.models.redefined_loss import redefined
-from harness.differential.plans.statements import Groups, calls_of, named, reference_arguments, rounded_addends
+from harness.differential.plans.statements import Groups, calls_of, find, groups_of, named, rounded_addends, settings_of
 from harness.reference.archives import is_half, positional_inputs
 from harness.reference.deviations import beside
 from harness.reference.draws import Draws
 from harness.reference.gradients import names_of_parameters
 from harness.reference.graphs import own_module, widened_module
-from harness.reference.training import Reference, Training, compare, worst_parameter
+from harness.reference.training import Reference, Settings, Training, compare, worst_parameter
 
 Tensors = dict[str, torch.Tensor]
 # Between the numbers from which the inputs of steps, draws and calls of the model follow.
@@ -48,15 +47,15 @@ class GroupedTraining(Training):
         drawn: case.Case,
         module: torch.nn.Module,
         names: dict[str, list[str]],
-        arguments: argparse.Namespace,
+        settings: Settings,
         draws: Draws,
     ) -> None:
-        super().__init__(module, names, arguments, draws)
+        super().__init__(module, names, settings, draws)
         self.drawn = drawn
         held = dict(zip(map(id, self.own), self.held, strict=True))
         trained = [(names[first], held[id(group[0])]) for first, group in self.tied.items() if id(group[0]) in held]
         groups: Groups = [group for group, _ in trained]
-        for paths, numbers in arguments.groups:
+        for paths, numbers in groups_of(find(drawn.statements, "optimizer")):
             members = named(groups, paths)
             chosen = [parameter for group, parameter in trained if group in members]
             general = self.optimizer.param_groups[0]
@@ -64,9 +63,9 @@ class GroupedTraining(Training):
             self.optimizer.add_param_group({"params": chosen, **numbers})
 
     def loss_of(self, outputs: Tensors, inputs: Tensors) -> torch.Tensor:
-        if self.arguments.per:
-            return redefined(self.drawn, outputs, inputs["labels"], self.arguments.per)
-        return outputs[self.arguments.loss]
+        if self.settings.per:
+            return redefined(self.drawn, outputs, inputs["labels"], self.settings.per)
+        return outputs[self.settings.loss]
 
 
 class DrawnReference(Reference):
@@ -113,26 +112,26 @@ def change_weights(program: torch.export.ExportedProgram, generator: torch.Gener
         parameter.copy_(beside(parameter, generator))
 
 
-def reference_of(drawn: case.Case, program: torch.export.ExportedProgram) -> tuple[Reference, argparse.Namespace]:
+def reference_of(drawn: case.Case, program: torch.export.ExportedProgram) -> tuple[Reference, Settings]:
     names = names_of_parameters(program)
-    arguments = reference_arguments(drawn, list(names.values()))
+    settings = settings_of(drawn, list(names.values()))
 
     def make(exact: bool, weights: int) -> Training:
         # A module of its own, whose parameters change.
-        again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
+        again, draws = copy.deepcopy(program), Draws(settings.seed, step=0)
         if weights:
             change_weights(again, torch.Generator().manual_seed(weights))
         module = widened_module(again, draws) if exact else own_module(again, draws)
-        return GroupedTraining(drawn, module, names, arguments, draws)
+        return GroupedTraining(drawn, module, names, settings, draws)
 
-    return DrawnReference(drawn, make, program), arguments
+    return DrawnReference(drawn, make, program), settings
 
 
-def largest_share(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> float:
+def largest_share(ours: Tensors, reference: Reference, settings: Settings) -> float:
     """Of what is allowed, in losses and, where they are compared, parameters."""
-    shares = [worst_parameter(ours, reference)[1]] if arguments.parameters else []
+    shares = [worst_parameter(ours, reference)[1]] if settings.parameters else []
     for step, wide in enumerate(reference.losses):
-        error = abs(ours[f"step{step}.{arguments.loss}"].item() - wide)
+        error = abs(ours[f"step{step}.{settings.loss}"].item() - wide)
         shares.append(reference.share(error, lambda step=step: reference.loss_bound(step)))
     return max(shares)
 
@@ -140,8 +139,8 @@ def largest_share(ours: Tensors, reference: Reference, arguments: argparse.Names
 def compared(drawn: case.Case, program: torch.export.ExportedProgram, ours: Tensors) -> tuple[float, str]:
     """The largest error as a share of what is allowed, and what is wrong; nothing if all is right."""
     with torch.enable_grad(), rounded_addends(drawn), contextlib.redirect_stdout(io.StringIO()) as printed:
-        reference, arguments = reference_of(drawn, program)
-        right = compare(ours, reference, arguments)
-        share = largest_share(ours, reference, arguments)
+        reference, settings = reference_of(drawn, program)
+        right = compare(ours, reference, settings)
+        share = largest_share(ours, reference, settings)
     wrong = "; ".join(line for line in printed.getvalue().splitlines() if line.endswith("WRONG"))
     return share, "" if right else wrong

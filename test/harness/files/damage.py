@@ -24,8 +24,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.plans import make_model
-from harness.trainings.train_command import compiled, train, with_samples
+from harness.arguments import parser_of
+from harness.plans import files_of, made_files
+from harness.programs import call
+from harness.trainings.train_command import compiled, data_of, train, write_data
 
 CHECKPOINT_FILES = ["checkpoint.json", "model.safetensors", "optimizer.safetensors"]
 KINDS = [*CHECKPOINT_FILES, "compiled archive", "archive of weights"]
@@ -51,9 +53,8 @@ class Damage:
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
         self.work = arguments.work
-        self.archive = arguments.models / f"{arguments.model}.pt2"
-        self.inputs = arguments.models / f"{arguments.model}.inputs.safetensors"
-        self.schedule = compiled(arguments, arguments.mesh, arguments.statement, "plan")
+        self.archive, self.weights, self.inputs = files_of(arguments.models, arguments.model)
+        self.schedule = compiled(arguments)
         self.counts: Counter[tuple[str, str]] = Counter()
         # The copy of the archive that is damaged, and a plan that names it.
         self.copy, self.plan = self.work / "copy.pt2", self.work / "copy.plan"
@@ -61,9 +62,8 @@ class Damage:
         self.plan.write_text(text.replace(str(self.archive.resolve()), self.copy.name))
 
     def prepare(self) -> None:
-        with_samples(self.inputs, self.work / "data.safetensors")
-        weights = self.arguments.models / f"{self.arguments.model}.safetensors"
-        train(self.arguments, self.schedule, 2, self.work / "whole", "--weights", weights, "--every", "1")
+        write_data(self.arguments)
+        train(self.arguments, self.schedule, 2, self.work / "whole", "--weights", self.weights, "--every", "1")
         shutil.copyfile(self.archive, self.copy)
         self.whole_schedule = self.run_compiler()[1]
         self.whole_outputs = self.run_forward()[1]
@@ -72,7 +72,7 @@ class Damage:
     def execute(self, *command: str | Path, output: Path) -> tuple[subprocess.CompletedProcess[str], bytes]:
         """How the command ended, and what it wrote."""
         output.unlink(missing_ok=True)
-        result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=120, check=False)
+        result = call(command, seconds=120)
         return result, output.read_bytes() if output.exists() else b""
 
     def run_compiler(self) -> tuple[subprocess.CompletedProcess[str], bytes]:
@@ -86,7 +86,7 @@ class Damage:
         return self.execute(*command, "--inputs", self.inputs, "--outputs", output, output=output)
 
     def run_resumed(self, folder: Path) -> tuple[subprocess.CompletedProcess[str], bytes]:
-        command = [self.arguments.meshplan_run, "train", self.schedule, "--data", self.work / "data.safetensors"]
+        command = [self.arguments.meshplan_run, "train", self.schedule, "--data", data_of(self.arguments)]
         words = ["--steps", "3", "--checkpoint", folder, "--resume"]
         return self.execute(*command, *words, output=folder / "step-000003" / "model.safetensors")
 
@@ -126,24 +126,13 @@ class Damage:
         return f"case {number}, {kind}: {wrong}: WRONG" if wrong else ""
 
 
-def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model")
-    for name in ("models", "work", "plan"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--mesh", required=True)
+def main(words: Sequence[str]) -> int:
+    parser = parser_of(__doc__, "run")
     parser.add_argument("--optimizer", default="adamw { lr 1e-3 }")
-    parser.add_argument("--statement", action="append", default=[])
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cases", type=int, required=True)
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
-    return parser.parse_args(words)
-
-
-def main(words: Sequence[str]) -> int:
-    arguments = parse()
-    make_model(arguments)
+    arguments = parser.parse_args(words)
+    made_files(arguments)
     shutil.rmtree(arguments.work, ignore_errors=True)
     arguments.work.mkdir(parents=True)
     all_damage = Damage(arguments)

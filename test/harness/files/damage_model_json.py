@@ -10,7 +10,6 @@ computing, and status 1 must come with an error. --most N takes a sample of N, t
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
 import os
@@ -25,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.arguments import parser_of
 from harness.files.damage_archive import copy_archive
 
 Json = dict[str, Any] | list[Any] | str | float | bool | None
@@ -133,7 +133,7 @@ def problem_with(command: list[str], folder: Path) -> str | None:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("meshplan", type=Path)
     parser.add_argument("plan", type=Path)
     parser.add_argument("model", type=Path)

@@ -10,7 +10,6 @@ An archive that is already there and newer than this script and the export tool 
 
 from __future__ import annotations
 
-import argparse
 import fcntl
 import importlib
 import json
@@ -18,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness import HARNESS, ROOT
+from harness.arguments import parser_of
 
 EXPORT = "meshplan.hugging_face"
 EXPORT_MODULE = "harness.models.make_module"
@@ -281,7 +281,7 @@ def make(name: str, folder: Path) -> bool:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-import subprocess
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from meshplan.exported_graphs import is_functional
 from safetensors.torch import load_file, save_file
 
 from harness.operator_samples.samples import Sample, SampleModule, is_divided
+from harness.programs import TOOK_TOO_LONG, call
 from harness.reference.deviations import largest_error
 from harness.reference.forward import Reference
 from harness.reference.gradients import PREFIX, GradientReference
@@ -127,9 +127,8 @@ def compile_case(case: Case, what: str, meshplan: str, device: str) -> None:
     plan.write_text(plan_text(case, what))
     options = ["--gradients"] if what == GRADIENTS else []
     command = [meshplan, "compile", str(plan), *options, "--device", device, "-o", str(schedule)]
-    try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
-    except subprocess.TimeoutExpired:
+    ended = call(command, TIMEOUT)
+    if ended.returncode == TOOK_TOO_LONG:
         case.verdicts[what] = Verdict(WRONG, "the compiler hangs")
         return
     case.gathers |= "has no record and runs on whole values" in ended.stderr

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import torch
 
+from harness.arguments import parser_of
 from harness.operator_samples.case import (
     FORWARD,
     GRADIENTS,
@@ -131,7 +132,7 @@ def report(found: Verdicts, what: str, refused: int | None) -> bool:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--meshplan", required=True)
     parser.add_argument("--run-cases", required=True)
     parser.add_argument("--work", type=Path, required=True)

@@ -16,6 +16,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.programs import run
+
 DELAYS = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 60.0, 60.0]
 
 
@@ -30,7 +32,7 @@ def main(words: Sequence[str]) -> int:
     # lit ignores it, and so would what it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     before = set(os.listdir()) - {str(output)}
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    run(command)
     whole = output.read_bytes()
     output.unlink()
     ended = 0

@@ -8,9 +8,10 @@ The exit status is STATUS, stderr is the file EXPECTED, stdout is empty, and the
 from __future__ import annotations
 
 import difflib
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+
+from harness.programs import call
 
 
 def snapshot() -> dict[str, bytes]:
@@ -20,7 +21,7 @@ def snapshot() -> dict[str, bytes]:
 def main(words: Sequence[str]) -> int:
     status, expected, command = int(words[0]), Path(words[1]), words[2:]
     before = snapshot()
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = call(command)
     after = snapshot()
     wrong = []
     if result.returncode != status:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.programs import call
 from harness.verdicts import expect, run_checks
 
 SECONDS = 60
@@ -50,7 +51,7 @@ class Checks:
         stopped = f"stopped by SIGINT behind step {last} of 100000000; --resume goes on from there"
         expect(stopped in output and f"saved first/step-{last:06}" in output, output)
         words = ["--steps", str(last + 1), "--checkpoint", "first", "--resume"]
-        resumed = subprocess.run([*self.command, *words], capture_output=True, text=True, check=False)
+        resumed = call([*self.command, *words])
         expect(f"step {last + 1}/{last + 1}" in resumed.stdout, resumed.stdout + resumed.stderr)
 
     def a_terminal_is_told(self) -> None:
@@ -74,7 +75,7 @@ class Checks:
             output, errors = process.communicate(timeout=SECONDS)
             expect(process.returncode in (0, -signal.SIGINT), f"status {process.returncode}: {output}{errors}")
             words = ["--steps", "1", "--checkpoint", folder, "--resume"]
-            resumed = subprocess.run([*self.command, *words], capture_output=True, text=True, check=False)
+            resumed = call([*self.command, *words])
             there = any(Path(folder).glob("step-*"))
             expect(resumed.returncode == 0 or not there, resumed.stderr)
             if process.returncode != 0:

@@ -9,7 +9,6 @@ with their number, their schedules, a rank that is missing, the launcher, and th
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shutil
 import subprocess
@@ -18,6 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness import command
+from harness.arguments import parser_of
+from harness.programs import call, run
 from harness.verdicts import Failure, run_checks
 
 NO_GPU = "the schedule is for cuda, and this machine has no CUDA device; help: compile with --device cpu"
@@ -39,8 +40,7 @@ class Checker:
         plan, schedule = self.work / f"{name}.plan", self.work / f"{name}.sched"
         text = self.arguments.plan.read_text().replace("model.pt2", str(self.arguments.archive.resolve()))
         plan.write_text(text.replace(*change))
-        command = [self.arguments.meshplan, "compile", plan, "--device", device, f"-Dtp={tp}", "-o", schedule]
-        subprocess.run(command, check=True, timeout=300)
+        run([self.arguments.meshplan, "compile", plan, "--device", device, f"-Dtp={tp}", "-o", schedule])
         return str(schedule)
 
     def bench(self, schedule: str, timeout: int = 60) -> list[str]:
@@ -48,8 +48,7 @@ class Checker:
 
     def run(self, command: list[str]) -> tuple[subprocess.CompletedProcess[str], list[str]]:
         """The lines of the ranks too."""
-        environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
-        result = subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment, check=False)
+        result = call(command, seconds=250, environment={"CUDA_VISIBLE_DEVICES": ""})
         return result, re.findall(r"meshplan-run: error: rank \d+: .*", result.stderr)
 
     def expect(self, command: list[str], patterns: dict[int, str]) -> None:
@@ -125,12 +124,9 @@ class Checker:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "work", "programs")
     parser.add_argument("--archive", type=Path, required=True)
     parser.add_argument("--plan", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
     parser.add_argument("--mpi", action="store_true", help="the build has MPI")
     parser.add_argument("--only", nargs="+", help="names of the checks to run")
     arguments = parser.parse_args(words)

@@ -22,7 +22,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import harness
-from harness.plans import make_model
+from harness.arguments import parser_of
+from harness.plans import files_of, made_files
+from harness.programs import run
 from harness.verdicts import Failure, expect, run_checks
 
 TIMEOUT = 4  # seconds that a rank waits for another, where one is killed
@@ -32,22 +34,19 @@ RECOVERY = ("--enable-recovery", "--mca", "orte_abort_on_non_zero_status", "0") 
 
 class Checker:
     def __init__(self, arguments: argparse.Namespace) -> None:
-        base = arguments.models / arguments.model
+        files = files_of(arguments.models, arguments.model)
         self.work = arguments.work
         self.run_program = str(arguments.meshplan_run)
         self.meshplan = str(arguments.meshplan)
         self.plan = arguments.plan
         self.end_at_send, self.kills = arguments.end_at_send.resolve(), arguments.kills
-        self.archive = base.with_suffix(".pt2").resolve()
-        self.weights = Path(f"{base}.safetensors")
-        self.files = ["--weights", str(self.weights), "--inputs", f"{base}.inputs.safetensors"]
+        self.archive, self.weights = files.archive.resolve(), files.weights
+        self.files = ["--weights", str(self.weights), "--inputs", str(files.inputs)]
 
     def compile(self, name: str, dp: int, tp: int, change: tuple[str, str] = ("", "")) -> str:
         plan, schedule = self.work / f"{name}.plan", self.work / f"{name}.sched"
         plan.write_text(self.plan.read_text().replace("model.pt2", str(self.archive)).replace(*change))
-        subprocess.run(
-            [self.meshplan, "compile", plan, f"-Ddp={dp}", f"-Dtp={tp}", "-o", schedule], check=True, timeout=300
-        )
+        run([self.meshplan, "compile", plan, f"-Ddp={dp}", f"-Dtp={tp}", "-o", schedule])
         return str(schedule)
 
     def mpirun(self, processes: int, command: list[str], *flags: str) -> subprocess.Popen:
@@ -89,13 +88,13 @@ class Checker:
             schedule = self.compile(f"dp{dp}-tp{tp}", dp, tp)
             outputs = {backend: self.work / f"{backend}-dp{dp}-tp{tp}.safetensors" for backend in ("threads", "mpi")}
             command = [self.run_program, "forward", schedule, *self.files, "--json", "--outputs"]
-            threads = subprocess.run([*command, outputs["threads"]], check=True, stdout=subprocess.PIPE, timeout=300)
+            threads = run([*command, outputs["threads"]])
             trace = self.work / "trace.json"
             process = self.mpirun(dp * tp, [*command, str(outputs["mpi"]), "--trace", str(trace)])
             status, output, errors = self.finish(process, 300)
             expect(status == 0, f"status {status}\n{output}{errors}")
             expect(outputs["threads"].read_bytes() == outputs["mpi"].read_bytes(), f"dp={dp} tp={tp}: outputs differ")
-            reports = [json.loads(text)["memory"] for text in (threads.stdout, output)]
+            reports = [json.loads(text)["memory"] for text in (threads, output)]
             expect(len(reports[1]["ranks"]) == dp * tp, f"{output}")
             for ours, theirs in zip(reports[0]["ranks"], reports[1]["ranks"], strict=True):
                 for key in ("parameters", "constants", "inputs"):
@@ -242,15 +241,11 @@ class Checker:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "folders", "programs")
     parser.add_argument("model")
-    parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--plan", type=Path, required=True)
     parser.add_argument("--end-at-send", type=Path, required=True, help="library of test/lib/end_at_send")
     parser.add_argument("--kills", type=int, default=3, help="of a rank in a collective")
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", nargs="+", help="names of the checks to run")
     arguments = parser.parse_args(words)
@@ -258,7 +253,7 @@ def main(words: Sequence[str]) -> int:
     random.seed(arguments.seed)
     print(f"seed {arguments.seed}")
 
-    make_model(arguments)
+    made_files(arguments)
     arguments.work.mkdir(parents=True, exist_ok=True)
     checker = Checker(arguments)
     checks = [

@@ -10,15 +10,16 @@ goes on with --resume. Without Slurm's programs, or its plugin for PMIx, the tes
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.plans import make_model
+from harness.arguments import parser_of
+from harness.plans import files_of, made_files
 from harness.processes.slurm_machine import SlurmMachine, missing, program
-from harness.trainings.train_command import compiled, with_samples
+from harness.programs import read_log
+from harness.trainings.train_command import compiled, write_data
 from harness.verdicts import expect, run_checks
 
 REFUSED = (
@@ -45,10 +46,9 @@ class Checks:
         self.slurm = slurm
         self.run_program = shutil.which(arguments.meshplan_run) or arguments.meshplan_run
         self.work = arguments.work.resolve()
-        models = arguments.models.resolve() / arguments.model
-        self.weights, self.inputs = f"{models}.safetensors", Path(f"{models}.inputs.safetensors")
-        with_samples(self.inputs, self.work / "data.safetensors")
-        self.schedule = compiled(arguments, arguments.mesh, [], "slurm").resolve()
+        _, self.weights, self.inputs = files_of(arguments.models.resolve(), arguments.model)
+        write_data(arguments)
+        self.schedule = compiled(arguments, "slurm").resolve()
 
     def forward(self, output: Path, *launcher: str) -> subprocess.CompletedProcess[str]:
         command = [*launcher, self.run_program, "forward", self.schedule, "--weights", self.weights]
@@ -90,28 +90,21 @@ class Checks:
         except TimeoutError as error:
             expect(False, f"{error}\n{(self.work / 'job.out').read_text()}")
         text = (self.work / "job.out").read_text()
-        lines = [json.loads(line) for line in (self.work / "log.jsonl").read_text().splitlines()]
-        steps = [line["step"] for line in lines if line["kind"] == "step"]
+        steps = [line["step"] for line in read_log(self.work / "log.jsonl", "step")]
         expect(steps == list(range(1, len(steps) + 1)), f"steps are missing or twice in the log: {steps[-10:]}")
         stopped = f"stopped by SIGUSR1 behind step {len(steps) - 3} of 100000000; --resume goes on from there"
         expect(stopped in text and f"goes on from run/step-{len(steps) - 3:06}" in text, text)
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model")
-    for name in ("models", "work", "plan"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--mesh", required=True)
+def main(words: Sequence[str]) -> int:
+    parser = parser_of(__doc__, "run")
     parser.add_argument("--optimizer", default="adamw { lr 1e-3 }")
     parser.add_argument("--only", nargs="*", help="names of checks")
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
     arguments = parser.parse_args(words)
     if reason := missing():
         print(f"skipped: {reason}")
         return 0
-    make_model(arguments)
+    made_files(arguments)
     shutil.rmtree(arguments.work, ignore_errors=True)
     arguments.work.mkdir(parents=True)
     with SlurmMachine(arguments.work / "slurm") as slurm:

@@ -127,7 +127,7 @@ class SlurmMachine:
         """What a command of Slurm prints, on stderr too."""
         command = [program(name) or name, *words]
         merged = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        return subprocess.run(command, env=self.environment, **merged, text=True, check=False).stdout
+        return subprocess.run(command, env=self.environment, **merged, text=True, timeout=SECONDS, check=False).stdout
 
     @staticmethod
     def wait_for(condition: Callable[[], bool], what: str, seconds: float = SECONDS) -> None:

@@ -9,11 +9,9 @@ be made of weights in any way: there every product counts as divided (`RoundedPr
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Generic, TypeVar
 
 import torch
@@ -26,14 +24,13 @@ CARRIERS = (*TURNS, aten.to.dtype, aten._to_copy.default, aten.detach.default, a
 Shards = dict[str, list[int]]  # of each parameter, by name: into how many parts each dim is divided
 
 
-def narrow_shards(report: Path) -> Shards | None:
+def narrow_shards(report: dict) -> Shards | None:
     """The divisions of the parameters in a report; None if its plan sends no partial sums in 16 bits."""
-    found = json.loads(report.read_text())
-    if all(sums["dtype"] == "f32" for sums in found["activation_sums"]):
+    if all(sums["dtype"] == "f32" for sums in report["activation_sums"]):
         return None
-    sizes = {axis["name"]: axis["size"] for axis in found["axes"]}
+    sizes = {axis["name"]: axis["size"] for axis in report["axes"]}
     shards = {}
-    for parameter in found["parameters"]:
+    for parameter in report["parameters"]:
         dims = re.split(r", (?=\d)", parameter["layout"].split("]")[0])
         counts = [math.prod(sizes[axis] for axis in re.findall(r"\w+", dim) if axis in sizes) for dim in dims]
         if math.prod(counts) > 1:
@@ -127,7 +124,7 @@ class References(Generic[Reference]):
         self.half, self.make = half, make
         self.made: dict[str, Reference] = {}
 
-    def of(self, report: Callable[[], Path]) -> Reference:
+    def of(self, report: Callable[[], dict]) -> Reference:
         """That of a plan with this report."""
         shards = narrow_shards(report()) if self.half else None
         key = str(shards)

@@ -1,39 +1,31 @@
-"""Compares training steps with PyTorch.
+"""What PyTorch makes of a training, and how far losses and parameters may be from it.
 
-  reference/training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--seed N] [--loss NAME]
-                      [--master [DTYPE]] [--states DTYPE] [--gather DTYPE] [--frozen MODULE...] [--parameters]
-                      [--per UNIT] [--microbatches N] [--compute DTYPE] RESULT INPUTS...
-
-RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and what ranks hold behind the last. INPUTS
-has one file for each step. The reference is the exported graph in float64 under the optimizer of torch.optim with the
-same numbers. A loss is right if its error is at most max(4 x the error of PyTorch's own run, 1e-5 x the loss). With
-`--parameters` those behind the last step are compared too: at most max(4 x the largest error of PyTorch's own, 1e-6 x
-the largest magnitude); under Adam, which divides by the size of a gradient, small gradients make that meaningless.
+A result is what run-steps writes: the loss of each step (`step0.loss`, ...) and what ranks hold after the last. The
+reference is the exported graph in float64 under the optimizer of torch.optim with the same numbers. A loss is right if
+its error is at most max(4 x the error of PyTorch's own run, 1e-5 x the loss). Where parameters are compared their error
+is at most max(4 x the largest error of PyTorch's own, 1e-6 x the largest magnitude); under Adam, which divides by the
+size of a gradient, small gradients make that meaningless.
 
 In 16 bits a loss is rounded, and so is every number of a parameter: an error is a draw, which tells little of the next
 one. There the bound is 1.5 x the largest error that PyTorch's own run has of this loss, or of this parameter, in up to
 32 trainings, as in the random cases: on the inputs, and on rotations of them. They are made for as long as they are
 needed. The error of a parameter counts as at least half of a unit in the last place of its largest number: PyTorch's
-own has none where it changes nothing, as where a gradient is zero but for rounding. With `--master`
-PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if none is named), which the optimizer
-changes, and rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there
-is one, else a parameter that is stored in that dtype; each must have it. With `--states` the optimizer's states in
-RESULT must be there for every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer.
-With `--gather` the model reads parameters that were rounded to that dtype, and their gradients, which nobody rounds,
-change what was not rounded.
-With `--compute` PyTorch's own run has forward pass and loss under torch.autocast in that dtype, and the bounds of
-16 bits hold.
-With `--per token` or `--per sequence` the loss is that of a plan which redefines it (reference/loss_units.py), and with
-`--microbatches N` the mean over N calls of the model, each with a part of the samples.
-Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite number.
+own has none where it changes nothing, as where a gradient is zero but for rounding. Under autocast (`compute`) the
+bounds of 16 bits hold.
+
+With `master` PyTorch's own run keeps copies of narrower parameters in that dtype, which the optimizer changes, and
+rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there is one, else
+a parameter that is stored in that dtype; each must have it. With `states` the optimizer's states must be there for
+every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer. With `gather` the model
+reads parameters that were rounded to that dtype, and their gradients, which nobody rounds, change what was not rounded.
 """
 
 from __future__ import annotations
 
-import argparse
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch.export.graph_signature import OutputKind
@@ -43,8 +35,8 @@ from harness.reference.archives import is_half, leaves, positional_inputs
 from harness.reference.deviations import MOST_DRAWS, largest_error, rounding_of, widened
 from harness.reference.draws import Draws
 from harness.reference.gradients import names_of_parameters
-from harness.reference.graphs import COMPUTE, autocast, own_module, widened_module
-from harness.reference.loss_units import UNITS, redefined
+from harness.reference.graphs import autocast, own_module, widened_module
+from harness.reference.loss_units import redefined
 from harness.tensors import Tensors
 
 Parameters = list[torch.nn.Parameter]
@@ -57,6 +49,36 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 }
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How a model is trained, and what is compared of it."""
+
+    optimizer: str = "sgd"
+    numbers: Mapping[str, float] = field(default_factory=lambda: {"lr": 0.1})  # of the optimizer
+    seed: int = 0  # of random operators
+    loss: str = "loss"  # name of the output
+    per: str | None = None  # the unit of a loss that the plan redefines
+    loss_scale: float = 1.0
+    clip: float = 0
+    microbatches: int = 1  # calls of the model in a step, of whose losses the mean is taken
+    compute: str | None = None  # dtype of autocast
+    master: str | None = None  # dtype of copies of narrower parameters
+    states: str | None = None  # dtype of the optimizer's states
+    gather: str | None = None  # dtype that parameters are rounded to for the model
+    frozen: Sequence[str] = ()  # modules and parameters
+    parameters: bool = False  # these are compared too
+
+
+def optimizer_options(numbers: Mapping[str, float]) -> dict[str, object]:
+    """Numbers of a plan as torch.optim takes them."""
+    options: dict[str, object] = dict(numbers)
+    if "beta1" in numbers:
+        options["betas"] = (options.pop("beta1"), options.pop("beta2"))
+    if "nesterov" in numbers:
+        options["nesterov"] = bool(options["nesterov"])
+    return options
+
+
 class Training:
     """One model in training, in its own precision or in float64."""
 
@@ -64,7 +86,7 @@ class Training:
         self,
         module: torch.nn.Module,
         names: dict[str, list[str]],
-        arguments: argparse.Namespace,
+        settings: Settings,
         draws: Draws | None = None,
         compute: str | None = None,
         buffers: Sequence[str] = (),
@@ -72,28 +94,23 @@ class Training:
         """`draws` are those of the module, whose step is 0; `compute` is the dtype of autocast; the model updates
         `buffers`."""
         self.buffers = buffers
-        self.module, self.names, self.arguments, self.draws = module, names, arguments, draws or Draws(step=0)
+        self.module, self.names, self.settings, self.draws = module, names, settings, draws or Draws(step=0)
         self.compute = compute
         named = dict(module.named_parameters(remove_duplicate=False))
         self.tied = {
             first: list({id(named[name]): named[name] for name in group}.values()) for first, group in names.items()
         }
         for group in self.tied.values():
-            if any(is_frozen(name, arguments.frozen) for name in names_of(group, named)):
+            if any(is_frozen(name, settings.frozen) for name in names_of(group, named)):
                 for parameter in group:
                     parameter.requires_grad_(False)
         self.own: Parameters = [group[0] for group in self.tied.values() if group[0].requires_grad]
-        numbers = {name: float(value) for name, value in (text.split("=") for text in arguments.set)}
-        if "beta1" in numbers:
-            numbers["betas"] = (numbers.pop("beta1"), numbers.pop("beta2"))  # type: ignore[assignment]
-        if "nesterov" in numbers:
-            numbers["nesterov"] = bool(numbers["nesterov"])
         # What the optimizer changes: the parameters, or their copies.
         self.held: Parameters = self.own
-        if arguments.master or arguments.gather:
-            self.held = [torch.nn.Parameter(copied(parameter.detach(), arguments.master)) for parameter in self.own]
+        if settings.master or settings.gather:
+            self.held = [torch.nn.Parameter(copied(parameter.detach(), settings.master)) for parameter in self.own]
             self.hand_out()
-        self.optimizer = OPTIMIZERS[arguments.optimizer](self.held, **numbers)
+        self.optimizer = OPTIMIZERS[settings.optimizer](self.held, **optimizer_options(settings.numbers))
 
     def loss(self, inputs: Tensors, positional: Sequence[str]) -> torch.Tensor:
         named = {name: tensor for name, tensor in inputs.items() if name not in positional}
@@ -105,11 +122,11 @@ class Training:
             for parameter in group:
                 parameter.grad = None
         mean = 0.0
-        parts = microbatches(inputs, self.arguments.microbatches)
+        parts = microbatches(inputs, self.settings.microbatches)
         for self.draws.microbatch, part in enumerate(parts):
             with autocast(self.compute):
                 loss = self.loss(part, positional)
-            (loss * (self.arguments.loss_scale / len(parts))).backward()
+            (loss * (self.settings.loss_scale / len(parts))).backward()
             mean += loss.item() / len(parts)
         for group in self.tied.values():
             # Tied ones that are several parameters to PyTorch share their elements, and are trained as one.
@@ -117,9 +134,9 @@ class Training:
                 if other.grad is not None:
                     group[0].grad = other.grad if group[0].grad is None else group[0].grad + other.grad
         for held, own in zip(self.held, self.own, strict=True):
-            held.grad = None if own.grad is None else own.grad.to(held.dtype) / self.arguments.loss_scale
-        if self.arguments.clip:
-            torch.nn.utils.clip_grad_norm_(self.held, self.arguments.clip)
+            held.grad = None if own.grad is None else own.grad.to(held.dtype) / self.settings.loss_scale
+        if self.settings.clip:
+            torch.nn.utils.clip_grad_norm_(self.held, self.settings.clip)
         self.optimizer.step()
         self.hand_out()
         return mean
@@ -128,7 +145,7 @@ class Training:
     def hand_out(self) -> None:
         """The model gets what the optimizer changes, in the dtype in which ranks gather it."""
         for held, own in zip(self.held, self.own, strict=True):
-            own.copy_(held.to(DTYPES[self.arguments.gather]) if self.arguments.gather else held)
+            own.copy_(held.to(DTYPES[self.settings.gather]) if self.settings.gather else held)
         for group in self.tied.values():
             for other in group[1:]:
                 if other.data_ptr() != group[0].data_ptr():
@@ -136,9 +153,9 @@ class Training:
 
     def loss_of(self, outputs: Tensors, inputs: Tensors) -> torch.Tensor:
         """The model's own, or what the plan makes of it."""
-        if self.arguments.per:
-            return redefined(outputs, inputs["labels"], self.arguments.per)
-        return outputs[self.arguments.loss]
+        if self.settings.per:
+            return redefined(outputs, inputs["labels"], self.settings.per)
+        return outputs[self.settings.loss]
 
     def trained(self) -> Tensors:
         """What the optimizer changes, and what is frozen, by first names, and the buffers that the model updates."""
@@ -298,55 +315,37 @@ def updated_buffers(program: torch.export.ExportedProgram) -> list[str]:
 
 
 def references_of(
-    program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
+    program: torch.export.ExportedProgram, settings: Settings, batches: list[Tensors]
 ) -> References[Reference]:
     """What PyTorch makes of these batches, one step for each."""
     names = names_of_parameters(program)
     buffers = updated_buffers(program)
-    half = is_half(program) or arguments.compute is not None
+    half = is_half(program) or settings.compute is not None
 
     def reference(shards: Shards | None) -> Reference:
         def make(exact: bool) -> Training:
             # A module of its own, as it is in the archive.
-            again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
+            again, draws = copy.deepcopy(program), Draws(settings.seed, step=0)
             module = widened_module(again, draws) if exact else own_module(again, draws, shards)
-            return Training(module, names, arguments, draws, None if exact else arguments.compute, buffers)
+            return Training(module, names, settings, draws, None if exact else settings.compute, buffers)
 
         return Reference(make, names | {name: [name] for name in buffers}, batches, positional_inputs(program), half)
 
     return References(half, reference)
 
 
-def reference_of(
-    program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
-) -> Reference:
+def reference_of(program: torch.export.ExportedProgram, settings: Settings, batches: list[Tensors]) -> Reference:
     """The same under plans that send no sums in 16 bits."""
-    return references_of(program, arguments, batches).make(None)
+    return references_of(program, settings, batches).make(None)
 
 
-def compare(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> bool:
+def compare(ours: Tensors, reference: Reference, settings: Settings) -> bool:
     """Prints the verdicts of one result; false if something in it is wrong."""
-    right = compare_losses(ours, reference, arguments.loss)
-    if arguments.parameters:
+    right = compare_losses(ours, reference, settings.loss)
+    if settings.parameters:
         right &= compare_parameters(ours, reference)
-    if arguments.master:
-        right &= check_copies(ours, reference.names, arguments.frozen, DTYPES[arguments.master])
-    if arguments.states:
-        right &= check_states(ours, reference.names, arguments.frozen, DTYPES[arguments.states])
+    if settings.master:
+        right &= check_copies(ours, reference.names, settings.frozen, DTYPES[settings.master])
+    if settings.states:
+        right &= check_states(ours, reference.names, settings.frozen, DTYPES[settings.states])
     return right
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """What is trained, and what is compared."""
-    parser.add_argument("--loss-scale", type=float, default=1.0, help="PyTorch differentiates so many times the loss")
-    parser.add_argument("--per", choices=UNITS, help="the loss is redefined, by hand, from the outputs `logits`")
-    parser.add_argument("--clip", type=float, default=0)
-    parser.add_argument("--microbatches", type=int, default=1, help="PyTorch takes the mean over so many parts")
-    parser.add_argument(
-        "--master", nargs="?", const="float32", choices=DTYPES, help="copies of narrower parameters are trained"
-    )
-    parser.add_argument("--states", choices=DTYPES, help="of the optimizer")
-    parser.add_argument("--gather", choices=DTYPES, help="what the model reads of parameters is rounded to it")
-    parser.add_argument("--frozen", action="append", default=[], metavar="MODULE", help="is not trained")
-    parser.add_argument("--parameters", action="store_true")
-    parser.add_argument("--compute", choices=COMPUTE, help="of autocast")

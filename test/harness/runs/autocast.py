@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -20,18 +19,11 @@ import torch
 from safetensors.torch import load_file
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from harness.plans import (
-    Run,
-    add_device,
-    argument_parser,
-    autocast_statement,
-    compile_command,
-    make_model,
-    runs_of,
-    with_statements,
-)
+from harness.arguments import parser_of
+from harness.plans import Run, autocast_statement, compile_run, made_files, runs_of, with_statements
 from harness.reference.archives import load_program, positional_inputs
 from harness.reference.graphs import data_of, erase_metadata_asserts
+from harness.verdicts import verdict
 
 WORDS = {torch.float64: "f64", torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.int64: "i64"}
 # Copies, conversions, and what the compiler makes again behind a conversion.
@@ -178,23 +170,18 @@ def compare(ours: list[Makes], theirs: list[Makes], label: str) -> bool:
         if own != other:
             print(f"{label}: operator {number} makes {own}, in PyTorch {other}: WRONG", flush=True)
             return False
-    right = len(ours) == len(theirs) > 0
-    print(f"{label}: {len(ours)} operators, {len(theirs)} in PyTorch: {'ok' if right else 'WRONG'}", flush=True)
-    return right
+    return verdict(f"{label}: {len(ours)} operators, {len(theirs)} in PyTorch", len(ours) == len(theirs) > 0)
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argument_parser(__doc__.splitlines()[0])
-    add_device(parser)
-    arguments = parser.parse_args(words)
-    archive = make_model(arguments)
-    inputs = load_file(arguments.models / f"{arguments.model}.inputs.safetensors")
-    theirs = of_torch(archive, inputs, arguments.device)
+    arguments = parser_of(__doc__, "runs", "device").parse_args(words)
+    files = made_files(arguments)
+    theirs = of_torch(files.archive, load_file(files.inputs), arguments.device)
     right = True
 
     def imported(run: Run) -> str:
         options = ["--reference", "--emit=import"]
-        subprocess.run(compile_command(arguments, run, options), check=True)
+        compile_run(arguments, run, options)
         return run.schedule.read_text()
 
     for run in runs_of(arguments, lambda text: with_statements(text, autocast_statement("bfloat16"))):

@@ -12,7 +12,6 @@ called wrong.
 
 from __future__ import annotations
 
-import argparse
 import collections
 import dataclasses
 import math
@@ -24,6 +23,7 @@ import torch
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional
 
+from harness.arguments import parser_of
 from harness.reference.own_errors import Anew, OwnErrors
 from harness.tensors import Tensors
 
@@ -175,7 +175,7 @@ def judge(number: int) -> tuple[list[str], int]:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--draws", type=int, default=200)
     arguments = parser.parse_args(words)

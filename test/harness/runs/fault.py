@@ -11,13 +11,14 @@ warning.
 from __future__ import annotations
 
 import argparse
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 
-from harness.plans import Run, argument_parser, compile_command, make_model, runs_of, with_statements
+from harness.arguments import parser_of
+from harness.plans import Run, compile_run, files_of, made_files, runs_of, with_statements
+from harness.programs import call
 
 
 def spoil(source: Path, target: Path, name: str | None, place: list[int], number: float) -> Path:
@@ -32,7 +33,7 @@ def spoil(source: Path, target: Path, name: str | None, place: list[int], number
 
 def problem(command: list[str | Path], status: int, texts: list[str]) -> str | None:
     """What is not as it should be."""
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = call(command)
     if done.returncode != status:
         return f"exit status {done.returncode}: {done.stderr}"
     missing = [text for text in texts if text not in done.stderr]
@@ -40,11 +41,11 @@ def problem(command: list[str | Path], status: int, texts: list[str]) -> str | N
 
 
 def check(arguments: argparse.Namespace, run: Run) -> bool:
-    base, work = arguments.models / arguments.model, arguments.work
+    files, work = files_of(arguments.models, arguments.model), arguments.work
     spoiled = (arguments.place, arguments.number)
-    weights = spoil(Path(f"{base}.safetensors"), work / "weights.safetensors", arguments.weight, *spoiled)
-    inputs = spoil(Path(f"{base}.inputs.safetensors"), work / "inputs.safetensors", arguments.input, *spoiled)
-    subprocess.run(compile_command(arguments, run, ["--reference"]), check=True)
+    weights = spoil(files.weights, work / "weights.safetensors", arguments.weight, *spoiled)
+    inputs = spoil(files.inputs, work / "inputs.safetensors", arguments.input, *spoiled)
+    compile_run(arguments, run, ["--reference"])
     step = [arguments.steps_program, run.schedule, weights, run.output, inputs]
     verify = [arguments.meshplan_run, "verify", run.schedule, "--weights", weights, "--inputs", inputs]
     right = True
@@ -56,8 +57,7 @@ def check(arguments: argparse.Namespace, run: Run) -> bool:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argument_parser(__doc__.splitlines()[0])
-    parser.add_argument("--statement", action="append", default=[])
+    parser = parser_of(__doc__, "runs")
     spoiled = parser.add_mutually_exclusive_group(required=True)
     spoiled.add_argument("--input", metavar="NAME")
     spoiled.add_argument("--weight", metavar="NAME")
@@ -65,9 +65,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--number", type=float, required=True)
     parser.add_argument("--says", nargs="+", required=True, metavar="TEXT")
     parser.add_argument("--trains", action="store_true")
-    parser.add_argument("--steps-program", default="run-steps")
     arguments = parser.parse_args(words)
-    make_model(arguments)
+    made_files(arguments)
     runs = runs_of(arguments, lambda text: with_statements(text, arguments.statement))
     wrong = [run for run in runs if not check(arguments, run)]
     return 1 if wrong else 0

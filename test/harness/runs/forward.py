@@ -4,11 +4,11 @@
                   [--activations bf16|f16|f32]
 
 MODEL is a name of models/make_models.py; its archive is made in --models when it is not there. Each plan names
-"model.pt2". For each plan and mesh: compile, run the ranks as threads, compare every output as reference/forward.py
-does, and compare the memory that was metered with what the compiler planned: parameters exactly, the peak within 5 %.
-With `--compute` both sides compute under autocast in that dtype. Where the plan sends partial sums in 16 bits,
-PyTorch's own run makes each product with a divided weight in as many addends as ranks, which it rounds. `--activations`
-states that dtype.
+"model.pt2". For each plan and mesh: compile, run the ranks as threads, compare every output (reference/forward.py), and
+compare the memory that was metered with what the compiler planned: parameters exactly, the peak within 5 %. With
+`--compute` both sides compute under autocast in that dtype. Where the plan sends partial sums in 16 bits, PyTorch's own
+run makes each product with a divided weight in as many addends as ranks, which it rounds. `--activations` states that
+dtype.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from collections.abc import Sequence
 
 from safetensors.torch import load_file
 
+from harness.arguments import parser_of
 from harness.plans import (
     activations_statement,
-    add_device,
-    argument_parser,
     autocast_statement,
+    check_report,
     execute,
-    make_model,
-    report_of,
+    made_files,
     runs_of,
     with_statements,
 )
@@ -33,45 +32,27 @@ from harness.reference.archives import is_half, load_program
 from harness.reference.forward import Reference
 from harness.reference.graphs import COMPUTE
 from harness.reference.product_scratch import is_planned, largest_scratch
+from harness.runs import memory
 
 # Of the planned peak: the kernels of other processors hold otherwise.
-PEAK_TOLERANCE = 0.05 if is_planned() else 0.2
-
-
-def check_memory(memory: dict, label: str, scratch: int) -> bool:
-    """True if what the ranks metered agrees with the plan, which says the largest of them. Peaks may be larger by
-    `scratch`, what this processor's kernels hold and no plan has."""
-    planned, ranks = memory["planned"], memory["ranks"]
-    right = True
-    held = max(rank["parameters"] for rank in ranks)
-    if held != planned["parameters"]:
-        print(f"{label}: the largest rank holds {held} bytes of parameters, planned {planned['parameters']}")
-        right = False
-    peak = max(rank["peak"] for rank in ranks)
-    tolerance = PEAK_TOLERANCE * planned["peak"]
-    if not -tolerance <= peak - planned["peak"] <= tolerance + scratch:
-        print(f"{label}: the largest rank has a peak of {peak} bytes, planned {planned['peak']}")
-        right = False
-    return right
+TOLERANCE = memory.TOLERANCE if is_planned() else 0.2
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argument_parser(__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "runs", "activations", "device")
     parser.add_argument("--compute", choices=COMPUTE, help="of autocast")
-    parser.add_argument("--activations", choices=("bf16", "f16", "f32"), help="of partial sums while they are sent")
-    add_device(parser)
     arguments = parser.parse_args(words)
-    added = autocast_statement(arguments.compute) + activations_statement(arguments.activations)
-    program = load_program(make_model(arguments))
+    added = autocast_statement(arguments.compute) + activations_statement(arguments.activations) + arguments.statement
+    files = made_files(arguments)
+    program, inputs = load_program(files.archive), load_file(files.inputs)
     scratch = largest_scratch(program, threads=1, compute=COMPUTE.get(arguments.compute))
-    inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
     half = is_half(program) or arguments.compute is not None
     references = References(half, lambda shards: Reference(program, inputs, arguments.compute, shards))
     right = True
     for run in runs_of(arguments, lambda text: with_statements(text, added)):
-        memory = execute(arguments, run)["memory"]
+        held = execute(arguments, run)["memory"]
         # Planned peaks are those of kernels of the CPU.
-        right &= arguments.device != "cpu" or check_memory(memory, run.output.stem, scratch)
-        reference = references.of(lambda run=run: report_of(arguments, run))
+        right &= arguments.device != "cpu" or memory.check_run(held, run.output.stem, scratch, TOLERANCE)
+        reference = references.of(lambda run=run: check_report(arguments, run))
         right &= reference.compare(load_file(run.output), run.output.stem)
     return 0 if right else 1

@@ -9,12 +9,12 @@ gradients; status 1 if one is wrong, missing or too many, has another dtype or s
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from safetensors.torch import load_file
 
+from harness.arguments import parser_of
 from harness.reference.archives import load_program
 from harness.reference.forward import Reference
 from harness.reference.gradients import GradientReference
@@ -22,7 +22,7 @@ from harness.reference.graphs import COMPUTE
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("model")
     parser.add_argument("outputs", nargs="+")
     parser.add_argument("--inputs", required=True)

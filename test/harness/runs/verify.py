@@ -17,22 +17,23 @@ import argparse
 import fnmatch
 import json
 import re
-import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
 
-from harness.plans import Run, argument_parser, compile_command, make_model, runs_of, with_statements
+from harness import programs
+from harness.arguments import parser_of
+from harness.plans import Run, compile_run, files_of, made_files, runs_of, with_statements
 from harness.reference.archives import load_program
 from harness.reference.gradients import names_of_parameters
-from harness.trainings.training import repeated
+from harness.trainings.steps import repeated
 
 
-def make_inputs(arguments: argparse.Namespace) -> Path:
+def make_inputs(arguments: argparse.Namespace, inputs: Path) -> Path:
     """Those of a whole batch."""
-    inputs = Path(f"{arguments.models / arguments.model}.inputs.safetensors")
     if arguments.microbatches == 1:
         return inputs
     arguments.work.mkdir(parents=True, exist_ok=True)
@@ -43,17 +44,17 @@ def make_inputs(arguments: argparse.Namespace) -> Path:
 
 def verify(arguments: argparse.Namespace, run: Run) -> tuple[int, dict]:
     """The exit status, and what was found."""
-    base = arguments.models / arguments.model
-    subprocess.run(compile_command(arguments, run, ["--reference"]), check=True)
+    compile_run(arguments, run, ["--reference"])
     schedule = run.schedule
     if arguments.damage:
         damaged = run.output.with_suffix(".damaged.sched")
         kind, *name = arguments.damage
-        subprocess.run([arguments.damage_step, kind, schedule, damaged, *name], check=True)
+        programs.run([arguments.damage_step, kind, schedule, damaged, *name])
         schedule = damaged
-    files = ["--weights", f"{base}.safetensors", "--inputs", arguments.inputs]
-    command = [arguments.meshplan_run, "verify", schedule, *files, "--json", "--timeout", "120"]
-    done = subprocess.run(command, stdout=subprocess.PIPE)
+    weights = files_of(arguments.models, arguments.model).weights
+    verify = [arguments.meshplan_run, "verify", schedule, "--weights", weights, "--inputs", arguments.inputs]
+    done = programs.call([*verify, "--json", "--timeout", "120"])
+    print(done.stderr, end="", file=sys.stderr)
     return done.returncode, json.loads(done.stdout)
 
 
@@ -91,20 +92,19 @@ def missing(statements: Sequence[str], trained: dict[str, str], found: dict) -> 
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argument_parser(__doc__.splitlines()[0])
-    parser.add_argument("--statement", action="append", default=[])
+    parser = parser_of(__doc__, "runs")
     parser.add_argument("--microbatches", type=int, default=1)
     parser.add_argument("--damage", nargs="+", metavar="KIND")
     parser.add_argument("--wrong", nargs="+", default=[], metavar="WHAT=NAME")
     parser.add_argument("--made-by", metavar="TEXT")
     parser.add_argument("--damage-step", default="damage-step")
     arguments = parser.parse_args(words)
-    archive = make_model(arguments)
+    files = made_files(arguments)
     trains = any(statement.startswith("optimizer") for statement in arguments.statement)
-    arguments.inputs = make_inputs(arguments)
+    arguments.inputs = make_inputs(arguments, files.inputs)
     if arguments.microbatches > 1:
         arguments.statement.append(f"microbatches {arguments.microbatches} mean")
-    trained = trained_parameters(load_program(archive)) if trains else {}
+    trained = trained_parameters(load_program(files.archive)) if trains else {}
 
     right = True
     for run in runs_of(arguments, lambda text: with_statements(text, arguments.statement)):

@@ -18,7 +18,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 import traceback
@@ -32,6 +31,9 @@ from safetensors.torch import load_file
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
+from harness.arguments import parser_of
+from harness.plans import files_of
+from harness.programs import call
 from harness.reference.archives import load_program
 from harness.reference.forward import Reference
 from harness.survey.small_configs import small_values
@@ -110,14 +112,6 @@ def export(name: str, base: Path) -> dict:
     return {}
 
 
-def call(command: list[str], seconds: int = RUN_SECONDS) -> subprocess.CompletedProcess[str]:
-    """Its status is 124 if it took longer."""
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 124, "", "took too long")
-
-
 def part_of(path: str) -> tuple[str, str] | None:
     """What kind of part the parameter of this path belongs to, and the path of the part without numbers of layers."""
     modules = path.split(".")
@@ -171,10 +165,10 @@ def survey(name: str, base: Path, arguments: argparse.Namespace) -> dict:
     """Drafts, checks and runs one archive."""
     plan, schedule, outputs = (base.parent / f"{name}{end}" for end in (".plan", ".sched", ".out.safetensors"))
     draft = ["init", f"{base}.pt2", "--mesh", "dp=2,tp=2", "-o", str(plan), "--force"]
-    made = call([arguments.meshplan, *draft])
+    made = call([arguments.meshplan, *draft], RUN_SECONDS)
     if made.returncode != 0:
         return {"failed": f"init: {made.stderr[:600]}"}
-    checked = call([arguments.meshplan, "check", str(plan), "--json"])
+    checked = call([arguments.meshplan, "check", str(plan), "--json"], RUN_SECONDS)
     if checked.returncode != 0:
         return {"failed": f"check: {checked.stderr[:600]}"}
     report = json.loads(checked.stdout)
@@ -182,9 +176,9 @@ def survey(name: str, base: Path, arguments: argparse.Namespace) -> dict:
     result["warnings"] = [warning["message"] for warning in report["warnings"]]
     if arguments.drafts_only:
         return result
-    compiled = call([arguments.meshplan, "compile", str(plan), "-o", str(schedule)])
-    files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", str(outputs)]
-    ran = call([arguments.meshplan_run, "forward", str(schedule), *files, "--timeout", "60"])
+    compiled = call([arguments.meshplan, "compile", str(plan), "-o", str(schedule)], RUN_SECONDS)
+    files = files_of(base.parent, name).options(outputs)
+    ran = call([arguments.meshplan_run, "forward", schedule, *files, "--timeout", "60"], RUN_SECONDS)
     if compiled.returncode != 0 or ran.returncode != 0:
         return {**result, "failed": f"run: {compiled.stderr[:300]}{ran.stderr[:600]}"}
     return result | in_child(lambda: compare(base, outputs), RUN_SECONDS)
@@ -221,11 +215,8 @@ def stored(path: Path, again: bool, work: Callable[[], dict]) -> dict:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, "work", "programs")
     parser.add_argument("models", nargs="*")
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=["causal", "seq2seq", "masked", "image"])
     parser.add_argument("--again", action="store_true", help="repeat all but exports")
     parser.add_argument("--export-again", action="store_true", help="repeat exports that failed")

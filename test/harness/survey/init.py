@@ -9,14 +9,14 @@ table below. A step of the transformers that have a loss leaves no derivative to
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.arguments import parser_of
 from harness.models.make_models import MODELS, export_arguments, is_current, options_of
+from harness.programs import call
 
 DRAFTS = [["--mesh", "dp=2,tp=2", "--sequence"], ["--mesh", "dp=2,tp=2"], ["--mesh", "dp=2"]]
 
@@ -57,17 +57,18 @@ def find_archive(name: str, models: Path, work: Path) -> Path | None:
     return own
 
 
-def call(command: list[str]) -> tuple[int, str]:
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return result.returncode, result.stdout
+def called(command: list[str]) -> tuple[int, str]:
+    """The exit status of a command, and all that it says."""
+    result = call(command)
+    return result.returncode, result.stdout + result.stderr
 
 
 def check(name: str, archive: Path, meshplan: str, options: list[str], plan: Path) -> bool:
     label = f"{name} {' '.join(options)}"
-    status, text = call([meshplan, "init", str(archive), *options, "-o", str(plan), "--force"])
+    status, text = called([meshplan, "init", str(archive), *options, "-o", str(plan), "--force"])
     for command in (["compile", str(plan), "-o", str(plan.with_suffix(".sched"))], ["fmt", "--check", str(plan)]):
         if status == 0:
-            status, text = call([meshplan, *command])
+            status, text = called([meshplan, *command])
         if status != 0 or ("warning" in IDLE.sub("", text) and name not in WARNED):
             print(f"{label}: status {status}\n{text}")
             return False
@@ -80,7 +81,7 @@ def check_derivatives(name: str, meshplan: str, plan: Path) -> bool:
         return True
     trains = plan.with_name(f"{name}-trains.plan")
     trains.write_text(re.sub(r"(\n  loss .*)", r"\1\n  optimizer sgd { lr 0.1 }", text))
-    status, schedule = call([meshplan, "compile", str(trains), "--emit=schedule"])
+    status, schedule = called([meshplan, "compile", str(trains), "--emit=schedule"])
     left = sorted(set(re.findall(r'"(vjp\.[^"]*)"', schedule)))
     if status != 0 or "sched.program @step" not in schedule or left:
         print(f"{trains}: status {status}, derivatives at run time: {left}\n" + ("" if left else schedule[-2000:]))
@@ -89,10 +90,7 @@ def check_derivatives(name: str, meshplan: str, plan: Path) -> bool:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--meshplan", default="meshplan")
+    parser = parser_of(__doc__, "folders", "programs")
     parser.add_argument("--all", action="store_true")
     arguments = parser.parse_args(words)
     drafts = DRAFTS if arguments.all else DRAFTS[:1]

@@ -15,9 +15,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 import re
-import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,8 +23,10 @@ from pathlib import Path
 from safetensors.torch import load_file
 
 from harness import command
+from harness.arguments import parser_of
 from harness.models import make_models
-from harness.plans import activations_statement, with_statements
+from harness.plans import activations_statement, files_of, with_statements
+from harness.programs import ONE_THREAD, call, first_error, run
 from harness.reference.addends import References
 from harness.reference.archives import is_half, load_program
 from harness.reference.forward import Reference
@@ -40,6 +40,7 @@ WIDE_ONLY = (
     *("written_dropouts", "written_dropouts_evaluated"),
 )
 SHARES = "## Parameters of a rank"  # begins the second table
+MAKING = 3600  # seconds for all exports
 WIDE_SUMS = ", activations f32"  # ends the names of rows whose plans say so
 
 
@@ -68,12 +69,6 @@ def label(mesh: str, sequence: bool) -> str:
     return mesh.replace(",", " ") + (" sequence" if sequence else "")
 
 
-def first_error(text: str) -> str:
-    """The message of the first error without its place, which differs from cell to cell; else the last line."""
-    found = re.search(r"error: (.*)", text)
-    return found.group(1) if found else text.strip().rpartition("\n")[2]
-
-
 def held_share(report: dict) -> float:
     """Of `meshplan check --json`: the parameters of the largest rank in per cent of all."""
     total = sum(parameter["global_bytes"] for parameter in report["parameters"])
@@ -82,8 +77,7 @@ def held_share(report: dict) -> float:
 
 def check_cell(arguments: argparse.Namespace, plan: Path, cell: Cell) -> None:
     """What `meshplan check` says, which stays beside the plan."""
-    command = [arguments.meshplan, "check", plan, "--json"]
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = call([arguments.meshplan, "check", plan, "--json"])
     plan.with_suffix(".json").write_text(result.stdout)
     if result.returncode == 0:
         cell.held = held_share(json.loads(result.stdout))
@@ -95,7 +89,7 @@ def check_cell(arguments: argparse.Namespace, plan: Path, cell: Cell) -> None:
 
 def attempt(cell: Cell, command: list[str | Path]) -> bool:
     """Runs it; the cell has the reason if it fails."""
-    result = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    result = call(command, environment=ONE_THREAD)
     if result.returncode != 0:
         cell.reason = f"{command[1]}: {first_error(result.stderr) or f'status {result.returncode}'}"
     return result.returncode == 0
@@ -106,12 +100,11 @@ def run_cell(arguments: argparse.Namespace, row: str, mesh: str, sequence: bool)
     words = [*re.split(", | ", row), *mesh.replace("=", "").split(","), *(["sequence"] if sequence else [])]
     stem = "-".join(words)
     plan, schedule, outputs = (arguments.work / f"{stem}{suffix}" for suffix in (".plan", ".sched", ".safetensors"))
-    base = arguments.models / model
-    init = [arguments.meshplan, "init", f"{base}.pt2", "--mesh", mesh, "-o", plan, "--force"]
-    files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", outputs]
+    files = files_of(arguments.models, model)
+    init = [arguments.meshplan, "init", files.archive, "--mesh", mesh, "-o", plan, "--force"]
     commands = [
         [arguments.meshplan, "compile", plan, "-o", schedule],
-        [arguments.meshplan_run, "forward", schedule, *files, "--timeout", "120"],
+        [arguments.meshplan_run, "forward", schedule, *files.options(outputs), "--timeout", "120"],
     ]
     outputs.unlink(missing_ok=True)
     cell = Cell()
@@ -133,13 +126,13 @@ def run_model(arguments: argparse.Namespace, row: str) -> dict[str, Cell]:
         made = list(pool.map(lambda job: run_cell(arguments, row, *job), jobs))
     if arguments.shares_only:
         return {label(*job): cell for job, (cell, _) in zip(jobs, made, strict=True)}
-    inputs = load_file(f"{arguments.models / model}.inputs.safetensors")
-    program = load_program(arguments.models / f"{model}.pt2")
+    files = files_of(arguments.models, model)
+    inputs, program = load_file(files.inputs), load_program(files.archive)
     references = References(is_half(program), lambda shards: Reference(program, inputs, shards=shards))
     cells: dict[str, Cell] = {}
     for (mesh, sequence), (cell, path) in zip(jobs, made, strict=True):
         if not cell.reason:
-            report = path.with_suffix(".json")
+            report = json.loads(path.with_suffix(".json").read_text())
             cell.share = references.of(lambda report=report: report).share(load_file(path))
         cells[label(mesh, sequence)] = cell
         print(f"{row} {label(mesh, sequence)}: {cell.text()}", flush=True)
@@ -224,21 +217,15 @@ def runnable() -> list[str]:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, "folders", "programs")
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
     parser.add_argument("--page", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--shares-only", action="store_true", help="run nothing, and write the second table")
     arguments = parser.parse_args(words)
     arguments.work.mkdir(parents=True, exist_ok=True)
     names = arguments.names or runnable()
-    subprocess.run(
-        command("make_models", arguments.models, *{name.removesuffix(WIDE_SUMS) for name in names}), check=True
-    )
+    run(command("make_models", arguments.models, *{name.removesuffix(WIDE_SUMS) for name in names}), MAKING)
     table = {name: run_model(arguments, name) for name in names}
     if arguments.shares_only:
         if arguments.page:

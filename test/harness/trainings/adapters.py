@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +19,11 @@ import peft
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+
+from harness.arguments import parser_of
+from harness.programs import Command, run
+from harness.tensors import Tensors, contains, differing
+from harness.verdicts import verdict
 
 SIZES = {
     "vocab_size": 96,
@@ -88,53 +92,36 @@ class Form:
             self.logits = exported(**example).logits
         save_file(example, self.work / "batch.safetensors")
         (self.work / "adapters.plan").write_text(PLAN)
-        command = [
-            self.arguments.meshplan,
-            "compile",
-            self.work / "adapters.plan",
-            "--reference",
-            "-o",
-            self.work / "a.sched",
-        ]
-        subprocess.run(command, check=True)
+        files = [self.work / "adapters.plan", "--reference", "-o", self.work / "a.sched"]
+        run([self.arguments.meshplan, "compile", *files])
 
-    def run(self, verb: str, weights: Sequence[str | Path], *options: str | Path) -> subprocess.CompletedProcess[str]:
-        command = [self.arguments.meshplan_run, verb, self.work / "a.sched", *weights, *options]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    def run(self, verb: str, weights: Command, *options: str | Path) -> str:
+        return run([self.arguments.meshplan_run, verb, self.work / "a.sched", *weights, *options])
 
-    def forward(self, weights: Sequence[str | Path]) -> dict[str, torch.Tensor]:
+    def forward(self, weights: Command) -> Tensors:
         outputs = self.work / "outputs.safetensors"
         self.run("forward", weights, "--inputs", self.work / "batch.safetensors", "--outputs", outputs)
         return load_file(outputs)
 
-    def train(self, run: str, weights: Sequence[str | Path], *options: str | Path) -> dict[str, torch.Tensor]:
+    def train(self, run: str, weights: Command, *options: str | Path) -> Tensors:
         """What is saved behind the fourth step."""
         folder = self.work / run
         self.run("train", weights, "--data", self.work / "inputs.safetensors", "--checkpoint", folder, *options)
         return load_file(folder / "step-000004/model.safetensors")
 
     def verdict(self, what: str, right: bool) -> bool:
-        print(f"{self.name}: {what}: {'ok' if right else 'WRONG'}", flush=True)
-        return right
+        return verdict(f"{self.name}: {what}", right)
 
 
 def is_adapter(name: str) -> bool:
     return "lora_" in name or "modules_to_save" in name
 
 
-def contains(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
-    return other.keys() <= one.keys() and all(torch.equal(one[name], other[name]) for name in other)
-
-
-def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
-    return one.keys() == other.keys() and contains(one, other)
-
-
-def loads(form: Form, trained: dict[str, torch.Tensor]) -> bool:
+def loads(form: Form, trained: Tensors) -> bool:
     """PEFT puts each tensor of an export where it was in the training."""
     out = form.work / "out"
-    command = [form.arguments.meshplan_run, "export", form.work / "one", "-o", out, "--adapters"]
-    subprocess.run([*command, "--config", form.saved()], check=True, stdout=subprocess.DEVNULL)
+    export = [form.arguments.meshplan_run, "export", form.work / "one", "-o", out, "--adapters"]
+    run([*export, "--config", form.saved()])
     model = transformers.LlamaForCausalLM.from_pretrained(form.work / "base")
     loaded = peft.PeftModel.from_pretrained(model, out, adapter_name=form.adapter)
     state = (loaded if form.is_wrapped else model).state_dict()
@@ -144,7 +131,7 @@ def loads(form: Form, trained: dict[str, torch.Tensor]) -> bool:
 def check(form: Form) -> bool:
     form.export()
     whole = form.forward(form.all)
-    right = form.verdict("forward from two files is that from one", same(form.forward(form.alone), whole))
+    right = form.verdict("forward from two files is that from one", not differing(form.forward(form.alone), whole))
     # float32 sums of at most 48 products: PyTorch's own order of them differs with the number of samples.
     right &= form.verdict("and that of PEFT", torch.allclose(whole["logits"], form.logits, rtol=0, atol=1e-5))
     steps = ("--steps", "4", "--every", "2")
@@ -154,17 +141,14 @@ def check(form: Form) -> bool:
     right &= form.verdict("a training from two files is that from one", contains(begun, trained))
     shutil.rmtree(form.work / "two/step-000004")
     resumed = form.train("two", form.alone[:2], *steps, "--resume")
-    right &= form.verdict("and goes on with the same bits", same(resumed, begun))
+    right &= form.verdict("and goes on with the same bits", not differing(resumed, begun))
     right &= form.verdict("PEFT loads what it exports", loads(form, trained))
-    report = json.loads(form.run("verify", form.alone, "--inputs", form.work / "batch.safetensors", "--json").stdout)
+    report = json.loads(form.run("verify", form.alone, "--inputs", form.work / "batch.safetensors", "--json"))
     return right & form.verdict("verify finds it right", report["right"])
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
+    parser = parser_of(__doc__, "work", "programs")
     parser.add_argument("forms", nargs="*", default=list(FORMS))
     arguments = parser.parse_args(words)
     wrong = [name for name in arguments.forms if not check(Form(arguments, name))]

@@ -9,10 +9,8 @@ of docs/data.md, restated here. The steps go over the ends of epochs, and one ru
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +19,12 @@ import torch
 from safetensors.numpy import save_file
 from safetensors.torch import load_file
 
+from harness.arguments import parser_of
 from harness.files.make_megatron_dataset import write_index
-from harness.plans import argument_parser, compile_command, make_model, runs_of, with_statements
+from harness.plans import Files, compile_run, made_files, runs_of, with_statements
+from harness.programs import read_log, run
 from harness.reference.archives import load_program
+from harness.verdicts import verdict
 
 SAMPLES = 9  # no multiple of the batch
 STEPS = 11
@@ -104,9 +105,9 @@ def write_data(folder: Path, stream: numpy.ndarray, length: int) -> dict[str, Da
     }
 
 
-def losses_of_pytorch(archive: Path, weights: Path, data: Data, batch: int) -> list[float]:
-    module = load_program(archive).module()
-    module.load_state_dict(load_file(weights), strict=False)
+def losses_of_pytorch(files: Files, data: Data, batch: int) -> list[float]:
+    module = load_program(files.archive).module()
+    module.load_state_dict(load_file(files.weights), strict=False)
     epochs = (STEPS * batch - 1) // SAMPLES + 1
     order = [sample for epoch in range(epochs) for sample in permutation(SAMPLES, SEED, epoch)]
     losses = []
@@ -120,34 +121,30 @@ def losses_of_pytorch(archive: Path, weights: Path, data: Data, batch: int) -> l
 
 def train(arguments: argparse.Namespace, schedule: Path, log: Path, steps: int, words: list[str]) -> list[float]:
     command = [arguments.meshplan_run, "train", schedule, "--steps", str(steps), "--log", log, *words]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    records = map(json.loads, log.read_text().splitlines())
-    return [record["loss"] for record in records if record["kind"] == "step"]
+    run(command)
+    return [record["loss"] for record in read_log(log, "step")]
 
 
 def agree(what: str, found: list[float], expected: list[float]) -> bool:
     worst = max((abs(a - b) / abs(b) for a, b in zip(found, expected, strict=False)), default=0)
     right = len(found) == len(expected) and worst <= TOLERANCE
-    print(f"{what}: {len(found)} losses, worst {worst:.1e}: {'ok' if right else 'WRONG'}", flush=True)
-    return right
+    return verdict(f"{what}: {len(found)} losses, worst {worst:.1e}", right)
 
 
-def check_formats(arguments: argparse.Namespace, archive: Path, batch: int, length: int) -> bool:
+def check_formats(arguments: argparse.Namespace, files: Files, batch: int, length: int) -> bool:
     generator = numpy.random.default_rng(3)
     stream = generator.integers(0, 150, size=SAMPLES * length + 1)
-    weights = arguments.models / f"{arguments.model}.safetensors"
-    start = ["--weights", str(weights), "--seed", str(SEED)]
-    change: Callable[[str], str] = lambda text: with_statements(text, ["optimizer sgd { lr 0 }"])  # noqa: E731
-    runs = list(runs_of(arguments, change))
-    for run in runs:
-        subprocess.run(compile_command(arguments, run), check=True)
+    start = ["--weights", str(files.weights), "--seed", str(SEED)]
+    runs = list(runs_of(arguments, lambda text: with_statements(text, ["optimizer sgd { lr 0 }"])))
+    for each in runs:
+        compile_run(arguments, each)
     right = True
     for name, data in write_data(arguments.work, stream, length).items():
-        expected = losses_of_pytorch(archive, weights, data, batch)
-        for run in runs:
-            log = arguments.work / f"{name.replace(' ', '')}-{run.schedule.stem}.jsonl"
-            found = train(arguments, run.schedule, log, STEPS, [*start, *data.words])
-            right &= agree(f"{name}, {run.mesh}", found, expected)
+        expected = losses_of_pytorch(files, data, batch)
+        for each in runs:
+            log = arguments.work / f"{name.replace(' ', '')}-{each.schedule.stem}.jsonl"
+            found = train(arguments, each.schedule, log, STEPS, [*start, *data.words])
+            right &= agree(f"{name}, {each.mesh}", found, expected)
         if name == "nanoGPT":
             saved = ["--checkpoint", str(arguments.work / "run"), *data.words]
             log = arguments.work / "resumed.jsonl"
@@ -158,9 +155,9 @@ def check_formats(arguments: argparse.Namespace, archive: Path, batch: int, leng
 
 
 def main(words: Sequence[str]) -> int:
-    arguments = argument_parser(str(__doc__).splitlines()[0]).parse_args(words)
-    archive = make_model(arguments)
+    arguments = parser_of(__doc__, "runs").parse_args(words)
+    files = made_files(arguments)
     shutil.rmtree(arguments.work, ignore_errors=True)
     arguments.work.mkdir(parents=True)
-    example = load_file(arguments.models / f"{arguments.model}.inputs.safetensors")["input_ids"]
-    return 0 if check_formats(arguments, archive, *example.shape) else 1
+    example = load_file(files.inputs)["input_ids"]
+    return 0 if check_formats(arguments, files, *example.shape) else 1

@@ -12,17 +12,19 @@ be off. A few steps with a rate make the loss fall, and an evaluation before the
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
 
-from harness.plans import argument_parser, make_model
-from harness.trainings.train_command import compiled, same_bits, with_samples
+from harness.arguments import parser_of
+from harness.plans import made_files
+from harness.programs import read_log, run
+from harness.tensors import differing
+from harness.trainings.train_command import compiled, data_of, write_data
+from harness.verdicts import verdict
 
 SIGMAS = 6.0  # a draw in five hundred million is further off
 
@@ -30,11 +32,11 @@ SIGMAS = 6.0  # a draw in five hundred million is further off
 def train(arguments: argparse.Namespace, schedule: Path, name: str, steps: int, *words: str | Path) -> Path:
     """The folder of the run, with its log."""
     folder = arguments.work / name
-    data = arguments.work / "data.safetensors"
+    data = data_of(arguments)
     command = [arguments.meshplan_run, "train", schedule, "--data", data, "--eval-data", data, "--steps", str(steps)]
     outputs = ["--checkpoint", folder / "run", "--log", folder / "log.jsonl"]
     folder.mkdir()
-    subprocess.run([*command, *outputs, *words], check=True, stdout=subprocess.DEVNULL)
+    run([*command, *outputs, *words])
     return folder
 
 
@@ -48,8 +50,7 @@ def moments_fit(weights: dict[str, torch.Tensor], deviation: float) -> bool:
     mean, spread, count = numbers.mean().item(), numbers.std().item(), numbers.numel()
     fits = abs(mean) < SIGMAS * deviation / math.sqrt(count)
     fits &= abs(spread - deviation) < SIGMAS * deviation / math.sqrt(2 * count)
-    print(f"{count} numbers: mean {mean:.2e}, deviation {spread:.5f}: {'ok' if fits else 'WRONG'}", flush=True)
-    return fits
+    return verdict(f"{count} numbers: mean {mean:.2e}, deviation {spread:.5f}", fits)
 
 
 def evaluated_right(arguments: argparse.Namespace, schedule: Path, folder: Path) -> bool:
@@ -57,43 +58,39 @@ def evaluated_right(arguments: argparse.Namespace, schedule: Path, folder: Path)
     output = folder / "eval.safetensors"
     weights = folder / "run" / "step-000001" / "model.safetensors"
     command = [arguments.meshplan_run, "forward", schedule, "--program", "eval", "--weights", weights]
-    inputs = ["--inputs", arguments.work / "data.safetensors", "--outputs", output]
-    subprocess.run([*command, *inputs], check=True, stdout=subprocess.DEVNULL)
+    inputs = ["--inputs", data_of(arguments), "--outputs", output]
+    run([*command, *inputs])
     loss = load_file(output)["loss"].item()
-    logged = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
-    first = next(line["loss"] for line in logged if line["kind"] == "evaluation")
-    print(f"evaluation: {first} in the log, {loss} alone: {'ok' if first == loss else 'WRONG'}", flush=True)
-    return first == loss
+    first = read_log(folder / "log.jsonl", "evaluation")[0]["loss"]
+    return verdict(f"evaluation: {first} in the log, {loss} alone", first == loss)
 
 
 def falls(folder: Path) -> bool:
-    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
-    losses = [line["loss"] for line in lines if line["kind"] == "evaluation"]
-    print(f"trained: {losses[0]:.4f} to {losses[-1]:.4f}: {'ok' if losses[-1] < losses[0] else 'WRONG'}", flush=True)
-    return losses[-1] < losses[0]
+    losses = [line["loss"] for line in read_log(folder / "log.jsonl", "evaluation")]
+    return verdict(f"trained: {losses[0]:.4f} to {losses[-1]:.4f}", losses[-1] < losses[0])
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argument_parser(__doc__.splitlines()[0])
+    parser = parser_of(__doc__, "runs")
     parser.add_argument("--init", required=True)
     parser.add_argument("--deviation", type=float, default=0.02)
-    parser.add_argument("--statement", action="append", default=[])
     arguments = parser.parse_args(words)
-    make_model(arguments)
+    made_files(arguments)
     arguments.work.mkdir(parents=True)
     arguments.plan, arguments.optimizer = arguments.plan[0], "adamw { lr 1e-3 }"
-    with_samples(arguments.models / f"{arguments.model}.inputs.safetensors", arguments.work / "data.safetensors")
-    statements = [f"init {{ {arguments.init} }}", *arguments.statement]
+    write_data(arguments)
+    arguments.statement.insert(0, f"init {{ {arguments.init} }}")
     right, first = True, None
     for number, mesh in enumerate(arguments.mesh):
-        schedule = compiled(arguments, mesh, statements, f"plan{number}")
+        schedule = compiled(arguments, f"plan{number}", mesh)
         folder = train(arguments, schedule, f"drawn{number}", 1, "--seed", "5", "--set", "optimizer.lr=0")
         weights = drawn(folder)
         right &= moments_fit(weights, arguments.deviation) and evaluated_right(arguments, schedule, folder)
         first = first or weights
-        right &= same_bits(first, weights)
+        names = differing(weights, first)
+        right &= verdict(f"{mesh}: {len(weights)} tensors, {len(names)} differ {names[:4]}", not names)
     other = drawn(train(arguments, schedule, "other", 1, "--seed", "6", "--set", "optimizer.lr=0"))
-    differ = any(not torch.equal(other[name], tensor) for name, tensor in first.items())
-    print(f"another seed: {'ok' if differ else 'WRONG'}", flush=True)
-    right &= differ and falls(train(arguments, schedule, "trained", 6, "--seed", "5"))
+    right &= verdict("another seed", bool(differing(other, first))) and falls(
+        train(arguments, schedule, "trained", 6, "--seed", "5")
+    )
     return 0 if right else 1

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,16 +22,12 @@ import transformers
 from meshplan import hugging_face
 from safetensors.torch import load_file, save_file
 
+from harness.arguments import parser_of
+from harness.models.make_models import GROUPED, noisy
 from harness.plans import with_statements
-
-SIZES = {
-    "hidden_size": 64,
-    "intermediate_size": 96,
-    "num_hidden_layers": 2,
-    "vocab_size": 160,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 4,
-}
+from harness.programs import run
+from harness.tensors import Tensors, contains, differing
+from harness.verdicts import verdict
 
 
 class Check:
@@ -43,8 +38,7 @@ class Check:
         (self.work / "model").mkdir(parents=True)
 
     def export_archive(self) -> None:
-        sizes = SIZES | {"tie_word_embeddings": "true" if self.arguments.tied else "false"}
-        sets = [word for key, value in sizes.items() for word in ("--set", f"{key}={value}")]
+        sizes = GROUPED | {"tie_word_embeddings": "true" if self.arguments.tied else "false"}
         files = [
             "--weights-out",
             self.work / "model/model.safetensors",
@@ -52,12 +46,11 @@ class Check:
             self.work / "inputs.safetensors",
         ]
         lora = ["--lora", "q_proj", "v_proj", "down_proj", "--lora-rank", "4", "--batch", "12"]
-        lora = lora if self.arguments.lora else []
-        command = ["--config", "llama", *sets, "--noise", "0.1", "--loss", *files, *lora]
-        command += ["--config-out", self.work / "model", "-o", self.work / "model.pt2"]
-        hugging_face.main([*map(str, command)])
+        options = noisy("llama", *(lora if self.arguments.lora else []), **sizes)
+        options += [*map(str, files), "--config-out", str(self.work / "model"), "-o", str(self.work / "model.pt2")]
+        hugging_face.main(options)
 
-    def train(self) -> dict[str, torch.Tensor]:
+    def train(self) -> Tensors:
         """The parameters that ranks hold behind two steps, of which the last is saved."""
         plan = self.work / "train.plan"
         text = self.arguments.plan.read_text()
@@ -65,16 +58,16 @@ class Check:
             with_statements(text, ["optimizer sgd { lr 0.1; momentum 0.9 }", "data dp { shard optimizer }"])
         )
         schedule = self.work / "train.sched"
-        subprocess.run([self.arguments.meshplan, "compile", plan, "-Ddp=2", "-Dtp=2", "-o", schedule], check=True)
+        run([self.arguments.meshplan, "compile", plan, "-Ddp=2", "-Dtp=2", "-o", schedule])
         held = self.steps(2, "--save", self.work / "run")
         return {name: tensor for name, tensor in held.items() if not name.endswith(".momentum_buffer")}
 
-    def steps(self, count: int, *options: str | Path) -> dict[str, torch.Tensor]:
+    def steps(self, count: int, *options: str | Path) -> Tensors:
         """What ranks hold behind so many steps."""
         result = self.work / "held.safetensors"
         steps = [self.arguments.steps_program, *options, self.work / "train.sched"]
         steps += [self.work / "model/model.safetensors", result, *[self.work / "inputs.safetensors"] * count]
-        subprocess.run(steps, check=True, stdout=subprocess.DEVNULL)
+        run(steps)
         return {name: tensor for name, tensor in load_file(result).items() if not name.startswith("step")}
 
     def rename(self, before: str, after: str) -> Path:
@@ -94,18 +87,13 @@ class Check:
     def export(self, *options: str) -> Path:
         out = self.work / "out"
         shutil.rmtree(out, ignore_errors=True)
-        subprocess.run([self.arguments.meshplan_run, "export", self.work / "run", "-o", out, *options], check=True)
+        run([self.arguments.meshplan_run, "export", self.work / "run", "-o", out, *options])
         return out
 
     def logits(self, model: torch.nn.Module) -> torch.Tensor:
         ids = load_file(self.work / "inputs.safetensors")["input_ids"]
         with torch.no_grad():
             return model.eval()(input_ids=ids).logits
-
-
-def verdict(what: str, right: bool) -> bool:
-    print(f"{what}: {'ok' if right else 'WRONG'}", flush=True)
-    return right
 
 
 def check_model(check: Check) -> bool:
@@ -115,9 +103,7 @@ def check_model(check: Check) -> bool:
         "nothing is missing", not any(report[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys"))
     )
     state = model.state_dict()
-    right &= verdict(
-        "the weights are those of the training", all(torch.equal(state[name], held[name]) for name in held)
-    )
+    right &= verdict("the weights are those of the training", contains(state, held))
     own = transformers.LlamaForCausalLM(model.config)
     own.load_state_dict(load_file(check.work / "out/model.safetensors"))
     right &= verdict("the logits are those of the weights", torch.equal(check.logits(model), check.logits(own)))
@@ -125,12 +111,12 @@ def check_model(check: Check) -> bool:
     right &= verdict("it writes", text.shape == (1, 7))
     narrow = transformers.AutoModelForCausalLM.from_pretrained(check.export("--dtype", "bf16"))
     state = narrow.state_dict()
-    rounded = all(torch.equal(state[name], held[name].bfloat16()) for name in held)
+    rounded = contains(state, {name: tensor.bfloat16() for name, tensor in held.items()})
     right &= verdict("in bf16 too", narrow.dtype == torch.bfloat16 and rounded)
     return right & (check_tie(check, held) if check.arguments.tied else True)
 
 
-def check_tie(check: Check, held: dict[str, torch.Tensor]) -> bool:
+def check_tie(check: Check, held: Tensors) -> bool:
     first, other = "model.embed_tokens.weight", "lm_head.weight"
     saved = load_file(check.work / "run/step-000002/model.safetensors")
     right = verdict(
@@ -138,8 +124,7 @@ def check_tie(check: Check, held: dict[str, torch.Tensor]) -> bool:
     )
     after = check.steps(1, "--resume", check.work / "run")
     again = check.steps(1, "--resume", check.rename(first, other))
-    same = after.keys() == again.keys() and all(torch.equal(after[name], again[name]) for name in after)
-    return right & verdict("a checkpoint with the other name goes on", same)
+    return right & verdict("a checkpoint with the other name goes on", not differing(after, again))
 
 
 def check_adapters(check: Check) -> bool:
@@ -155,18 +140,14 @@ def check_adapters(check: Check) -> bool:
     model = peft.PeftModel.from_pretrained(base, check.export("--adapters"))
     state = model.base_model.model.state_dict()
     adapters = {name: tensor for name, tensor in held.items() if "lora_" in name}
-    same = all(torch.equal(state[name], tensor) for name, tensor in adapters.items())
-    right &= verdict(f"the {len(adapters)} adapters are those of the training", same and len(adapters) == 12)
+    same = contains(state, adapters) and len(adapters) == 12
+    right &= verdict(f"the {len(adapters)} adapters are those of the training", same)
     return right & verdict("they change the model", not torch.equal(check.logits(model), before))
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=Path, required=True)
+    parser = parser_of(__doc__, "work", "programs")
     parser.add_argument("--plan", type=Path, required=True)
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
-    parser.add_argument("--steps-program", default="run-steps")
     parser.add_argument("--tied", action="store_true")
     parser.add_argument("--lora", action="store_true")
     arguments = parser.parse_args(words)

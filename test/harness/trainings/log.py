@@ -14,6 +14,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.arguments import parser_of
+
 
 def fault_of_steps(found: Sequence[int], steps: int) -> str | None:
     wanted = [*range(1, steps + 1)]
@@ -55,7 +57,7 @@ def fault_of(lines: Sequence[dict], arguments: argparse.Namespace) -> str | None
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("log", type=Path)
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--falls", type=float)

@@ -22,7 +22,6 @@ import dataclasses
 import io
 import os
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,16 +30,18 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from harness import ROOT
+from harness.arguments import parser_of
 from harness.models import make_models
-from harness.plans import Run, add_device, compile_command, report_of, with_statements
+from harness.plans import Run, check_report, compile_command, files_of, with_statements
+from harness.programs import ONE_THREAD, TOOK_TOO_LONG, call, first_error
 from harness.reference.addends import References
 from harness.reference.archives import load_program
 from harness.reference.loss_units import IGNORED
 from harness.reference.product_scratch import largest_scratch
-from harness.reference.training import Reference, add_options, compare, references_of
-from harness.survey.model_table import first_error
+from harness.reference.training import Reference, compare, references_of
+from harness.runs import memory
 from harness.tensors import Tensors
-from harness.trainings.training import make_batches, memory_of, reference_arguments, steps_command
+from harness.trainings.steps import add_comparison, make_batches, settings_of, steps_command
 from harness.verdicts import Failure
 
 PLANS = ROOT / "test" / "e2e" / "Inputs"
@@ -183,10 +184,8 @@ def ended(command: Sequence[str | Path]) -> tuple[Outcome | None, str]:
     """Runs it. What became of it unless it succeeds, and what it printed. A program that says an error to its user has
     refused; else it has a defect.
     """
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
+    done = call(command, SECONDS, ONE_THREAD)
+    if done.returncode == TOOK_TOO_LONG:
         return Outcome("WRONG", f"{Path(command[0]).name} does not end"), ""
     if done.returncode == 0:
         return None, done.stdout
@@ -200,7 +199,7 @@ def draft(arguments: argparse.Namespace, model: str, sequence: bool) -> str:
     """The text of the plan that `meshplan init` drafts."""
     path = arguments.work / f"{model}{'_sequence' if sequence else ''}.plan"
     options = ["--mesh", "dp=2,tp=2", "-o", path, "--force", *(["--sequence"] if sequence else [])]
-    failure, _ = ended([arguments.meshplan, "init", arguments.models / f"{arguments.model}.pt2", *options])
+    failure, _ = ended([arguments.meshplan, "init", files_of(arguments.models, arguments.model).archive, *options])
     if failure:
         raise Failure(f"no plan is drafted: {failure.reason}")
     return path.read_text()
@@ -260,7 +259,7 @@ def text_of(plan: str, archive: Path, training: Sequence[str], case: Case, stage
 def make_inputs(arguments: argparse.Namespace) -> list[Path]:
     """A batch for each step."""
     inputs = arguments.work / f"{arguments.model}.inputs.safetensors"
-    save_file(with_uneven_labels(load_file(f"{arguments.models / arguments.batch}.inputs.safetensors")), inputs)
+    save_file(with_uneven_labels(load_file(files_of(arguments.models, arguments.batch).inputs)), inputs)
     return make_batches(inputs, arguments.work, arguments.losses) if arguments.losses else [inputs]
 
 
@@ -269,24 +268,24 @@ def run_job(arguments: argparse.Namespace, job: Job, plans: dict[bool, str]) -> 
     stage = STAGES[job.stage]
     run = Run(arguments.work / f"{job.stem}.plan", stage.mesh, arguments.work / f"{job.stem}.safetensors")
     run.output.unlink(missing_ok=True)
-    base = arguments.models / arguments.model
+    archive = files_of(arguments.models, arguments.model).archive
     way = CASES[job.model], stage, VARIANTS[job.variant]
-    run.plan.write_text(text_of(plans[stage.sequence], Path(f"{base}.pt2"), training_of(arguments), *way))
+    run.plan.write_text(text_of(plans[stage.sequence], archive, training_of(arguments), *way))
     failure, _ = ended(compile_command(arguments, run))
     if failure:
         return failure, run
-    failure, metered = ended(steps_command(arguments, run, arguments.batches))
+    failure, metered = ended(steps_command(arguments, run.schedule, run.output, arguments.batches))
     if failure:  # whatever stops a program that was compiled
         return Outcome("WRONG", failure.reason), run
-    misfits = [said for said, fits in memory_of(metered, arguments.scratch) if not fits]
+    misfits = [said for said, fits in memory.of_steps(metered, arguments.scratch) if not fits]
     return (Outcome("WRONG", "; ".join(misfits)) if misfits else None), run
 
 
 def compared(run: Run, references: References[Reference], arguments: argparse.Namespace) -> Outcome:
     """The verdict on the result of a run."""
-    reference = references.of(lambda: report_of(arguments, run))
+    reference = references.of(lambda: check_report(arguments, run))
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        right = compare(load_file(run.output), reference, arguments)
+        right = compare(load_file(run.output), reference, settings_of(arguments))
     wrong = [line.removesuffix(": WRONG") for line in said.getvalue().splitlines() if line.endswith(": WRONG")]
     return Outcome("ok") if right else Outcome("WRONG", "; ".join(wrong))
 
@@ -302,12 +301,12 @@ def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str],
         raise Failure("the model cannot be exported")
     plans = {sequence: plan_of(arguments, model, sequence) for sequence in (False, True)}
     arguments.batches = make_inputs(arguments)
-    program = load_program(arguments.models / f"{arguments.model}.pt2")
+    program = load_program(files_of(arguments.models, arguments.model).archive)
     arguments.frozen = frozen_in(program)
     # Ranks share the cores; where there are more of them each computes on one.
     arguments.scratch = largest_scratch(program, threads=max(1, (os.cpu_count() or 1) // 2))
     batches = [load_file(path) for path in arguments.batches]
-    return plans, references_of(program, reference_arguments(arguments), batches)
+    return plans, references_of(program, settings_of(arguments), batches)
 
 
 def run_model(arguments: argparse.Namespace, model: str) -> Iterator[tuple[Job, Outcome]]:
@@ -334,7 +333,7 @@ def run_jobs(arguments: argparse.Namespace, model: str, jobs: Sequence[Job]) -> 
         return
     with ThreadPoolExecutor(own.jobs) as pool:
         for job, (outcome, run) in zip(jobs, pool.map(lambda job: run_job(own, job, plans), jobs), strict=True):
-            yield job, outcome or compared(run, references, reference_arguments(own))
+            yield job, outcome or compared(run, references, own)
 
 
 def cell_text(outcomes: dict[str, Outcome], numbers: dict[str, str]) -> str:
@@ -367,20 +366,15 @@ def table_of(results: Iterable[tuple[Job, Outcome]], stages: Sequence[str]) -> l
 
 
 def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, "folders", "programs", "device")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}")
-    parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--precision", choices=("f32", "bf16"), default="f32")
     parser.add_argument("--losses", type=int, default=0, metavar="N")
-    parser.add_argument("--meshplan", default="meshplan")
-    add_device(parser)
-    parser.add_argument("--steps-program", default="run-steps")
     parser.add_argument("--jobs", type=int, default=2)
     others = argparse.ArgumentParser()
-    add_options(others)
+    add_comparison(others)
     parser.set_defaults(seed=None, **vars(others.parse_args([])))
     arguments = parser.parse_args(words)
     arguments.parameters = not arguments.losses

@@ -12,6 +12,7 @@ so.
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import subprocess
 from collections.abc import Sequence
@@ -19,11 +20,13 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 
-from harness.plans import Run, argument_parser, compile_command, make_model, runs_of, with_statements
+from harness.arguments import parser_of
+from harness.plans import Run, compile_run, made_files, runs_of, sizes_of, with_statements
+from harness.programs import call
 from harness.reference.archives import load_program
-from harness.reference.training import add_options, compare, reference_of
+from harness.reference.training import compare, reference_of
 from harness.tensors import Tensors
-from harness.trainings.training import make_batches, reference_arguments, statements_of, steps_command
+from harness.trainings.steps import add_training, make_batches, settings_of, statements_of, steps_command
 
 NOTE = re.compile(r"rank (\d+): \d+ elements of the gradients of step 2 .* of them it has made")
 
@@ -45,16 +48,14 @@ def without_second(result: Tensors) -> Tensors:
 
 def makers(mesh: str) -> set[int]:
     """The ranks that have the last sample: those of the last coordinate of dp, the first axis."""
-    sizes = [int(axis.split("=")[1]) for axis in mesh.split(",")]
-    ranks = 1
-    for size in sizes:
-        ranks *= size
+    sizes = [*sizes_of(mesh).values()]
+    ranks = math.prod(sizes)
     return set(range(ranks - ranks // sizes[0], ranks))
 
 
 def train(arguments: argparse.Namespace, run: Run, batches: list[Path]) -> subprocess.CompletedProcess[str]:
-    subprocess.run(compile_command(arguments, run), check=True)
-    return subprocess.run(steps_command(arguments, run, batches), capture_output=True, text=True)
+    compile_run(arguments, run)
+    return call(steps_command(arguments, run.schedule, run.output, batches))
 
 
 def fault_of_stop(done: subprocess.CompletedProcess[str]) -> str | None:
@@ -66,20 +67,16 @@ def fault_of_stop(done: subprocess.CompletedProcess[str]) -> str | None:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argument_parser(__doc__.splitlines()[0])
-    add_options(parser)
-    parser.add_argument("--optimizer", required=True)
-    parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
-    parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
-    parser.add_argument("--steps-program", default="run-steps")
+    parser = parser_of(__doc__, "runs")
+    add_training(parser)
     arguments = parser.parse_args(words)
-
-    archive = make_model(arguments)
+    files = made_files(arguments)
     arguments.work.mkdir(parents=True, exist_ok=True)
-    batches = make_batches(arguments.models / f"{arguments.model}.inputs.safetensors", arguments.work, steps=3)
+    batches = make_batches(files.inputs, arguments.work, steps=3)
     spoil(batches[1])
-    compared = reference_arguments(arguments)
-    reference = reference_of(load_program(archive), compared, [load_file(batches[0]), load_file(batches[2])])
+    settings = settings_of(arguments)
+    others = [load_file(batches[0]), load_file(batches[2])]
+    reference = reference_of(load_program(files.archive), settings, others)
     right = True
     for action in ("skip", "stop"):
         statements = [*statements_of(arguments), f"nonfinite gradients {action}"]
@@ -96,5 +93,5 @@ def main(words: Sequence[str]) -> int:
                 print(f"ranks {sorted(named)} have made them, not {sorted(makers(run.mesh))}: WRONG\n{done.stderr}")
                 right = False
                 continue
-            right &= compare(without_second(load_file(run.output)), reference, compared)
+            right &= compare(without_second(load_file(run.output)), reference, settings)
     return 0 if right else 1

@@ -13,15 +13,16 @@ no gradient that is not added up yet, and nothing that is cheap to make. Status 
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from meshplan import hugging_face
 
-from harness.plans import with_statements
+from harness.arguments import parser_of
+from harness.models.make_models import tiny
+from harness.plans import Run, check_report, sizes_of, with_statements
+from harness.verdicts import verdict
 
 BATCH, SEQUENCE, HIDDEN, INNER, HEADS, KEY_HEADS, SIZE = 4, 64, 64, 192, 8, 4, 8
 FLOAT = 4  # bytes
@@ -37,10 +38,8 @@ def export(folder: Path, layers: int) -> None:
         "vocab_size": 32,
         "num_hidden_layers": layers,
     }
-    sets = [word for key, value in sizes.items() for word in ("--set", f"{key}={value}")]
     shape = ["--batch", str(BATCH), "--seq", str(SEQUENCE)]
-    command = ["--config", "llama", *sets, *shape, "--loss", "-o", folder / "model.pt2"]
-    hugging_face.main([*map(str, command)])
+    hugging_face.main([*tiny("llama", *shape, **sizes), "-o", str(folder / "model.pt2")])
 
 
 def memory(arguments: argparse.Namespace, layers: int, recomputes: bool) -> dict[str, int]:
@@ -49,11 +48,8 @@ def memory(arguments: argparse.Namespace, layers: int, recomputes: bool) -> dict
     statements = STATEMENTS + (["recompute model.layers.*"] if recomputes else [])
     plan = folder / "step.plan"
     plan.write_text(with_statements(arguments.plan.read_text(), statements))
-    axes = [f"-D{axis}" for axis in arguments.mesh.split(",")]
-    report = subprocess.run(
-        [arguments.meshplan, "check", plan, *axes, "--json"], check=True, stdout=subprocess.PIPE, text=True
-    )
-    return {name: each["largest"] for name, each in json.loads(report.stdout)["memory"].items() if name != "host_peak"}
+    found = check_report(arguments, Run(plan, arguments.mesh, plan.with_suffix(".safetensors")))["memory"]
+    return {name: each["largest"] for name, each in found.items() if name != "host_peak"}
 
 
 def held_by_layer(mesh: dict[str, int], recomputes: bool) -> int:
@@ -65,17 +61,15 @@ def held_by_layer(mesh: dict[str, int], recomputes: bool) -> int:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=Path, required=True)
+    parser = parser_of(__doc__, "work", "programs")
     parser.add_argument("--plan", type=Path, required=True)
     parser.add_argument("--mesh", required=True)
-    parser.add_argument("--meshplan", default="meshplan")
     arguments = parser.parse_args(words)
     shutil.rmtree(arguments.work, ignore_errors=True)
     for layers in (4, 8):
         (arguments.work / str(layers)).mkdir(parents=True)
         export(arguments.work / str(layers), layers)
-    mesh = {axis: int(size) for axis, size in (word.split("=") for word in arguments.mesh.split(","))}
+    mesh = sizes_of(arguments.mesh)
     right = True
     for recomputes in (True, False):
         few, many = (memory(arguments, layers, recomputes) for layers in (4, 8))
@@ -83,10 +77,6 @@ def main(words: Sequence[str]) -> int:
         added = more["peak"] - more["parameters"] - more["states"]
         # Where a layer's gradients are there, what the forward pass held for it is not.
         allowed = max(held_by_layer(mesh, recomputes), more["parameters"])
-        is_right = added <= 1.05 * allowed
-        right &= is_right
-        print(
-            f"{'with' if recomputes else 'without'} recompute a layer holds {added} bytes, {allowed} are needed:"
-            f" {'ok' if is_right else 'WRONG'}"
-        )
+        said = f"{'with' if recomputes else 'without'} recompute a layer holds {added} bytes, {allowed} are needed"
+        right &= verdict(said, added <= 1.05 * allowed)
     return 0 if right else 1

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness import command
+from harness.arguments import parser_of
+from harness.plans import files_of
+from harness.programs import ONE_THREAD, call
+from harness.trainings.steps import steps_command
 
-TIMEOUT = 600  # seconds
 STEM = re.compile(r"(?P<model>\w+?)-(?P<mesh>(?:[a-z]+\d+-?)+?)(?:-sequence)?")
 
 
@@ -31,25 +32,20 @@ def ranks(mesh: str) -> int:
 
 
 def forward_command(arguments: argparse.Namespace, schedule: Path, model: str, world: int, output: Path) -> list:
-    base = arguments.models / model
-    files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", output]
+    files = files_of(arguments.models, model).options(output)
     forward = [arguments.meshplan_run, "forward", schedule, *files, "--backend", "mpi", "--timeout", "120"]
     return command("run_mpi", str(world), "--", *forward)
 
 
 def training_command(arguments: argparse.Namespace, schedule: Path, output: Path) -> list:
-    settings = [] if arguments.seed is None else ["--set", f"seed={arguments.seed}"]
-    batches = sorted(schedule.parent.glob("batch*.safetensors"))
-    weights = f"{arguments.models / arguments.training}.safetensors"
-    return [arguments.steps_program, *settings, schedule, weights, output, *batches]
+    arguments.model = arguments.training
+    return steps_command(arguments, schedule, output, sorted(schedule.parent.glob("batch*.safetensors")))
 
 
 def differs(command: list, schedule: Path, output: Path) -> str:
     """What is wrong with the second run; empty if its file is that of the first."""
     output.unlink(missing_ok=True)
-    result = subprocess.run(
-        command, capture_output=True, text=True, timeout=TIMEOUT, env=os.environ | {"OMP_NUM_THREADS": "1"}
-    )
+    result = call(command, environment=ONE_THREAD)
     if result.returncode != 0:
         return f"status {result.returncode}: {result.stderr.strip()}"
     same = output.read_bytes() == schedule.with_suffix(".safetensors").read_bytes()
@@ -58,13 +54,9 @@ def differs(command: list, schedule: Path, output: Path) -> str:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--meshplan-run", default="meshplan-run")
+    parser = parser_of(__doc__, "folders", "programs")
     parser.add_argument("--training", metavar="MODEL")
     parser.add_argument("--seed", type=int, help="that the training was given")
-    parser.add_argument("--steps-program", default="run-steps")
     parser.add_argument("--match", default="")
     arguments = parser.parse_args(words)
     runs = wrong = 0

@@ -11,13 +11,15 @@ aside.
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from safetensors.torch import load_file
 
-from harness.plans import argument_parser, compile_command, make_model, runs_of, with_statements
+from harness import programs
+from harness.arguments import parser_of
+from harness.plans import compile_run, made_files, runs_of, sizes_of, with_statements
+from harness.verdicts import verdict
 
 STATEMENTS = ["optimizer adamw { lr 1e-3 }", "data dp { shard parameters, gradients, optimizer }"]
 COPIES = 3  # the parameter and two states
@@ -33,21 +35,15 @@ def share_bounds(weights: Path, ranks: int) -> tuple[int, int]:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argument_parser(__doc__.splitlines()[0])
-    parser.add_argument("--steps-program", default="run-steps")
-    arguments = parser.parse_args(words)
-    make_model(arguments)
-    base = arguments.models / arguments.model
-    weights, inputs = Path(f"{base}.safetensors"), Path(f"{base}.inputs.safetensors")
+    arguments = parser_of(__doc__, "runs").parse_args(words)
+    files = made_files(arguments)
     right = True
-    for run in runs_of(arguments, lambda text: with_statements(text, STATEMENTS)):
-        subprocess.run(compile_command(arguments, run), check=True)
-        step = [arguments.steps_program, run.schedule, weights, run.output, inputs]
-        said = subprocess.run(step, check=True, stdout=subprocess.PIPE, text=True).stdout
+    for run in runs_of(arguments, lambda text: with_statements(text, STATEMENTS + arguments.statement)):
+        compile_run(arguments, run)
+        said = programs.run([arguments.steps_program, run.schedule, files.weights, run.output, files.inputs])
         kept = [int(kept) - int(constants) for kept, constants in KEPT.findall(said)]
-        ranks = int(run.mesh.split(",")[0].removeprefix("dp="))
-        least, most = share_bounds(weights, ranks)
+        ranks = sizes_of(run.mesh)["dp"]
+        least, most = share_bounds(files.weights, ranks)
         fits = len(kept) == ranks and all(least <= held <= most for held in kept)
-        print(f"{run.mesh}: {kept}, {least} to {most}: {'ok' if fits else 'WRONG'}", flush=True)
-        right &= fits
+        right &= verdict(f"{run.mesh}: {kept}, {least} to {most}", fits)
     return 0 if right else 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import re
 from collections.abc import Iterable, Sequence
 
 from harness.differential import case
+from harness.plans import numbers_of
 from harness.reference.addends import RoundedProducts
+from harness.reference.training import Settings
 
 DTYPES = {"f64": "float64", "f32": "float32", "bf16": "bfloat16"}
 Numbers = dict[str, float]
@@ -50,17 +51,6 @@ def untrained(statements: Sequence[case.Statement], groups: Groups) -> Groups:
     return found
 
 
-def numbers_of(options: Iterable[str]) -> Numbers:
-    """Numbers as torch.optim names them: `lr 0.1`, `betas (0.9, 0.95)`, `nesterov`."""
-    numbers: Numbers = {}
-    for words in (text.replace("(", " ").replace(")", " ").replace(",", " ").split() for text in options):
-        if words[0] == "betas":
-            numbers["beta1"], numbers["beta2"] = float(words[1]), float(words[2])
-        elif words[0] != "group":
-            numbers[words[0]] = float(words[1]) if len(words) > 1 else 1.0
-    return numbers
-
-
 def groups_of(optimizer: case.Statement) -> list[tuple[list[str], Numbers]]:
     """The paths of each group and its own numbers: `group P, Q { lr 0.1; weight_decay 0 }`."""
     found = []
@@ -94,28 +84,24 @@ def keeps_states(optimizer: case.Statement) -> bool:
     return optimizer.head != "optimizer sgd" or bool(option(optimizer, "momentum"))
 
 
-def reference_arguments(drawn: case.Case, groups: Groups) -> argparse.Namespace:
-    """Those of reference/training.py for the training of a case."""
+def settings_of(drawn: case.Case, groups: Groups) -> Settings:
+    """What PyTorch is told of the training of a case."""
     optimizer, precision = find(drawn.statements, "optimizer"), find(drawn.statements, "precision")
     clip, loss = find(drawn.statements, "clip_grad_norm"), find(drawn.statements, "loss")
     if optimizer is None:
         raise ValueError("a training without an optimizer")
     # What is stored in more digits than it is read is trained in them.
     master = option(precision, "master") or option(precision, "storage")
-    return argparse.Namespace(
+    return Settings(
         optimizer=optimizer.head.split()[1],
-        set=[f"{name}={value}" for name, value in numbers_of(optimizer.options).items()],
-        groups=groups_of(optimizer),
+        numbers=numbers_of(optimizer.options),
         seed=drawn.random_seed,
-        loss="loss",
-        per=loss.head.partition(" per ")[2] if loss else "",
+        per=loss.head.partition(" per ")[2] if loss else None,
         loss_scale=float((re.findall(r"\d+", option(precision, "loss_scale")) or ["1"])[0]),
         clip=float(clip.head.split()[1]) if clip else 0,
         master=DTYPES.get(master),
         states=DTYPES.get(option(precision, "state")),
         microbatches=calls_of(drawn.statements),
-        compute=None,
-        gather=None,  # nothing is gathered in fewer digits than it is read
         frozen=sorted({name for names in untrained(drawn.statements, groups) for name in names}),
         # Gradients that are added up in 16 bits have errors that PyTorch's own run has not.
         parameters=optimizer.head == "optimizer sgd" and option(precision, "reduce") != "bf16",

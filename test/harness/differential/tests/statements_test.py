@@ -22,7 +22,7 @@ from harness.differential.plans.memory_draw import (
     without_memory,
 )
 from harness.differential.plans.plan_text import plan_text
-from harness.differential.plans.statements import find, option, reference_arguments
+from harness.differential.plans.statements import find, option, settings_of
 from harness.differential.plans.training_draw import draw_training
 from harness.differential.tests.small_cases import case_of, case_of_statements, with_loss
 from harness.reference.loss_units import IGNORED, UNITS
@@ -227,9 +227,9 @@ class RedefinedLossTest(unittest.TestCase):
 
     def test_pytorch_is_asked_for_it(self) -> None:
         optimizer = Statement("optimizer sgd", ["lr 0.1"])
-        self.assertEqual(reference_arguments(case_of(optimizer), []).per, "")
+        self.assertEqual(settings_of(case_of(optimizer), []).per, None)
         for statement, calls in (("microbatches 3 mean", 3), ("microbatches 3", 1)):
-            self.assertEqual(reference_arguments(case_of(optimizer, Statement(statement)), []).microbatches, calls)
+            self.assertEqual(settings_of(case_of(optimizer, Statement(statement)), []).microbatches, calls)
         for unit in UNITS:
             case = case_of(optimizer, Statement(f"loss loss per {unit}"))
-            self.assertEqual(reference_arguments(case, []).per, unit)
+            self.assertEqual(settings_of(case, []).per, unit)

@@ -24,21 +24,13 @@ from harness.differential.models.model import make_inputs, make_model
 from harness.differential.plans.data_draw import DataDraw
 from harness.differential.plans.plan_text import plan_text, statement_text
 from harness.differential.plans.statement_draw import StatementDraw, parameter_groups, unreached
-from harness.differential.plans.statements import (
-    find,
-    groups_of,
-    items_of,
-    named,
-    numbers_of,
-    option,
-    reference_arguments,
-    untrained,
-)
+from harness.differential.plans.statements import find, groups_of, items_of, named, option, settings_of, untrained
 from harness.differential.plans.training_draw import draw_training, is_smooth
 from harness.differential.refusals import reason_of
 from harness.differential.shrink import shrink, without_path
 from harness.differential.tests.small_cases import case_of, with_loss
 from harness.differential.training_coverage import KINDS, StatementCoverage, TrainingCoverage, kinds_of, step_coverage
+from harness.plans import numbers_of
 from harness.reference.deviations import MOST_DRAWS
 from harness.reference.training import OPTIMIZERS
 
@@ -217,20 +209,20 @@ class StatementTest(unittest.TestCase):
             Statement("clip_grad_norm 0.5"),
             Statement("freeze stem"),
         )
-        found = reference_arguments(case, self.GROUPS)
-        self.assertEqual((found.optimizer, found.set, found.clip), ("sgd", ["lr=0.1", "momentum=0.9"], 0.5))
+        found = settings_of(case, self.GROUPS)
+        self.assertEqual((found.optimizer, found.numbers, found.clip), ("sgd", {"lr": 0.1, "momentum": 0.9}, 0.5))
         self.assertEqual((found.master, found.states, found.parameters), ("float32", "bfloat16", True))
         self.assertEqual(found.frozen, ["head.weight", "stem.weight"])
         self.assertEqual(found.loss_scale, 1)
         for text, scale in (("loss_scale 8", 8), ("loss_scale dynamic { initial 64 }", 64)):
             case.statements[1] = Statement("precision", [text])
-            self.assertEqual(reference_arguments(case, self.GROUPS).loss_scale, scale)
+            self.assertEqual(settings_of(case, self.GROUPS).loss_scale, scale)
 
     def test_what_is_rounded_more_than_in_pytorch_is_judged_by_losses(self) -> None:
         optimizer = Statement("optimizer sgd", ["lr 0.1"])
         rounds = Statement("precision", ["reduce bf16", "master f32"])
-        self.assertFalse(reference_arguments(case_of(optimizer, rounds), self.GROUPS).parameters)
-        self.assertFalse(reference_arguments(case_of(Statement("optimizer adam", ["lr 0.1"])), self.GROUPS).parameters)
+        self.assertFalse(settings_of(case_of(optimizer, rounds), self.GROUPS).parameters)
+        self.assertFalse(settings_of(case_of(Statement("optimizer adam", ["lr 0.1"])), self.GROUPS).parameters)
 
 
 class ReferenceTest(unittest.TestCase):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 import unittest
-from pathlib import Path
 
 import torch
 from torch import nn
@@ -33,33 +30,22 @@ class AddendsTest(unittest.TestCase):
             {"names": ["d"], "layout": "[8, 4]"},
         ]
         axes = [{"name": "dp", "size": 2}, {"name": "tp", "size": 3}]
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "report.json"
-            for dtype, expected in (("bf16", {"a": [3, 1], "b": [3, 1], "c": [1, 6]}), ("f32", None)):
-                sums = [{"dtype": dtype}]
-                path.write_text(json.dumps({"axes": axes, "parameters": parameters, "activation_sums": sums}))
-                self.assertEqual(narrow_shards(path), expected)
+        for dtype, expected in (("bf16", {"a": [3, 1], "b": [3, 1], "c": [1, 6]}), ("f32", None)):
+            report = {"axes": axes, "parameters": parameters, "activation_sums": [{"dtype": dtype}]}
+            self.assertEqual(narrow_shards(report), expected)
 
     def test_each_division_has_a_reference_of_its_own(self) -> None:
-        def report(dtype: str, layout: str) -> str:
+        def report(dtype: str, layout: str) -> dict:
             parameters = [{"names": ["a"], "layout": layout}]
-            sums, axes = [{"dtype": dtype}], [{"name": "tp", "size": 2}]
-            return json.dumps({"axes": axes, "parameters": parameters, "activation_sums": sums})
+            return {"axes": axes, "parameters": parameters, "activation_sums": [{"dtype": dtype}]}
 
-        with tempfile.TemporaryDirectory() as folder:
-            paths = [Path(folder) / f"{number}.json" for number in range(4)]
-            said = (
-                ("bf16", "[8 over tp, 4]"),
-                ("f32", "[8 over tp, 4]"),
-                ("bf16", "[8, 4 over tp]"),
-                ("f32", "[8, 4]"),
-            )
-            for path, words in zip(paths, said, strict=True):
-                path.write_text(report(*words))
-            made: list[object] = []
-            references = References(True, lambda shards: made.append(shards) or len(made))
-            self.assertEqual([references.of(lambda path=path: path) for path in (*paths, paths[0])], [1, 2, 3, 2, 1])
-            self.assertEqual(made, [{"a": [2, 1]}, None, {"a": [1, 2]}])
+        axes = [{"name": "tp", "size": 2}]
+        first = report("bf16", "[8 over tp, 4]")
+        others = [report("f32", "[8 over tp, 4]"), report("bf16", "[8, 4 over tp]"), report("f32", "[8, 4]")]
+        made: list[object] = []
+        references = References(True, lambda shards: made.append(shards) or len(made))
+        self.assertEqual([references.of(lambda said=said: said) for said in (first, *others, first)], [1, 2, 3, 2, 1])
+        self.assertEqual(made, [{"a": [2, 1]}, None, {"a": [1, 2]}])
         wide = References(False, lambda shards: shards)
         self.assertIsNone(wide.of(lambda: self.fail("no report is needed")))
 

@@ -16,9 +16,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from harness.models import make_models
-from harness.reference.training import add_options
 from harness.trainings import matrix
 from harness.trainings.matrix import CASES, STAGES, VARIANTS, Case, Job, Outcome, Stage, Variant
+from harness.trainings.steps import add_comparison
 
 PLAN = """plan p {
   model "model.pt2"
@@ -277,12 +277,12 @@ class Comparison(unittest.TestCase):
 
     def outcome(self, loss: float, x: float) -> Outcome:
         parser = argparse.ArgumentParser()
-        add_options(parser)
-        others = {"optimizer": "sgd", "set": ["lr=10"], "seed": 0, "loss": "loss", "parameters": True}
+        add_comparison(parser)
+        others = {"optimizer": "sgd { lr 10 }", "seed": None, "parameters": True}
         arguments = argparse.Namespace(**vars(parser.parse_args([])) | others)
         scale = torch.ones(1)
         program = torch.export.export(self.Square(), (), {"scale": scale})
-        references = matrix.references_of(program, arguments, [{"scale": scale}])
+        references = matrix.references_of(program, matrix.settings_of(arguments), [{"scale": scale}])
         with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(io.StringIO()) as said:
             run = matrix.Run(Path(name) / "p.plan", "dp=2", Path(name) / "p.safetensors")
             save_file({"step0.loss": torch.tensor(loss), "x": torch.tensor([x])}, run.output)

@@ -47,7 +47,7 @@ class Runs(unittest.TestCase):
             arguments = argparse.Namespace(models=folder / "models", training="m", seed=3, steps_program="run-steps")
             command = same_bits.training_command(arguments, folder / "gpt2-dp2.sched", folder / "out")
             batches = [folder / "batch0.safetensors", folder / "batch1.safetensors"]
-            weights = f"{folder / 'models' / 'm'}.safetensors"
+            weights = folder / "models" / "m.safetensors"
             schedule = folder / "gpt2-dp2.sched"
             wanted = ["run-steps", "--set", "seed=3", schedule, weights, folder / "out", *batches]
             self.assertEqual(command, wanted)

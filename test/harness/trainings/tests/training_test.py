@@ -15,12 +15,13 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
+from harness.arguments import parser_of
 from harness.plans import with_statements
 from harness.reference.deviations import rounding_of
 from harness.reference.training import (
     Reference,
+    Settings,
     Training,
-    add_options,
     check_copies,
     check_states,
     compare,
@@ -30,15 +31,10 @@ from harness.reference.training import (
     microbatches,
     worst_parameter,
 )
+from harness.runs.memory import check_steps
 from harness.tensors import Tensors
-from harness.trainings.training import (
-    check_memory,
-    make_batches,
-    numbers_of,
-    reference_arguments,
-    statements_of,
-    with_loss_unit,
-)
+from harness.trainings.steps import add_training, make_batches, optimizer_of, settings_of, statements_of, with_loss_unit
+from harness.trainings.training import later
 
 
 class Tied(torch.nn.Module):
@@ -53,11 +49,12 @@ class Tied(torch.nn.Module):
         return {"loss": self.second(self.first(x)).square().mean()}
 
 
-def arguments(**values: object) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    add_options(parser)
-    others = {"optimizer": "sgd", "set": ["lr=0.1"], "loss": "loss"}
-    return argparse.Namespace(**vars(parser.parse_args([])) | others | values)
+def arguments(*words: str) -> argparse.Namespace:
+    """Those of a command line."""
+    parser = parser_of(None, "runs")
+    add_training(parser)
+    needed = ["m", "--models", "m", "--work", "w", "--plan", "p", "--mesh", "dp=1", "--optimizer", "sgd"]
+    return parser.parse_args([*needed, *words])
 
 
 def quietly(verdict: Callable[..., bool], *values: object) -> bool:
@@ -71,7 +68,7 @@ class TrainingTest(unittest.TestCase):
         self.module, self.x = Tied(), {"x": torch.randn(4, 3)}
         self.names = {"first.weight": ["first.weight", "second.weight"]}
 
-    def expect_step(self, expected: torch.Tensor, options: argparse.Namespace) -> None:
+    def expect_step(self, expected: torch.Tensor, options: Settings) -> None:
         training = Training(self.module, self.names, options)
         training.step(self.x, ())
         torch.testing.assert_close(training.trained()["first.weight"], expected)
@@ -81,18 +78,18 @@ class TrainingTest(unittest.TestCase):
         return torch.autograd.grad(self.module(**self.x)["loss"], weight)[0]
 
     def test_a_tied_weight_is_trained_once(self) -> None:
-        self.expect_step(self.module.first.weight.detach() - 0.1 * self.gradient(), arguments())
+        self.expect_step(self.module.first.weight.detach() - 0.1 * self.gradient(), Settings())
 
     def test_two_parameters_that_are_one(self) -> None:
         expected = self.module.first.weight.detach() - 0.1 * self.gradient()
         self.module.second.weight = torch.nn.Parameter(self.module.first.weight.detach())
-        self.expect_step(expected, arguments())
+        self.expect_step(expected, Settings())
         torch.testing.assert_close(self.module.second.weight, self.module.first.weight)
 
     def test_clipping(self) -> None:
         gradient = self.gradient()
         limit = gradient.norm().item() / 4
-        self.expect_step(self.module.first.weight.detach() - 0.1 * gradient / 4, arguments(clip=limit))
+        self.expect_step(self.module.first.weight.detach() - 0.1 * gradient / 4, Settings(clip=limit))
 
     def test_the_mean_of_microbatches(self) -> None:
         """Of losses that are no means over samples."""
@@ -100,7 +97,7 @@ class TrainingTest(unittest.TestCase):
         weight = self.module.first.weight
         parts = [self.module(x)["loss"] for x in self.x["x"].chunk(2)]
         gradients = [torch.autograd.grad(part, weight)[0] for part in parts]
-        training = Training(self.module, self.names, arguments(microbatches=2))
+        training = Training(self.module, self.names, Settings(microbatches=2))
         expected = weight.detach() - 0.1 * (gradients[0] + gradients[1]) / 2
         self.assertAlmostEqual(training.step(self.x, ()), sum(part.item() for part in parts) / 2, places=5)
         torch.testing.assert_close(training.trained()["first.weight"], expected)
@@ -115,7 +112,7 @@ class TrainingTest(unittest.TestCase):
         """The weight before and behind it, as it is trained; the module's own, of 16 bits, loses the step."""
         self.module.bfloat16()
         start = self.module.first.weight.detach().float()
-        training = Training(self.module, self.names, arguments(master=master, set=["lr=1e-6"]))
+        training = Training(self.module, self.names, Settings(master=master, numbers={"lr": 1e-6}))
         training.step({"x": self.x["x"].bfloat16()}, ())
         torch.testing.assert_close(self.module.first.weight.float(), start, rtol=0, atol=0)
         return start, training.trained()["first.weight"]
@@ -132,7 +129,7 @@ class TrainingTest(unittest.TestCase):
         torch.testing.assert_close(held, start.double(), rtol=1e-4, atol=1e-4)
 
     def test_what_is_wider_than_its_copy_stays(self) -> None:
-        training = Training(self.module.double(), self.names, arguments(master="float32"))
+        training = Training(self.module.double(), self.names, Settings(master="float32"))
         training.step({"x": self.x["x"].double()}, ())
         self.assertEqual(training.trained()["first.weight"].dtype, torch.float64)
 
@@ -143,7 +140,7 @@ class TrainingTest(unittest.TestCase):
             rounded.first.weight.copy_(start.bfloat16())
         gradient = torch.autograd.grad(rounded(**self.x)["loss"], rounded.first.weight)[0]
         self.assertFalse(torch.equal(gradient, gradient.bfloat16().float()))
-        training = Training(self.module, self.names, arguments(gather="bfloat16"))
+        training = Training(self.module, self.names, Settings(gather="bfloat16"))
         torch.testing.assert_close(self.module.first.weight, rounded.first.weight, rtol=0, atol=0)
         training.step(self.x, ())
         held = training.trained()["first.weight"]
@@ -155,14 +152,14 @@ class TrainingTest(unittest.TestCase):
         other = Tied()
         other.second.weight = torch.nn.Parameter(start.clone())
         training = Training(
-            other, {name: [name] for name in ("first.weight", "second.weight")}, arguments(frozen=["second"])
+            other, {name: [name] for name in ("first.weight", "second.weight")}, Settings(frozen=["second"])
         )
         training.step(self.x, ())
         torch.testing.assert_close(training.trained()["second.weight"], start, rtol=0, atol=0)
         self.assertFalse(torch.equal(other.first.weight, self.module.first.weight))
 
     def test_numbers(self) -> None:
-        options = arguments(optimizer="adam", set=["lr=0.5", "beta1=0.25", "beta2=0.75"])
+        options = Settings("adam", {"lr": 0.5, "beta1": 0.25, "beta2": 0.75})
         group = Training(self.module, self.names, options).optimizer.param_groups[0]
         self.assertEqual((group["lr"], group["betas"]), (0.5, (0.25, 0.75)))
 
@@ -285,7 +282,7 @@ class VerdictTest(unittest.TestCase):
     def whole(self, ours: Tensors, **options: object) -> bool:
         """Of a weight that is 1.5, with a loss of 2."""
         reference = Draws({"a": torch.tensor([1.5], dtype=torch.float64)}, [2.0], [([0.0], {"a": 0.0})], half=False)
-        return quietly(compare, {"step0.loss": torch.tensor(2.0)} | ours, reference, arguments(**options))
+        return quietly(compare, {"step0.loss": torch.tensor(2.0)} | ours, reference, Settings(**options))
 
     def test_what_is_asked_for_is_compared(self) -> None:
         one = torch.tensor([1.5])
@@ -301,26 +298,28 @@ class VerdictTest(unittest.TestCase):
 
 class CheckTest(unittest.TestCase):
     def test_numbers_of_a_statement(self) -> None:
-        self.assertEqual(numbers_of("adamw { lr 1e-2; weight_decay 0.1 }"), ("adamw", ["lr=1e-2", "weight_decay=0.1"]))
-        self.assertEqual(numbers_of("sgd { lr 0.1; nesterov }"), ("sgd", ["lr=0.1", "nesterov=1"]))
-        self.assertEqual(numbers_of("sgd"), ("sgd", []))
+        numbers = {"lr": 0.01, "weight_decay": 0.1}
+        self.assertEqual(optimizer_of("adamw { lr 1e-2; weight_decay 0.1 }"), ("adamw", numbers))
+        self.assertEqual(optimizer_of("adam { betas (0.9, 0.95) }"), ("adam", {"beta1": 0.9, "beta2": 0.95}))
+        self.assertEqual(optimizer_of("sgd { lr 0.1; nesterov }"), ("sgd", {"lr": 0.1, "nesterov": 1}))
+        self.assertEqual(optimizer_of("sgd"), ("sgd", {}))
 
     def test_the_largest_rank_is_within_a_twentieth(self) -> None:
-        fits = functools.partial(quietly, check_memory)
+        fits = functools.partial(quietly, check_steps)
         self.assertTrue(fits("rank 0: peak 5 planned 100\nrank 1: peak 105 planned 100\n"))
         self.assertTrue(fits("rank 0: peak 95 planned 100\n"))
         self.assertFalse(fits("rank 0: peak 106 planned 100\nrank 1: peak 100 planned 100\n"))
         self.assertFalse(fits("rank 0: peak 94 planned 100\n"))
 
     def test_what_lasts_is_exact(self) -> None:
-        fits = functools.partial(quietly, check_memory)
+        fits = functools.partial(quietly, check_steps)
         line = "rank 0: peak 99 planned 100 kept {} planned 70\n"
         self.assertTrue(fits(line.format(70)))
         self.assertTrue(fits(line.format(70) + line.format(69)), "the largest rank")
         self.assertFalse(fits(line.format(71)))
 
     def test_the_host_holds_what_was_said_exactly(self) -> None:
-        fits = functools.partial(quietly, check_memory)
+        fits = functools.partial(quietly, check_steps)
         line = "rank 0: peak 99 planned 100 host {} planned 100 parameters {} planned 30 states {} planned 20\n"
         self.assertTrue(fits(line.format(96, 30, 20)))
         self.assertTrue(fits(line.format(96, 29, 20) + line.format(80, 30, 18)))
@@ -329,9 +328,8 @@ class CheckTest(unittest.TestCase):
         self.assertFalse(fits(line.format(96, 30, 21)))
 
     def test_statements_of_a_training(self) -> None:
-        bare = arguments(optimizer="sgd", statement=[])
-        self.assertEqual(statements_of(bare), ["optimizer sgd"])
-        full = arguments(optimizer="sgd", clip=2.0, statement=["microbatches 2"], frozen=["a", "b"])
+        self.assertEqual(statements_of(arguments()), ["optimizer sgd"])
+        full = arguments("--clip", "2", "--statement", "microbatches 2", "--frozen", "a", "--frozen", "b")
         expected = ["optimizer sgd", "microbatches 2", "freeze a, b", "clip_grad_norm 2.0"]
         self.assertEqual(statements_of(full), expected)
 
@@ -342,15 +340,13 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(with_statements(plan, []), plan)
 
     def test_the_reference_trains_with_the_same_numbers(self) -> None:
-        compared = reference_arguments(arguments(optimizer="adamw { lr 1e-2 }", seed=None, clip=0.5, master="float64"))
-        self.assertEqual((compared.optimizer, compared.set, compared.seed), ("adamw", ["lr=1e-2"], 0))
-        self.assertEqual((compared.clip, compared.master, compared.states), (0.5, "float64", None))
-        self.assertEqual(reference_arguments(arguments(seed=7)).seed, 7)
+        words = ("--optimizer", "adamw { lr 1e-2 }", "--clip", "0.5", "--master", "float64")
+        expected = Settings(optimizer="adamw", numbers={"lr": 0.01}, clip=0.5, master="float64", frozen=[])
+        self.assertEqual(settings_of(arguments(*words)), expected)
+        self.assertEqual(settings_of(arguments("--seed", "7")).seed, 7)
 
     def test_copies_are_float32_if_no_dtype_is_named(self) -> None:
-        parser = argparse.ArgumentParser()
-        add_options(parser)
-        masters = [parser.parse_args(words).master for words in ([], ["--master"], ["--master", "bfloat16"])]
+        masters = [arguments(*words).master for words in ([], ["--master"], ["--master", "bfloat16"])]
         self.assertEqual(masters, [None, "float32", "bfloat16"])
 
     def test_batches_keep_labels_with_their_tokens(self) -> None:
@@ -370,3 +366,8 @@ class CheckTest(unittest.TestCase):
         text = "plan p {\n  loss  loss\n  loss_free: replicate\n}\n"
         self.assertEqual(with_loss_unit(text, None), text)
         self.assertEqual(with_loss_unit(text, "token"), text.replace("loss  loss\n", "loss  loss per token\n"))
+
+    def test_steps_after_a_checkpoint_have_the_numbers_of_the_whole(self) -> None:
+        one = torch.ones(1)
+        found = later({"step0.loss": one, "step11.loss": one, "stepper.weight": one, "a.master": one}, 10)
+        self.assertEqual([*found], ["step10.loss", "step21.loss", "stepper.weight", "a.master"])

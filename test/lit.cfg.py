@@ -6,7 +6,7 @@
 #   %harness                                a command of test/harness, whose name follows
 #   %{inputs}                               the folder Inputs beside the test file
 #   %{models}                               exported models, made once for a build
-#   %run-steps %run-cases %damage-step      the programs of test/lib/training, test/lib/cases and test/lib/damage
+#   %run-steps %run-cases %damage-step %plan-messages   the programs of test/lib/training, cases, damage and messages
 #   %meshplan-run-on-one-gpu                the program of test/lib/one_gpu
 #   %{end-at-send}                          the library that kills a process under mpirun at a chosen send
 #
@@ -37,6 +37,7 @@ for program in (
     "run-steps",
     "run-cases",
     "damage-step",
+    "plan-messages",
 ):
     path = os.path.join(bin_dir, program)
     config.substitutions.append(("%" + program + r"(?![\w-])", path))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 Command = Sequence[str | Path]
 
-SECONDS = 600  # for any program of a test
+SECONDS = 1800  # for any program of a test: an export on a busy machine takes minutes
 TOOK_TOO_LONG = 124  # the status of a program that was stopped
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 

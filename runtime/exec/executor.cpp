@@ -64,6 +64,7 @@ Status Executor::loadConstants() {
     int value = constant->value();
     std::vector<int64_t> shape = globalShapeOf(view.value(value));
     int64_t size = dtypeSize(view.dtype(value));
+    // The artifact contains the whole constant; only this rank's shard is copied to the device.
     MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(view.shape(value), view.dtype(value)));
     MESHPLAN_RETURN_IF_ERROR(forEachRun(
         view.ranges(value), shape, contiguousStrides(shape), [&](int64_t global, int64_t local, int64_t count) {

@@ -131,6 +131,7 @@ void ParameterReads::read(const artifact::Compute &call) {
 void ParameterReads::follow(const artifact::Instruction &instruction) {
   if (const artifact::Compute *call = instruction.action_as_Compute()) {
     int to = resultOf(*call);
+    // Conversions and transfers only copy a parameter; every other call reads it.
     if (int from = convertedBy(*call); from >= 0 && to >= 0)
       convert(from, to);
     else if (int own = transferredBy(*call); own >= 0 && to >= 0)

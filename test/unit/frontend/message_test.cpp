@@ -1,4 +1,4 @@
-//===- message_test.cpp - exact messages, as a table -----------------------===//
+//===- message_test.cpp - exact messages, as a table ----------------------===//
 
 #include "test/unit/frontend/message_test.h"
 

@@ -105,6 +105,7 @@ Status Executor::clearAccumulators() {
   for (flatbuffers::uoffset_t i = 0; accumulators && i < accumulators->size(); ++i) {
     int value = accumulators->Get(i)->value();
     if (initial[value].defined()) {
+      // Scratch memory is written before it is read.
       if (!accumulators->Get(i)->scratch())
         MESHPLAN_RETURN_IF_ERROR(fillZeros(initial[value]));
     } else {

@@ -39,6 +39,7 @@ static Status checkStorage(const artifact::Program &program, const artifact::Pro
     if (!exported)
       continue;
     DType stored = dtypeIn(program, own.value()), dtype = dtypeIn(reference, exported->value());
+    // PyTorch's run keeps the parameter in the exported dtype, so its own error would not cover this rounding.
     if (rounds(stored, dtype))
       return refusal("parameter '" + nameOf(own) + "' is kept in " + std::string(dtypeName(stored)) +
                          ", the model has it in " + std::string(dtypeName(dtype)),

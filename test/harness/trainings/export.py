@@ -48,7 +48,8 @@ class Check:
         lora = ["--lora", "q_proj", "v_proj", "down_proj", "--lora-rank", "4", "--batch", "12"]
         options = noisy("llama", *(lora if self.arguments.lora else []), **sizes)
         options += [*map(str, files), "--config-out", str(self.work / "model"), "-o", str(self.work / "model.pt2")]
-        hugging_face.main(options)
+        if hugging_face.main(options) != 0:
+            raise SystemExit("the model cannot be exported")
 
     def train(self) -> Tensors:
         """The parameters that ranks hold behind two steps, of which the last is saved."""

@@ -39,7 +39,8 @@ def export(folder: Path, layers: int) -> None:
         "num_hidden_layers": layers,
     }
     shape = ["--batch", str(BATCH), "--seq", str(SEQUENCE)]
-    hugging_face.main([*tiny("llama", *shape, **sizes), "-o", str(folder / "model.pt2")])
+    if hugging_face.main([*tiny("llama", *shape, **sizes), "-o", str(folder / "model.pt2")]) != 0:
+        raise SystemExit("the model cannot be exported")
 
 
 def memory(arguments: argparse.Namespace, layers: int, recomputes: bool) -> dict[str, int]:

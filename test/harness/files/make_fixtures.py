@@ -27,7 +27,8 @@ class Model(torch.nn.Module):
         return self.head(self.embed(x) + self.turned.sum() + self.count.sum())
 
 
-def main(directory: pathlib.Path) -> None:
+def main(words: list[str]) -> int:
+    directory = pathlib.Path(words[0])
     torch.manual_seed(0)
     directory.mkdir(parents=True, exist_ok=True)
     model = Model()
@@ -64,3 +65,4 @@ def main(directory: pathlib.Path) -> None:
         safetensors.torch.save_file({name: tensor.clone()}, sharded / shard)
         weight_map[name] = shard
     (sharded / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    return 0

@@ -328,7 +328,7 @@ def fan_faults(items: list[str], model: nn.Module, schedule: str) -> list[str]:
         wanted = math.sqrt(
             2 / {"kaiming normal fan in": inside, "kaiming normal fan out": outside}.get(kind, inside + outside)
         )
-        found = re.search(rf'\["{re.escape(name)}"\][^\n]*? init \{{[^}}]*std = ([-+.\de]+)', schedule)
+        found = re.search(rf'\["{re.escape(name)}"\][^\n]*? init <[^>]*std = ([-+.\de]+)', schedule)
         if not found or abs(float(found[1]) / wanted - 1) > 1e-6:
             faults.append(f"{name} ({layers[path].kind}), {kind}: {found and found[1]} for {wanted:.6g}")
     return faults

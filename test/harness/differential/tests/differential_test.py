@@ -342,7 +342,7 @@ class MadeWeightsTest(unittest.TestCase):
             for name in (item.split()[0] for item in items):
                 path, _, leaf = name.rpartition(".")
                 width = factor * (2 / layers[path].form.uses[leaf].fans[0]) ** 0.5
-                lines.append(f'["{name}"] trainable init {{kind = "normal", mean = 0.0 : f64, std = {width} : f64}}')
+                lines.append(f'["{name}"] trainable init <kind = normal, mean = 0.0 : f64, std = {width} : f64>')
             return "\n".join(lines)
 
         self.assertGreater(len(items), 0)

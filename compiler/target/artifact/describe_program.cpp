@@ -292,6 +292,10 @@ void ProgramDescriber::describeGivenValues() {
 
 void ProgramDescriber::describe() {
   stream << "program " << textOf(program.name());
+  if (program.role() != artifact::ProgramRole::forward)
+    stream << " role " << artifact::EnumNameProgramRole(program.role());
+  if (program.runs() != 0)
+    stream << " runs " << program.runs() << " before '" << textOf(program.runs_before()) << "'";
   if (mesh == program.devices())
     forEach(mesh, [&](const artifact::Axis *axis) { stream << ' ' << textOf(axis->name()) << '=' << axis->size(); });
   stream << '\n';

@@ -82,6 +82,15 @@ protected:
 
 TEST_F(DescribeProgram, AnEmptyProgram) { EXPECT_THAT(lines(), ElementsAre("program p")); }
 
+TEST_F(DescribeProgram, RoleAndRuns) {
+  program().role = ProgramRole::eval;
+  EXPECT_THAT(lines(), ElementsAre("program p role eval"));
+  program().role = ProgramRole::microbatch;
+  program().runs = 3;
+  program().runs_before = "eval";
+  EXPECT_THAT(lines(), ElementsAre("program p role microbatch runs 3 before 'eval'"));
+}
+
 TEST_F(DescribeProgram, ValuesAreTheirDtypesDimsAndAddends) {
   dim(value(), 8, {{0, 1, 2}, {1, 1, 3}}).name = "batch";
   DimT &parts = dim(value(DType::bf16), 12, {{1, 1, 3}});

@@ -33,7 +33,7 @@ void meshplan::warnOfIdleAxes(Compilation &compilation, const Report &report) {
           .warning(bound.range, "mesh axis '" + axis.name + "' divides nothing: its " + std::to_string(axis.size) +
                                     " ranks compute the same")
           .help("divide samples over it ('input NAME: [batch over " + axis.name + "]') or modules ('PATH: colwise " +
-                axis.name + "'), or take it out of the mesh");
+                axis.name + "'), or remove it from the mesh");
 }
 
 void meshplan::splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options) {

@@ -455,7 +455,7 @@ class CountTest(unittest.TestCase):
         self.assertIn("meshplan.sgd", coverage.table())
 
     def test_reasons_of_refusals(self) -> None:
-        message = "error: microbatches would have to be put together: an operator reads samples of several"
+        message = "error: microbatches cannot be concatenated: an operator reads samples of several microbatches"
         self.assertEqual(reason_of(message), "samples of several microbatches are mixed")
         self.assertEqual(reason_of("error: 'plan.call' op takes an operand that is partial over \"microbatch\""), "")
 

@@ -213,7 +213,7 @@ void EntryBinder::checkLayout(size_t parameter, const BoundLayout &layout) {
   }
   for (const DimSplit &split : layout.splits)
     if (problem.empty() && split.dim >= static_cast<int64_t>(rank)) {
-      problem = "'" + name + "' has " + std::to_string(rank) + " dims, so there is no dim " + std::to_string(split.dim);
+      problem = "'" + name + "' has " + std::to_string(rank) + " dims, and no dim " + std::to_string(split.dim);
       help = "dims count from 0";
     }
   for (size_t dim = 0; dim < layout.names.size() && problem.empty(); ++dim)

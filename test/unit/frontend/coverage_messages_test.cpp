@@ -224,7 +224,7 @@ help: did you mean 'weight'?
   rest: replicate
 }
 )",
-     R"(p.plan:3:32: error: 'lm_head.weight' has 2 dims, so there is no dim 2
+     R"(p.plan:3:32: error: 'lm_head.weight' has 2 dims, and no dim 2
     lm_head: parameter { weight: split 2 over tp }
                                  ^~~~~~~~~~~~~~~
 help: dims count from 0

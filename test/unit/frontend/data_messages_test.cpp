@@ -415,7 +415,7 @@ help: name parameters, or modules that hold some
 p.plan:3:35: note: the other unit is here
     data dp { shard optimizer; unit model.layers.*, [model.norm, model.layers.1.mlp] }
                                     ^~~~~~~~~~~~~~
-help: take it out of one of the two, or write '[PATH, PATH]' for one unit
+help: remove it from one of the two, or write '[PATH, PATH]' for one unit
 )"},
     {"UnitsOfTwoOptionsOverlap",
      R"(plan p {
@@ -434,7 +434,7 @@ help: take it out of one of the two, or write '[PATH, PATH]' for one unit
 p.plan:5:10: note: the other unit is here
       unit lm_head
            ^~~~~~~
-help: take it out of one of the two, or write '[PATH, PATH]' for one unit
+help: remove it from one of the two, or write '[PATH, PATH]' for one unit
 )"},
     {"UnitsOfOnePathAreNested",
      R"(plan p {

@@ -105,7 +105,7 @@ help: write 'shard parameters, gradients, optimizer' to share them out, or remov
 p.plan:3:10: note: 'model.norm.weight' is unused by this statement
     unused model.norm
            ^~~~~~~~~~
-help: take the path out of the unit
+help: remove the path from the unit
 )"},
     {"UnitOfFrozen",
      R"(plan p {
@@ -121,7 +121,7 @@ help: take the path out of the unit
 p.plan:3:10: note: 'lm_head.weight' is frozen by this statement
     freeze lm_head
            ^~~~~~~
-help: take the path out of the unit
+help: remove the path from the unit
 )"},
     {"EmptyPrecision",
      R"(plan p {
@@ -184,7 +184,7 @@ help: name its layers
 p.plan:3:33: note: it is named here
     recompute model.layers.0.mlp, model.layers.1
                                   ^~~~~~~~~~~~~~
-help: take one of the two out
+help: remove one of the two
 )"},
     {"FreezeOfFrozen",
      R"(plan p {
@@ -197,15 +197,15 @@ help: take one of the two out
      R"(p.plan:3:10: error: 'freeze model.norm' changes nothing: the archive freezes 'model.norm.weight'
     freeze model.norm, model
            ^~~~~~~~~~
-help: take the path out of the statement
+help: remove the path from the statement
 p.plan:3:22: error: 'freeze model' changes nothing: the archive freezes 'model.embed_tokens.weight' and all others that it names
     freeze model.norm, model
                        ^~~~~
-help: take the path out of the statement
+help: remove the path from the statement
 p.plan:4:10: error: 'unused model.layers' changes nothing: the archive freezes 'model.layers.0.self_attn.q_proj.weight' and all others that it names
     unused model.layers
            ^~~~~~~~~~~~
-help: take the path out of the statement
+help: remove the path from the statement
 )",
      Model::HeadOnly},
     {"FreezeOfSomeFrozen",

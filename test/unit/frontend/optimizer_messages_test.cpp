@@ -316,14 +316,14 @@ help: name parameters, or modules that hold some
 p.plan:4:11: note: the other group is here
       group **.*norm { lr 0 }
             ^~~~~~~~
-help: take it out of one of the two
+help: remove it from one of the two
 p.plan:5:39: error: parameter 'model.layers.0.input_layernorm.weight' is in two groups of the optimizer
       group lm_head, model.norm.weight, model.layers.* { lr 1 }
                                         ^~~~~~~~~~~~~~
 p.plan:4:11: note: the other group is here
       group **.*norm { lr 0 }
             ^~~~~~~~
-help: take it out of one of the two
+help: remove it from one of the two
 )"},
     {"TiedParameterInTwoGroups",
      R"(plan p {
@@ -341,7 +341,7 @@ help: take it out of one of the two
 p.plan:4:11: note: the other group is here
       group lm_head { lr 0 }
             ^~~~~~~
-help: take it out of one of the two
+help: remove it from one of the two
 )",
      Model::Tied},
     {"GroupIsFrozen",
@@ -358,7 +358,7 @@ help: take it out of one of the two
 p.plan:3:10: note: 'lm_head.weight' is frozen by this statement
     freeze lm_head
            ^~~~~~~
-help: take the path out of the group
+help: remove the path from the group
 )"},
     {"GroupNamesAFrozenParameter",
      R"(plan p {
@@ -374,7 +374,7 @@ help: take the path out of the group
 p.plan:3:10: note: 'lm_head.weight' is frozen by this statement
     freeze lm_head
            ^~~~~~~
-help: take it out of the group
+help: remove it from the group
 )"},
     {"GroupHoldsFrozenParameters",
      R"(plan p {
@@ -406,7 +406,7 @@ p.plan:3:10: note: 'model.layers.0.mlp.gate_proj.weight' is frozen by this state
 p.plan:3:10: note: 'model.norm.weight' is unused by this statement
     unused model.norm
            ^~~~~~~~~~
-help: take the path out of the group
+help: remove the path from the group
 )"},
     {"GroupIsNotTrained",
      R"(plan p {
@@ -422,7 +422,7 @@ help: take the path out of the group
 p.plan:3:3: note: 'lm_head.weight' is frozen by this statement
     train only model
     ^~~~~~~~~~~~~~~~
-help: take the path out of the group
+help: remove the path from the group
 )"},
     {"GroupIsFrozenByTheArchive",
      R"(plan p {
@@ -435,7 +435,7 @@ help: take the path out of the group
     optimizer sgd { group model.norm { lr 0 } }
                           ^~~~~~~~~~
 help: 'model.norm.weight' does not require a gradient in the archive
-help: take the path out of the group
+help: remove the path from the group
 )",
      Model::HeadOnly},
     {"UnknownOptionOfAGroup",

@@ -264,7 +264,7 @@ help: add 'optimizer KIND { ... }', or remove the statement
 p.plan:2:13: note: it is named here, too
     recompute model.layers.* keep attention
               ^~~~~~~~~~~~~~
-help: take it out of one of the two
+help: remove it from one of the two
 )"},
     {"RecomputeNamesAParameter",
      R"(plan p {
@@ -391,7 +391,7 @@ help: name parameters, or modules that hold some
 p.plan:2:10: note: it is named here
     freeze model.layers
            ^~~~~~~~~~~~
-help: a parameter is either trained, frozen or unused: take it out of one of the two
+help: a parameter is either trained, frozen or unused: remove it from one of the two
 )"},
     {"FreezeAndUnused",
      R"(plan p {
@@ -406,7 +406,7 @@ help: a parameter is either trained, frozen or unused: take it out of one of the
 p.plan:2:10: note: it is named here
     unused model.norm.weight
            ^~~~~~~~~~~~~~~~~
-help: a parameter is either trained, frozen or unused: take it out of one of the two
+help: a parameter is either trained, frozen or unused: remove it from one of the two
 )"},
     {"TrainOnlyAndUnused",
      R"(plan p {
@@ -421,7 +421,7 @@ help: a parameter is either trained, frozen or unused: take it out of one of the
 p.plan:2:14: note: it is named here
     train only lm_head
                ^~~~~~~
-help: a parameter is either trained, frozen or unused: take it out of one of the two
+help: a parameter is either trained, frozen or unused: remove it from one of the two
 )"},
     {"TiedFreezeAndTrainOnly",
      R"(plan p {
@@ -436,7 +436,7 @@ help: a parameter is either trained, frozen or unused: take it out of one of the
 p.plan:2:10: note: it is named here
     freeze model.embed_tokens
            ^~~~~~~~~~~~~~~~~~
-help: a parameter is either trained, frozen or unused: take it out of one of the two
+help: a parameter is either trained, frozen or unused: remove it from one of the two
 )",
      Model::Tied},
     {"TrainOnlyOfTheArchive",

@@ -153,7 +153,7 @@ void UnitChecker::checkOther(const std::vector<BoundPaths> &unit) {
         continue;
       context.diagnostics.error(paths.range, "parameter " + pathOf(context, parameter) + " is in two units")
           .note(claim.range, "the other unit is here")
-          .help("take it out of one of the two, or write '[PATH, PATH]' for one unit");
+          .help("remove it from one of the two, or write '[PATH, PATH]' for one unit");
       isReported = true;
     }
   }

@@ -56,7 +56,7 @@ void checkUnits(const Context &context, const BoundPlan &plan, const BoundData &
         continue;
       Diagnostic &error =
           context.diagnostics.error(paths.range, "unit '" + paths.text + "' names no parameter that is moved");
-      explainUntrained(context, plan, paths.parameters.front(), error).help("take the path out of the unit");
+      explainUntrained(context, plan, paths.parameters.front(), error).help("remove the path from the unit");
     }
 }
 

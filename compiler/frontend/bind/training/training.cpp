@@ -42,7 +42,7 @@ void checkNested(const Context &context, const std::map<size_t, SourceRange> &na
           .error(range, "module '" + path + "' lies in '" + context.model.modules[outer->first].path +
                             "', which is recomputed with all that is inside")
           .note(outer->second, "it is named here")
-          .help("take one of the two out");
+          .help("remove one of the two");
       return;
     }
   }
@@ -64,7 +64,7 @@ void bindRecomputes(const Context &context, BoundPlan &plan) {
       if (twice)
         context.diagnostics.error(path.range, "module '" + context.model.modules[*twice].path + "' is recomputed twice")
             .note(seen[*twice], "it is named here, too")
-            .help("take it out of one of the two");
+            .help("remove it from one of the two");
     }
   }
   checkNested(context, seen);

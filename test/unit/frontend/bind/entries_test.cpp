@@ -246,7 +246,7 @@ TEST_F(Entries, ALayoutFitsTheParameter) {
   for (const char *layout : {"replicate", "split 0 over tp", "split 1 over tp", "[_, _ over tp]"})
     bindRight(name + layout + " }\nrest: replicate");
   EXPECT_THAT(faults(name + "split 2 over tp }\nrest: replicate"),
-              ElementsAre("'net.b.weight' has 2 dims, so there is no dim 2", "dims count from 0"));
+              ElementsAre("'net.b.weight' has 2 dims, and no dim 2", "dims count from 0"));
   for (const char *layout : {"[_]", "[_ over tp]", "[]", "[_, _, _ over tp]"}) {
     std::vector<std::string> said = faults(name + layout + " }\nrest: replicate");
     size_t listed = std::string(layout) == "[]" ? 0 : 1 + std::count(layout, layout + strlen(layout), ',');

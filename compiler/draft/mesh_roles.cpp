@@ -33,10 +33,10 @@ llvm::Expected<std::vector<DraftAxis>> meshplan::parseDraftMesh(StringRef text) 
     std::optional<AxisRole> role = roleOf(name);
     if (!role)
       return fail("the name '" + name +
-                  "' does not say what the axis divides: it is dp, data, fsdp or batch for the batch, or tp, model, "
+                  "' does not tell what the axis splits: use dp, data, fsdp or batch for the batch, or tp, model, "
                   "tensor or mp for weights");
     if (llvm::any_of(mesh, [&](const DraftAxis &other) { return other.name == name; }))
-      return fail("the axis '" + name + "' is there twice");
+      return fail("the axis '" + name + "' is repeated");
     axis.role = *role;
     mesh.push_back(std::move(axis));
   }

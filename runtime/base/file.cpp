@@ -102,10 +102,10 @@ Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
     return cannotWrite(path, S_ISDIR(info.st_mode) ? "Is a directory" : "it is not a regular file");
   std::error_code ignored;
   if (isLoop)
-    return cannotWrite(path, "its links lead back to themselves");
+    return cannotWrite(path, "its links form a cycle");
   bool isLink = std::filesystem::is_symlink(path, ignored);
   if (isLink && !exists)
-    return cannotWrite(path, "it is a link to what does not exist");
+    return cannotWrite(path, "it is a broken link");
   std::string target = isLink ? std::filesystem::canonical(path, ignored).string() : path;
   constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device device;

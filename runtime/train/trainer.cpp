@@ -212,5 +212,5 @@ Status Trainer::finish() {
     return Status();
   const char *signal = parts.stopIsWished();
   return note(std::string("stopped by ") + (signal ? signal : "another rank's signal") + " behind step " +
-              std::to_string(done()) + " of " + std::to_string(schedule.lastStep) + "; --resume goes on from there");
+              std::to_string(done()) + " of " + std::to_string(schedule.lastStep) + "; --resume continues from there");
 }

@@ -41,7 +41,7 @@ WARNED = {
 POOLED = {"resnet", "resnet_basic", "resnet_train"}
 
 # Of a model that one axis cannot divide.
-IDLE = re.compile(r"^.*: warning: mesh axis '.*' divides nothing: .*\n(?:  .*\n)*help: .*\n", re.MULTILINE)
+IDLE = re.compile(r"^.*: warning: mesh axis '.*' splits nothing: .*\n(?:  .*\n)*help: .*\n", re.MULTILINE)
 
 
 def find_archive(name: str, models: Path, work: Path) -> Path | None:

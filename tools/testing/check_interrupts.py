@@ -48,7 +48,7 @@ class Checks:
         expect(process.returncode == 0 and not errors, f"status {process.returncode}: {errors}")
         steps = [line["step"] for line in map(json.loads, Path("first.jsonl").read_text().splitlines())]
         last = max(steps)
-        stopped = f"stopped by SIGINT behind step {last} of 100000000; --resume goes on from there"
+        stopped = f"stopped by SIGINT behind step {last} of 100000000; --resume continues from there"
         expect(stopped in output and f"saved first/step-{last:06}" in output, output)
         words = ["--steps", str(last + 1), "--checkpoint", "first", "--resume"]
         resumed = subprocess.run([*self.command, *words], capture_output=True, text=True, check=False)

@@ -167,7 +167,7 @@ help: remove 'override'
   override rest: replicate
 }
 )",
-     R"(p.plan:3:3: error: 'rest' takes what is left and cannot override
+     R"(p.plan:3:3: error: 'rest' applies to modules without an entry and cannot override
     override rest: replicate
     ^~~~~~~~~~~~~~~~~~~~~~~~
 )"},

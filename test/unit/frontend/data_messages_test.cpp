@@ -62,10 +62,10 @@ help: the form is 'bucket SIZE | none, as in 64 MiB'
   rest: replicate
 }
 )",
-     R"(p.plan:3:28: error: option 'bucket' stands twice
+     R"(p.plan:3:28: error: option 'bucket' is repeated
     data dp { bucket 64 MiB; bucket none }
                              ^~~~~~~~~~~
-p.plan:3:13: note: it stands here, too
+p.plan:3:13: note: the first one is here
     data dp { bucket 64 MiB; bucket none }
               ^~~~~~~~~~~~~
 )"},
@@ -76,10 +76,10 @@ p.plan:3:13: note: it stands here, too
   rest: replicate
 }
 )",
-     R"(p.plan:3:27: error: 'unit model.layers.*' without 'shard': parameters that stay whole are in no unit
+     R"(p.plan:3:27: error: 'unit model.layers.*' without 'shard': replicated parameters are not in a unit
     data dp { bucket 1 MiB; unit model.layers.* }
                             ^~~~~~~~~~~~~~~~~~~
-help: write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, optimizer', or remove 'unit model.layers.*'; 'bucket SIZE' makes pieces of gradients, too
+help: write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, optimizer', or remove 'unit model.layers.*'; 'bucket SIZE' coalesces gradients, too
 )"},
     {"ReduceWithoutMicrobatches",
      R"(plan p {
@@ -88,7 +88,7 @@ help: write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'reduce each microbatch' without microbatches: gradients are made once in a step
+     R"(p.plan:3:13: error: 'reduce each microbatch' without microbatches: gradients are computed once in a step
     data dp { reduce each microbatch }
               ^~~~~~~~~~~~~~~~~~~~~~
 help: add 'microbatches NUMBER', or remove 'reduce each microbatch'
@@ -112,7 +112,7 @@ help: the form is 'overlap gradients, parameters | none'
   rest: replicate
 }
 )",
-     R"(p.plan:3:72: error: 'prefetch 2' and 'overlap gradients' contradict each other: what is gathered ahead overlaps, and nothing else
+     R"(p.plan:3:72: error: 'prefetch 2' and 'overlap gradients' contradict each other: only gathers that are started ahead overlap
     data dp { shard parameters, gradients, optimizer; overlap gradients; prefetch 2 }
                                                                          ^~~~~~~~~~
 p.plan:3:53: note: the other option is here
@@ -127,7 +127,7 @@ help: remove one of them
   rest: replicate
 }
 )",
-     R"(p.plan:3:53: error: 'prefetch 0' and 'overlap parameters' contradict each other: what is gathered ahead overlaps, and nothing else
+     R"(p.plan:3:53: error: 'prefetch 0' and 'overlap parameters' contradict each other: only gathers that are started ahead overlap
     data dp { shard parameters, gradients, optimizer; prefetch 0; overlap parameters }
                                                       ^~~~~~~~~~
 p.plan:3:65: note: the other option is here
@@ -142,7 +142,7 @@ help: remove one of them
   rest: replicate
 }
 )",
-     R"(p.plan:3:43: error: 'contiguous gradients' and 'bucket none' contradict each other: each tensor is moved alone
+     R"(p.plan:3:43: error: 'contiguous gradients' and 'bucket none' contradict each other: transfers are not coalesced
     data dp { shard optimizer; bucket none; contiguous gradients }
                                             ^~~~~~~~~~~~~~~~~~~~
 p.plan:3:30: note: the other option is here
@@ -157,7 +157,7 @@ help: remove one of them
   rest: replicate
 }
 )",
-     R"(p.plan:3:30: error: 'register buffers' without 'contiguous': there is no buffer from step to step
+     R"(p.plan:3:30: error: 'register buffers' without 'contiguous': no buffer persists between steps
     data dp { shard optimizer; register buffers }
                                ^~~~~~~~~~~~~~~~
 help: write 'contiguous parameters, gradients', or remove 'register buffers'
@@ -207,7 +207,7 @@ help: the form is 'average in | after collective'
   rest: replicate
 }
 )",
-     R"(p.plan:4:30: error: 'offload parameters' without 'shard parameters': a parameter that stays whole is read where it lies, and has to be on the device
+     R"(p.plan:4:30: error: 'offload parameters' without 'shard parameters': a replicated parameter is read where it is, and has to be on the device
     data dp { shard optimizer; offload parameters, optimizer }
                                ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 help: write 'shard parameters, gradients, optimizer', or 'offload optimizer'
@@ -221,11 +221,11 @@ help: write 'shard parameters, gradients, optimizer', or 'offload optimizer'
   rest: replicate
 }
 )",
-     R"(p.plan:4:32: error: 'offload gradients' says nothing: gradients go where the optimizer works
+     R"(p.plan:4:32: error: 'offload gradients' has no effect: gradients are moved to the optimizer's device
     data dp { offload optimizer, gradients }
                                  ^~~~~~~~~
 help: write 'offload optimizer', or remove 'gradients'
-p.plan:4:13: error: 'offload optimizer' moves nothing to the host: 'sgd' keeps nothing for the parameters of this block
+p.plan:4:13: error: 'offload optimizer' has no effect: 'sgd' has no state for the parameters of this block
     data dp { offload optimizer, gradients }
               ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
 p.plan:5:3: note: the optimizer is here
@@ -253,13 +253,13 @@ help: did you mean 'model.layers.*'?
   rest: replicate
 }
 )",
-     R"(p.plan:4:3: error: two data blocks take what no other block names
+     R"(p.plan:4:3: error: two data blocks have no 'on'
     data dp { bucket none }
     ^~~~~~~~~~~~~~~~~~~~~~~
 p.plan:3:3: note: the other block is here
     data dp { bucket none }
     ^~~~~~~~~~~~~~~~~~~~~~~
-help: say which parameters it takes: 'data AXES on PATHS { ... }'
+help: name its parameters: 'data AXES on PATHS { ... }'
 )"},
     {"ParameterInTwoBlocks",
      R"(plan p {
@@ -283,7 +283,7 @@ p.plan:3:3: note: the other block is here
   rest: replicate
 }
 )",
-     R"(p.plan:3:41: error: 'optimizer' stands twice
+     R"(p.plan:3:41: error: 'optimizer' is repeated
     data dp { shard optimizer, gradients, optimizer }
                                           ^~~~~~~~~
 help: keep one of them
@@ -295,7 +295,7 @@ help: keep one of them
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'shard parameters' without gradients and optimizer: a rank can update the shard that it holds, and no more
+     R"(p.plan:3:13: error: 'shard parameters' without gradients and optimizer: a rank can update only its own shard
     data dp { shard parameters }
               ^~~~~~~~~~~~~~~~
 help: write 'shard parameters, gradients, optimizer'
@@ -307,7 +307,7 @@ help: write 'shard parameters, gradients, optimizer'
   rest: replicate
 }
 )",
-     R"(p.plan:3:19: error: 'shard parameters, gradients' without optimizer: a rank can update the shard that it holds, and no more
+     R"(p.plan:3:19: error: 'shard parameters, gradients' without optimizer: a rank can update only its own shard
     data (dp, cp) { shard parameters, gradients over cp }
                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 help: write 'shard parameters, gradients, optimizer over cp'
@@ -319,7 +319,7 @@ help: write 'shard parameters, gradients, optimizer over cp'
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'shard optimizer, parameters' without gradients: a rank can update the shard that it holds, and no more
+     R"(p.plan:3:13: error: 'shard optimizer, parameters' without gradients: a rank can update only its own shard
     data dp { shard optimizer, parameters }
               ^~~~~~~~~~~~~~~~~~~~~~~~~~~
 help: write 'shard parameters, gradients, optimizer'
@@ -331,7 +331,7 @@ help: write 'shard parameters, gradients, optimizer'
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'shard gradients' without optimizer: a rank can update the shard that it holds, and no more
+     R"(p.plan:3:13: error: 'shard gradients' without optimizer: a rank can update only its own shard
     data dp { shard gradients }
               ^~~~~~~~~~~~~~~
 help: write 'shard gradients, optimizer'
@@ -343,7 +343,7 @@ help: write 'shard gradients, optimizer'
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'overlap parameters' without 'shard parameters': new parameters are gathered behind the optimizer, and that gather is not overlapped with the next step yet
+     R"(p.plan:3:13: error: 'overlap parameters' without 'shard parameters': new parameters are gathered after the optimizer, and this gather does not overlap with the next step yet
     data dp { overlap parameters; shard gradients, optimizer }
               ^~~~~~~~~~~~~~~~~~
 p.plan:3:33: note: the block shards this
@@ -370,7 +370,7 @@ help: write 'shard parameters, gradients, optimizer', or 'overlap gradients'
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'prefetch 2' without 'shard parameters': parameters are gathered behind the optimizer only, and stay whole
+     R"(p.plan:3:13: error: 'prefetch 2' without 'shard parameters': parameters are gathered only after the optimizer, and stay whole
     data dp { prefetch 2; shard optimizer }
               ^~~~~~~~~~
 p.plan:3:25: note: the block shards this
@@ -443,7 +443,7 @@ help: remove it from one of the two, or write '[PATH, PATH]' for one unit
   rest: replicate
 }
 )",
-     R"(p.plan:3:35: error: 'model.**' makes units of 'model' and 'model.embed_tokens', which both hold parameter 'model.embed_tokens.weight'
+     R"(p.plan:3:35: error: 'model.**' makes 'model' and 'model.embed_tokens' units, and both contain parameter 'model.embed_tokens.weight'
     data dp { shard optimizer; unit model.** }
                                     ^~~~~~~~
 help: name modules that share no parameter, or write '[PATH, PATH]' for one unit
@@ -455,7 +455,7 @@ help: name modules that share no parameter, or write '[PATH, PATH]' for one unit
   rest: replicate
 }
 )",
-     R"(p.plan:3:35: error: '{lm_head, model.norm, model.embed_tokens}' makes units of 'model.embed_tokens' and 'lm_head', which both hold parameter 'model.embed_tokens.weight'
+     R"(p.plan:3:35: error: '{lm_head, model.norm, model.embed_tokens}' makes 'model.embed_tokens' and 'lm_head' units, and both contain parameter 'model.embed_tokens.weight'
     data dp { shard optimizer; unit {lm_head, model.norm, model.embed_tokens} }
                                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 help: name modules that share no parameter, or write '[PATH, PATH]' for one unit

@@ -15,7 +15,7 @@ const MessageCase idleCases[] = {
   rest: replicate
 }
 )",
-     R"(p.plan:3:3: error: the block has no option, and does nothing
+     R"(p.plan:3:3: error: the block has no option, and so has no effect
     data dp { }
     ^~~~~~~~~~~
 help: write one, as in 'bucket 64 MiB' or 'shard parameters, gradients, optimizer', or remove the block
@@ -38,7 +38,7 @@ help: write one, as in 'bucket 64 MiB' or 'shard parameters, gradients, optimize
   rest: replicate
 }
 )",
-     R"(p.plan:3:3: error: the block has no option, and does nothing
+     R"(p.plan:3:3: error: the block has no option, and so has no effect
     data dp on lm_head { }
     ^~~~~~~~~~~~~~~~~~~~~~
 help: write one, as in 'bucket 64 MiB' or 'shard parameters, gradients, optimizer', or remove the block
@@ -52,13 +52,13 @@ help: write one, as in 'bucket 64 MiB' or 'shard parameters, gradients, optimize
   rest: replicate
 }
 )",
-     R"(p.plan:4:3: error: none of the 1 parameters of the block is trained: it does nothing
+     R"(p.plan:4:3: error: none of the 1 parameters of the block is trained: it has no effect
     data dp on model.norm { shard optimizer }
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 p.plan:3:10: note: 'model.norm.weight' is frozen by this statement
     freeze model.norm, model.embed_tokens
            ^~~~~~~~~~
-help: write 'shard parameters, gradients, optimizer' to share them out, or remove the block
+help: write 'shard parameters, gradients, optimizer' to shard them, or remove the block
 )"},
     {"DataOfUnused",
      R"(plan p {
@@ -68,7 +68,7 @@ help: write 'shard parameters, gradients, optimizer' to share them out, or remov
   rest: replicate
 }
 )",
-     R"(p.plan:4:3: error: none of the 1 parameters of the block is trained: it does nothing
+     R"(p.plan:4:3: error: none of the 1 parameters of the block is trained: it has no effect
     data dp on model.norm { shard parameters, gradients, optimizer }
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 p.plan:3:10: note: 'model.norm.weight' is unused by this statement
@@ -83,11 +83,11 @@ help: remove the block
   rest: replicate
 }
 )",
-     R"(p.plan:3:3: error: none of the 20 parameters of the block is trained: it does nothing
+     R"(p.plan:3:3: error: none of the 20 parameters of the block is trained: it has no effect
     data dp on model { bucket 1 MiB }
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 help: 'model.embed_tokens.weight' does not require a gradient in the archive
-help: write 'shard parameters, gradients, optimizer' to share them out, or remove the block
+help: write 'shard parameters, gradients, optimizer' to shard them, or remove the block
 )",
      Model::HeadOnly},
     {"UnitOfUnused",
@@ -99,7 +99,7 @@ help: write 'shard parameters, gradients, optimizer' to share them out, or remov
   rest: replicate
 }
 )",
-     R"(p.plan:5:74: error: unit 'model.norm' names no parameter that is moved
+     R"(p.plan:5:74: error: unit 'model.norm' names no parameter that is gathered or reduced
     data dp { shard parameters, gradients, optimizer; unit model.layers.*, model.norm, lm_head }
                                                                            ^~~~~~~~~~
 p.plan:3:10: note: 'model.norm.weight' is unused by this statement
@@ -115,7 +115,7 @@ help: remove the path from the unit
   rest: replicate
 }
 )",
-     R"(p.plan:4:51: error: unit 'lm_head' names no parameter that is moved
+     R"(p.plan:4:51: error: unit 'lm_head' names no parameter that is gathered or reduced
     data dp { shard optimizer; unit model.layers.*, lm_head }
                                                     ^~~~~~~
 p.plan:3:10: note: 'lm_head.weight' is frozen by this statement
@@ -129,7 +129,7 @@ help: remove the path from the unit
   rest: replicate
 }
 )",
-     R"(p.plan:2:3: error: 'precision' states no dtype, and does nothing
+     R"(p.plan:2:3: error: 'precision' states no dtype, and so has no effect
     precision { }
     ^~~~~~~~~~~~~
 help: write one, as in 'precision { master f32; reduce f32 }', or remove the statement
@@ -141,7 +141,7 @@ help: write one, as in 'precision { master f32; reduce f32 }', or remove the sta
   rest: replicate
 }
 )",
-     R"(p.plan:3:27: error: the group states no number, and does nothing
+     R"(p.plan:3:27: error: the group states no number, and so has no effect
     optimizer sgd { lr 0.1; group lm_head { } }
                             ^~~~~~~~~~~~~
 help: write one, as in 'weight_decay 0', or remove the group
@@ -153,7 +153,7 @@ help: write one, as in 'weight_decay 0', or remove the group
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'recompute' of the whole model frees nothing: all of it is computed again before its first gradient
+     R"(p.plan:3:13: error: 'recompute' of the whole model saves no memory: all of it is recomputed before its first gradient
     recompute ""
               ^~
 help: name its layers
@@ -165,7 +165,7 @@ help: name its layers
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'recompute' of the whole model frees nothing: all of it is computed again before its first gradient
+     R"(p.plan:3:13: error: 'recompute' of the whole model saves no memory: all of it is recomputed before its first gradient
     recompute **
               ^~
 help: name its layers

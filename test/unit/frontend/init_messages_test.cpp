@@ -95,7 +95,7 @@ help: remove 'override'
   rest: replicate
 }
 )",
-     R"(p.plan:4:22: error: 'rest' stands twice
+     R"(p.plan:4:22: error: 'rest' is repeated
     init { rest zeros; rest ones }
                        ^~~~~~~~~
 p.plan:4:10: note: the first one is here

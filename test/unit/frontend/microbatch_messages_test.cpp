@@ -93,7 +93,7 @@ help: write 'microbatches 4': the 4 samples have to divide evenly
 p.plan:4:21: note: the batch is here
     input input_ids: [batch over (dp, tp), seq]
                       ^~~~~~~~~~~~~~~~~~~
-help: remove the statement, or take a batch of 12
+help: remove the statement, or use a batch of 12
 )"},
     {"AnArchiveOfTheWholeBatch",
      R"(plan p {
@@ -126,7 +126,7 @@ help: without 'mean' the model is called with the whole batch, and no operator m
 p.plan:4:3: note: the microbatches are here
     microbatches 4 mean
     ^~~~~~~~~~~~~~~~~~~
-help: take a batch of 8 or 12
+help: use a batch of 8 or 12
 )"},
     {"TwoMeans",
      R"(plan p {

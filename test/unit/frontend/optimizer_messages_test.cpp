@@ -385,7 +385,7 @@ help: remove it from the group
   rest: replicate
 }
 )",
-     R"(p.plan:5:25: warning: of the 6 parameters of group 'model.layers.*.mlp' 4 are not trained, and the group does nothing for them
+     R"(p.plan:5:25: warning: of the 6 parameters of group 'model.layers.*.mlp' 4 are not trained, and the group has no effect on them
     optimizer sgd { group model.layers.*.mlp { lr 0 } }
                           ^~~~~~~~~~~~~~~~~~
 p.plan:3:10: note: 'model.layers.0.mlp.gate_proj.weight' is frozen by this statement

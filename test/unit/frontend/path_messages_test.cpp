@@ -119,7 +119,7 @@ help: at the top of the model: 'model', 'lm_head'
   rest: replicate
 }
 )",
-     R"(p.plan:3:22: error: 'model.norm.weight' is a parameter, and 'sequence' divides what a module computes
+     R"(p.plan:3:22: error: 'model.norm.weight' is a parameter, and 'sequence' splits the activations of a module
     model.norm.weight: sequence tp
                        ^~~~~~~~~~~
 help: write 'model.norm: sequence tp' for the module that holds it
@@ -199,7 +199,7 @@ help: narrow the override to parameters of the other entry, and to fewer than al
   rest: replicate
 }
 )",
-     R"(p.plan:3:3: error: 'model.layers.*.mlp' has no parameters of its own, and 'colwise' divides parameters
+     R"(p.plan:3:3: error: 'model.layers.*.mlp' has no parameters of its own, and 'colwise' splits parameters
     model.layers.*.mlp: colwise tp
     ^~~~~~~~~~~~~~~~~~
 help: modules with parameters: 'model.layers.0.mlp.gate_proj', 'model.layers.0.mlp.up_proj', 'model.layers.0.mlp.down_proj'
@@ -222,7 +222,7 @@ help: modules with parameters: 'model.layers.0.mlp.gate_proj', 'model.layers.0.m
   rest: replicate
 }
 )",
-     R"(p.plan:3:3: error: in the path 'model.**norm': '**' stands for whole components; use '*' inside one
+     R"(p.plan:3:3: error: in the path 'model.**norm': '**' matches whole components; use '*' inside one
     model.**norm: replicate
     ^~~~~~~~~~~~
 )"},

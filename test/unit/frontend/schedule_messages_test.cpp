@@ -66,10 +66,10 @@ help: the form is 'schedule KIND { OPTIONS }'
   rest: replicate
 }
 )",
-     R"(p.plan:5:5: error: option 'schedule' stands twice
+     R"(p.plan:5:5: error: option 'schedule' is repeated
       schedule constant { warmup 2 }
       ^~~~~~~~~~~~~~~~~
-p.plan:4:5: note: it stands here, too
+p.plan:4:5: note: the first one is here
       schedule constant { warmup 1 }
       ^~~~~~~~~~~~~~~~~
 )"},

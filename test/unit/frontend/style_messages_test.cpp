@@ -47,7 +47,7 @@ help: the plan has no mesh; add 'mesh tp = SIZE'
 p.plan:3:21: note: it is used here, too
     lm_head: colwise (tp, tp)
                       ^~
-help: an axis divides at most one dim of a value: take it away at one of the two
+help: an axis splits at most one dim of a value: remove it from one of the two
 )"},
     {"AxisTwiceInEntry",
      R"(plan p {
@@ -62,7 +62,7 @@ help: an axis divides at most one dim of a value: take it away at one of the two
 p.plan:3:20: note: it is used here, too
     lm_head: colwise tp, rowwise tp
                      ^~
-help: an axis divides at most one dim of a value: take it away at one of the two
+help: an axis splits at most one dim of a value: remove it from one of the two
 )"},
     {"AxisTwiceInInput",
      R"(plan p {
@@ -77,7 +77,7 @@ help: an axis divides at most one dim of a value: take it away at one of the two
 p.plan:3:32: note: it is used here, too
     input input_ids: [batch over dp, seq over dp]
                                  ^~
-help: an axis divides at most one dim of a value: take it away at one of the two
+help: an axis splits at most one dim of a value: remove it from one of the two
 )"},
     {"UnknownStyle",
      R"(plan p {
@@ -126,7 +126,7 @@ help: several axes are written in parentheses: 'colwise (A, B)'
      R"(p.plan:4:32: error: expected end of line, found '['
     model.norm: replicate output [_, _]
                                  ^
-help: a comma stands before 'input' and 'output' of an entry
+help: write a comma before 'input' and 'output' of an entry
 )"},
     {"OutputWithoutAComma",
      R"(plan p {
@@ -138,7 +138,7 @@ help: a comma stands before 'input' and 'output' of an entry
      R"(p.plan:3:23: error: style 'colwise' has no option 'output'
     lm_head: colwise tp output replicate
                         ^~~~~~
-help: a comma stands before 'output'
+help: write a comma before 'output'
 )"},
     {"UnknownStyleOption",
      R"(plan p {
@@ -161,15 +161,15 @@ help: did you mean 'parts'?
   rest: replicate
 }
 )",
-     R"(p.plan:3:23: error: unexpected 'tp' behind 'colwise dp'
+     R"(p.plan:3:23: error: unexpected 'tp' after 'colwise dp'
     lm_head: colwise dp tp
                         ^~
 help: several axes are written in parentheses: 'colwise (dp, tp)'
-p.plan:4:27: error: unexpected 'override' behind 'sequence tp'
+p.plan:4:27: error: unexpected 'override' after 'sequence tp'
     model.norm: sequence tp override
                             ^~~~~~~~
-help: 'override' stands in front of the path: 'override PATH: STYLE'
-p.plan:5:34: error: unexpected 'fast' behind 'rowwise tp'
+help: write 'override' before the path: 'override PATH: STYLE'
+p.plan:5:34: error: unexpected 'fast' after 'rowwise tp'
     model.embed_tokens: rowwise tp fast
                                    ^~~~
 help: an option has a name and a value, as 'parts 3'
@@ -205,10 +205,10 @@ help: 'replicate' takes no options
   rest: replicate
 }
 )",
-     R"(p.plan:3:31: error: option 'parts' stands twice
+     R"(p.plan:3:31: error: option 'parts' is repeated
     lm_head: colwise tp parts 3 parts 2
                                 ^~~~~~~
-p.plan:3:23: note: it stands here, too
+p.plan:3:23: note: the first one is here
     lm_head: colwise tp parts 3 parts 2
                         ^~~~~~~
 )"},
@@ -222,7 +222,7 @@ p.plan:3:23: note: it stands here, too
      R"(p.plan:3:29: error: the number of parts is at least 2, and this is 1
     lm_head: colwise tp parts 1
                               ^
-help: 'parts 3' stands for three projections of one size
+help: 'parts 3' means three projections of equal size
 )"},
     {"EmptyPart",
      R"(plan p {
@@ -258,7 +258,7 @@ help: dims count from 0
      R"(p.plan:3:22: error: 'replicate' takes no axis
     lm_head: replicate override
                        ^~~~~~~~
-help: 'override' stands in front of the path: 'override PATH: STYLE'
+help: write 'override' before the path: 'override PATH: STYLE'
 )"},
     {"TiedModuleWithAWrongAxis",
      R"(plan p {
@@ -299,7 +299,7 @@ help: write 'colwise AXIS'
      R"(p.plan:3:22: error: 'replicate' takes no axis
     lm_head: replicate tp
                        ^~
-help: write 'replicate' alone: it keeps the weights of the module whole
+help: write 'replicate' alone: it replicates the weights of the module
 )"},
     {"StyleTwice",
      R"(plan p {
@@ -308,10 +308,10 @@ help: write 'replicate' alone: it keeps the weights of the module whole
   rest: replicate
 }
 )",
-     R"(p.plan:3:24: error: style 'colwise' stands twice
+     R"(p.plan:3:24: error: style 'colwise' is repeated
     lm_head: colwise tp, colwise dp
                          ^~~~~~~~~~
-p.plan:3:12: note: it stands here, too
+p.plan:3:12: note: the first one is here
     lm_head: colwise tp, colwise dp
              ^~~~~~~~~~
 )"},
@@ -348,7 +348,7 @@ help: layouts: 'replicate', 'split DIM over AXIS', '[NAME over AXIS, _]'
   rest: replicate
 }
 )",
-     R"(p.plan:3:36: error: a layout says what is split, not how large a dim is
+     R"(p.plan:3:36: error: a layout states splits, not extents
     lm_head: colwise tp, output [_ = 3, _, _]
                                      ^
 help: give extents with the inputs of the plan
@@ -407,7 +407,7 @@ p.plan:4:45: error: 'parts' are those of one dim, and 0 are split
      R"(p.plan:3:29: error: the number of parts is at most 65536, and this is 1000000000000
     lm_head: colwise tp parts 1000000000000
                               ^~~~~~~~~~~~~
-help: 'parts 3' stands for three projections of one size
+help: 'parts 3' means three projections of equal size
 p.plan:4:40: error: the size of a part is at most 1099511627776, and this is 9000000000000000000
     model.norm: rowwise tp parts (a 1, b 9000000000000000000)
                                          ^~~~~~~~~~~~~~~~~~~

@@ -118,7 +118,7 @@ help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
      R"(p.plan:2:24: error: expected a name, found 'parts'
     lm_head: colwise tp, parts 3
                          ^~~~~
-help: 'parts' stands behind the axis, without a comma: 'colwise tp parts 3'
+help: 'parts' comes after the axis, without a comma: 'colwise tp parts 3'
 )"},
     {"CommaBetweenParameters",
      R"(plan p {
@@ -236,10 +236,10 @@ help: the form is 'model "FILE.pt2"'
   }
 }
 )",
-     R"(p.plan:3:5: error: 'mesh' cannot stand in a block of paths
+     R"(p.plan:3:5: error: 'mesh' is not allowed in a block of paths
       mesh dp = 3
       ^~~~
-help: only entries and blocks stand there: move the statement out of the block
+help: only entries and blocks are allowed there: move the statement out of the block
 )"},
     {"TwoOnOneLine",
      R"(plan p {
@@ -374,7 +374,7 @@ help: comments begin with '//'
      R"(p.plan:2:12: error: expected ':' or '{' after 'blocks.a', found '-'
     blocks.a - b: replicate
              ^
-help: a '-' belongs to a path where no space stands on either side of it
+help: a '-' belongs to a path only without spaces around it
 )"},
     {"PathWithASlash",
      R"(plan p {
@@ -384,7 +384,7 @@ help: a '-' belongs to a path where no space stands on either side of it
      R"(p.plan:2:11: error: expected ':' or '{' after 'blocks.a', found '/'
     blocks.a/b: replicate
             ^
-help: a path with other signs than letters, digits, '_', '-' and '.' stands in quotes
+help: quote a path with characters other than letters, digits, '_', '-' and '.'
 )"},
     {"NotAnInteger",
      R"(plan p {
@@ -502,18 +502,18 @@ help: did you mean 'model'?
   a { mesh dp = 2; input x: [a] }
 }
 )",
-     R"(p.plan:2:20: error: 'loss' cannot stand in a block of paths
+     R"(p.plan:2:20: error: 'loss' is not allowed in a block of paths
     model.layers.* { loss loss }
                      ^~~~
-help: only entries and blocks stand there: move the statement out of the block
-p.plan:3:7: error: 'mesh' cannot stand in a block of paths
+help: only entries and blocks are allowed there: move the statement out of the block
+p.plan:3:7: error: 'mesh' is not allowed in a block of paths
     a { mesh dp = 2; input x: [a] }
         ^~~~
-help: only entries and blocks stand there: move the statement out of the block
-p.plan:3:20: error: 'input' cannot stand in a block of paths
+help: only entries and blocks are allowed there: move the statement out of the block
+p.plan:3:20: error: 'input' is not allowed in a block of paths
     a { mesh dp = 2; input x: [a] }
                      ^~~~~
-help: only entries and blocks stand there: move the statement out of the block
+help: only entries and blocks are allowed there: move the statement out of the block
 )"},
 };
 

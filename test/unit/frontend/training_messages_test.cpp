@@ -340,11 +340,11 @@ help: add 'optimizer KIND { ... }', or remove the statement
   rest: replicate
 }
 )",
-     R"(p.plan:4:15: error: 'master bf16' keeps nothing: parameter 'model.embed_tokens.weight' is f32, and no other is narrower
+     R"(p.plan:4:15: error: 'master bf16' has no effect: parameter 'model.embed_tokens.weight' is f32, and no other is narrower
     precision { master bf16; state f32 }
                 ^~~~~~~~~~~
 help: write 'master f64', or remove 'master bf16'
-p.plan:4:28: error: 'state' is the dtype of what the optimizer keeps, and 'sgd' without momentum keeps nothing
+p.plan:4:28: error: 'state' is the dtype of optimizer states, and 'sgd' without momentum has none
     precision { master bf16; state f32 }
                              ^~~~~~~~~
 p.plan:3:3: note: the optimizer is here

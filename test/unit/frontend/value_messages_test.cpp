@@ -50,7 +50,7 @@ help: did you mean 'logits'?
      R"(p.plan:2:17: error: a loss is redefined per token or per sequence, and not per 'sample'
     loss loss per sample
                   ^~~~~~
-help: write 'per token' or 'per sequence', or leave it out: the loss is then as the model makes it
+help: write 'per token' or 'per sequence', or leave it out: the loss is then as the model computes it
 )"},
     {"LossPerSequenceWithoutSamples",
      R"(plan p {
@@ -107,10 +107,10 @@ help: list every dim, with '_' for one without a name
   rest: replicate
 }
 )",
-     R"(p.plan:2:29: error: dim 0 of 'input_ids' is 4 in the model, and the plan says 16
+     R"(p.plan:2:29: error: dim 0 of 'input_ids' is 4 in the model, and the plan states 16
     input input_ids: [batch = 16, seq]
                               ^~
-help: leave the extent away, or export the model with 16
+help: leave out the extent, or export the model with 16
 )"},
     {"EmptyExtent",
      R"(plan p {
@@ -177,7 +177,7 @@ help: dims of one symbol have one extent in the model: give them the same
 p.plan:2:21: note: the other one is here
     input input_ids: [batch, batch]
                       ^~~~~
-help: a name stands for one extent: give one of the dims another name
+help: dims with the same name have the same extent: give one of the dims another name
 )"},
     {"UnknownLoss",
      R"(plan p {
@@ -214,7 +214,7 @@ help: return the mean or the sum of the losses from the model
 p.plan:3:26: note: it is used here, too
     output logits: [_ over tp, _, _ over tp]
                            ^~
-help: an axis divides at most one dim of a value: take it away at one of the two
+help: an axis splits at most one dim of a value: remove it from one of the two
 )"},
     {"UnknownDimOfOutput",
      R"(plan p {
@@ -247,7 +247,7 @@ help: '_' leaves a dim unnamed
 p.plan:2:29: note: the other one is here
     input input_ids, labels: [batch, seq]
                               ^~~~~
-help: a name stands for one extent: give one of the dims another name
+help: dims with the same name have the same extent: give one of the dims another name
 )"},
     {"SymbolicDimOfOutputHasAnotherExtent",
      R"(plan p {
@@ -262,7 +262,7 @@ help: a name stands for one extent: give one of the dims another name
 p.plan:2:29: note: the other one is here
     input input_ids, labels: [batch = 16, seq = 8]
                               ^~~~~~~~~~
-help: a name stands for one extent: give one of the dims another name
+help: dims with the same name have the same extent: give one of the dims another name
 )",
      Model::Symbolic},
     {"WrongRankIsOneError",

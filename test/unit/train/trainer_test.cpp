@@ -217,7 +217,7 @@ TEST_F(TrainerTest, AnyRankMayWishToStop) {
   EXPECT_THAT(reports.losses(), ElementsAre(10, 26));
   EXPECT_THAT(reports.saved, ElementsAre(2));
   EXPECT_THAT(reports.notes,
-              ElementsAre("stopped by another rank's signal behind step 2 of 9; --resume goes on from there"));
+              ElementsAre("stopped by another rank's signal behind step 2 of 9; --resume continues from there"));
 }
 
 TEST_F(TrainerTest, AStopIsTakenInAnEvaluation) {
@@ -228,7 +228,7 @@ TEST_F(TrainerTest, AStopIsTakenInAnEvaluation) {
   EXPECT_THAT(reports.losses(), ElementsAre(10, 26));
   EXPECT_EQ(reports.evaluations.size(), 1u);
   EXPECT_THAT(reports.saved, ElementsAre(2));
-  EXPECT_THAT(reports.notes, ElementsAre("stopped by SIGUSR1 behind step 2 of 9; --resume goes on from there"));
+  EXPECT_THAT(reports.notes, ElementsAre("stopped by SIGUSR1 behind step 2 of 9; --resume continues from there"));
 }
 
 TEST_F(TrainerTest, EvaluatesAtBothEndsAndBetween) {

@@ -27,9 +27,9 @@ REFUSALS = {
     r"'contiguous .*' and 'bucket none' contradict": "contiguous is what is not moved in one piece",
     r"'contiguous parameters' of .*, which is stored as": "contiguous parameters are made anew for each gather",
     r"none of the \d+ parameters of the block is trained": "a data block of what is not trained",
-    r"unit '.*' names no parameter that is moved": "a data block of what is not trained",
+    r"unit '.*' names no parameter that is gathered or reduced": "a data block of what is not trained",
     r"'offload parameters' without 'shard parameters'": "parameters on the host stay whole",
-    r"'offload optimizer' moves nothing to the host": "an optimizer on the host keeps nothing",
+    r"'offload optimizer' has no effect": "an optimizer on the host keeps nothing",
     r"'offload' and 'contiguous' contradict": "what lies on the host is contiguous",
     r"cannot be (colwise|rowwise|sequence) ": "a style for which the module has no features",
 }

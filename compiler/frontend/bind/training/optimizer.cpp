@@ -111,7 +111,7 @@ bool OptimizerReader::takeGroup(const Option &option) {
 
 void OptimizerReader::bindGroup(const GroupOption &written) {
   if (written.option->block.empty())
-    context.diagnostics.error(written.option->range, "the group states no number, and does nothing")
+    context.diagnostics.error(written.option->range, "the group states no number, and so has no effect")
         .help("write one, as in 'weight_decay 0', or remove the group");
   WrittenNumbers numbers = general;
   readOptions(context, "group", written.option->block, numberRules(context, optimizer.kind, numbers));
@@ -188,7 +188,7 @@ void OptimizerReader::warnOfFrozen(const BoundPaths &paths) const {
   Diagnostic &warning = context.diagnostics.warning(
       paths.range, "of the " + std::to_string(paths.parameters.size()) + " parameters of group '" + paths.text + "' " +
                        std::to_string(frozen.size()) + (frozen.size() == 1 ? " is" : " are") +
-                       " not trained, and the group does nothing for " + (frozen.size() == 1 ? "it" : "them"));
+                       " not trained, and the group has no effect on " + (frozen.size() == 1 ? "it" : "them"));
   explainUntrained(context, plan, frozen.front(), warning);
 }
 

@@ -32,7 +32,7 @@ void checkNested(const Context &context, const std::map<size_t, SourceRange> &na
     const std::string &path = context.model.modules[module].path;
     if (path.empty()) {
       context.diagnostics
-          .error(range, "'recompute' of the whole model frees nothing: all of it is computed again before its first "
+          .error(range, "'recompute' of the whole model saves no memory: all of it is recomputed before its first "
                         "gradient")
           .help("name its layers");
       return;

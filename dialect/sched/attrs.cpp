@@ -34,7 +34,7 @@ LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, int6
   for (const DimPart &part : parts)
     sum += part.extent;
   if (!parts.empty() && sum != extent) // A3
-    return emitError() << "parts add up to " << sum << ", the dim has size " << extent;
+    return emitError() << "parts sum to " << sum << ", the dim has size " << extent;
   return success();
 }
 

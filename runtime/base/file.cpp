@@ -135,8 +135,9 @@ Expected<AtomicFile> AtomicFile::create(const std::string &path) {
 Expected<AtomicFile> AtomicFile::attach(const std::string &path, const std::string &temporary) {
   int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0 && errno == ENOENT)
-    return Status::error(StatusCode::notFound, "cannot write '", path, "': there is no '", temporary,
-                         "', which another process has made; help: the folder must be one that all processes share");
+    return Status::error(
+        StatusCode::notFound, "cannot write '", path, "': '", temporary,
+        "', which another process has created, is missing; help: name a folder that all processes share");
   if (descriptor < 0)
     return systemError(path, "write");
   return AtomicFile(path, temporary, descriptor);

@@ -116,8 +116,8 @@ static std::string textOfUnread(const TensorSource &weights, const std::vector<s
   if (unread.empty())
     return "";
   return weights.path() + ": " + std::to_string(unread.size()) +
-         (unread.size() == 1 ? " tensor that the model does not have is not read: "
-                             : " tensors that the model does not have are not read: ") +
+         (unread.size() == 1 ? " tensor that the model does not have is skipped: "
+                             : " tensors that the model does not have are skipped: ") +
          nameList(unread);
 }
 

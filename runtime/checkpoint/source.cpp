@@ -111,14 +111,14 @@ Status CheckpointSource::openWeights(const std::string &given) {
   const std::string &file = given.empty() ? content.state.weights : given;
   auto opened = openModelWeights(file);
   if (!opened)
-    return Status(opened.status().code(), path +
-                                              ": what is not trained is in the weights that the training began with: " +
+    return Status(opened.status().code(), path + ": frozen tensors are in the initial weights of the training: " +
                                               opened.status().message() + "; help: give them with --weights");
   // Frozen parameters are not in the checkpoint. With other weights, the model would silently be another one.
   if (fingerprintOf(*opened) != content.weightsFingerprint)
-    return Status::error(StatusCode::invalid, path, ": '", file,
-                         "' are other weights than the training began with, and the checkpoint does not have what is "
-                         "not trained; help: give those with --weights");
+    return Status::error(
+        StatusCode::invalid, path, ": '", file,
+        "' are not the initial weights of the training, and the checkpoint does not hold frozen tensors; "
+        "help: give the initial weights with --weights");
   std::vector<std::string> names;
   for (const RecordedParameter &parameter : content.parameters)
     names.insert(names.end(), parameter.names.begin(), parameter.names.end());

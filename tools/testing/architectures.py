@@ -4,8 +4,8 @@
   architectures.py --work FOLDER [--meshplan P] [--meshplan-run P] [--kinds causal seq2seq ...] [--again] [MODEL...]
 
 Each model type is exported with a small random configuration (small_configs.py), once; archives and results stay in
---work, and a later call continues from there. `--again` repeats all but the exports. Of each model that exports: a draft
-for dp=2, tp=2, its warnings, what of it stays whole, and its outputs on four ranks beside PyTorch's
+--work, and a later call continues from there. `--again` repeats all but the exports. Of each model that exports: a
+draft for dp=2, tp=2, its warnings, what of it stays whole, and its outputs on four ranks beside PyTorch's
 (compare_forward.py). Prints a line for each model, and at the end how many models have attention, MLPs, mixers or
 experts of which no weight of two or more dims is divided: by the names of their paths, which only this survey reads.
 Status 1 if a draft is not made or its outputs are wrong.

@@ -19,7 +19,7 @@ from pathlib import Path
 from checks import expect, run
 
 SECONDS = 60
-SAVING = "\nmeshplan-run: the step is ended and saved; another Ctrl-C ends the run at once\n"
+SAVING = "\nmeshplan-run: finishing and saving this step; press Ctrl-C again to quit at once\n"
 NOTHING = "\nmeshplan-run: ended by SIGINT; without --checkpoint nothing is saved\n"
 
 
@@ -48,7 +48,7 @@ class Checks:
         expect(process.returncode == 0 and not errors, f"status {process.returncode}: {errors}")
         steps = [line["step"] for line in map(json.loads, Path("first.jsonl").read_text().splitlines())]
         last = max(steps)
-        stopped = f"stopped by SIGINT behind step {last} of 100000000; --resume continues from there"
+        stopped = f"stopped by SIGINT after step {last} of 100000000; --resume continues from there"
         expect(stopped in output and f"saved first/step-{last:06}" in output, output)
         words = ["--steps", str(last + 1), "--checkpoint", "first", "--resume"]
         resumed = subprocess.run([*self.command, *words], capture_output=True, text=True, check=False)

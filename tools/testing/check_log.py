@@ -51,7 +51,7 @@ def fault_of(lines: Sequence[dict], arguments: argparse.Namespace) -> str | None
     if arguments.evaluation_falls is None:
         return None
     if len(evaluations) < 2 or evaluations[0]["step"] != 0 or evaluations[-1]["step"] != arguments.steps:
-        return f"no evaluation before step 1 and behind step {arguments.steps}"
+        return f"no evaluation before step 1 and after step {arguments.steps}"
     first, last = evaluations[0]["loss"], evaluations[-1]["loss"]
     return fault_of_fall("evaluation", first, last, arguments.evaluation_falls)
 

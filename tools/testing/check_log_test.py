@@ -49,7 +49,7 @@ class Falls(unittest.TestCase):
         self.assertEqual(fault([evaluation(0, 2.0), *steps, evaluation(2, 1.0)], evaluated=0.5), "")
         self.assertRegex(fault([evaluation(0, 2.0), *steps, evaluation(2, 1.1)], evaluated=0.5), "evaluation: 1.1000")
         self.assertRegex(fault([*steps, evaluation(2, 1.0)], evaluated=0.5), "no evaluation before step 1")
-        self.assertRegex(fault([evaluation(0, 2.0), evaluation(1, 1.0), *steps], evaluated=0.5), "behind step 2")
+        self.assertRegex(fault([evaluation(0, 2.0), evaluation(1, 1.0), *steps], evaluated=0.5), "after step 2")
 
 
 if __name__ == "__main__":

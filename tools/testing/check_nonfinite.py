@@ -23,7 +23,7 @@ from compare_training import add_options, compare, reference_of
 from plan_runs import Run, argument_parser, compile_command, make_model, runs_of, with_statements
 from safetensors.torch import load_file, save_file
 
-NOTE = re.compile(r"rank (\d+): \d+ elements of the gradients of step 2 .* of them it has made")
+NOTE = re.compile(r"rank (\d+): \d+ elements of the gradients of step 2 .* this rank produced")
 
 
 def spoil(batch: Path) -> None:

@@ -96,7 +96,7 @@ class Checks:
         lines = [json.loads(line) for line in (self.work / "log.jsonl").read_text().splitlines()]
         steps = [line["step"] for line in lines if line["kind"] == "step"]
         expect(steps == list(range(1, len(steps) + 1)), f"steps are missing or twice in the log: {steps[-10:]}")
-        stopped = f"stopped by SIGUSR1 behind step {len(steps) - 3} of 100000000; --resume continues from there"
+        stopped = f"stopped by SIGUSR1 after step {len(steps) - 3} of 100000000; --resume continues from there"
         expect(stopped in text and f"continues from run/step-{len(steps) - 3:06}" in text, text)
 
 

@@ -94,7 +94,8 @@ Expected<std::shared_ptr<void>> NcclWorld::allocateBuffer(int64_t bytes) {
   const std::string what = "rank " + std::to_string(rank()) + ": a buffer of " + std::to_string(bytes) + " bytes";
   if (!api.registersBuffers())
     return Status(StatusCode::unsupported,
-                  what + ": this NCCL registers no buffers; help: install 2.19 or newer, or remove 'register buffers'");
+                  what +
+                      ": this NCCL cannot register buffers; help: install 2.19 or newer, or remove 'register buffers'");
   void *memory = nullptr;
   if (Status status = ncclStatus(api, api.memAlloc(&memory, static_cast<size_t>(bytes))); !status.ok())
     return status.withContext(what);

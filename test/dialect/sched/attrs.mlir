@@ -21,7 +21,7 @@ func.func private @f(!sched.tensor<[8 parts [6 unit 4, 2]], f32>)
 // -----
 
 // A3
-// expected-error@+1 {{parts add up to 6, the dim has size 8}}
+// expected-error@+1 {{parts sum to 6, the dim has size 8}}
 func.func private @f(!sched.tensor<[8 parts [4, 2]], f32>)
 
 // -----

@@ -152,8 +152,8 @@ TEST(AtomicFile, AnAttachedProcessTidiesUpForOneThatWasKilled) {
   ASSERT_TRUE(AtomicFile::attach(path, temporary).ok());
   EXPECT_THAT(directory.names(), testing::IsEmpty());
   EXPECT_EQ(AtomicFile::attach(path, temporary).status().message(),
-            "cannot write '" + path + "': there is no '" + temporary +
-                "', which another process has made; help: the folder must be one that all processes share");
+            "cannot write '" + path + "': '" + temporary +
+                "', which another process has created, is missing; help: name a folder that all processes share");
 }
 
 TEST(AtomicFile, ItsNamesAreKnownBeforeThereIsAFile) {

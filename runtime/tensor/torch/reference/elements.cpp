@@ -37,7 +37,7 @@ static double unitOf(DType dtype) {
 Expected<Tensor> meshplan::roundedAnew(const Tensor &tensor, uint64_t seed) {
   return guarded([&]() -> Expected<Tensor> {
     if (!isFloat(tensor.dtype()))
-      return Status::error(StatusCode::invalid, "a tensor of ", dtypeName(tensor.dtype()), " is not rounded");
+      return Status::error(StatusCode::invalid, "a tensor of ", dtypeName(tensor.dtype()), " cannot be rounded");
     constexpr double probability = 1.0 / 6, factor = 0.75; // a change by 1/2 to 3/2 units
     const at::Tensor &own = unwrap(tensor);
     at::Tensor drawn =

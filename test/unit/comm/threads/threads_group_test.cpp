@@ -139,7 +139,7 @@ TEST_F(ThreadsGroupTest, LeavingWithoutAWaitEndsTheRun) {
   EXPECT_EQ(ranks[1].start(), "");
   ranks[0].pending.reset();
   EXPECT_EQ(run.cause.code(), StatusCode::peerLost);
-  EXPECT_EQ(run.cause.message(), "rank 0: all-reduce on 'tp': left without waiting for it");
+  EXPECT_EQ(run.cause.message(), "rank 0: all-reduce on 'tp': ended before its wait");
   Status other = ranks[1].wait();
   EXPECT_EQ(other.code(), StatusCode::peerLost);
   EXPECT_EQ(ranks[1].output, 0) << "the buffers of rank 0 may be gone";

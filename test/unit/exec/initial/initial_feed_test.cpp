@@ -228,7 +228,7 @@ TEST_F(InitialFeedTest, HelpNamesTheModelsOwnNorms) {
 TEST_F(InitialFeedTest, RefusesWhatIsNotDrawn) {
   build(plain);
   std::vector<std::byte> out(80);
-  EXPECT_EQ((*feed()).read({{"x"}, {10}, {{{0, 10}}}, DType::f32}, out).message(), "the plan draws no 'x'");
+  EXPECT_EQ((*feed()).read({{"x"}, {10}, {{{0, 10}}}, DType::f32}, out).message(), "the plan does not initialize 'x'");
   EXPECT_EQ((*feed()).read({{"bias"}, {10}, {{{0, 10}}}, DType::i64}, out).message(),
-            "parameter 'bias' of type i64 cannot be drawn");
+            "parameter 'bias' of type i64 cannot be initialized randomly");
 }

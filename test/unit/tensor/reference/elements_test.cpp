@@ -120,7 +120,7 @@ TEST(ElementsTest, RoundedAnew) {
   at::Tensor ends = at::full({1000}, std::numeric_limits<float>::lowest());
   EXPECT_TRUE(unwrap(*roundedAnew(wrap(ends), 1)).isfinite().all().item<bool>());
   EXPECT_TRUE(at::equal(unwrap(*roundedAnew(wrap(at::zeros({1000})), 1)), at::zeros({1000})));
-  EXPECT_EQ(roundedAnew(wrap(at::ones({1}, at::kLong)), 1).status().message(), "a tensor of i64 is not rounded");
+  EXPECT_EQ(roundedAnew(wrap(at::ones({1}, at::kLong)), 1).status().message(), "a tensor of i64 cannot be rounded");
 }
 
 TEST(ElementsTest, WhatSixteenBitsAreRoundedBy) {

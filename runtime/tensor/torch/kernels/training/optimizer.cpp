@@ -11,7 +11,7 @@ using namespace meshplan;
 static void checkShapes(const at::Tensor &parameter, std::initializer_list<const at::Tensor *> others) {
   for (const at::Tensor *other : others)
     TORCH_CHECK(parameter.sizes().equals(other->sizes()), "a parameter ", parameter.sizes(), " and a tensor ",
-                other->sizes(), " of its step have other shapes");
+                other->sizes(), " of its step differ in shape");
 }
 
 /// The gradient in the parameter's dtype, times the factor. The fused kernels require the same dtype.

@@ -1,21 +1,13 @@
-# Gates on the source tree, as tests: include rules, documentation, words, format, and the unit tests of the checkers.
-if(MESHPLAN_PYTHON)
-  set(MESHPLAN_CHECK_PYTHON ${MESHPLAN_PYTHON})
-else()
-  find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
-  set(MESHPLAN_CHECK_PYTHON ${Python3_EXECUTABLE})
-endif()
-
+# Gates on the source tree, as tests: include rules, documentation, words, format, and the tests of the checkers themselves.
 add_test(NAME layers COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers.py)
 add_test(NAME layers-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers_test.py)
 add_test(NAME types COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types.py)
 add_test(NAME types-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types_test.py)
-add_test(NAME words COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_words.py)
 add_test(NAME words-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_words_test.py)
 if(MESHPLAN_PYTHON)
-  # x_test.py beside a script is the test x-test. The excluded ones are declared by name, here and in test/differential.
-  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/*_test.py ${CMAKE_SOURCE_DIR}/tools/testing/*_test.py)
-  list(FILTER scripts EXCLUDE REGEX "/(check_(layers|types|words|docs)|derivatives|differential.*)_test.py$")
+  # x_test.py beside a script is the test x-test.
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/*_test.py)
+  list(FILTER scripts EXCLUDE REGEX "/check_(layers|types|words|docs)_test.py$")
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
     string(REPLACE _ - name ${stem})
@@ -33,7 +25,13 @@ if(MESHPLAN_PYTHON)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION
       "PYTHONPATH=set:${CMAKE_SOURCE_DIR}/python;PATH=path_list_prepend:${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   endforeach()
-  add_test(NAME derivatives-of-pytorch-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/testing/derivatives_test.py)
+  # Those of the harness, one process for each of its rooms.
+  foreach(room differential reference runs survey tables trainings)
+    add_test(NAME harness-${room} COMMAND ${MESHPLAN_PYTHON} -m pytest -q ${CMAKE_SOURCE_DIR}/test/harness/${room}/tests)
+  endforeach()
+  if(TARGET meshplan)
+    set_tests_properties(harness-differential PROPERTIES ENVIRONMENT MESHPLAN=$<TARGET_FILE:meshplan>)
+  endif()
 endif()
 if(MESHPLAN_COMPILER)
   set(programs)

@@ -2,7 +2,7 @@
 # meshplan_program(NAME name SRCS a.cpp ... DEPS target ...)  a program in bin/, installed
 # meshplan_test(NAME name SRCS a.cpp ... DEPS target ...)     a gtest binary, registered with CTest
 #   PROCESSES n   started n times by mpirun, which may be missing: then the test is skipped
-#   LAUNCH script started by this script of tools/testing instead
+#   LAUNCH name   started by this command of test/harness instead
 #   MPIRUN flags  for mpirun itself
 #
 # A build without some rooms (MESHPLAN_COMPILER, MESHPLAN_RUNTIME or MESHPLAN_TORCH off) also leaves out their tests.
@@ -118,10 +118,9 @@ function(meshplan_test)
   if(ARG_PROCESSES)
     list(TRANSFORM ARG_MPIRUN PREPEND --mpirun=)
     if(NOT ARG_LAUNCH)
-      set(ARG_LAUNCH run_mpi.py)
+      set(ARG_LAUNCH run_mpi)
     endif()
-    add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tools/testing/${ARG_LAUNCH} ${ARG_PROCESSES} ${ARG_MPIRUN}
-      -- $<TARGET_FILE:${ARG_NAME}>)
+    add_test(NAME ${ARG_NAME} COMMAND ${MESHPLAN_HARNESS} ${ARG_LAUNCH} ${ARG_PROCESSES} ${ARG_MPIRUN} -- $<TARGET_FILE:${ARG_NAME}>)
     set_tests_properties(${ARG_NAME} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 PROCESSORS 2
       # Open MPI does not free memory of plugins that it has closed.
       ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)

@@ -3,9 +3,10 @@
 #   %meshplan %meshplan-opt %meshplan-run   the programs of this build
 #   %python                                 Python with the packages of tools/requirements.txt
 #   %root                                   top of the source tree
+#   %harness                                a command of test/harness, whose name follows
 #   %{inputs}                               the folder Inputs beside the test file
 #   %{models}                               exported models, made once for a build
-#   %run-steps %run-cases %damage-step      the programs of test/lib/training, test/lib/cases and test/lib/damage
+#   %run-steps %run-cases %damage-step %plan-messages   the programs of test/lib/training, cases, damage and messages
 #   %meshplan-run-on-one-gpu                the program of test/lib/one_gpu
 #   %{end-at-send}                          the library that kills a process under mpirun at a chosen send
 #
@@ -36,6 +37,7 @@ for program in (
     "run-steps",
     "run-cases",
     "damage-step",
+    "plan-messages",
 ):
     path = os.path.join(bin_dir, program)
     config.substitutions.append(("%" + program + r"(?![\w-])", path))
@@ -43,6 +45,7 @@ for program in (
         config.available_features.add(program)
 if config.meshplan_mpi and shutil.which("mpirun"):
     config.available_features.add("mpi")
+config.substitutions.append((r"%harness\b", "%python %root/test/harness"))
 config.substitutions.append((r"%python\b", config.meshplan_python))
 config.substitutions.append((r"%root\b", config.meshplan_source_dir))
 config.substitutions.append((r"%\{inputs\}", "%S/Inputs"))

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/report/layout_text.h"
 #include "compiler/report/report.h"
+#include "compiler/report/sched_layout_text.h"
 #include "compiler/report/traffic.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"

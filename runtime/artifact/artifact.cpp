@@ -38,6 +38,8 @@ Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> b
     return Status::error(StatusCode::corrupted, bytes.size(), " bytes are more than an artifact can have");
   const uint8_t *data = reinterpret_cast<const uint8_t *>(bytes.data());
   constexpr size_t headerSize = sizeof(flatbuffers::uoffset_t) + flatbuffers::FlatBufferBuilder::kFileIdentifierLength;
+  // From the outside in: each check may only read what the checks before it have validated. The format is checked
+  // before the meaning, so that a file of another version is not reported as damaged.
   if (bytes.size() >= headerSize && flatbuffers::BufferHasIdentifier(data, firstIdentifier))
     return otherFormat(1);
   if (bytes.size() < headerSize || !artifact::ScheduleBufferHasIdentifier(data))

@@ -1,4 +1,4 @@
-//===- call_args.h - the arguments of a call by name -------------*- C++ -*-===//
+//===- call_args.h - the arguments of a call by name ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_ARTIFACT_CALL_ARGS_H
 #define MESHPLAN_RUNTIME_ARTIFACT_CALL_ARGS_H

@@ -1,4 +1,4 @@
-//===- dtype.h - element types and their conversions -------------*- C++ -*-===//
+//===- dtype.h - element types and their conversions ------------*- C++ -*-===//
 //
 // The element types of the artifact, with the names that messages and
 // safetensors files use, and the conversions between the floating-point ones.

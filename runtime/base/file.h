@@ -1,4 +1,4 @@
-//===- file.h - mapped reading and atomic writing of files -------*- C++ -*-===//
+//===- file.h - mapped reading and atomic writing of files ------*- C++ -*-===//
 //
 // Files are read through a memory map, so that a rank touches only the pages that it needs. They are written under a
 // temporary name and renamed, so that a file is either complete or absent.

@@ -1,4 +1,4 @@
-//===- hash.h - a fingerprint of bytes ----------------------------*- C++ -*-===//
+//===- hash.h - a fingerprint of bytes --------------------------*- C++ -*-===//
 //
 // A fingerprint that detects accidental differences between files. Not cryptographic. Equal on all little-endian
 // machines.

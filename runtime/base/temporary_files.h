@@ -1,4 +1,4 @@
-//===- temporary_files.h - files that a signal removes -----------*- C++ -*-===//
+//===- temporary_files.h - files that a signal removes ----------*- C++ -*-===//
 //
 // No destructor runs when SIGTERM, SIGINT or SIGHUP ends a process, or when the process ends itself because a rank
 // hangs. So a file under construction is listed here, and the code that ends the process removes the listed files.

@@ -1,4 +1,4 @@
-//===- adapters.h - LoRA adapters as PEFT names them -------------*- C++ -*-===//
+//===- adapters.h - LoRA adapters as PEFT names them ------------*- C++ -*-===//
 //
 // A model with adapters calls a weight `q_proj.base_layer.weight` and an adapter
 // `q_proj.lora_A.NAME.weight`. PEFT saves the adapter alone, without its name, as

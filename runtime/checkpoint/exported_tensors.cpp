@@ -51,6 +51,8 @@ std::vector<ExportedFile> meshplan::dividedIntoFiles(std::span<const Exported> t
   std::vector<ExportedFile> files(1);
   int64_t bytes = 0;
   for (const Exported &each : tensors) {
+    // A tensor is never divided, so a tensor larger than the limit gets a file of its own. PEFT reads adapters from one
+    // file only.
     if (!options.adapters && !files.back().tensors.empty() && bytes + each.bytes() > options.fileBytes) {
       files.emplace_back();
       bytes = 0;
@@ -60,6 +62,7 @@ std::vector<ExportedFile> meshplan::dividedIntoFiles(std::span<const Exported> t
   }
   files.front().name = options.adapters ? "adapter_model.safetensors" : modelName;
   char name[64];
+  // The names that Hugging Face's loaders expect.
   for (size_t i = 0; files.size() > 1 && i < files.size(); ++i) {
     std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", i + 1, files.size());
     files[i].name = name;

@@ -89,6 +89,8 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
     const artifact::Parameter &parameter = *program.parameters()->Get(i);
     const artifact::Value &value = *program.values()->Get(parameter.value());
     std::vector<std::string> names = namesOf(parameter);
+    // Without a path of the initial weights everything is saved. With one, only tensors that may differ from these
+    // weights are, and small buffers.
     bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value()) ||
                    isAdapter(names.front()) || (parameter.buffer() && globalBytesOf(value) <= mostSavedBuffer) ||
                    std::ranges::any_of(names, [&](const std::string &name) { return state.saved.contains(name); });

@@ -39,6 +39,7 @@ static Json jsonOf(const CheckpointChecksums &checksums) {
     for (const auto &[tensor, values] : file.tensors) {
       std::string text;
       for (uint32_t value : values)
+        // One text per tensor: a list of numbers would take several times the space in a large checkpoint.
         text += checksumText(value);
       tensors[tensor] = text;
     }

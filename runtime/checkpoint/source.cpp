@@ -79,6 +79,7 @@ Expected<TensorSource> meshplan::openModelWeights(const std::string &path) {
   if (std::filesystem::is_directory(file, ignored))
     file /= modelName;
   std::string folder = file.parent_path().empty() ? "." : file.parent_path().string();
+  // The model's file of a checkpoint has recorded checksums, also if the user names the file and not the folder.
   bool isOfCheckpoint = file.filename() == modelName && std::filesystem::exists(folder + "/" + recordName, ignored);
   if (!isOfCheckpoint)
     return source;

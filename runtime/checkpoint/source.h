@@ -78,7 +78,7 @@ private:
 };
 
 /// Checks that a program can resume from a checkpoint: it has the same parameters, and the states of its optimizer.
-/// `invalid`, with both sides and the way out. Returns notes for the user: what is converted or unused.
+/// `invalid`, with both sides and a hint. Returns notes for the user about converted and unused tensors.
 Expected<std::vector<std::string>> checkCheckpoint(const CheckpointSource &source, const artifact::Program &program);
 
 /// Parameters of the program whose optimizer states begin now, or began after the training did: see

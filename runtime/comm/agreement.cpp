@@ -61,6 +61,7 @@ Status checkAgreement(std::span<const Participant> participants, std::string_vie
   CollectiveKind kind = first.collective->kind;
   for (const Participant &other : participants.subspan(1))
     MESHPLAN_RETURN_IF_ERROR(checkSameCall(first, other, group));
+  // For these kinds, each pair of ranks moves a piece of its own size. For the others, all ranks have the same counts.
   bool pieces = isPair(kind) || kind == CollectiveKind::allToAll || kind == CollectiveKind::permute;
   for (const Participant &from : participants) {
     if (!pieces)

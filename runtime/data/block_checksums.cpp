@@ -44,6 +44,7 @@ void BlockSums::addWithin(int64_t block, int64_t offset, std::span<const std::by
     position = offset;
     sum = 0;
   }
+  // The operator for a gap is kept, because the runs of a strided shard have equal gaps.
   if (int64_t gap = offset - position; gap > 0) {
     if (gap != lastGap)
       overGap = movingOver(lastGap = gap);

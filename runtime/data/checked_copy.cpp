@@ -103,6 +103,7 @@ template <typename Copy> Status BlockCheck::compare(size_t block, const Copy &co
   isCompared[block] = true;
   auto [begin, size] = rangeOf(static_cast<int64_t>(block));
   uint32_t found = 0, written = tensor.checksums->values[block];
+  // In chunks that fit in the cache: the checksum then reads the bytes that the copy has just loaded.
   for (int64_t done = 0; done < size; done += copiedBytes) {
     int64_t count = std::min(copiedBytes, size - done);
     copy(begin + done, count);

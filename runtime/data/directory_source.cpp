@@ -57,6 +57,7 @@ Status addIndex(TensorSourceBuilder &builder, const std::string &index) {
 Status addDirectory(TensorSourceBuilder &builder, const std::string &directory) {
   std::string indexPath = directory + "/model.safetensors.index.json", filePath = directory + "/model.safetensors";
   std::error_code ignored;
+  // The index wins, as in Hugging Face's loaders: a folder may also have a file of another save.
   if (std::filesystem::exists(indexPath, ignored))
     return addIndexed(builder, directory, indexPath);
   if (!std::filesystem::exists(filePath, ignored))

@@ -81,6 +81,8 @@ Expected<std::vector<Entry>> readEntries(std::span<const std::byte> header) {
       return entry.status().withContext("tensor '" + name + "'");
     entries.push_back(*std::move(entry));
   }
+  // JSON objects have no order, and checkLayout needs that of the data. Empty tensors come before others at the same
+  // offset.
   std::sort(entries.begin(), entries.end(),
             [](const Entry &a, const Entry &b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   return entries;

@@ -1,4 +1,4 @@
-//===- safetensors_writer.h - one file written by many ranks -----*- C++ -*-===//
+//===- safetensors_writer.h - one file written by many ranks ----*- C++ -*-===//
 //
 // Writes one file from many ranks. The layout of the file follows from the list of tensors alone, so ranks write their
 // shards of the same file without communication: all through one writer, or each process through an attached one.

@@ -1,4 +1,4 @@
-//===- slice.h - the contiguous runs of a part of a tensor -------*- C++ -*-===//
+//===- slice.h - the contiguous runs of a part of a tensor ------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATA_SLICE_H
 #define MESHPLAN_RUNTIME_DATA_SLICE_H

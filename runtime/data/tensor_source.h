@@ -1,4 +1,4 @@
-//===- tensor_source.h - tensors by name from files --------------*- C++ -*-===//
+//===- tensor_source.h - tensors by name from files -------------*- C++ -*-===//
 //
 // Weights and inputs by name, from a safetensors file, a directory of them with an index, or the weights in a
 // torch.export archive. Files are mapped, so reading a slice touches only the pages of that slice.

@@ -1,4 +1,4 @@
-//===- tensor_source_builder.h - filling a TensorSource ----------*- C++ -*-===//
+//===- tensor_source_builder.h - filling a TensorSource ---------*- C++ -*-===//
 //
 // Fills a TensorSource, with one function per kind of file. Private to this room.
 //

@@ -21,6 +21,7 @@ Expected<size_t> BatchReader::fieldOf(const FeedRequest &request) const {
     return Status::error(StatusCode::notFound, "the data was opened without input '", request.names.front(), "'");
   std::vector<int64_t> shape = {batch.samples};
   std::ranges::copy(batch.fields[*field].shape, std::back_inserter(shape));
+  // A schedule that was compiled for another batch size would silently read other samples.
   if (shape != request.shape || batch.fields[*field].dtype != request.dtype)
     return Status::error(StatusCode::invalid, "the data was opened with input '", request.names.front(), "' of ",
                          dtypeName(batch.fields[*field].dtype), " ", shapeText(shape), ", and ",

@@ -41,6 +41,7 @@ Expected<DataWords> parseDataWords(std::span<const std::string> words) {
     return Status::error(StatusCode::invalid, "no data; help: --data PATH");
   DataWords data;
   for (const std::string &word : words) {
+    // A path may contain '='. It is taken as a path if it exists, else the last '=' begins the weight.
     size_t separator = isPath(word) ? std::string::npos : word.rfind('=');
     data.paths.push_back(word.substr(0, separator));
     if (separator == std::string::npos)

@@ -138,6 +138,8 @@ Status Dataset::checkResume(const DataState &saved) const {
   if (saved.position < 0)
     return Status::error(StatusCode::corrupted, "the saved position in the data is ", saved.position,
                          ", 0 or more required");
+  // Each check below finds a change that would silently repeat or skip samples. The count comes first, because it is
+  // the clearest message.
   if (saved.samples != sampleCount)
     return Status::error(StatusCode::invalid, "the saved position, ", saved.position,
                          " samples, is in data of which an epoch has ", saved.samples, " samples, and this data has ",

@@ -1,4 +1,4 @@
-//===- dataset.h - the samples of a run, and their order ---------*- C++ -*-===//
+//===- dataset.h - the samples of a run, and their order --------*- C++ -*-===//
 //
 // The samples of a run and their order. Twin of a PyTorch Dataset with its sampler. The order is one sequence of
 // samples for the whole run. It depends on the data and the seed only, not on the plan, the ranks or the batch size. A

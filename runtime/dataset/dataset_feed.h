@@ -1,4 +1,4 @@
-//===- dataset_feed.h - one rank's batches -----------------------*- C++ -*-===//
+//===- dataset_feed.h - one rank's batches ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_DATASET_FEED_H
 #define MESHPLAN_RUNTIME_DATASET_DATASET_FEED_H

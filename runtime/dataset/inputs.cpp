@@ -47,6 +47,7 @@ Expected<BatchShape> batchShapeOf(std::span<const DataInput> inputs) {
                            first.shape[0], " and ", input.shape[0], " samples in their first dim (shapes ",
                            shapeText(first.shape), " and ", shapeText(input.shape),
                            "), the same number required; help: export the model with one batch dim for all inputs");
+    // A sample is what remains of the input without the batch dim.
     batch.fields.push_back({input.name, input.dtype, {input.shape.begin() + 1, input.shape.end()}});
   }
   batch.samples = first.shape[0];

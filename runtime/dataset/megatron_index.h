@@ -1,4 +1,4 @@
-//===- megatron_index.h - the index of a Megatron data set -------*- C++ -*-===//
+//===- megatron_index.h - the index of a Megatron data set ------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_MEGATRON_INDEX_H
 #define MESHPLAN_RUNTIME_DATASET_MEGATRON_INDEX_H

@@ -1,4 +1,4 @@
-//===- permutation.h - a shuffled order without a table ----------*- C++ -*-===//
+//===- permutation.h - a shuffled order without a table ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_PERMUTATION_H
 #define MESHPLAN_RUNTIME_DATASET_PERMUTATION_H

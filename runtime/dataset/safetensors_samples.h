@@ -1,4 +1,4 @@
-//===- safetensors_samples.h - tensors whose rows are samples ----*- C++ -*-===//
+//===- safetensors_samples.h - tensors whose rows are samples ---*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_DATASET_SAFETENSORS_SAMPLES_H
 #define MESHPLAN_RUNTIME_DATASET_SAFETENSORS_SAMPLES_H

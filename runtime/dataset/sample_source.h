@@ -1,4 +1,4 @@
-//===- sample_source.h - samples of a data set -------------------*- C++ -*-===//
+//===- sample_source.h - samples of a data set ------------------*- C++ -*-===//
 //
 // What all kinds of data sets have in common: a number of samples, each with one tensor per field. The caller that
 // opens a source says which fields it needs; the source provides exactly these dtypes and shapes, or does not open.

@@ -1,4 +1,4 @@
-//===- arguments.h - arguments of the artifact for one rank ------*- C++ -*-===//
+//===- arguments.h - arguments of the artifact for one rank -----*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_ARGUMENTS_H
 #define MESHPLAN_RUNTIME_EXEC_ARGUMENTS_H

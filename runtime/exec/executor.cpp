@@ -78,6 +78,7 @@ Status Executor::loadConstants() {
     int value = constant->value();
     std::vector<int64_t> shape = globalShapeOf(view.value(value));
     int64_t size = dtypeSize(view.dtype(value));
+    // The artifact contains the whole constant; only this rank's shard is copied to the device.
     MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(view.shape(value), view.dtype(value)));
     MESHPLAN_RETURN_IF_ERROR(forEachRun(
         view.ranges(value), shape, contiguousStrides(shape), [&](int64_t global, int64_t local, int64_t count) {
@@ -118,6 +119,7 @@ Status Executor::clearAccumulators() {
   for (flatbuffers::uoffset_t i = 0; accumulators && i < accumulators->size(); ++i) {
     int value = accumulators->Get(i)->value();
     if (initial[value].defined()) {
+      // Scratch memory is written before it is read.
       if (!accumulators->Get(i)->scratch())
         MESHPLAN_RETURN_IF_ERROR(fillZeros(initial[value]));
     } else {

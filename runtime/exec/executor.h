@@ -1,4 +1,4 @@
-//===- executor.h - one rank of a running program ----------------*- C++ -*-===//
+//===- executor.h - one rank of a running program ---------------*- C++ -*-===//
 //
 // One rank of a running program. Twin of a process that torchrun starts per rank: holds the rank's parameters, takes
 // its slices of the inputs, and runs the program any number of times.

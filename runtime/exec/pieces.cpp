@@ -67,6 +67,8 @@ bool makeUp(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t 
   std::vector<int64_t> shape = sliceShape(holder);
   int differing = 0;
   for (size_t dim = 0; dim < shape.size(); ++dim) {
+    // Checked dim by dim, without a list of elements. In the dim in which the pieces differ, their runs together must
+    // cover it; in the others the runs of each piece must.
     std::vector<CommonRun> runs = pieces[0].dims[dim];
     bool differs = std::ranges::any_of(pieces, [&](const Overlap &piece) { return piece.dims[dim] != runs; });
     for (size_t i = 1; differs && i < pieces.size(); ++i)
@@ -75,6 +77,7 @@ bool makeUp(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t 
       return false;
     differing += differs;
   }
+  // Two pieces that differ in no dim are the same elements twice; differing in two dims, they leave elements out.
   return differing == (pieces.size() > 1 ? 1 : 0);
 }
 

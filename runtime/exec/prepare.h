@@ -1,4 +1,4 @@
-//===- prepare.h - from instructions to steps --------------------*- C++ -*-===//
+//===- prepare.h - from instructions to steps -------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_PREPARE_H
 #define MESHPLAN_RUNTIME_EXEC_PREPARE_H

@@ -24,6 +24,7 @@ Expected<Trace> Trace::fromText(const std::string &text) {
   nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
   Trace trace;
   for (const nlohmann::json &event : list) {
+    // The text comes from another rank.
     if (!event.is_array() || event.size() != 3 || !event[0].is_string() || !event[1].is_number_integer() ||
         !event[2].is_number_integer())
       return Status(StatusCode::invalid, "an element of the trace is not an event");

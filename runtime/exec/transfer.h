@@ -1,4 +1,4 @@
-//===- transfer.h - copying overlaps of tensors ------------------*- C++ -*-===//
+//===- transfer.h - copying overlaps of tensors -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_TRANSFER_H
 #define MESHPLAN_RUNTIME_EXEC_TRANSFER_H

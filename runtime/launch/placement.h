@@ -76,8 +76,8 @@ Status checkAgainstMpi(const Placement &placement, int64_t mpiRank, int64_t mpiS
 /// Checks that `processes` processes were started for a schedule of `ranks` ranks, one each.
 Status checkProcessCount(int64_t processes, int64_t ranks);
 
-/// The GPU of a rank that is number `localRank` on its machine. `unsupported`, with the way out, if there is no GPU, or
-/// not one for each rank.
+/// The GPU of a rank that is number `localRank` on its machine. `unsupported`, with a hint, if there is no GPU, or not
+/// one for each rank.
 Expected<int> chooseGpu(int64_t rank, std::optional<int64_t> localRank, int gpus);
 
 /// The variables of this process.

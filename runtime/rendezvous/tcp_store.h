@@ -1,4 +1,4 @@
-//===- tcp_store.h - a key-value store over TCP ------------------*- C++ -*-===//
+//===- tcp_store.h - a key-value store over TCP -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_RENDEZVOUS_TCP_STORE_H
 #define MESHPLAN_RUNTIME_RENDEZVOUS_TCP_STORE_H

@@ -1,4 +1,4 @@
-//===- autograd.h - gradients by the compute library -------------*- C++ -*-===//
+//===- autograd.h - gradients by the compute library ------------*- C++ -*-===//
 //
 // Gradients of programs that the compiler does not differentiate: the compute library records operators while they run,
 // and then goes backward through them.

@@ -1,4 +1,4 @@
-//===- memory.h - the memory of one rank --------------------------*- C++ -*-===//
+//===- memory.h - the memory of one rank ------------------------*- C++ -*-===//
 //
 // Counts the bytes of tensors per rank, even if several ranks share a process, including temporaries of operators.
 // Keeps freed blocks for the same rank: a step needs the same sizes as the step before, and fresh pages from the system

@@ -1,4 +1,4 @@
-//===- operator.h - calling operators by name --------------------*- C++ -*-===//
+//===- operator.h - calling operators by name -------------------*- C++ -*-===//
 //
 // Calls operators by name. A name is an overload ("aten.linear.default") or a kernel of the runtime
 // ("meshplan.attention", see README.md). The operator is looked up and its arguments are bound once; afterwards a call

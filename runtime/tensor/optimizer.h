@@ -1,4 +1,4 @@
-//===- optimizer.h - first steps of the compute library's optimizers -*- C++ -*-===//
+//===- optimizer.h - first steps of library optimizers ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_OPTIMIZER_H
 #define MESHPLAN_RUNTIME_TENSOR_OPTIMIZER_H

@@ -1,4 +1,4 @@
-//===- tensor.h - the tensor that the runtime handles ------------*- C++ -*-===//
+//===- tensor.h - the tensor that the runtime handles -----------*- C++ -*-===//
 //
 // A handle to a tensor of the compute library, without that library's headers. Copies of a handle share the elements.
 // Functions that can fail return the compute library's message in a Status; none throws.

@@ -164,6 +164,8 @@ std::string meshplan::textOfIgnored(const artifact::Program &program, const Data
     if (!targets)
       continue;
     std::vector<int64_t> shape = globalShapeOf(*program.values()->Get(targets->value()));
+    // The inputs of the program have the size of a microbatch, the data has batches; the ratio is the number of
+    // microbatches.
     if (shape.empty() || shape[0] == 0 || data.batch().samples % shape[0] != 0)
       continue;
     std::string text =

@@ -1,4 +1,4 @@
-//===- evaluation.h - the loss on held-out data ------------------*- C++ -*-===//
+//===- evaluation.h - the loss on held-out data -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TRAIN_EVALUATION_H
 #define MESHPLAN_RUNTIME_TRAIN_EVALUATION_H
@@ -18,9 +18,9 @@ public:
   static Expected<Evaluation> create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
                                      int64_t mostBatches);
 
-  /// The mean loss over the batches. `training` holds the parameters, which do not change. Frees what its last step has
-  /// left, and at the end what the batches have left. Nullopt if `stops`, which is called before each batch and returns
-  /// the same on all ranks, ends it.
+  /// The mean loss over the batches. `training` holds the parameters, which do not change. First frees the values that
+  /// the last training step has left, and at the end those of the last batch. `stops` is called before each batch and
+  /// returns the same on all ranks; if it returns true, the result is nullopt.
   Expected<std::optional<EvaluationReport>> run(ProgramRunner &training, const std::function<Expected<bool>()> &stops);
 
 private:
@@ -33,7 +33,7 @@ private:
   int64_t batches;
 };
 
-/// The program `eval` of a schedule; `notFound`, with the way out, if there is none.
+/// The program `eval` of a schedule; `notFound`, with a hint, if there is none.
 Expected<const artifact::Program *> evaluationProgram(const artifact::Schedule &schedule);
 
 } // namespace meshplan

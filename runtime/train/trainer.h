@@ -1,8 +1,8 @@
 //===- trainer.h - the training loop ----------------------------*- C++ -*-===//
 //
-// The loop of a training run on one rank: batch, step, checkpoint, evaluation, report. Twin of what a Lightning Trainer
-// or torchtitan's train.py does around a step. Decisions that must be the same on all ranks (to stop, to save) are
-// agreed between steps by one small all-reduce.
+// The loop of a training run on one rank: batch, step, checkpoint, evaluation, report. Twin of a Lightning Trainer or
+// of torchtitan's train.py. Decisions that must be the same on all ranks (to stop, to save) are agreed between steps by
+// one small all-reduce.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- exact.cpp - exact tensors and own errors ---------------------------===//
+//===- exact.cpp - exact tensors and PyTorch's errors ---------------------===//
 
 #include "runtime/verify/exact.h"
 

@@ -1,4 +1,4 @@
-//===- exact.h - exact tensors and own errors -------------------*- C++ -*-===//
+//===- exact.h - exact tensors and PyTorch's errors -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_EXACT_H
 #define MESHPLAN_RUNTIME_VERIFY_EXACT_H
@@ -10,7 +10,7 @@
 
 namespace meshplan {
 
-/// Called with what is done next, to show the user; may be empty.
+/// Called with a text about the next step, to show the user; may be empty.
 using Progress = std::function<void(const std::string &what)>;
 
 /// The results of the reference in f64, and the errors of its runs in its own precision relative to them.

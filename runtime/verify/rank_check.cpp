@@ -82,8 +82,8 @@ Expected<double> RankCheck::clipping() const {
   return clippingFactor(std::sqrt(squared), clipping->limit);
 }
 
-/// What the optimizer updates, as it was before the step. If that is a slice, it is cut from the parameter itself, so
-/// that a program which cuts another slice is noticed.
+/// The tensor that the optimizer updates, as it was before the step. If that is a slice, it is cut from the parameter
+/// itself, so that a program which cuts another slice is noticed.
 Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
   const Tensor &changed = before.at(subject.value);
   if (subject.held == subject.value)
@@ -95,7 +95,8 @@ Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
   return onDevice(part);
 }
 
-/// Combines what the optimizers of all ranks update; returns the rank's shard of the parameter, on the host.
+/// Combines the tensors that the optimizers of all ranks update. Returns the rank's shard of the parameter, on the
+/// host.
 Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const Tensor &held) const {
   const RankView &place = executor.place();
   std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));

@@ -1,4 +1,4 @@
-//===- reference.h - the exported model on one rank --------------*- C++ -*-===//
+//===- reference.h - the exported model on one rank -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_REFERENCE_H
 #define MESHPLAN_RUNTIME_VERIFY_REFERENCE_H
@@ -31,7 +31,7 @@ struct ReferenceResult {
   NamedTensors gradients; ///< of the trained parameters, by first name; empty without a loss
 };
 
-/// The exported model: the program "reference". `notFound`, with the way out, if the schedule has none.
+/// The exported model: the program "reference". `notFound`, with a hint, if the schedule has none.
 Expected<const artifact::Program *> findReference(const Artifact &artifact);
 
 /// The program "reference" of a schedule, with whole parameters and one batch of inputs. If the program "step" takes

@@ -39,6 +39,7 @@ static Status checkStorage(const artifact::Program &program, const artifact::Pro
     if (!exported)
       continue;
     DType stored = dtypeIn(program, own.value()), dtype = dtypeIn(reference, exported->value());
+    // PyTorch's run keeps the parameter in the exported dtype, so its own error would not cover this rounding.
     if (rounds(stored, dtype))
       return refusal("parameter '" + nameOf(own) + "' is kept in " + std::string(dtypeName(stored)) +
                          ", the model has it in " + std::string(dtypeName(dtype)),
@@ -131,6 +132,7 @@ void ParameterReads::read(const artifact::Compute &call) {
 void ParameterReads::follow(const artifact::Instruction &instruction) {
   if (const artifact::Compute *call = instruction.action_as_Compute()) {
     int to = resultOf(*call);
+    // Conversions and transfers only copy a parameter; every other call reads it.
     if (int from = convertedBy(*call); from >= 0 && to >= 0)
       convert(from, to);
     else if (int own = transferredBy(*call); own >= 0 && to >= 0)

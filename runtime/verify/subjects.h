@@ -32,7 +32,7 @@ struct Subject {
   int placed = -1;            ///< index into Schedule.origins: the statement that shards the parameter
   bool isHalf = false;        ///< bounded as 16-bit results, see deviationOf
 
-  /// True if the optimizer computes it; its own errors then come from the ranks.
+  /// True if the optimizer computes it. The ranks then measure PyTorch's own error.
   bool isOfOptimizer() const { return kind == SubjectKind::master || kind == SubjectKind::parameter; }
 };
 

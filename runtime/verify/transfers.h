@@ -1,4 +1,4 @@
-//===- transfers.h - copies between memories ---------------------*- C++ -*-===//
+//===- transfers.h - copies between memories --------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_VERIFY_TRANSFERS_H
 #define MESHPLAN_RUNTIME_VERIFY_TRANSFERS_H

@@ -6,7 +6,7 @@
 
 using namespace meshplan;
 
-/// The own errors of subjects of the optimizer come from the ranks; takes the largest.
+/// For subjects of the optimizer, each rank measures PyTorch's own error; takes the largest.
 static void takeOptimizer(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
                           OwnNumbers &own) {
   for (size_t i = 0; i < subjects.size(); ++i)
@@ -39,7 +39,7 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
                        : subjects[i].isOfOptimizer()             ? ofOptimizer
                                                                  : own.magnitudes[i];
     for (size_t rank = 0; rank < findings.size(); ++rank) {
-      // A copy of a master weight has no own error but that of rounding once.
+      // PyTorch's copy of a master weight has no error but that of one rounding.
       bool isRounded = subjects[i].isHalf || !subjects[i].master.empty();
       Deviation deviation =
           deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isRounded, subjects[i].isOfOptimizer());

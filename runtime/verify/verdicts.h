@@ -17,7 +17,7 @@ struct Verdict {
   bool isRight() const { return wrongRanks.empty(); }
 };
 
-/// The own errors and magnitudes of the reference, by subject.
+/// PyTorch's own errors and the magnitudes of the reference, by subject.
 struct OwnNumbers {
   std::vector<double> errors, magnitudes;
 };

@@ -1,4 +1,4 @@
-//===- helpers.h - typed buffers and short forms -----------------*- C++ -*-===//
+//===- helpers.h - typed buffers and short forms ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_CONFORMANCE_HELPERS_H
 #define MESHPLAN_TEST_CONFORMANCE_HELPERS_H

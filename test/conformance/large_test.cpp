@@ -1,4 +1,4 @@
-//===- large_test.cpp - pieces of several megabytes ----------------------===//
+//===- large_test.cpp - pieces of several megabytes -----------------------===//
 //
 // Backends may move large pieces in another way than small ones.
 //

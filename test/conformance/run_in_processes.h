@@ -1,4 +1,4 @@
-//===- run_in_processes.h - worlds whose ranks are processes -----*- C++ -*-===//
+//===- run_in_processes.h - worlds whose ranks are processes ----*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_CONFORMANCE_RUN_IN_PROCESSES_H
 #define MESHPLAN_TEST_CONFORMANCE_RUN_IN_PROCESSES_H

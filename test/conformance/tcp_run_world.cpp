@@ -16,7 +16,7 @@
 namespace meshplan {
 namespace {
 
-/// This process among those that tools/testing/run_processes.py has started.
+/// This process among those that the command run_processes of test/harness has started.
 struct Process {
   std::unique_ptr<KeyValueStore> store;
   int64_t rank = 0, size = 1, runs = 0;

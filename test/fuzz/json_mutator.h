@@ -1,4 +1,4 @@
-//===- json_mutator.h - another JSON text of the same kind -------*- C++ -*-===//
+//===- json_mutator.h - another JSON text of the same kind ------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_FUZZ_JSON_MUTATOR_H
 #define MESHPLAN_TEST_FUZZ_JSON_MUTATOR_H

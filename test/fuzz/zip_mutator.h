@@ -1,4 +1,4 @@
-//===- zip_mutator.h - another zip file of the same kind ---------*- C++ -*-===//
+//===- zip_mutator.h - another zip file of the same kind --------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_FUZZ_ZIP_MUTATOR_H
 #define MESHPLAN_TEST_FUZZ_ZIP_MUTATOR_H

@@ -23,7 +23,7 @@ from safetensors.torch import load_file
 TARGET = 1.0
 LOSS_TOLERANCE = 1e-5  # float32, sums in another order
 TORCHRUN = Path(sys.executable).with_name("torchrun")
-RUN_MPI = models.ROOT / "tools" / "testing" / "run_mpi.py"
+HARNESS = models.ROOT / "test" / "harness"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def measure(case: Case, arguments: argparse.Namespace) -> table.Row:
     programs = arguments.programs
     ranks.compile_schedule(case.model, programs, where, world=case.size, tp=case.size if case.axis == "tp" else 1)
     loss = expected_loss(case.model, where)
-    launcher = (sys.executable, str(RUN_MPI), str(case.size), "--")
+    launcher = (sys.executable, str(HARNESS), "run_mpi", str(case.size), "--")
     measured = turns.take(
         arguments.rounds,
         lambda: ranks.step_seconds(programs, where, arguments.steps, launcher),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench import models
 
-RUN_MPI = models.ROOT / "tools" / "testing" / "run_mpi.py"
+HARNESS = models.ROOT / "test" / "harness"
 TORCHRUN = Path(sys.executable).with_name("torchrun")
 LOSS_TOLERANCE = 1e-5  # float32, sums in another order
 # Between processes of one machine MPI would otherwise use shared memory instead of the loopback.
@@ -72,7 +72,7 @@ class Contestant:
         if self.side == "threads":
             return bench
         over = [f"--mpirun={argument}" for argument in OVER_TCP] if limited else []
-        return [sys.executable, str(RUN_MPI), ranks, *over, "--", *bench]
+        return [sys.executable, str(HARNESS), "run_mpi", ranks, *over, "--", *bench]
 
 
 def result_of(report: dict) -> Result:

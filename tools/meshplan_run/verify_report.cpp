@@ -5,7 +5,7 @@
 #include "runtime/base/names.h"
 #include "runtime/base/printed.h"
 #include "runtime/exec/origin.h"
-#include "runtime/verify/layout_text.h"
+#include "runtime/verify/value_layout_text.h"
 
 #include <algorithm>
 

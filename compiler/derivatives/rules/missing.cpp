@@ -1,7 +1,7 @@
 //===- missing.cpp - operators that PyTorch does not differentiate --------===//
 //
 // Gradients for which autograd raises "derivative is not implemented". They are refused only where they are needed.
-// tools/testing/derivatives_test.py compares the table with PyTorch.
+// test/harness/tables/tests/derivatives_test.py compares the table with PyTorch.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- describe.cpp - explanations of values ------------------------------===//
 
 #include "compiler/report/explain/describe.h"
-#include "compiler/report/layout_text.h"
+#include "compiler/report/sched_layout_text.h"
 #include "compiler/report/traffic.h"
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/layout_text.h"

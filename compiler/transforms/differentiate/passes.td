@@ -92,7 +92,7 @@ def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
 
     ```mlir
     plan.microbatches 2
-    func.func @step(%x: tensor<8x4xf32, #plan.sharding<[{"dp"}, {} ]>> {plan.dims = ["batch", ""], plan.kind = "input"}) {
+    func.func @step(%x: tensor<8x4xf32, #plan.sharding<[{"dp"}, {} ]>> {plan.dims = ["batch", ""], plan.kind = #plan.kind<input>}) {
       %0 = plan.call "aten.relu.default"(%x) ...
     // becomes
       %1 = plan.constrain %x #plan.sharding<[{"microbatch"}, {} ]> along [#plan.axis<"microbatch">] as "microbatches 2"
@@ -107,7 +107,7 @@ def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
 
     ```mlir
     plan.microbatches 2 mean
-    func.func @step(%x: tensor<16x4xf32, #plan.sharding<[{"dp", parts [8, 8]}, {} ]>> {plan.dims = ["batch", ""], plan.kind = "input"}) {
+    func.func @step(%x: tensor<16x4xf32, #plan.sharding<[{"dp", parts [8, 8]}, {} ]>> {plan.dims = ["batch", ""], plan.kind = #plan.kind<input>}) {
       %0 = plan.enter_microbatch %x dim 0 of 2
       ...
       %2 = plan.leave_microbatch %gradient as "microbatches 2 mean"
@@ -121,8 +121,8 @@ def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
   let summary = "add the update of parameters by their gradients";
   let description = [{
     For each gradient that `@step` returns, inserts a call of the optimizer that `plan.optimizer` states; it updates the
-    parameter and its states in place. States (`plan.kind = "state"`) are arguments with the layout of their parameter.
-    Learning rate and step number are settings (`plan.kind = "setting"`), which a run may supply. The new values are
+    parameter and its states in place. States (`plan.kind = #plan.kind<state>`) are arguments with the layout of their parameter.
+    Learning rate and step number are settings (`plan.kind = #plan.kind<setting>`), which a run may supply. The new values are
     results in place of the gradients, marked with the argument whose new value they are (`plan.updates`).
 
     With a limit of the norm the squares of all gradients are summed first; each element counts once, however many ranks

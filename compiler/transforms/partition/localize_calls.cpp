@@ -147,10 +147,11 @@ private:
 struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
-    WalkResult result = getOperation().walk(
-        [&](CallOp call) { return failed(localize(call, mesh)) ? WalkResult::interrupt() : WalkResult::advance(); });
-    if (result.wasInterrupted())
-      signalPassFailure();
+    // Not a walk over the module: the reference in a module of its own has no shardings.
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (auto call : function.getOps<CallOp>())
+        if (failed(localize(call, mesh)))
+          return signalPassFailure();
   }
 
   /// A call that runs flat has no integers that depend on the rank.

@@ -19,7 +19,7 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
     Before:
     ```mlir
     plan.style "mlp.down_proj" rowwise [#plan.axis<"tp">] as "rowwise tp"
-    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.kind = "parameter"}) -> tensor<4x16xf32> {
+    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>}) -> tensor<4x16xf32> {
       %y = plan.call "aten.linear.default"(%x, %w) {...} in "mlp.down_proj" : ...
     ```
     After:

@@ -4,7 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_DESCRIBE_PEAK_H
 
 #include "compiler/scheduling/solution.h"
-#include "compiler/transforms/schedule/projection.h"
+#include "compiler/transforms/schedule/build_problem.h"
 #include "dialect/sched/sched.h"
 
 namespace meshplan {

@@ -4,7 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_WRITE_PROGRAM_H
 
 #include "compiler/scheduling/solution.h"
-#include "compiler/transforms/schedule/projection.h"
+#include "compiler/transforms/schedule/build_problem.h"
 
 namespace meshplan {
 

@@ -1,4 +1,4 @@
-//===- checksums.h - the checksums of a checkpoint ---------------*- C++ -*-===//
+//===- checksums.h - the checksums of a checkpoint --------------*- C++ -*-===//
 //
 // Each block of each tensor has a checksum, and so has the part of a file before the tensors. A rank computes partial
 // checksums of the bytes that it writes, while it writes them; rank 0 combines those of all ranks.

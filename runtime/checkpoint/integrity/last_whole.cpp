@@ -30,6 +30,8 @@ Status meshplan::withLastWhole(const Status &failure, const std::string &checkpo
   auto fail = [&](const std::string &help) { return Status(failure.code(), failure.message() + "; help: " + help); };
   std::string damaged = renaming(normal.string());
   auto list = listCheckpoints(folder);
+  // Newest first. Damaged ones on the way are listed too: the same command takes the newest, so all of them must be
+  // renamed.
   for (const SavedCheckpoint &other : std::views::reverse(list ? *list : std::vector<SavedCheckpoint>())) {
     std::error_code ignored;
     if (std::filesystem::equivalent(other.path, checkpoint, ignored))

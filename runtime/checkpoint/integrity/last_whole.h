@@ -13,8 +13,8 @@ namespace meshplan {
 /// checksums; there only the completeness of the files is checked.
 Status checkWhole(const std::string &checkpoint);
 
-/// Adds the way out to a failure to read `checkpoint`, which the user has named by `asked`: itself or its folder. If
-/// the checkpoint is damaged, the message names the last intact one of the folder; to find it, checkpoints are read
+/// Adds a hint to a failure to read `checkpoint`, which the user has named by `asked`: itself or its folder. If the
+/// checkpoint is damaged, the message names the last intact one of the folder; to find it, checkpoints are read
 /// completely, newest first. Other failures stay as they are.
 Status withLastWhole(const Status &failure, const std::string &checkpoint, const std::string &asked);
 

@@ -34,6 +34,7 @@ Expected<MpiApi> meshplan::openMpi(const char *name) {
   library.take(api.MPI_Isend, "MPI_Isend");
   library.take(api.MPI_Mrecv, "MPI_Mrecv");
   library.take(api.MPI_Testsome, "MPI_Testsome");
+  // In Open MPI these constants are addresses of symbols, which must come from the same library as the functions.
   MESHPLAN_TAKE_CONSTANT(world, "ompi_mpi_comm_world", MPI_COMM_WORLD);
   MESHPLAN_TAKE_CONSTANT(nullComm, "ompi_mpi_comm_null", MPI_COMM_NULL);
   MESHPLAN_TAKE_CONSTANT(byte, "ompi_mpi_byte", MPI_BYTE);

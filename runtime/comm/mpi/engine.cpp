@@ -229,6 +229,8 @@ void Engine::rest() {
   if (Status reason = options.interruption ? options.interruption() : Status(); !reason.ok())
     stop(reason, true);
   checkStuck();
+  // First yields, for low latency between collectives that follow closely; then sleeps, twice as long each time, so
+  // that an idle progress thread does not take a core from the computation.
   int doublings = std::min(quietTurns - std::min(quietTurns, yieldingTurns), 10);
   auto duration = active ? std::min(longestRest, shortestRest * (1 << doublings)) : restWithoutWork;
   std::unique_lock lock(mutex);

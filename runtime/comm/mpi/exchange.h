@@ -1,4 +1,4 @@
-//===- exchange.h - a rank's part in one collective --------------*- C++ -*-===//
+//===- exchange.h - a rank's part in one collective -------------*- C++ -*-===//
 //
 // One rank's part in one collective. Twin of Exchange in threads. It collects the announcements of the peers; when all
 // have started and agree, it sends and receives pieces.

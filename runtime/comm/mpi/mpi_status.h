@@ -1,4 +1,4 @@
-//===- mpi_status.h - MPI's error codes as Status ----------------*- C++ -*-===//
+//===- mpi_status.h - MPI's error codes as Status ---------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_MPI_MPI_STATUS_H
 #define MESHPLAN_RUNTIME_COMM_MPI_MPI_STATUS_H

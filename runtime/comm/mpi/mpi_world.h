@@ -1,4 +1,4 @@
-//===- mpi_world.h - a rank's view of the processes of a run -----*- C++ -*-===//
+//===- mpi_world.h - a rank's view of the processes of a run ----*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_MPI_MPI_WORLD_H
 #define MESHPLAN_RUNTIME_COMM_MPI_MPI_WORLD_H

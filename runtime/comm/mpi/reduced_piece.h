@@ -1,4 +1,4 @@
-//===- reduced_piece.h - the piece that one rank reduces ---------*- C++ -*-===//
+//===- reduced_piece.h - the piece that one rank reduces --------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_MPI_REDUCED_PIECE_H
 #define MESHPLAN_RUNTIME_COMM_MPI_REDUCED_PIECE_H

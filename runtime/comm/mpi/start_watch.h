@@ -1,4 +1,4 @@
-//===- start_watch.h - a time-out for MPI's start-up -------------*- C++ -*-===//
+//===- start_watch.h - a time-out for MPI's start-up ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_MPI_START_WATCH_H
 #define MESHPLAN_RUNTIME_COMM_MPI_START_WATCH_H

@@ -1,4 +1,4 @@
-//===- transport.h - bytes between processes ---------------------*- C++ -*-===//
+//===- transport.h - bytes between processes --------------------*- C++ -*-===//
 //
 // Sends and receives bytes between processes; the only code that does so with MPI. All operations are asynchronous and
 // use the transport's own buffers, so MPI never holds the caller's memory, even after a failure. For one thread.

@@ -56,6 +56,7 @@ Status openFunctions(NcclApi &api) {
   library.take(api.recv, "ncclRecv");
   library.take(api.getErrorString, "ncclGetErrorString");
   library.take(api.getLastError, "ncclGetLastError");
+  // Absent before NCCL 2.19. Only plans with 'register buffers' need them.
   library.takeIfThere(api.memAlloc, "ncclMemAlloc");
   library.takeIfThere(api.memFree, "ncclMemFree");
   library.takeIfThere(api.commRegister, "ncclCommRegister");

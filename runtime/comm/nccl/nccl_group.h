@@ -1,4 +1,4 @@
-//===- nccl_group.h - a communicator between devices -------------*- C++ -*-===//
+//===- nccl_group.h - a communicator between devices ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_NCCL_NCCL_GROUP_H
 #define MESHPLAN_RUNTIME_COMM_NCCL_NCCL_GROUP_H

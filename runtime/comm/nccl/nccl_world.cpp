@@ -239,6 +239,7 @@ Status NcclWorld::late(const NcclCommunicator &communicator, const std::string &
     return fail(abortedFailure(what, missing, cause));
   if (!missing.empty())
     return fail(timeoutFailure(what, limit, missing));
+  // All ranks have arrived, so the kernel itself stalls: in the network or in NCCL.
   std::vector<int64_t> others = communicator.ranks();
   std::erase(others, rank());
   return fail(stalledFailure(what, limit, others));

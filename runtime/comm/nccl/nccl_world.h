@@ -1,4 +1,4 @@
-//===- nccl_world.h - a rank's view of ranks with devices --------*- C++ -*-===//
+//===- nccl_world.h - a rank's view of ranks with devices -------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_NCCL_NCCL_WORLD_H
 #define MESHPLAN_RUNTIME_COMM_NCCL_NCCL_WORLD_H

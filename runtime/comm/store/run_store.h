@@ -1,4 +1,4 @@
-//===- run_store.h - ranks that share a store --------------------*- C++ -*-===//
+//===- run_store.h - ranks that share a store -------------------*- C++ -*-===//
 //
 // One rank per process or thread; all of them reach the same store. Sums are added in the same order as by `threads`.
 //

@@ -1,4 +1,4 @@
-//===- store_group.h - a communicator over a store ---------------*- C++ -*-===//
+//===- store_group.h - a communicator over a store --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_STORE_STORE_GROUP_H
 #define MESHPLAN_RUNTIME_COMM_STORE_STORE_GROUP_H

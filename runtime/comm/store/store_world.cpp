@@ -21,6 +21,7 @@ static std::string textOf(const Status &status) {
 static Status statusOf(const std::string &text) { return WireReader(std::as_bytes(std::span(text))).takeStatus(); }
 
 void StoreWorld::abort(Status reason) {
+  // The first reason wins on all ranks, so that the messages of all ranks name one cause.
   auto kept = store.setOnce(keyOf("failure"), textOf(reason));
   std::lock_guard lock(mutex);
   if (cause.ok()) // if the store is gone, the others notice by themselves

@@ -1,4 +1,4 @@
-//===- store_world.h - a rank's view of ranks that share a store -*- C++ -*-===//
+//===- store_world.h - ranks that share a store -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_STORE_STORE_WORLD_H
 #define MESHPLAN_RUNTIME_COMM_STORE_STORE_WORLD_H

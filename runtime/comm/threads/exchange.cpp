@@ -35,7 +35,7 @@ std::vector<int64_t> Exchange::missing() const {
 std::optional<int64_t> Exchange::claimPiece(int64_t own) {
   if (unclaimed == 0)
     return std::nullopt;
-  // Start with the own piece, so that the ranks work on different pieces.
+  // Start with this rank's piece, so that the ranks work on different pieces.
   int64_t slot = own;
   while (claimed[slot])
     slot = (slot + 1) % size();

@@ -37,6 +37,7 @@ void waitForRanks(Returned &returned, const RankOptions &options) {
   std::unique_lock lock(returned.mutex);
   auto allReturned = [&] { return returned.count == static_cast<int64_t>(returned.ranks.size()); };
   returned.changed.wait(lock, [&] { return allReturned() || !returned.failure.ok(); });
+  // After a failure each rank should learn of it at its next wait. One that computes in an endless loop never does.
   if (!options.onStuck || returned.changed.wait_for(lock, options.timeout, allReturned))
     return;
   std::vector<int64_t> stuck;
@@ -72,6 +73,7 @@ void giveUp(ThreadsRun &run, size_t first, const Status &failure, std::vector<St
     }
     returned.failure = failure;
   }
+  // Aborts in the name of the first missing rank: the started ranks wait for it in their first collective.
   ThreadsWorld(run, static_cast<int64_t>(first)).abort(failure);
 }
 

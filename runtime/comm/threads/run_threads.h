@@ -1,4 +1,4 @@
-//===- run_threads.h - all ranks in one process ------------------*- C++ -*-===//
+//===- run_threads.h - all ranks in one process -----------------*- C++ -*-===//
 //
 // The `threads` backend: each rank is a thread, and data moves directly between the buffers of the ranks. Needs no
 // installed library.

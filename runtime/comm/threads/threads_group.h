@@ -1,4 +1,4 @@
-//===- threads_group.h - a communicator between threads ----------*- C++ -*-===//
+//===- threads_group.h - a communicator between threads ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_THREADS_THREADS_GROUP_H
 #define MESHPLAN_RUNTIME_COMM_THREADS_THREADS_GROUP_H

@@ -1,4 +1,4 @@
-//===- threads_world.h - ranks of one process --------------------*- C++ -*-===//
+//===- threads_world.h - ranks of one process -------------------*- C++ -*-===//
 //
 // The state that the ranks of one run share, and each rank's view of it. Private to the backend; callers use
 // runThreads.

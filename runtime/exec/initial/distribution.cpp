@@ -90,6 +90,8 @@ double ElementDraws::fromUnit(double unit) const {
   case artifact::InitKind::normal:
     return mean + deviation * normalQuantile(unit);
   case artifact::InitKind::truncated_normal: {
+    // Inverse transform: `unit` selects a probability between those of the limits. Rounding may exceed a limit
+    // slightly, so the result is clamped.
     double quantile = normalQuantile(below + inside * unit);
     return std::clamp(mean + deviation * (isMirrored ? -quantile : quantile), low, high);
   }

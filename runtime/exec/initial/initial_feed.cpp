@@ -100,6 +100,7 @@ Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint
     std::vector<std::string> names = namesOf(parameter);
     Values own = valuesOf(*parameter.init(), seed, names.front());
     for (const std::string &name : names)
+      // The first name alone selects the random numbers, so that a tied parameter is the same under each of its names.
       feed.values.emplace(name, own);
   }
   return feed;

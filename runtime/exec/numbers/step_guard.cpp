@@ -36,6 +36,7 @@ void StepGuard::take(int64_t nonfinite) {
     next *= guard->growth();
     stepsInRow = 0;
   }
+  // A scale that leaves the range would make all gradients zero or infinite, so the last valid one is kept.
   if (isLossScale(next))
     scale = next;
 }

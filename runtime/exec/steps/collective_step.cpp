@@ -95,6 +95,7 @@ Status CollectiveStep::run(std::span<Tensor> values) {
 
 Expected<Tensor> CollectiveStep::land(Flight &landing) {
   if (takesExtreme) {
+    // The addends of all ranks lie along a first dim, which is reduced here.
     bool largest = reduction() == Reduction::max;
     MESHPLAN_ASSIGN_OR_RETURN(landing.incoming,
                               largest ? largestInFirstDim(landing.incoming) : leastInFirstDim(landing.incoming));

@@ -1,4 +1,4 @@
-//===- compute_step.h - running an operator ----------------------*- C++ -*-===//
+//===- compute_step.h - running an operator ---------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_COMPUTE_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_COMPUTE_STEP_H

@@ -1,4 +1,4 @@
-//===- step.h - one prepared instruction -------------------------*- C++ -*-===//
+//===- step.h - one prepared instruction ------------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H

@@ -1,4 +1,4 @@
-//===- device.h - the device of a thread, for LibTorch -----------*- C++ -*-===//
+//===- device.h - the device of a thread, for LibTorch ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_DEVICE_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_DEVICE_H

@@ -1,4 +1,4 @@
-//===- recording.h - operators that autograd records -------------*- C++ -*-===//
+//===- recording.h - operators that autograd records ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_RECORDING_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_RECORDING_H

@@ -1,4 +1,4 @@
-//===- vjp.h - gradients by LibTorch's autograd ------------------*- C++ -*-===//
+//===- vjp.h - gradients by LibTorch's autograd -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_VJP_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_VJP_H

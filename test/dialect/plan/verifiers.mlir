@@ -139,7 +139,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
 
 // -----
 
-// R2: the type must be what the op makes
+// R2: the type must be that of the op's result
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
   // expected-error @below {{produces #plan.sharding<[{"a"}]>, but its type is #plan.sharding<[{}]>}}
@@ -171,13 +171,13 @@ func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
 
 // -----
 
-// A2: digits before it, but no size
+// A2: a digit with `pre`, but without a size
 // expected-error @below {{sub-axis "tp":(2)0 needs a positive product before it and a size of at least 2}}
 func.func private @a2(tensor<4xf32, #plan.sharding<[{"tp":(2)0}]>>)
 
 // -----
 
-// A2: a size, but nothing to count the digits before it
+// A2: a digit with a size, but without `pre`
 // expected-error @below {{sub-axis "tp":(0)2 needs a positive product before it and a size of at least 2}}
 func.func private @a2(tensor<4xf32, #plan.sharding<[{"tp":(0)2}]>>)
 
@@ -189,25 +189,25 @@ func.func private @a2(tensor<4xf32, #plan.sharding<[{"tp":(1)-2}]>>)
 
 // -----
 
-// A5: among the partial axes
+// A5: an axis is used twice, once among the partial axes
 // expected-error @below {{axis "tp" is used twice in one sharding}}
 func.func private @a5(tensor<4xf32, #plan.sharding<[{"tp"}], partial = sum {"tp"}>>)
 
 // -----
 
-// A5: among the replicated axes
+// A5: an axis is used twice, once among the replicated axes
 // expected-error @below {{axis "tp" is used twice in one sharding}}
 func.func private @a5(tensor<4xf32, #plan.sharding<[{"dp"}], partial = max {"tp"}, replicated = {"tp":(1)2}>>)
 
 // -----
 
-// A5: in one dim
+// A5: an axis is used twice in one dim
 // expected-error @below {{axis "tp" is used twice in one sharding}}
 func.func private @a5(tensor<4xf32, #plan.sharding<[{"tp", "dp", "tp"}]>>)
 
 // -----
 
-// A5: digits that share a factor. The first has the places 1 and 2 of 8, the second 2 and 4.
+// A5: digits that overlap: the first covers the factors 1 and 2 of 8, the second 2 and 4
 // expected-error @below {{axis "tp" is used twice in one sharding}}
 func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp":(1)4}, {"tp":(2)4}]>>)
 
@@ -218,7 +218,7 @@ func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp":(1)2}, {"tp":(2)4}]>
 
 // -----
 
-// A6: axes without a reduction
+// A6: partial axes without a reduction
 // expected-error @below {{a partial sharding must name both a reduction and axes}}
 func.func private @a6(tensor<4xf32, #plan.sharding<[{}], partial = none {"tp"}>>)
 
@@ -295,7 +295,7 @@ func.func @m3() {
 
 // -----
 
-// M3: a layout that is stated
+// M3: the layout in a statement
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @m3(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.constrain' op unknown axis "dp"}}
@@ -327,14 +327,14 @@ func.func @m3(%x: tensor<8xf32, #plan.sharding<[{"z"}]>>) {
 
 // -----
 
-// M4: a digit that is the whole axis has another spelling
+// M4: a digit that covers the whole axis must be written as the axis
 plan.mesh [#base.mesh_axis<"tp" = 6>]
 // expected-error @below {{'plan.style' op sub-axis "tp":(1)6 is not a digit of an axis of size 6}}
 plan.style "a" colwise [#plan.axis<"tp":(1)6>] as "colwise tp"
 
 // -----
 
-// M4: the size divides, but not behind the digits before it
+// M4: the size divides the axis, but not the rest after the preceding digits
 plan.mesh [#base.mesh_axis<"tp" = 6>]
 // expected-error @below {{'plan.style' op sub-axis "tp":(2)2 is not a digit of an axis of size 6}}
 plan.style "a" colwise [#plan.axis<"tp":(2)2>] as "colwise tp"
@@ -354,7 +354,7 @@ plan.border "a" is_input true index 0 <[{}]> exact true along [] as "input repli
 
 // -----
 
-// M5: a stated layout
+// M5: a layout in a statement
 func.func @m5(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.constrain' op states a layout, but the module has no mesh}}
   %0 = plan.constrain %x <[{}]> along [] as "x" : tensor<4xf32> -> tensor<4xf32>
@@ -390,7 +390,7 @@ func.func @c1() {
 
 // -----
 
-// C2: below zero
+// C2: negative
 func.func @c2(%x: tensor<4xf32>) {
   // expected-error @below {{operand -1, must be 0 or more}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<-1>} : (tensor<4xf32>) -> tensor<4xf32>
@@ -399,7 +399,7 @@ func.func @c2(%x: tensor<4xf32>) {
 
 // -----
 
-// C2: in a list of a list
+// C2: in a nested list
 func.func @c2(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.call' op refers to operand 3 of 1}}
   %0 = plan.call "aten.cat.default"(%x) {tensors = [#base.operand<0>, [unit, #base.operand<3>]]} : (tensor<4xf32>) -> tensor<4xf32>
@@ -408,7 +408,7 @@ func.func @c2(%x: tensor<4xf32>) {
 
 // -----
 
-// C2: an operand of a list counts as an argument, the one behind it does not
+// C2: an operand in a list counts as an argument; the next one is not an argument
 func.func @c2(%x: tensor<4xf32>) {
   // expected-error @below {{'plan.call' op operand 1 is not an argument}}
   %0 = plan.call "aten.cat.default"(%x, %x) {tensors = [#base.operand<0>]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -437,7 +437,7 @@ func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 
 // -----
 
-// R1: an open end
+// R1: an open dim
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) {
   // expected-error @below {{'plan.reshard' op needs decided shardings on its input and its result}}
@@ -468,7 +468,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
 
 // -----
 
-// R2: below zero
+// R2: a negative dim
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.slice' op dim -1 of a tensor of rank 1}}
@@ -501,7 +501,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"b"}]>>) {
 
 // -----
 
-// R2: a gathered dim keeps its units where they make a difference. Three heads over two ranks are uneven.
+// R2: a gathered dim keeps its blocks where they matter: three heads over two ranks are uneven
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>>) {
   // expected-error @below {{'plan.all_gather' op produces #plan.sharding<[{"a", unit 4}]>, but its type is #plan.sharding<[{"a"}]>}}
@@ -512,7 +512,7 @@ func.func @r2(%x: tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>>) {
 
 // -----
 
-// R2: a slice whose input is not the whole of its result
+// R2: a slice whose input is not replicated over the axes of its result
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
   // expected-error @below {{'plan.slice' op needs an input of layout #plan.sharding<[{"a"}]>, but its input is #plan.sharding<[{}]>}}
@@ -523,7 +523,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 
 // -----
 
-// R2: a slice does not reduce
+// R2: a slice has no reduction
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.slice' op needs an input of layout #plan.sharding<[{}]>, but its input is #plan.sharding<[{}], partial = sum {"a"}>}}
@@ -544,7 +544,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 
 // -----
 
-// R2: a slice over no axes ends the sharing of units, and nothing else. Of two heads that three query heads share each,
+// R2: a slice over no axes ends the sharing of blocks, and nothing else. Of two heads, each shared by 3 query heads,
 // four ranks hold 0, 0, 1 and 1; unshared, two of them hold nothing.
 plan.mesh [#base.mesh_axis<"a" = 4>]
 func.func @r2(%x: tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>>) {
@@ -556,7 +556,7 @@ func.func @r2(%x: tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>>) {
 
 // -----
 
-// R2: what an all-to-all takes from one dim stands at the minor end of the other
+// R2: the axes that an all-to-all takes from one dim become the minor axes of the other
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4x4xf32, #plan.sharding<[{"a"}, {"b"}]>>) {
   // expected-error @below {{'plan.all_to_all' op needs its axes at the minor end of dim 1 of #plan.sharding<[{}, {"a", "b"}]>}}
@@ -567,7 +567,7 @@ func.func @r2(%x: tensor<4x4xf32, #plan.sharding<[{"a"}, {"b"}]>>) {
 
 // -----
 
-// R2: an all-to-all leaves other dims alone
+// R2: an all-to-all does not change other dims
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4x4x4xf32, #plan.sharding<[{"a"}, {}, {"b"}]>>) {
   // expected-error @below {{'plan.all_to_all' op needs an input of layout #plan.sharding<[{}, {}, {}]>, but its input is #plan.sharding<[{}, {}, {"b"}]>}}
@@ -578,7 +578,7 @@ func.func @r2(%x: tensor<4x4x4xf32, #plan.sharding<[{"a"}, {}, {"b"}]>>) {
 
 // -----
 
-// R2: an all-to-all has two dims
+// R2: an all-to-all needs two dims
 plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
   // expected-error @below {{'plan.all_to_all' op moves axes from dim 0 to itself}}
@@ -589,7 +589,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
 
 // -----
 
-// R2: both of which exist
+// R2: both dims of an all-to-all exist
 plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
   // expected-error @below {{'plan.all_to_all' op dim 1 of a tensor of rank 1}}
@@ -600,7 +600,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
 
 // -----
 
-// R3: an axis of two is not among the partial ones
+// R3: one of the two axes is not a partial axis
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.all_reduce' op reduces over axes over which #plan.sharding<[{}], partial = sum {"a"}> is not partial}}
@@ -622,7 +622,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 
 // -----
 
-// R3: what is not reduced stays partial, with its reduction
+// R3: axes that are not reduced stay partial, with their reduction
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = max {"a", "b"}>>) {
   // expected-error @below {{'plan.all_reduce' op produces #plan.sharding<[{}], partial = max {"b"}>, but its type is #plan.sharding<[{}], partial = sum {"b"}>}}
@@ -633,7 +633,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = max {"a", "b"}>>)
 
 // -----
 
-// R3: a reduce-scatter divides over what it reduces
+// R3: a reduce-scatter shards over the axes that it reduces
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.reduce_scatter' op needs its axes at the minor end of dim 0 of #plan.sharding<[{"b"}]>}}
@@ -644,7 +644,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 
 // -----
 
-// R3: a reduce-scatter leaves the other dims alone
+// R3: a reduce-scatter does not change other dims
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"}>>) {
   // expected-error @below {{'plan.reduce_scatter' op needs an input of layout #plan.sharding<[{}, {}]>, but its input is #plan.sharding<[{}, {"b"}]>}}
@@ -655,7 +655,7 @@ func.func @r3(%x: tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"
 
 // -----
 
-// R4: what is partial
+// R4: a permute does not change partial axes
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>, #base.mesh_axis<"c" = 2>]
 func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}], partial = sum {"c"}>>) {
   // expected-error @below {{'plan.permute' op changes the partial axes or the reduction}}
@@ -721,7 +721,7 @@ func.func @m3(%x: tensor<4xf32, #plan.sharding<[{}], flat = {"b"}>>) {
 
 // -----
 
-// R6: without a dim the flat axes are gathered
+// R6: a gather without a dim gathers flat axes
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>>) {
   %0 = plan.all_gather %x [#plan.axis<"b">]
@@ -734,7 +734,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>>) {
 
 // -----
 
-// R6: what is not flat has no flat axes
+// R6: the tensor is not flat, so it has no flat axes to gather
 plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
   // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of the flat axes of #plan.sharding<[{"a"}]>}}
@@ -745,7 +745,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
 
 // -----
 
-// R6: dims of what is flat do not change
+// R6: a collective on flat axes does not change dims
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>>) {
   // expected-error @below {{'plan.all_gather' op names dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
@@ -756,7 +756,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>>) {
 
 // -----
 
-// R6: a slice makes flat what was whole, and nothing else
+// R6: a slice without a dim adds flat axes and changes nothing else
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"b"}]>>) {
   %0 = plan.slice %x [#plan.axis<"a">]
@@ -791,7 +791,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
 
 // -----
 
-// R6: what is reduced is left flat
+// R6: the result of a reduce-scatter without a dim is flat
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>>) {
   %0 = plan.reduce_scatter %x [#plan.axis<"a">]
@@ -806,7 +806,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>>)
 
 // -----
 
-// R6: what is flat is not exchanged
+// R6: an all-to-all does not take flat tensors
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>>) {
   // expected-error @below {{'plan.all_to_all' op names dim 0, but #plan.sharding<[{"a"}, {}], flat = {"b"}> is flat}}
@@ -817,7 +817,7 @@ func.func @r6(%x: tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>>) {
 
 // -----
 
-// R6: nor permuted
+// R6: a permute does not take flat tensors
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>, #base.mesh_axis<"c" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>>) {
   // expected-error @below {{'plan.permute' op redistributes dims, but its input or result is flat}}
@@ -828,7 +828,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>>) {
 
 // -----
 
-// R7: all of a value is added up, whatever its dims
+// R7: a value is reduced completely, without regard to its dims
 plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r7(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   %0 = plan.all_reduce %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
@@ -840,7 +840,7 @@ func.func @r7(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 
 // -----
 
-// R8: what is added up whole may take the place of its addends
+// R8: an all-reduce may write its result over its addends, but not over another tensor
 plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r8(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>, %y: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
   %0 = plan.all_reduce %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
@@ -896,7 +896,7 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
 
 // -----
 
-// M8: what overlaps
+// M8: digits that overlap
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'plan.data' op prefetches parameters, but they are not sharded}}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp"
@@ -931,7 +931,7 @@ func.func @t1(%x: tensor<8xf32>) {
 
 // -----
 
-// T1: the ranks have a part of each microbatch
+// T1: each rank has a part of each microbatch
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
   // expected-error @below {{'plan.enter_microbatch' op needs #plan.dim<{"dp", parts [4, 4]}> on dim 0, and the input has #plan.dim<{"dp"}>}}
@@ -983,7 +983,7 @@ func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>) {
 
 // -----
 
-// T2: what is added up
+// T2: the reduction of the accumulated value
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = max {"dp"}>>) {
   // expected-error @below {{'plan.leave_microbatch' op accumulates values that are partial with reduction max}}

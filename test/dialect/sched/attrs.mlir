@@ -50,25 +50,25 @@ func.func private @f(!sched.tensor<[8 over {0:(2)2}, 8], f32, partial = sum {0:(
 
 // -----
 
-// A1: nothing to count the digits before it
+// A1: a digit without `pre`
 // expected-error@+1 {{axis 0:(0)3 needs a position from 0 and positive sizes}}
 sched.communicator @tp over [#sched.axis<0:(0)3>]
 
 // -----
 
-// A1: no size
+// A1: a digit without a size
 // expected-error@+1 {{axis 0:(1)0 needs a position from 0 and positive sizes}}
 sched.communicator @tp over [#sched.axis<0:(1)0>]
 
 // -----
 
-// A2: below zero
+// A2: negative
 // expected-error@+1 {{dim of size -4 is not a multiple of its block size 1}}
 func.func private @f(!sched.tensor<[-4], f32>)
 
 // -----
 
-// A2: no unit
+// A2: no block
 // expected-error@+1 {{dim of size 8 is not a multiple of its block size 0}}
 func.func private @f(!sched.tensor<[8 unit 0], f32>)
 
@@ -86,25 +86,25 @@ func.func private @f(!sched.tensor<[8 repeat 0], f32>)
 
 // -----
 
-// A2: units beside those of parts
+// A2: a block of the dim beside those of its parts
 // expected-error@+1 {{a dim in parts must not have a block size of its own}}
 func.func private @f(!sched.tensor<[8 parts [4, 4] repeat 2], f32>)
 
 // -----
 
-// A4: no scalar at all
+// A4: not a scalar
 // expected-error@+1 {{element type 'tensor<4xf32>' is neither an integer nor a float}}
 func.func private @f(!sched.tensor<[8], tensor<4xf32>>)
 
 // -----
 
-// A5: axes without a reduction
+// A5: partial axes without a reduction
 // expected-error@+1 {{a partial tensor must name both a reduction and axes}}
 func.func private @f(!sched.tensor<[8], f32, partial = none {0:(1)2}>)
 
 // -----
 
-// A6: in one dim
+// A6: an axis is used twice in one dim
 // expected-error@+1 {{axis 1 is used twice in one layout}}
 func.func private @f(!sched.tensor<[8 over {1:(1)2, 0:(1)2, 1:(1)2}], f32>)
 

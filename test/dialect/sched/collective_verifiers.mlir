@@ -158,7 +158,7 @@ sched.mesh [#base.mesh_axis<"dp" = 1>, #base.mesh_axis<"tp" = -1>]
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-// D4: an axis behind the last
+// D4: an axis that does not exist
 // expected-error@+1 {{'sched.communicator' op axis 1:(1)6 is not a digit of an axis of the mesh}}
 sched.communicator @tp over [#sched.axis<1:(1)6>]
 
@@ -173,7 +173,7 @@ sched.communicator @tp over [#sched.axis<0:(2)2>]
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
-  // O2: a name for a dim of a scalar
+  // O2: names of dims on a scalar
   // expected-error@+1 {{'sched.input' op names 1 dims of a tensor of rank 0}}
   %x = sched.input "x" dims ["batch"] : <[], f32>
 }
@@ -220,7 +220,7 @@ sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
-  // O4: below zero
+  // O4: negative
   // expected-error@+1 {{operand -1, must be 0 or more}}
   %y = sched.compute "aten.op"(%x) {self = #base.operand<-1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
@@ -289,7 +289,7 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
-  // C2: an all-reduce divides none
+  // C2: an all-reduce has no dim
   // expected-error@+1 {{'sched.start' op all_reduce has no `dim`}}
   %t = sched.start all_reduce %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>>
 }
@@ -301,7 +301,7 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  // C2: a permutation neither
+  // C2: a permute has no dim
   // expected-error@+1 {{'sched.start' op permute has no `dim`}}
   %t = sched.start permute %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12 over {0:(1)6}], f32>>
 }
@@ -313,7 +313,7 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
-  // C2: the dim that an all-to-all gathers
+  // C2: the dim that an all-to-all gathers is missing
   // expected-error@+1 {{'sched.start' op all_to_all needs `from`}}
   %t = sched.start all_to_all %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
 }
@@ -325,7 +325,7 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
-  // C2: is one of the tensor
+  // C2: the dim that an all-to-all gathers is not one of the tensor
   // expected-error@+1 {{'sched.start' op `from` is 2 for a tensor of rank 2}}
   %t = sched.start all_to_all %x from 2 dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
 }
@@ -394,7 +394,7 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12, 12 over {0:(1)6}], f32>
-  // C2: an all-to-all needs both
+  // C2: an all-to-all needs both dims
   // expected-error@+1 {{'sched.start' op all_to_all needs `dim`}}
   %t = sched.start all_to_all %x from 1 over @tp on @communication sequence 0 : !sched.tensor<[12, 12 over {0:(1)6}], f32> -> <<[12 over {0:(1)6}, 12], f32>>
 }
@@ -406,7 +406,7 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
-  // C4: a gather along a dim leaves what is flat
+  // C4: a gather along a dim does not take flat tensors
   // expected-error@+1 {{'sched.start' op all_gather with a dim produces '!sched.tensor<[12], f32>' from '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
   %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
 }
@@ -418,7 +418,7 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
-  // C4: an all-reduce too
+  // C4: the result of an all-reduce is not flat
   // expected-error@+1 {{'sched.start' op all_reduce with a dim produces '!sched.tensor<[12], f32, flat = {0:(1)6}>' from '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
   %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32, flat = {0:(1)6}>>
 }
@@ -531,7 +531,7 @@ sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
   %x = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} on @compute
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  // O9: an addend is no gradient
+  // O9: a partial addend is not a gradient
   // expected-error@+1 {{has type '!sched.tensor<[12], f32, partial = sum {0:(1)6}>', the parameter '!sched.tensor<[12], f32>'}}
   sched.gradient %x of %w : <[12], f32, partial = sum {0:(1)6}> of <[12], f32>
 }

@@ -174,7 +174,7 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
-  // P5: digits of which the outer one fits
+  // P5: of two digits, only the major one fits
   // expected-error@+1 {{#sched.axis<0:(2)2> is not a digit of an axis of the program's ranks}}
   %x = sched.input "x" : <[12 over {0:(1)2, 0:(2)2}], f32>
 }
@@ -189,7 +189,7 @@ sched.program @forward devices [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 
 
 // -----
 
-// P6: numbers start again in each program.
+// P6: sequence numbers begin again in each program.
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
@@ -216,7 +216,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
   %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
-  // P6: a number that is taken
+  // P6: a sequence number that is in use
   // expected-error@+1 {{'sched.start' op has sequence number 0, the next one is 1}}
   %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
@@ -284,7 +284,7 @@ sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  // L5: what a collective made
+  // L5: the result of a collective
   // expected-error@+1 {{'sched.wait' op produces a value that is neither freed nor an output}}
   %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
 }
@@ -386,7 +386,7 @@ sched.program @step role <step> {
   // expected-note@+1 {{started here}}
   %t = sched.start all_reduce %a over @tp on @communication sequence 0
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>>
-  // L7: what another collective reads is no target
+  // L7: a tensor that another collective reads is not a target
   // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
   %u = sched.start all_reduce %b over @tp on @communication sequence 1
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>

@@ -1,4 +1,4 @@
-//===- fake_buffers.h - memory for registration ------------------*- C++ -*-===//
+//===- fake_buffers.h - memory for registration -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_LIB_FAKE_NCCL_FAKE_BUFFERS_H
 #define MESHPLAN_TEST_LIB_FAKE_NCCL_FAKE_BUFFERS_H

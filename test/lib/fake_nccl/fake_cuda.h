@@ -1,4 +1,4 @@
-//===- fake_cuda.h - the CUDA runtime without a device -----------*- C++ -*-===//
+//===- fake_cuda.h - the CUDA runtime without a device ----------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_LIB_FAKE_NCCL_FAKE_CUDA_H
 #define MESHPLAN_TEST_LIB_FAKE_NCCL_FAKE_CUDA_H

@@ -1,4 +1,4 @@
-//===- fake_nccl.h - NCCL without devices ------------------------*- C++ -*-===//
+//===- fake_nccl.h - NCCL without devices -----------------------*- C++ -*-===//
 //
 // Ranks are threads of one process.
 //

@@ -1,4 +1,4 @@
-//===- fake_stream.h - streams and events without a device -------*- C++ -*-===//
+//===- fake_stream.h - streams and events without a device ------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_LIB_FAKE_NCCL_FAKE_STREAM_H
 #define MESHPLAN_TEST_LIB_FAKE_NCCL_FAKE_STREAM_H

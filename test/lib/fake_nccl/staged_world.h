@@ -1,4 +1,4 @@
-//===- staged_world.h - a world for devices, over host buffers ---*- C++ -*-===//
+//===- staged_world.h - a world for devices, over host buffers --*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_LIB_FAKE_NCCL_STAGED_WORLD_H
 #define MESHPLAN_TEST_LIB_FAKE_NCCL_STAGED_WORLD_H

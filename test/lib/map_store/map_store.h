@@ -1,4 +1,4 @@
-//===- map_store.h - a key-value store within a process ----------*- C++ -*-===//
+//===- map_store.h - a key-value store within a process ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_LIB_MAP_STORE_MAP_STORE_H
 #define MESHPLAN_TEST_LIB_MAP_STORE_MAP_STORE_H

@@ -1,4 +1,4 @@
-//===- one_gpu.h - all ranks of a process on one GPU -------------*- C++ -*-===//
+//===- one_gpu.h - all ranks of a process on one GPU ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_LIB_ONE_GPU_ONE_GPU_H
 #define MESHPLAN_TEST_LIB_ONE_GPU_ONE_GPU_H

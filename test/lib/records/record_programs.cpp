@@ -6,8 +6,8 @@
 // programs: `name.k` on the ranks of a 2 x 3 mesh, and `name.k.whole` on one rank. The input of a partial operand has
 // its addends along a new first dim, and the program sums them.
 //
-// Arguments are named `number` or, with a sample.range, `number:low:high`, and with sample.counted, whose elements are 0,
-// 1, 2, ..., `number:counted`; outputs are named `number`, followed by `:unspecified` if the sample says that their
+// Arguments are named `number` or, with a sample.range, `number:low:high`, and with sample.counted, whose elements are
+// 0, 1, 2, ..., `number:counted`; outputs are named `number`, followed by `:unspecified` if the sample says that their
 // values are arbitrary.
 //
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-add-evaluation --plan-differentiate | FileCheck %s
 
-// The new content of a buffer is a result of the step only; it has the layout of the buffer and is written in place. The
-// evaluation reads the buffer where the step reads the statistics of the batch.
+// The new content of a buffer is a result of the step only; it has the layout of the buffer and is written in place.
+// The evaluation reads the buffer where the step reads the statistics of the batch.
 // CHECK: func.func @forward
 // CHECK-SAME: -> (tensor<f32> {plan.name = "loss"}) {
 // CHECK-NEXT: aten.mean.dim

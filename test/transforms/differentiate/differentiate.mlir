@@ -152,7 +152,7 @@ func.func @forward(
 
 // -----
 
-// Parameters that are not trained, such as those that the plan calls unused, have no gradient. Detached values add nothing to it.
+// Parameters that are not trained, such as unused ones, have no gradient. Detached values add nothing to a gradient.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
 // CHECK-NOT: custom.scan{{.*}} backward

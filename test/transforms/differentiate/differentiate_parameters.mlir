@@ -87,7 +87,7 @@ func.func @forward(
 
 // -----
 
-// Nothing is known of an operator without a record: its gradient is laid out, and thereby reduced, before its derivative.
+// An operator without a record is unknown: its gradient is laid out, and thereby reduced, before its derivative.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<8x8xf32>
 // CHECK: %[[E:.*]] = plan.call "aten.linalg_matrix_exp.default"(%{{.*}})

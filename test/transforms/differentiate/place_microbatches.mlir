@@ -32,8 +32,8 @@ func.func @step(%x: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = 
 
 // -----
 
-// Where a weight is sharded over an axis of the batch, microbatches are runs of the batch, so that ranks can gather each.
-// Replicated inputs are split the same way.
+// Where a weight is sharded over an axis of the batch, microbatches are runs of the batch, so that ranks can gather
+// each. Replicated inputs are split the same way.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.microbatches 3
 // CHECK-LABEL: func.func @step

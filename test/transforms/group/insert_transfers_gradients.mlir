@@ -45,8 +45,8 @@ func.func @pieces(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind 
   return %5, %6#0, %6#1, %7#0, %7#1, %8#0, %8#1 : !n, !x, !x, !x, !x, !x, !x
 }
 
-// A reduce-scatter over some ranks, an all-reduce over the others, and a conversion: still the same gradient. A gradient
-// that is not reduced moves where it is computed.
+// A reduce-scatter over some ranks, an all-reduce over the others, and a conversion: still the same gradient. A
+// gradient that is not reduced moves where it is computed.
 !pods = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @converted(
 func.func @converted(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind = #plan.kind<parameter>}, %g: !pods, %v: !x,

@@ -1,8 +1,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-group-collectives --plan-lay-out-buffers | FileCheck %s
 
-// ZeRO-3: the parameters of a unit share one buffer. Those that the backward pass gathers, too, come first, so that both
-// the forward and the backward pass read one contiguous run of it, in its order.
+// ZeRO-3: the parameters of a unit share one buffer. Those that the backward pass gathers, too, come first, so that
+// both the forward and the backward pass read one contiguous run of it, in its order.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients, contiguous_parameters, contiguous_gradients, register_buffers}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>

@@ -1,6 +1,6 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-refuse-random-ops
-// RUN: %python %root/tools/testing/random_ops.py > %t.mlir
+// RUN: %harness random_ops > %t.mlir
 // RUN: %meshplan-opt %t.mlir --verify-diagnostics=only-expected --plan-refuse-random-ops
 
 // One error per operator, with its first locations.

@@ -141,8 +141,8 @@ func.func @activation(%a: !divided, %b: !divided) {
 
 !weight = tensor<8x8xf32, #plan.sharding<[{}, {}]>>
 
-// A cheap result is recomputed from values that the backward pass reads anyway, also in several steps: of a gated MLP it
-// needs gate and up only.
+// A cheap result is recomputed from values that the backward pass reads anyway, also in several steps: of a gated MLP
+// it needs gate and up only.
 // CHECK-LABEL: func.func @gated(
 // CHECK: %[[GATE:.*]] = plan.call "aten.linear.default"
 // CHECK-NEXT: %[[UP:.*]] = plan.call "aten.linear.default"
@@ -266,7 +266,7 @@ func.func @sunk(%x: !divided, %y: !divided) {
   return
 }
 
-// Recomputation avoids intermediates much larger than the result, as integers of a mask. A rounded result is recomputed.
+// Recompute avoids intermediates much larger than the result, as integers of a mask. A rounded result is recomputed.
 // CHECK-LABEL: func.func @way(
 // CHECK-NOT: aten.sub.Tensor{{.*}} backward
 // CHECK: return

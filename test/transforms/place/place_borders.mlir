@@ -120,8 +120,8 @@ func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.
 
 // -----
 
-// Constraints from styles of inner modules do not create more inputs: both readers of x are constrained, and y is the next input. The border comes before the
-// constraint of the inner module. A result of the module itself is not an input, even if a style inside constrains it.
+// Styles of inner modules create no inputs: both readers of x are constrained, and y is the next input. The border is
+// before the inner module's constraint. A result of the module is not an input, even if a style inside constrains it.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "mlp.gate" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"

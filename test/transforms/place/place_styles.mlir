@@ -444,8 +444,8 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "embed.weight" rowwise [#plan.axis<"tp">] as "rowwise tp"
 plan.style "head.weight" colwise [#plan.axis<"tp">] as "colwise tp"
 
-// The features of a tied weight are those of the module that owns the name: the vocabulary of the lookup, and the output
-// features of the product.
+// The features of a tied weight are those of the module that owns the name: the vocabulary of the lookup, and the
+// output features of the product.
 // CHECK-LABEL: func.func @tied
 // CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>>
 func.func @tied(

@@ -43,8 +43,8 @@ func.func @forward(
 
 // -----
 
-// Updates of a parameter by data-parallel ranks are gathered because of the data statement, and not because of the style
-// that shards the parameter.
+// Updates of a parameter by data-parallel ranks are gathered because of the data statement, and not because of the
+// style that shards the parameter.
 // CHECK: plan.call "meshplan.sgd"
 // CHECK-NEXT: plan.reshard %{{.*}} because "data dp" : {{.*}}flat = {{.*}} -> tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]

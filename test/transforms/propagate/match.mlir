@@ -91,7 +91,7 @@ func.func @forward(
 
 // -----
 
-// A tied table: both gradients are sharded like it, and their sum is reduced over dp once, because of the table's style.
+// A tied table: both gradients are sharded like it. Their sum is reduced over dp once, because of the table's style.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[H:.*]] = plan.call "meshplan.weight_gradient"{{.*}} in "head" backward {{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}], partial = sum {"dp"}>>
 // CHECK: %[[E:.*]] = plan.call "meshplan.embedding_gradient"{{.*}} in "embed" backward {{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}], partial = sum {"dp"}>>

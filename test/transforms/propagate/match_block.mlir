@@ -23,9 +23,9 @@
 // TP: plan.all_reduce %[[S]] [#plan.axis<"tp">] because "colwise tp"
 // TP: return
 
-// With sequence parallelism, for the MLP and for the attention: an all-gather of the output's gradient, an all-gather of
-// the input, which the norm recomputes so that it need not be held since the forward pass, and a reduce-scatter of the
-// input's gradient. Each rank has the addends of its own positions in the gradient of a norm's weight.
+// With sequence parallelism, for the MLP and for the attention: an all-gather of the output's gradient, an all-gather
+// of the input, which the norm recomputes so that it need not be held since the forward pass, and a reduce-scatter of
+// the input's gradient. Each rank has the addends of its own positions in the gradient of a norm's weight.
 // SP-LABEL: func.func @forward(
 // SP: plan.all_gather
 // SP: plan.reduce_scatter

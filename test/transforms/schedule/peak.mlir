@@ -58,8 +58,8 @@ func.func @eval(%w: tensor<100xf32, #none> {plan.kind = #plan.kind<parameter>, p
 
 // -----
 
-// A collective is named by the value that it moves, and belongs to its module: here 32 elements of the weight, the addends
-// that are reduced and their sum, and half of the input.
+// A collective is named by the value that it moves, and belongs to its module: here 32 elements of the weight, the
+// addends that are reduced and their sum, and half of the input.
 
 // CHECK: peak = 448,
 // CHECK-SAME: peak <"all_reduce of aten.mm.default" in "down" :

@@ -22,8 +22,8 @@ func.func @narrow(%x: tensor<1024x4096xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: 
 
 plan.mesh [#base.mesh_axis<"dp" = 4>, #base.mesh_axis<"tp" = 3>]
 
-// A group of dp spans two nodes: 1 MiB, of which a rank gets three quarters over the network (15.7 us). Of an uneven dim
-// the larger shard counts.
+// A group of dp spans two nodes: 1 MiB, of which a rank gets three quarters over the network (15.7 us). Of an uneven
+// dim the larger shard counts.
 // CHECK: sched.program @network {{.*}} time <compute = 4000, communication = 30729>
 func.func @network(%x: tensor<262144xf32, #plan.sharding<[{"dp"}]>>, %y: tensor<7xf32, #plan.sharding<[{"tp"}]>>)
     -> (tensor<262144xf32, #plan.sharding<[{}]>> {plan.name = "x"}, tensor<7xf32, #plan.sharding<[{"tp"}]>> {plan.name = "y"}) {

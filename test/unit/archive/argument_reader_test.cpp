@@ -1,4 +1,4 @@
-//===- argument_reader_test.cpp - JSON argument to Argument ------*- C++ -*-===//
+//===- argument_reader_test.cpp - JSON argument to Argument -----*- C++ -*-===//
 
 #include "compiler/archive/argument_reader.h"
 #include "test/unit/archive/test_model.h"

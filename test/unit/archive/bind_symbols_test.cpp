@@ -1,4 +1,4 @@
-//===- bind_symbols_test.cpp - dynamic shapes become numbers -----*- C++ -*-===//
+//===- bind_symbols_test.cpp - dynamic shapes become numbers ----*- C++ -*-===//
 
 #include "compiler/archive/bind_symbols.h"
 #include "test/unit/archive/test_model.h"

@@ -1,4 +1,4 @@
-//===- output_names_test.cpp - names of the leaves of an out-spec *- C++ -*-===//
+//===- output_names_test.cpp - names of the leaves of an out-spec ---------===//
 
 #include "compiler/archive/output_names.h"
 

@@ -1,4 +1,4 @@
-//===- scope_table_test.cpp - module stacks to scopes ------------*- C++ -*-===//
+//===- scope_table_test.cpp - module stacks to scopes -----------*- C++ -*-===//
 
 #include "compiler/archive/scope_table.h"
 

@@ -1,4 +1,4 @@
-//===- simplify_graph_test.cpp - exact rewrites ------------------*- C++ -*-===//
+//===- simplify_graph_test.cpp - exact rewrites -----------------*- C++ -*-===//
 
 #include "test/unit/archive/test_model.h"
 

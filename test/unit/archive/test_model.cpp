@@ -1,4 +1,4 @@
-//===- test_model.cpp - hand-made archives -----------------------*- C++ -*-===//
+//===- test_model.cpp - hand-made archives ----------------------*- C++ -*-===//
 
 #include "test/unit/archive/test_model.h"
 

@@ -1,4 +1,4 @@
-//===- helpers.h - files and slices for the tests of data --------*- C++ -*-===//
+//===- helpers.h - files and slices for the tests of data -------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_DATA_HELPERS_H
 #define MESHPLAN_TEST_UNIT_DATA_HELPERS_H

@@ -1,4 +1,4 @@
-//===- plan_text.h - meshes, layouts and functions of plan from text *- C++ -*-===//
+//===- plan_text.h - plan types and functions from text ---------*- C++ -*-===//
 
 #ifndef MESHPLAN_TEST_UNIT_DIALECT_PLAN_TEXT_H
 #define MESHPLAN_TEST_UNIT_DIALECT_PLAN_TEXT_H

@@ -1,4 +1,4 @@
-//===- models.cpp - small models and plans for front end tests -------------===//
+//===- models.cpp - small models and plans for front end tests ------------===//
 
 #include "test/unit/frontend/models.h"
 

@@ -264,4 +264,18 @@ TEST(Parse, TextMustBeUtf8) {
             "p.plan: error: line 2 is not UTF-8 text\nhelp: a plan is a text file\n");
 }
 
+TEST(Parse, APlanThatEndsTooSoon) {
+  EXPECT_EQ(parse("plan p { loss 0").text, R"(p.plan:1:16: error: expected '}', found end of file
+  plan p { loss 0
+                 ^
+p.plan:1:8: note: this block is not closed
+  plan p { loss 0
+         ^
+help: close it with '}'
+)");
+  EXPECT_EQ(parse("").text, R"(p.plan:1:1: error: expected 'plan', found end of file
+help: the form of a plan is 'plan NAME { STATEMENTS }'
+)");
+}
+
 } // namespace

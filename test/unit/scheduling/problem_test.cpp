@@ -1,4 +1,4 @@
-//===- problem_test.cpp - one failing problem for each rule K, and queries --===//
+//===- problem_test.cpp - a failing problem for each rule; queries --------===//
 
 #include "test/unit/scheduling/problem_fixture.h"
 

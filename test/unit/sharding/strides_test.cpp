@@ -1,6 +1,6 @@
 //===- strides_test.cpp - memory order of tensors -------------------------===//
 //
-// tools/testing/check_strides.py compares many more with PyTorch.
+// test/harness/tables/strides.py compares many more with PyTorch.
 //
 //===----------------------------------------------------------------------===//
 

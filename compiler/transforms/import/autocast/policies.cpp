@@ -1,6 +1,6 @@
 //===- policies.cpp - autocast policies of operators ----------------------===//
 //
-// A name stands for all overloads. tools/testing/autocast_lists_test.py
+// A name stands for all overloads. test/harness/tables/tests/autocast_lists_test.py
 // compares the lists with those that PyTorch registers.
 //
 //===----------------------------------------------------------------------===//

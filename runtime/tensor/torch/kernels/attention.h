@@ -1,4 +1,4 @@
-//===- attention.h - scaled dot product attention ----------------*- C++ -*-===//
+//===- attention.h - scaled dot product attention ---------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_H

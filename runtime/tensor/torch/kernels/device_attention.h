@@ -1,4 +1,4 @@
-//===- device_attention.h - fused attention of a GPU -------------*- C++ -*-===//
+//===- device_attention.h - fused attention of a GPU ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_DEVICE_ATTENTION_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_DEVICE_ATTENTION_H

@@ -52,6 +52,7 @@ at::Tensor meshplan::matmulF32(const at::Tensor &self, const at::Tensor &other) 
   }
   if (isBatch && self.size(0) == other.size(0))
     return batchProduct(self, other);
+  // Broadcast batches are rare: two whole f32 copies are acceptable for them.
   return at::matmul(self.to(at::kFloat), other.to(at::kFloat));
 }
 

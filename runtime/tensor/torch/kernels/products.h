@@ -1,4 +1,4 @@
-//===- products.h - products of matrices -------------------------*- C++ -*-===//
+//===- products.h - products of matrices ------------------------*- C++ -*-===//
 //
 // Matrix products of 16-bit dtypes that are rounded as often as on one rank. An addend of a sum over ranks is therefore
 // not rounded: each rounded addend would have as large an error as the whole sum on one rank.

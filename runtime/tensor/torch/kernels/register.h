@@ -1,4 +1,4 @@
-//===- register.h - the runtime's kernels in the dispatcher ------*- C++ -*-===//
+//===- register.h - the runtime's kernels in the dispatcher -----*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_REGISTER_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_REGISTER_H

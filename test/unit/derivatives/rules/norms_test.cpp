@@ -1,6 +1,6 @@
 //===- norms_test.cpp - derivatives of norms of vectors -------------------===//
 //
-// tools/testing/check_gradients.py (over_vocabulary) compares the gradients with PyTorch's; here the tests check the
+// test/harness/runs/gradients.py (over_vocabulary) compares the gradients with PyTorch's; here the tests check the
 // calls, and where the runtime computes the derivative.
 //
 //===----------------------------------------------------------------------===//

@@ -135,24 +135,23 @@ TEST_F(AttentionMemoryTest, AMaskIsAddedToTheScores) {
   // While it is used: mask, results and tile. While it is computed: zeros, the mask from them, and a converted copy.
   const int64_t used = 4 * places + tile;
   EXPECT_EQ(masked("tensor<1x1x64x32xf32>"), used);
-  EXPECT_EQ(masked("tensor<1x1x64x32xi1>"), std::max(used, 4 * places * 2 + places - result));
+  EXPECT_EQ(masked("tensor<1x1x64x32xi1>"), 13824) << "being made 2 x 8192 + 2048, without 4608 of results; used 13568";
   EXPECT_EQ(masked("tensor<1x1x1x32xi1>"), used) << "where it hides is a row of 32 bytes";
   EXPECT_EQ(masked("tensor<1x1x64x32xbf16>"), 4 * places * 3 - result) << "converted";
   EXPECT_EQ(masked("tensor<1x1x64x1xbf16>"), used) << "a column of 64 numbers";
   EXPECT_EQ(masked("tensor<1x2x64x32xf32>"), 2 * 4 * places + tile) << "one for each head";
-  EXPECT_EQ(masked("tensor<1x1x64x32xf64>"), std::max(8 * places * 2 - result, 8 * places + tile))
-      << "in the wider type";
+  EXPECT_EQ(masked("tensor<1x1x64x32xf64>"), 28160) << "in the wider type: 2 x 16384, without 4608 of results";
 }
 
 TEST_F(AttentionMemoryTest, AKeyMaskIsOneForEachSample) {
   const std::string types = qkv("3x2x64x8", "3x2x32x8");
-  const int64_t places = 64 * 32, tile = 4 * (32 * 32 + 32 * 10), result = 3 * 2 * 64 * (8 * 4 + 4);
-  EXPECT_EQ(workspace("key_mask = #base.operand<3>", types + ", tensor<3x32xi1>"),
-            std::max(4 * places * (1 + 3) - result, 3 * 4 * places + tile));
+  // A mask of one sample has 64 x 32 floats, 8192 bytes; a tile 5376; the results 3 x 2 x 64 rows of 36 bytes, 13824.
+  EXPECT_EQ(workspace("key_mask = #base.operand<3>", types + ", tensor<3x32xi1>"), 29952)
+      << "used: three masks and a tile; while they are made 4 x 8192 without the results";
   EXPECT_EQ(workspace("key_mask = #base.operand<3>, mask = #base.operand<4>",
                       types + ", tensor<3x32xi1>, tensor<1x2x64x32xf32>"),
-            std::max(4 * places * (3 + 6) - result, 6 * 4 * places + tile))
-      << "with a mask for each head, of each sample and head";
+            59904)
+      << "a mask for each sample and head: while the six are made, those of the three samples are there too";
   // With 512 rows and keys, the zeros beside the masks of two samples need more than the kernel.
   EXPECT_EQ(workspace("key_mask = #base.operand<3>", qkv("2x1x512x8", "2x1x512x8") + ", tensor<2x512xi1>"),
             4 * 512 * 512 * (1 + 2) - 2 * 512 * (8 * 4 + 4));

@@ -253,6 +253,8 @@ Gradients AttentionTiles::gradients() const {
     Scores scores = scoresOf(block, tile, mask);
     add(sums.value, tile, scores.weights.transpose(1, 2), block.gradient, 1);
     add(sums.key, tile, scores.gradient.transpose(1, 2), block.query, form.scale);
+    // Each row of queries belongs to one tile only, so its gradient is written once. Keys and values gather addends of
+    // all tiles.
     at::Tensor query = partOf(sums.query, tile, repeats, tile.rows);
     query.copy_(at::bmm(scores.gradient, block.key).mul_(form.scale).view(query.sizes()));
   });

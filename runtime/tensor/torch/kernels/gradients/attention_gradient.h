@@ -1,4 +1,4 @@
-//===- attention_gradient.h - gradients of attention -------------*- C++ -*-===//
+//===- attention_gradient.h - gradients of attention ------------*- C++ -*-===//
 //
 // Gradients of attention()'s first result. Masks, heads, dropout and failures are those of attention(). A row without
 // visible keys passes no gradient on; with one visible key, its scores have none. f16 and bf16 are computed in f32.

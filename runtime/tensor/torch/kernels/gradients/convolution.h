@@ -1,4 +1,4 @@
-//===- convolution.h - gradients of convolutions -----------------*- C++ -*-===//
+//===- convolution.h - gradients of convolutions ----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_CONVOLUTION_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_CONVOLUTION_H

@@ -1,4 +1,4 @@
-//===- norms.h - gradients of layer and RMS norm -----------------*- C++ -*-===//
+//===- norms.h - gradients of layer and RMS norm ----------------*- C++ -*-===//
 //
 // Gradients of layer norm and RMS norm. `gradient` is the gradient of the result, in the shape of `input`, whose last
 // dims are `shape`. Means and variances are recomputed, in blocks of rows; f16 and bf16 in f32. Results have the

@@ -1,4 +1,4 @@
-//===- shared_heads.h - sums over heads that share a key head ----*- C++ -*-===//
+//===- shared_heads.h - sums over heads that share a key head ---*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_SHARED_HEADS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_SHARED_HEADS_H

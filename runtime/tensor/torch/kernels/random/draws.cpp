@@ -101,6 +101,7 @@ static at::Tensor bitsOfProduct(const at::Tensor &words, int64_t factor, int64_t
 
 /// [shape] i64: the word of each element.
 static at::Tensor wordsByOperators(const PartOfWhole &part, const RandomStream &stream, at::Device device) {
+  // Words of 32 bits in i64 tensors, since PyTorch has few operators on unsigned integers.
   at::Tensor numbers = part.numbers(device).add(int64_t(stream.first)), counter = numbers.bitwise_right_shift(2);
   at::Tensor a = counter.bitwise_and(0xFFFFFFFF), b = counter.bitwise_right_shift(32);
   at::Tensor c = at::full_like(a, int64_t(stream.number)), d = at::full_like(a, int64_t(stream.step));
@@ -115,6 +116,8 @@ static at::Tensor wordsByOperators(const PartOfWhole &part, const RandomStream &
     first += philoxIncrements[0];
     second += philoxIncrements[1];
   }
+  // One Philox block has four words. Each element computes the whole block and takes its own word, since tensors have
+  // no operator that gives four results.
   at::Tensor word = numbers.bitwise_and(3);
   return at::where(word.lt(2), at::where(word.eq(0), a, b), at::where(word.eq(2), c, d));
 }

@@ -37,6 +37,8 @@ int64_t PartOfWhole::start(int64_t run) const {
   for (size_t dim = whole.size(); dim-- > 0;) {
     int64_t index = offset[dim];
     if (dim < outer) {
+      // The digits of `run` in the mixed radix of the part's outer dims; a run itself begins at the offset of the inner
+      // ones.
       index += run % shape[dim];
       run /= shape[dim];
     }

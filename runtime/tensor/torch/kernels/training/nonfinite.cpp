@@ -54,6 +54,8 @@ template <typename Bits> static int64_t countAll(const at::Tensor &dense, Bits e
 }
 
 static int64_t countOnHost(const at::Tensor &dense) {
+  // An element is NaN or infinite if all bits of its exponent are set, so the bits decide without floating-point
+  // instructions.
   switch (dense.scalar_type()) {
   case at::kDouble:
     return countAll<uint64_t>(dense, 0x7FF0000000000000);

@@ -36,9 +36,11 @@ NonfiniteNotes::~NonfiniteNotes() { current = outer; }
 std::vector<NonfiniteNote> NonfiniteNotes::read() const {
   std::vector<NonfiniteNote> notes;
   for (const auto &[name, tensor, isSummed] : calls->list) {
+    // Counts stay on the device until here, because reading one synchronizes with the device.
     int64_t count = tensor.item<int64_t>();
     if (count == 0)
       continue;
+    // A gradient is noted once per microbatch.
     auto known = std::ranges::find(notes, name, &NonfiniteNote::name);
     if (known == notes.end())
       notes.push_back({name, count, isSummed});

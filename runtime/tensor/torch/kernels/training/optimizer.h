@@ -1,4 +1,4 @@
-//===- optimizer.h - steps of optimizers -------------------------*- C++ -*-===//
+//===- optimizer.h - steps of optimizers ------------------------*- C++ -*-===//
 //
 // Optimizer steps, by the fused kernels of ATen, one parameter at a time. Parameter and states are updated in place and
 // returned; gradients are unchanged. Learning rate, step number (1 for the first) and the optional factor of the

@@ -1,0 +1,418 @@
+//===- build_problem.cpp - a function as a scheduling problem -------------===//
+
+#include "compiler/transforms/schedule/build_problem.h"
+#include "compiler/scheduling/machine.h"
+#include "compiler/sharding/calls/storages.h"
+#include "compiler/sharding/calls/transfers.h"
+#include "compiler/sharding/op_record.h"
+#include "compiler/sharding/reshard.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+#include <numeric>
+
+using namespace mlir;
+using meshplan::scheduling::Buffer;
+using meshplan::scheduling::ClassBytes;
+
+namespace meshplan {
+
+unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
+  auto [entry, inserted] = byAxes.try_emplace(axes, communicators.size());
+  if (!inserted)
+    return entry->second;
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  SmallVector<plan::AxisRefAttr> refs(axes.getAsRange<plan::AxisRefAttr>());
+  llvm::interleave(
+      refs, stream,
+      [&](plan::AxisRefAttr axis) {
+        stream << axis.getName();
+        if (!axis.isWhole())
+          stream << '.' << axis.getPre() << '.' << axis.getSize();
+      },
+      "."); // axis names have no dots, so different lists get different names
+  communicators.push_back({std::move(name), layouts.resolve(refs)});
+  return entry->second;
+}
+
+static scheduling::Memory memoryOf(Value value) {
+  return plan::isOnHost(value) ? scheduling::Memory::host : scheduling::Memory::device;
+}
+
+namespace {
+class Projector {
+public:
+  Projector(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators)
+      : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
+        storages(function) {}
+
+  FailureOr<ProjectedFunction> project();
+
+private:
+  LogicalResult projectOp(Operation &op);
+  LogicalResult projectReturn(func::ReturnOp op);
+  void projectCall(plan::CallOp call);
+  /// Projects coalesced collectives.
+  void projectCollectives(ArrayRef<Operation *> ops);
+  bool goesInPlace(ArrayRef<Operation *> ops) const;
+  bool landsInPlace(ArrayRef<Operation *> ops) const;
+  void addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Operation *> bucket);
+  void projectSlice(plan::SliceOp op);
+  LogicalResult checkType(Operation *op, Type type);
+
+  Strides getStrides(Value value, unsigned rankClass);
+  CallView viewOnRank(plan::CallOp call, unsigned rankClass);
+  int64_t durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const;
+  int64_t contiguousCopyBytes(Value value, unsigned rankClass);
+  int64_t packedBytes(Operation &op, unsigned rankClass);
+  int64_t sentBytes(Operation &op);
+
+  /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
+  void waitForReaders(unsigned index);
+
+  unsigned addBuffer(Value value, Buffer buffer);
+  scheduling::Operation &addOperation(ArrayRef<Operation *> ops, StringRef name);
+
+  func::FuncOp function;
+  LayoutTable &layouts;
+  CommunicatorTable &communicators;
+  const OpRegistry &registry;
+  StorageMap storages;
+  scheduling::Machine machine;
+  DenseMap<Value, unsigned> bufferOf;
+  /// Operations that read each storage.
+  DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
+  /// Strides of a value on a rank of each class; row-major if there is no entry.
+  DenseMap<Value, SmallVector<Strides, 2>> stridesOf;
+  ProjectedFunction result;
+};
+} // namespace
+
+unsigned Projector::addBuffer(Value value, Buffer buffer) {
+  unsigned index = result.buffers.size();
+  buffer.name = ("value " + Twine(index)).str();
+  bufferOf[value] = index;
+  result.buffers.push_back(value);
+  result.problem.buffers.push_back(std::move(buffer));
+  return index;
+}
+
+scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, StringRef name) {
+  scheduling::Operation &operation = result.problem.operations.emplace_back();
+  operation.name = (name + " " + Twine(result.operations.size())).str();
+  operation.stream = computeStream;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands()) {
+      operation.consumed.push_back(bufferOf.lookup(operand));
+      readers[result.problem.storageOf(operation.consumed.back())].push_back(result.operations.size());
+    }
+  result.operations.emplace_back(ops);
+  return operation;
+}
+
+/// Strides of a value on a rank of a class.
+Strides Projector::getStrides(Value value, unsigned rankClass) {
+  auto entry = stridesOf.find(value);
+  return entry == stridesOf.end() ? contiguousStrides(layouts.get(value.getType()).local[rankClass].getShape())
+                                  : entry->second[rankClass];
+}
+
+/// The call as a rank of a class runs it.
+CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
+  CallView view{call.getTarget(), call.getArgs(), {}, {}, {}};
+  for (Value operand : call.getOperands()) {
+    view.operands.push_back(layouts.get(operand.getType()).local[rankClass]);
+    view.strides.push_back(getStrides(operand, rankClass));
+  }
+  for (Type type : call.getResultTypes())
+    view.results.push_back(layouts.get(type).local[rankClass]);
+  return view;
+}
+
+int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const {
+  if (isTransfer(call))
+    return scheduling::transferTime(machine, cost.bytes / 2); // each byte is read on one side and written on the other
+  if (plan::isOnHost(call.getResult(0)))
+    return scheduling::hostTime(machine, cost.bytes);
+  return scheduling::computeTime(machine, cost.flops, cost.bytes, isNarrow);
+}
+
+void Projector::projectCall(plan::CallOp call) {
+  scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget());
+  if (call.getNumResults() != 0)
+    operation.memory = memoryOf(call.getResult(0));
+  const OpRecord *record = registry.lookup(call.getTarget());
+  // A reshape may be a view on one rank and a copy on another. It then counts as a copy on both.
+  bool aliases = !operation.consumed.empty();
+  bool isNarrow = !operation.consumed.empty() && getElementTypeOrSelf(call.getOperand(0)).getIntOrFloatBitWidth() <= 16;
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+    CallView view = viewOnRank(call, rankClass);
+    OpCost cost = costOf(view, record);
+    operation.workspace.push_back(cost.workspaceBytes);
+    operation.duration = std::max(operation.duration, durationOf(call, cost, isNarrow));
+    aliases &= cost.aliases;
+    for (auto [index, value] : llvm::enumerate(call.getResults()))
+      stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
+  }
+  ArrayRef<StringLiteral> overwrites = record ? record->overwrites : ArrayRef<StringLiteral>();
+  for (StringRef name : overwrites)
+    operation.overwritten.push_back(operation.consumed[*CallView::of(call).getOperand(name)]);
+  for (auto [index, value] : llvm::enumerate(call.getResults())) {
+    Buffer buffer;
+    std::optional<unsigned> shared = aliases ? std::optional(operation.consumed.front()) : std::nullopt;
+    // The first results are written in place of the overwritten operands, in order.
+    if (index < operation.overwritten.size())
+      shared = operation.overwritten[index];
+    buffer.bytes = shared ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(value.getType()).bytes;
+    buffer.viewOf = shared;
+    buffer.memory = operation.memory;
+    operation.produced.push_back(addBuffer(value, std::move(buffer)));
+  }
+  waitForReaders(result.operations.size() - 1);
+}
+
+void Projector::waitForReaders(unsigned index) {
+  scheduling::Operation &operation = result.problem.operations[index];
+  for (unsigned buffer : operation.overwritten)
+    for (unsigned reader : readers[result.problem.storageOf(buffer)])
+      if (reader != index && !llvm::is_contained(operation.after, reader))
+        operation.after.push_back(reader);
+}
+
+/// A slice is a view, with two exceptions that copy: a dim with parts, whose ranges are concatenated, and a flat
+/// slice, because the slice of a parameter is updated separately from it. A flat slice of a tensor that is not
+/// row-major first copies it.
+void Projector::projectSlice(plan::SliceOp op) {
+  scheduling::Operation &operation = addOperation(op.getOperation(), "slice");
+  plan::ShardingAttr sharding = plan::getSharding(op.getResult());
+  Buffer buffer;
+  bool copies = !op.getDim() || !sharding.getDims()[*op.getDim()].getParts().empty();
+  if (!copies)
+    for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
+      stridesOf[op.getResult()].push_back(getStrides(op.getInput(), rankClass));
+  for (unsigned rankClass = 0; !op.getDim() && rankClass < layouts.rankClasses(); ++rankClass)
+    operation.workspace.push_back(contiguousCopyBytes(op.getInput(), rankClass));
+  buffer.bytes = copies ? layouts.get(op.getType()).bytes : ClassBytes(layouts.rankClasses(), 0);
+  if (!copies)
+    buffer.viewOf = operation.consumed.front();
+  operation.produced.push_back(addBuffer(op.getResult(), std::move(buffer)));
+}
+
+/// True if the shards along `dim` are contiguous in a row-major tensor: all dims before `dim` have one element. Flat
+/// shards always are.
+static bool piecesAreContiguous(RankedTensorType type, std::optional<int64_t> dim) {
+  return !dim || llvm::all_of(type.getShape().take_front(*dim), [](int64_t extent) { return extent == 1; });
+}
+
+/// True if the result arrives shard by shard in a staging buffer and is then copied into row-major order.
+static bool landsInPieces(Operation &op, RankedTensorType result) {
+  auto gather = dyn_cast<plan::AllGatherOp>(op);
+  auto exchange = dyn_cast<plan::AllToAllOp>(op);
+  return (gather && !piecesAreContiguous(result, gather.getDim())) ||
+         (exchange && !piecesAreContiguous(result, exchange.getFromDim()));
+}
+
+/// Bytes of the staging buffers in which a collective orders shards by rank.
+static int64_t stagingBytes(Operation &op, const ResolvedLayout &input, const ResolvedLayout &result,
+                            unsigned rankClass) {
+  if (auto gather = dyn_cast<plan::AllGatherOp>(op))
+    return piecesAreContiguous(result.local[rankClass], gather.getDim()) ? 0 : result.bytes[rankClass];
+  if (auto scatter = dyn_cast<plan::ReduceScatterOp>(op))
+    return piecesAreContiguous(input.local[rankClass], scatter.getDim()) ? 0 : input.bytes[rankClass];
+  if (auto exchange = dyn_cast<plan::AllToAllOp>(op)) {
+    bool sendsPieces = piecesAreContiguous(input.local[rankClass], exchange.getToDim());
+    bool receivesPieces = piecesAreContiguous(result.local[rankClass], exchange.getFromDim());
+    return (sendsPieces ? 0 : input.bytes[rankClass]) + (receivesPieces ? 0 : result.bytes[rankClass]);
+  }
+  return 0;
+}
+
+/// Bytes of a row-major copy of a value; 0 if it is row-major.
+int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
+  const ResolvedLayout &layout = layouts.get(value.getType());
+  Strides strides = getStrides(value, rankClass);
+  return StridedShape{layout.local[rankClass].getShape(), strides}.isContiguous() ? 0 : layout.bytes[rankClass];
+}
+
+/// Bytes of a row-major copy of the input, unless a staging buffer orders its shards anyway.
+int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
+  RankedTensorType type = layouts.get(op.getOperand(0).getType()).local[rankClass];
+  auto goesWhole = [&](std::optional<int64_t> dim) { return piecesAreContiguous(type, dim); };
+  auto scatter = dyn_cast<plan::ReduceScatterOp>(op);
+  auto exchange = dyn_cast<plan::AllToAllOp>(op);
+  if ((scatter && !goesWhole(scatter.getDim())) || (exchange && !goesWhole(exchange.getToDim())))
+    return 0;
+  return contiguousCopyBytes(op.getOperand(0), rankClass);
+}
+
+static ReshardStepKind stepKindOf(Operation &op) {
+  return llvm::TypeSwitch<Operation *, ReshardStepKind>(&op)
+      .Case([](plan::AllGatherOp) { return ReshardStepKind::allGather; })
+      .Case([](plan::ReduceScatterOp) { return ReshardStepKind::reduceScatter; })
+      .Case([](plan::AllReduceOp) { return ReshardStepKind::allReduce; })
+      .Case([](plan::AllToAllOp) { return ReshardStepKind::allToAll; })
+      .Case([](plan::PermuteOp) { return ReshardStepKind::permute; });
+}
+
+/// Bytes that the busiest rank sends in a collective.
+int64_t Projector::sentBytes(Operation &op) {
+  ReshardStep step{stepKindOf(op), AxisList(op.getAttrOfType<ArrayAttr>("axes").getAsRange<plan::AxisRefAttr>())};
+  step.result = plan::getSharding(op.getResult(0));
+  return stepBytes(step, cast<RankedTensorType>(op.getOperand(0).getType()), plan::getMesh(&op));
+}
+
+/// True if the inputs of coalesced collectives need no packing: they are contiguous, in the order in which they are
+/// sent.
+bool Projector::goesInPlace(ArrayRef<Operation *> ops) const {
+  if (isa<plan::ReduceScatterOp>(ops.front()))
+    return false;
+  return storages.liesInOnePiece(llvm::map_to_vector(ops, [](Operation *op) { return op->getOperand(0); }));
+}
+
+/// True if the results arrive in place: the targets are contiguous, in order.
+bool Projector::landsInPlace(ArrayRef<Operation *> ops) const {
+  if (!targetOf(ops.front()) || (ops.size() > 1 && isa<plan::AllGatherOp>(ops.front())))
+    return false;
+  return storages.liesInOnePiece(llvm::map_to_vector(ops, [](Operation *op) { return targetOf(op); }));
+}
+
+/// Adds the result of a collective, and the memory and time of the transfer for each rank class. Coalesced tensors are
+/// packed into one buffer and unpacked from another after the transfer, unless they are contiguous already.
+void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Operation *> bucket) {
+  const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
+  const ResolvedLayout output = layouts.get(op->getResult(0).getType());
+  Value target = targetOf(op);
+  bool isPacked = bucket.size() > 1, sends = !goesInPlace(bucket), receives = !landsInPlace(bucket);
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+    int64_t workspace = isPacked ? (sends ? input.bytes[rankClass] : 0) + (receives ? output.bytes[rankClass] : 0)
+                                 : stagingBytes(*op, input, output, rankClass) + packedBytes(*op, rankClass);
+    // The result is allocated only when the transfer is complete, for the copy from the staging buffer.
+    bool isLate = !target && (isPacked || landsInPieces(*op, output.local[rankClass]));
+    operation.workspace[rankClass] += workspace;
+    operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
+    // The packed input is freed first; the received buffer stays until it is unpacked.
+    operation.earlyFreed[rankClass] += isLate ? workspace - output.bytes[rankClass] : 0;
+  }
+  Buffer buffer;
+  buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : output.bytes;
+  if (target) {
+    buffer.viewOf = bufferOf.lookup(target);
+    operation.overwritten.push_back(*buffer.viewOf);
+  }
+  operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
+}
+
+void Projector::projectCollectives(ArrayRef<Operation *> ops) {
+  Operation &first = *ops.front();
+  unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
+  scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect());
+  operation.stream = communicationStream;
+  operation.communicator = communicator;
+  operation.blocking = first.hasAttr("blocking");
+  ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
+  int64_t sent = std::transform_reduce(ops.begin(), ops.end(), int64_t(0), std::plus<>(),
+                                       [&](Operation *op) { return sentBytes(*op); });
+  operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
+  ClassBytes none(layouts.rankClasses(), 0);
+  operation.workspace = operation.lateResults = operation.earlyFreed = none;
+  for (Operation *op : ops)
+    addMoved(operation, op, ops);
+  waitForReaders(result.operations.size() - 1);
+}
+
+LogicalResult Projector::checkType(Operation *op, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return op->emitError() << "cannot be scheduled: " << type << " is not a tensor with known extents";
+  if (plan::roleOf(function) != base::ProgramRole::reference && !isDecided(type))
+    return op->emitError() << "cannot be scheduled: the sharding of " << type << " is undecided";
+  return success();
+}
+
+LogicalResult Projector::projectReturn(func::ReturnOp op) {
+  for (auto [index, value] : llvm::enumerate(op.getOperands())) {
+    plan::ShardingAttr sharding = plan::getSharding(value);
+    auto updated = plan::resultAttr<plan::attr::Updates>(function, index);
+    // Only an accumulator may stay partial from run to run: the last sweep reduces it.
+    bool accumulates =
+        updated && plan::argumentKind(function.getArgument(updated.getInt())) == plan::ArgumentKind::accumulator;
+    if (sharding && sharding.isPartial() && !accumulates)
+      return op.emitError() << "result " << index << " is partial: " << value.getType();
+    Buffer &buffer = result.problem.buffers[bufferOf.lookup(value)];
+    buffer.kept = !buffer.permanent;
+    // Outputs are written row-major, one after the other.
+    for (auto [rankClass, bytes] : llvm::enumerate(result.problem.handover))
+      bytes = std::max(bytes, contiguousCopyBytes(value, rankClass));
+  }
+  return success();
+}
+
+static bool isCollective(Operation &op) {
+  return isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp, plan::AllToAllOp, plan::PermuteOp>(op);
+}
+
+/// The collective and the following ones of the same bucket.
+static SmallVector<Operation *, 1> bucketFrom(Operation &first) {
+  SmallVector<Operation *, 1> bucket{&first};
+  auto number = first.getAttrOfType<IntegerAttr>("bucket");
+  for (Operation *next = first.getNextNode(); number && next->getName() == first.getName(); next = next->getNextNode())
+    if (next->getAttrOfType<IntegerAttr>("bucket") != number ||
+        next->getAttrOfType<ArrayAttr>("axes") != first.getAttrOfType<ArrayAttr>("axes"))
+      break;
+    else
+      bucket.push_back(next);
+  return bucket;
+}
+
+LogicalResult Projector::projectOp(Operation &op) {
+  for (Type type : op.getResultTypes())
+    if (failed(checkType(&op, type)))
+      return failure();
+  if (op.getNumResults() != 0 && bufferOf.contains(op.getResult(0)))
+    return success(); // projected with the first of its bucket
+  if (auto constant = dyn_cast<plan::ConstantOp>(op)) {
+    Buffer buffer;
+    buffer.bytes = layouts.get(constant.getType()).bytes;
+    buffer.permanent = true;
+    addBuffer(constant.getResult(), std::move(buffer));
+  } else if (auto call = dyn_cast<plan::CallOp>(op)) {
+    projectCall(call);
+  } else if (auto slice = dyn_cast<plan::SliceOp>(op)) {
+    projectSlice(slice);
+  } else if (isCollective(op)) {
+    projectCollectives(bucketFrom(op));
+  } else if (auto end = dyn_cast<func::ReturnOp>(op)) {
+    return projectReturn(end);
+  } else {
+    return op.emitError() << "'" << op.getName() << "' cannot be scheduled: it is left only before `partition`";
+  }
+  return success();
+}
+
+FailureOr<ProjectedFunction> Projector::project() {
+  result.problem.rankClasses = layouts.rankClasses();
+  result.problem.handover.assign(layouts.rankClasses(), 0);
+  result.problem.streams = {"compute", "communication"};
+  for (BlockArgument argument : function.getArguments()) {
+    if (failed(checkType(function, argument.getType())))
+      return failure();
+    Buffer buffer;
+    buffer.bytes = layouts.get(argument.getType()).bytes;
+    buffer.permanent = true;
+    buffer.memory = memoryOf(argument);
+    addBuffer(argument, std::move(buffer));
+  }
+  for (Operation &op : function.getBody().front())
+    if (failed(projectOp(op)))
+      return failure();
+  result.problem.communicators = communicators.list();
+  return std::move(result);
+}
+
+FailureOr<ProjectedFunction> project(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators) {
+  return Projector(function, layouts, communicators).project();
+}
+
+} // namespace meshplan

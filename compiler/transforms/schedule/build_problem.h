@@ -1,0 +1,48 @@
+//===- build_problem.h - a function as a scheduling problem -----*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H
+
+#include "compiler/scheduling/problem.h"
+#include "compiler/transforms/schedule/layout_table.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace meshplan {
+
+/// The streams of every program, as indices into Problem::streams.
+inline constexpr unsigned computeStream = 0, communicationStream = 1;
+
+/// A communicator for each distinct list of axes, in the order of first use. All programs of a module share the table.
+class CommunicatorTable {
+public:
+  /// Index of the communicator over the axes of a collective.
+  unsigned get(mlir::ArrayAttr axes, LayoutTable &layouts);
+
+  const std::vector<scheduling::Communicator> &list() const { return communicators; }
+
+private:
+  llvm::DenseMap<mlir::Attribute, unsigned> byAxes;
+  std::vector<scheduling::Communicator> communicators;
+};
+
+/// A problem, and the IR that its indices refer to.
+struct ProjectedFunction {
+  scheduling::Problem problem;
+  /// A single op, or coalesced collectives.
+  std::vector<llvm::SmallVector<mlir::Operation *, 1>> operations;
+  std::vector<mlir::Value> buffers;
+};
+
+/// Projects a function. Arguments and constants become permanent buffers. Calls, slices and collectives become
+/// operations; adjacent collectives of one bucket become a single operation. Returned values are kept. Results that the
+/// records declare to be views share the storage of their operand.
+///
+/// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
+/// result is partial.
+mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, LayoutTable &layouts,
+                                           CommunicatorTable &communicators);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H

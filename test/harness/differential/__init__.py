@@ -1,0 +1,1 @@
+"""Random models, meshes and plans, compared with PyTorch."""

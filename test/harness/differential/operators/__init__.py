@@ -1,0 +1,1 @@
+"""The operators that a block of a random model calls."""

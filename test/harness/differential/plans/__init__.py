@@ -1,0 +1,1 @@
+"""What a random plan says of a model and its training."""

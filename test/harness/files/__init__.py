@@ -1,0 +1,1 @@
+"""Files for tests to read, damaged ones among them."""

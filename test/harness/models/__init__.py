@@ -1,0 +1,1 @@
+"""The models that tests export, and what exports them."""

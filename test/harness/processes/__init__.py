@@ -1,0 +1,1 @@
+"""How programs start, fail, are ended, and find the other ranks."""

@@ -1,0 +1,1 @@
+"""One run of a compiled program, compared with PyTorch."""

@@ -1,0 +1,1 @@
+"""Drafts of plans for many models, and what becomes of them."""

@@ -1,0 +1,1 @@
+"""What the compiler knows of operators, compared with PyTorch's own lists."""

@@ -1,0 +1,1 @@
+"""Several steps of training, compared with PyTorch, and what `meshplan-run train` writes."""

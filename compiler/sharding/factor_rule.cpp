@@ -36,7 +36,7 @@ static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, Ra
     size /= tensor.sharers(dim);
     if (size != type.getDimSize(dim))
       return llvm::formatv("factors of dim {0} of {1} {2} to {3}, but its size is {4}", dim, name,
-                           joined ? "add up" : "multiply", size, type.getDimSize(dim));
+                           joined ? "sum" : "multiply", size, type.getDimSize(dim));
   }
   seen |= own;
   return std::nullopt;

@@ -76,7 +76,7 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
     for (const DimPart &part : dim.getParts())
       sum += part.extent;
     if (!dim.getParts().empty() && sum != extent) // A9
-      return emitError() << "parts of dim " << index << " add up to " << sum << ", the dim has size " << extent;
+      return emitError() << "parts of dim " << index << " sum to " << sum << ", the dim has size " << extent;
   }
   return success();
 }

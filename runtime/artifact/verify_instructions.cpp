@@ -202,7 +202,7 @@ Status Walk::compute(const artifact::Compute &compute) {
                     [&](int32_t value) { return value == -1 ? Status() : define(value); });
 }
 
-/// An output in the place of another value is in the same memory, host or device.
+/// An output that overwrites another value is in the same memory, host or device.
 Status Walk::memories(const artifact::Compute &compute) const {
   for (int64_t i = 0; i < std::min(sizeOf(compute.overwrites()), sizeOf(compute.outputs())); ++i) {
     int32_t old = compute.overwrites()->Get(i), made = compute.outputs()->Get(i);

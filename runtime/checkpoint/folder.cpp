@@ -41,7 +41,7 @@ static std::string removedPath(const std::string &folder, int64_t step) {
   return folder + "/." + nameOf(step) + ".removed";
 }
 
-/// The step in the name of a checkpoint; -1 if it is no such name.
+/// The step in the name of a checkpoint; -1 if it is another name.
 static int64_t stepOf(std::string_view name) {
   int64_t step = -1;
   if (!name.starts_with(prefix))

@@ -132,7 +132,7 @@ Status CheckpointSource::readParameter(const RecordedParameter &parameter, const
   if (parameter.isSaved)
     return model.read(*model.find(parameter.names.front()), ranges, dtype, out, share);
   Status status = weights->read({parameter.names, parameter.shape, ranges, dtype, share}, out);
-  // Damage of the initial weights is no damage of the checkpoint.
+  // Damage of the initial weights is not damage of the checkpoint.
   return status.code() == StatusCode::corrupted ? Status(StatusCode::invalid, status.message()) : status;
 }
 

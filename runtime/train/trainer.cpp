@@ -104,7 +104,7 @@ std::string Trainer::textOfIgnoredTargets() const {
   return program ? textOfIgnored(**program, data, parts.batches->position() - data.batch().samples) : "";
 }
 
-/// With a guard, such a step is skipped and has changed nothing, so the run goes on.
+/// With a guard, such a step is skipped and has changed nothing, so the run continues.
 Status Trainer::explainNonfinite(std::string_view name, double number) const {
   std::string ignored = std::isnan(number) ? textOfIgnoredTargets() : "";
   if (parts.program->executor().place().program().guard())

@@ -13,7 +13,7 @@ using namespace meshplan;
 
 using Clock = std::chrono::steady_clock;
 
-// Ending a communicator may hang if a peer has died; then the process must go on to report.
+// Ending a communicator may hang if a peer has died; then the process must continue, to report.
 static constexpr std::chrono::milliseconds longestEnd = std::chrono::seconds(5);
 // NCCL notices a dead rank first. The hosts learn the reason a little later.
 static constexpr std::chrono::milliseconds hearsay = std::chrono::seconds(1);

@@ -51,7 +51,7 @@ func.func private @a8(tensor<10xf32, #plan.sharding<[{"tp", unit 4}]>>)
 // -----
 
 // A9
-// expected-error @below {{parts of dim 0 add up to 6, the dim has size 8}}
+// expected-error @below {{parts of dim 0 sum to 6, the dim has size 8}}
 func.func private @a9(tensor<8xf32, #plan.sharding<[{"tp", parts [4, 2]}]>>)
 
 // -----

@@ -20,12 +20,12 @@ REFUSALS = {
     r"is inside a head, and sharding it over .* would split the head": "shards cut a head",
     r"is not implemented yet": "a statement that is not implemented",
     r"microbatches cannot be concatenated": "samples of several microbatches are mixed",
-    r"its microbatches are split over ranks": "microbatches are dealt to ranks",
+    r"its microbatches are split over ranks": "microbatches are split over ranks",
     r"has no record, and would read samples of several microbatches": "samples of several microbatches are mixed",
     r"applies to a classification loss, but output": "another loss than one of classes is redefined",
-    r"'contiguous (parameters|gradients)' without '(shard|bucket)'": "contiguous is what is not moved in one piece",
-    r"'contiguous .*' and 'bucket none' contradict": "contiguous is what is not moved in one piece",
-    r"'contiguous parameters' of .*, which is stored as": "contiguous parameters are made anew for each gather",
+    r"'contiguous (parameters|gradients)' without '(shard|bucket)'": "contiguous tensors that are not coalesced",
+    r"'contiguous .*' and 'bucket none' contradict": "contiguous tensors that are not coalesced",
+    r"'contiguous parameters' of .*, which is stored as": "contiguous parameters are converted for each gather",
     r"none of the \d+ parameters of the block is trained": "a data block of what is not trained",
     r"unit '.*' names no parameter that is gathered or reduced": "a data block of what is not trained",
     r"'offload parameters' without 'shard parameters'": "parameters on the host stay whole",
@@ -36,7 +36,7 @@ REFUSALS = {
 
 
 def reason_of(text: str) -> str:
-    """The reason behind the first error of the compiler; empty if it is none that may be."""
+    """The reason for the first error of the compiler; empty if it is not an expected one."""
     found = re.search(r"error: (.*)", text)
     message = found.group(1) if found else ""
     return next((reason for pattern, reason in REFUSALS.items() if re.search(pattern, message)), "")

@@ -92,4 +92,4 @@ def main(words: Sequence[str]) -> int:
     train(arguments, schedule, steps, killed, "--resume")
     train(arguments, schedule, steps, whole, "--weights", files.weights)
     names = differing(result_of(killed, steps), result_of(whole, steps))
-    return 0 if verdict(f"the run that nobody killed: {len(names)} tensors differ {names[:4]}", not names) else 1
+    return 0 if verdict(f"the run without kills: {len(names)} tensors differ {names[:4]}", not names) else 1

@@ -4,7 +4,7 @@
 
 MODEL is a name of models/make_models.py. The outputs have the same bits, the reports the same form; every process says
 what is wrong when their number or their schedules do not fit, or when one of them is killed, N times in a collective
-that is drawn; no file stays behind.
+that is drawn; no file is left.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Under `srun --mpi=pmix` ranks are processes of MPI, and write the bits of threads. Under `srun --mpi=none` each says why
 that cannot be, before MPI starts. A job that gets SIGUSR1 before its time is over saves, asks to be queued again, and
-goes on with --resume. Without Slurm's programs, or its plugin for PMIx, the test says that it was skipped.
+continues with --resume. Without Slurm's programs, or its plugin for PMIx, the test says that it was skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REFUSED = (
     "mpirun -n 4, or start one process, which runs all ranks"
 )
 
-# The step that the run is to end with is behind the one of the first part: it is made to end by SIGUSR1.
+# The step that the run is to end with is after the one of the first part: it is made to end by SIGUSR1.
 JOB = """#!/bin/bash
 cd {work}
 if ls run/step-* >/dev/null 2>&1; then

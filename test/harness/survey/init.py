@@ -34,7 +34,7 @@ WARNED = {
     **{name: "calls operators on the samples' dim too" for name in MODELS if name.startswith("each_")},
 }
 
-# Models that are no transformers: the runtime differentiates their pools.
+# Models that are not transformers: the runtime differentiates their pools.
 POOLED = {"resnet", "resnet_basic", "resnet_train"}
 
 # Of a model that one axis cannot divide.

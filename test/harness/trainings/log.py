@@ -44,7 +44,7 @@ def fault_of(lines: Sequence[dict], arguments: argparse.Namespace) -> str | None
         return fault
     losses = [line["loss"] for line in steps]
     if None in losses:
-        return f"the loss of step {losses.index(None) + 1} is no number"
+        return f"the loss of step {losses.index(None) + 1} is not a number"
     tenth = max(1, len(losses) // 10)
     if fault := fault_of_fall("loss", mean(losses[:tenth]), mean(losses[-tenth:]), arguments.falls):
         return fault

@@ -1,4 +1,4 @@
-"""Trains one model with a batch of which one sample makes gradients that are no numbers, between two that do not.
+"""Trains one model with a batch of which one sample makes gradients non-finite, between two that do not.
 
   harness nonfinite MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=1...
                     --optimizer 'sgd { lr 0.1 }' [--statement TEXT...]

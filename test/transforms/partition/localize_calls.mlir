@@ -32,7 +32,7 @@ func.func @embedding(%w: tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, %i: ten
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// A product over a sharded dim is an addend; a wrong result type is rejected whoever wrote it.
+// A product over a sharded dim is an addend; a wrong result type is rejected wherever it comes from.
 func.func @forgotten_sum(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
                          %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4x6xf32, #plan.sharding<[{}, {}]>> {
   // expected-error @below {{the partial axes of the result do not follow from its operands and contractions}}

@@ -216,7 +216,7 @@ func.func @forward(
 
 // -----
 
-// The parts of a layout in the plan do not add up, or are too small.
+// The parts of a layout in the plan do not sum to the dim, or are too small.
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 func.func @forward(
     %x: tensor<2x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},

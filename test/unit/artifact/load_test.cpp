@@ -190,7 +190,7 @@ TEST_F(CorruptSchedule, FlippedBytesUnderAChecksumAreRefusedOrStillValid) {
   }
   seal(bytes());
   EXPECT_GT(refused, 500);
-  EXPECT_TRUE(verifySchedule(bytes()).ok()) << "the flips were taken back";
+  EXPECT_TRUE(verifySchedule(bytes()).ok()) << "the flips were undone";
 }
 
 TEST_F(CorruptSchedule, SeveralFlipsUnderAChecksum) {

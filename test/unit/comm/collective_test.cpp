@@ -180,7 +180,7 @@ TEST(Pieces, OfAnAllReduceTileTheBuffer) {
       int64_t next = 0;
       for (const Piece &piece : pieces) {
         EXPECT_EQ(piece.offset, next);
-        EXPECT_LE(piece.count, (count + groupSize - 1) / groupSize) << "shared out evenly";
+        EXPECT_LE(piece.count, (count + groupSize - 1) / groupSize) << "split evenly";
         EXPECT_GE(piece.count, count / groupSize);
         next += piece.count;
       }

@@ -88,7 +88,7 @@ TEST_F(SafetensorsSamples, AnotherDType) {
 TEST_F(SafetensorsSamples, AnotherShape) {
   const std::string tail =
       ", samples in the first dim, each of shape [4], required; help: compile for the shape in the "
-      "file, or make the data anew";
+      "file, or create the data again";
   writeSafetensors(path, {tokenRows("input_ids", 2, 5)});
   EXPECT_EQ(error({ids}), path + ": tensor 'input_ids' has shape [2, 5]" + tail);
   writeSafetensors(path, {{"input_ids", "I64", "[4]", bytesOf(counting<int64_t>(4))}});

@@ -162,7 +162,7 @@ TEST_F(DraftPlan, SymbolsGetTheExtentsOfTheExample) {
 TEST_F(DraftPlan, AnArchiveThatCannotBeRead) {
   EXPECT_FALSE(draft("dp=2", "none.pt2"));
   ASSERT_EQ(diagnostics.all().size(), 1u);
-  EXPECT_EQ(diagnostics.all()[0].message, "cannot be opened: no such file or directory") << "its name is the place";
+  EXPECT_EQ(diagnostics.all()[0].message, "cannot be opened: no such file or directory") << "its name is the location";
   EXPECT_EQ(sources.buffer(diagnostics.all()[0].range.file).name(), directory / "none.pt2");
   std::ofstream(directory / "text.pt2") << "text";
   EXPECT_FALSE(draft("dp=2", "text.pt2"));

@@ -83,7 +83,7 @@ TEST_F(DraftedTraining, UnitsAreLayersOrClasses) {
   mesh = {{"dp", 2, AxisRole::data}, {"fsdp", 2, AxisRole::data}};
   EXPECT_EQ(draft().front(), "data dp, fsdp { shard parameters, gradients, optimizer over fsdp }");
   splitsBatch = false;
-  EXPECT_THAT(draft(), ElementsAre("optimizer sgd { lr 0.1 }")) << "no gradient is added up";
+  EXPECT_THAT(draft(), ElementsAre("optimizer sgd { lr 0.1 }")) << "no gradient is accumulated";
 }
 
 TEST_F(DraftedTraining, MicrobatchesFollowFromTheBatch) {

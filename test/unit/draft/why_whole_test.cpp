@@ -48,8 +48,8 @@ TEST(WhyWhole, OfBothSidesTheOutputIsNamed) {
   builder.whole("aten.sort.default", "before", x);
   size_t y = builder.linear("w", x);
   EXPECT_EQ(whyLast(builder), "'aten.sort.default' in 'before' needs the input features whole");
-  builder.whole("aten.topk.default", "behind", y);
-  EXPECT_EQ(whyLast(builder), "'aten.topk.default' in 'behind' needs the output features whole");
+  builder.whole("aten.topk.default", "after", y);
+  EXPECT_EQ(whyLast(builder), "'aten.topk.default' in 'after' needs the output features whole");
 }
 
 TEST(WhyWhole, AWeightWithOneOfTheTwoDims) {

@@ -279,7 +279,7 @@ TEST_F(BuildProgram, WhatIsStatedIsBesideTheFunction) {
   EXPECT_EQ(std::distance(owner->getBody()->begin(), owner->getBody()->end()), 4) << "mesh, style, border, function";
   EXPECT_EQ((*owner->getOps<plan::StyleOp>().begin()).getModule(), "a");
   diagnostics = Diagnostics(sources);
-  EXPECT_FALSE(build("a: replicate\nfreeze a")) << "what is not honoured is no program";
+  EXPECT_FALSE(build("a: replicate\nfreeze a")) << "what is not honoured is not a program";
 }
 
 } // namespace

@@ -79,7 +79,7 @@ TEST_F(Messages, OnlySomeStylesTakeParts) {
       {"colwise", true}, {"rowwise", true}, {"sequence", false}, {"replicate", false}, {"expert", false}};
   for (auto [style, takes] : cases)
     EXPECT_EQ(statement(style).takesParts(), takes) << style;
-  EXPECT_FALSE((DividingStatement{stated(), {}}.takesParts())) << "a layout is no style";
+  EXPECT_FALSE((DividingStatement{stated(), {}}.takesParts())) << "a layout is not a style";
 }
 
 TEST_F(Messages, FewerPartsThanShards) {
@@ -239,7 +239,7 @@ TEST_F(Messages, CountedElementsTakeNoParts) {
   const std::string one = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + one, viewOf(one, "6, 4", "6x4"));
   EXPECT_THAT(blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true).front(), testing::HasSubstr("would split one"))
-      << "without parts that is no matter";
+      << "without parts that does not matter";
 }
 
 /// A split of %x in parts of 8, 4 and 4, in a module; %x is an argument or the result of another module.

@@ -239,7 +239,7 @@ TEST_F(TrainerTest, EvaluatesAtBothEndsAndBetween) {
   for (const EvaluationReport &each : reports.evaluations) {
     steps.push_back(each.step);
     EXPECT_THAT(each.loss, DoubleEq((10 + 26) / 2.0));
-    EXPECT_FALSE(each.perplexity) << "a sum is no logarithm of probabilities";
+    EXPECT_FALSE(each.perplexity) << "a sum is not a logarithm of probabilities";
     EXPECT_EQ(each.batches, 2);
     EXPECT_EQ(each.samples, 8);
   }

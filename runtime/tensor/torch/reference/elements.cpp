@@ -69,7 +69,7 @@ bool meshplan::shareMemory(const Tensor &tensor, const Tensor &other) {
 
 Expected<Tensor> meshplan::sumOf(const Tensor &tensor, const Tensor &other) {
   if (!std::ranges::equal(tensor.shape(), other.shape()) || tensor.dtype() != other.dtype())
-    return Status::error(StatusCode::invalid, "cannot add up ", describe(tensor), " and ", describe(other));
+    return Status::error(StatusCode::invalid, "cannot add ", describe(tensor), " and ", describe(other));
   return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).add(unwrap(other))); });
 }
 

@@ -438,7 +438,7 @@ class CountTest(unittest.TestCase):
             coverage.add(
                 {("meshplan.sgd", "colwise"), ("meshplan.sgd", "uneven"), ("aten.gelu_backward.default", "tied")}
             )
-        self.assertEqual(coverage.missing(), [("aten.gelu_backward.default", ANY)], "uneven and tied are no styles")
+        self.assertEqual(coverage.missing(), [("aten.gelu_backward.default", ANY)], "uneven and tied are not styles")
         self.assertRegex(coverage.table(), rf"\nmeshplan.sgd +{LEAST} +{LEAST} +0 ")
         self.assertIn("1 operators and 1 reasons", coverage.summary())
 

@@ -34,7 +34,7 @@ class Steps(unittest.TestCase):
         self.assertNotEqual(fault([second, first]), "")
 
     def test_a_loss_is_a_number(self) -> None:
-        self.assertEqual(fault([step(1, 2.0), step(2, None)]), "the loss of step 2 is no number")
+        self.assertEqual(fault([step(1, 2.0), step(2, None)]), "the loss of step 2 is not a number")
 
 
 class Falls(unittest.TestCase):

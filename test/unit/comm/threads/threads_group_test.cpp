@@ -57,7 +57,7 @@ TEST_F(ThreadsGroupTest, WhoWaitsFirstMovesForAll) {
   EXPECT_EQ(ranks[0].start(), "");
   EXPECT_EQ(open(), 1u);
   EXPECT_EQ(ranks[1].start(), "");
-  EXPECT_EQ(open(), 0u) << "nobody looks for it any more";
+  EXPECT_EQ(open(), 0u) << "it is not needed any more";
   EXPECT_EQ(ranks[1].output, 0) << "a start moves nothing";
   EXPECT_TRUE(ranks[0].wait().ok());
   EXPECT_EQ(ranks[0].output, 43);

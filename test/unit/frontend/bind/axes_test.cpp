@@ -142,7 +142,7 @@ TEST_F(BindAxes, ALayoutMaySplitOneDim) {
 
 TEST_F(BindAxes, AListedLayoutNamesAndCountsItsDims) {
   BoundLayout bound = layout("[batch over (dp, cp), _, seq, _ over tp]");
-  EXPECT_THAT(splitsOf(bound), ElementsAre("0: 0 1", "3: 2")) << "whole dims are no splits";
+  EXPECT_THAT(splitsOf(bound), ElementsAre("0: 0 1", "3: 2")) << "whole dims are not splits";
   EXPECT_EQ(bound.rank, 4u);
   EXPECT_THAT(bound.names, ElementsAre("batch", "", "seq", ""));
   EXPECT_THAT(said(), IsEmpty());
@@ -158,7 +158,7 @@ TEST_F(BindAxes, LayoutsThatCannotBe) {
   EXPECT_THAT(said(), ElementsAre("axis 'tp' is used twice", "note: it is used here, too", help));
   layout("split 0 - n over tp");
   EXPECT_THAT(said(), ElementsAre("dims count from 0, and this is -4"));
-  EXPECT_THAT(splitsOf(layout("split m over tp")), ElementsAre("0: 2")) << "good for going on";
+  EXPECT_THAT(splitsOf(layout("split m over tp")), ElementsAre("0: 2")) << "good for continuing";
   EXPECT_THAT(said(), ElementsAre("unknown name 'm'", "help: names of this plan: 'cp', 'dp', 'n', 'tp', 'world'"));
   layout("shard");
   EXPECT_THAT(said(), ElementsAre("unknown layout 'shard'",

@@ -69,7 +69,7 @@ TEST_F(OptionReader, WordsAreReadAcrossCommasAndLists) {
   EXPECT_EQ(words("shard parameters, gradients over dp"), "parameters gradients over dp");
   EXPECT_EQ(words("reduce each microbatch"), "each microbatch");
   EXPECT_EQ(words("shard [a, b], c"), "a b c");
-  EXPECT_EQ(words("shard a, 2"), "") << "a number is no word";
+  EXPECT_EQ(words("shard a, 2"), "") << "a number is not a word";
   EXPECT_EQ(words("shard"), "");
   EXPECT_EQ(allWords(option("shard")), std::nullopt);
 }

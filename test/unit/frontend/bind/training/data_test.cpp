@@ -112,7 +112,7 @@ TEST(BindData, WhatIsUpdatedIsShardedAsTheUpdateIs) {
 TEST(BindData, WhatIsAboutTheGatherNeedsShardedParameters) {
   for (const char *option : {"overlap parameters", "overlap gradients, parameters", "prefetch 1", "keep lm_head"})
     for (auto [shard, why] :
-         {std::pair("", "no parameter is gathered"), {"; shard optimizer", "behind the optimizer"}}) {
+         {std::pair("", "no parameter is gathered"), {"; shard optimizer", "after the optimizer"}}) {
       EXPECT_THAT(blockFaults(option + std::string(shard)).at(0), testing::HasSubstr(why)) << option;
       EXPECT_EQ(blockFaults(option + std::string(shard)).size(), 2u) << option;
     }

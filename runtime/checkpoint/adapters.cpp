@@ -43,8 +43,8 @@ bool meshplan::isAdapter(std::string_view name) {
 }
 
 /// The number of name parts after `lora_A` and the like that are the adapter's name. The second argument counts all
-/// parts that follow. After a matrix the last one is "weight" or "bias", after a vector or an embedding table it is part
-/// of the adapter's name. Adapters of other libraries may have no name.
+/// parts that follow. After a matrix the last one is "weight" or "bias", after a vector or an embedding table it is
+/// part of the adapter's name. Adapters of other libraries may have no name.
 static size_t partsOfName(std::string_view matrix, size_t behind) {
   bool isTensor = matrix.find("embedding") != std::string_view::npos || matrix == "lora_magnitude_vector";
   return isTensor ? behind : behind - 1;

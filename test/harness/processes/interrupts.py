@@ -1,8 +1,8 @@
 """Interrupts trainings, as Ctrl-C does: harness interrupts MESHPLAN_RUN SCHEDULE WEIGHTS DATA
 
 With --checkpoint the first SIGINT ends the step, saves, and tells how to continue, which is tried; a second one ends
-the run at once, and leaves a checkpoint that is whole. Without --checkpoint the run ends at once, and says that nothing is
-saved.
+the run at once, and leaves a checkpoint that is whole. Without --checkpoint the run ends at once, and says that
+nothing is saved.
 """
 
 from __future__ import annotations

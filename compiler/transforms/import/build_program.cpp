@@ -225,7 +225,7 @@ void ProgramBuilder::checkSize(const std::string &input, size_t number, const Bo
     diagnostics
         .error(dim.range, "dim " + (dim.name.empty() ? std::to_string(number) : "'" + dim.name + "'") + " of input '" +
                               input + "' has size " + std::to_string(dim.extent) + where + ", fewer than " + axes)
-        .help((dim.extent == 0 ? "do not divide it"
+        .help((dim.extent == 0 ? "do not split it"
                                : "choose axis sizes whose product is at most " + std::to_string(dim.extent)) +
               ", or a larger size: in the plan if the dim is dynamic, else in the export");
 }

@@ -86,8 +86,7 @@ static Status missingInit(const artifact::Program &program, const std::vector<st
   std::string help = "give weights, or ";
   help +=
       lacksParameter ? "write '" + initStatement(program) + "' in the plan; " : "export the model with its buffers: ";
-  return Status::error(StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
-                       missing.size() == 1 ? " begins" : " begin", "; help: ", help,
+  return Status::error(StatusCode::invalid, "the plan does not initialize ", listOfFew(missing), "; help: ", help,
                        "buffers begin as the archive has them, if it was exported with weights");
 }
 

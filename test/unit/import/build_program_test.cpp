@@ -269,7 +269,7 @@ TEST_F(BuildProgram, ADimOfSizeZeroIsNotDivided) {
   EXPECT_TRUE(build("input x: [batch over dp, _]")) << diagnostics.text();
   EXPECT_FALSE(build("input x: [batch, _ over dp]"));
   EXPECT_THAT(said(), ElementsAre("3: dim 1 of input 'x' has size 0, fewer than dp = 2",
-                                  "help: do not divide it, or a larger size: in the plan if the dim is dynamic, "
+                                  "help: do not split it, or a larger size: in the plan if the dim is dynamic, "
                                   "else in the export"));
 }
 

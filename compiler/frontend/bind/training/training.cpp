@@ -39,7 +39,7 @@ void checkNested(const Context &context, const std::map<size_t, SourceRange> &na
     }
     if (const auto *outer = findAround(context, path, named)) {
       context.diagnostics
-          .error(range, "module '" + path + "' lies in '" + context.model.modules[outer->first].path +
+          .error(range, "module '" + path + "' is inside '" + context.model.modules[outer->first].path +
                             "', which is recomputed with all that is inside")
           .note(outer->second, "it is named here")
           .help("remove one of the two");

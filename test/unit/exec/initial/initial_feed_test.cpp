@@ -195,7 +195,7 @@ TEST_F(InitialFeedTest, WholeTensorsCanBeWritten) {
 TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
   build(plain, /*hasBias=*/false);
   EXPECT_THAT(parametersWithoutInit(program()), testing::ElementsAre("bias"));
-  EXPECT_EQ(feed().status().message(), "the plan does not say how bias begins; help: give weights, or write 'init { "
+  EXPECT_EQ(feed().status().message(), "the plan does not initialize bias; help: give weights, or write 'init { "
                                        "**.bias zeros; rest normal 0.02 }' in the "
                                        "plan; buffers begin as the archive has them, if it was exported with weights");
   build(plain);

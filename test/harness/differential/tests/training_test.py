@@ -453,4 +453,4 @@ class CountTest(unittest.TestCase):
     def test_reasons_of_refusals(self) -> None:
         message = "error: microbatches cannot be concatenated: an operator reads samples of several microbatches"
         self.assertEqual(reason_of(message), "samples of several microbatches are mixed")
-        self.assertEqual(reason_of("error: 'plan.call' op has an operand that is partial over \\"microbatch\\""), "")
+        self.assertEqual(reason_of("error: 'plan.call' op has an operand that is partial over \"microbatch\""), "")

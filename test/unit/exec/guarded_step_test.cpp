@@ -110,7 +110,7 @@ TEST_F(GuardedStepTest, ASkippedStepChangesNothingAndIsNotCounted) {
     EXPECT_EQ(first(runner, "w"), 0) << "on both ranks";
     EXPECT_EQ(runner.outcome().nonfinite, 2);
     std::string text = runner.describeOutcome();
-    EXPECT_THAT(text, HasSubstr("2 elements of the gradients of step 2 are NaN or infinite, and nothing was changed"));
+    EXPECT_THAT(text, HasSubstr("2 elements of the gradients of step 2 are NaN or infinite, and nothing was updated"));
     EXPECT_THAT(text, HasSubstr(world.rank() == 1 ? "this rank produced 2 in the gradient of 'w'"
                                                   : "this rank produced none of them"));
     MESHPLAN_RETURN_IF_ERROR(step(runner, good));

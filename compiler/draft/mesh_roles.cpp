@@ -27,7 +27,7 @@ llvm::Expected<std::vector<DraftAxis>> meshplan::parseDraftMesh(StringRef text) 
     name = name.trim();
     DraftAxis axis{name.str()};
     if (name.empty() || size.trim().getAsInteger(10, axis.size))
-      return fail("'" + part.trim() + "' has not the form AXIS=SIZE, as in dp=2,tp=3");
+      return fail("'" + part.trim() + "' does not have the form AXIS=SIZE, as in dp=2,tp=3");
     if (axis.size < 1)
       return fail("the size of the axis '" + name + "' is " + llvm::Twine(axis.size) + ", at least 1 required");
     std::optional<AxisRole> role = roleOf(name);

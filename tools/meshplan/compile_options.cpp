@@ -14,7 +14,7 @@ void meshplan::addPlanOptions(CLI::App &app, CompileOptions &options, std::vecto
   auto isDefinition = [](const std::string &text) {
     size_t equals = text.find('=');
     bool right = equals != std::string::npos && equals > 0;
-    return right ? std::string() : "'" + text + "' has not the form NAME=VALUE";
+    return right ? std::string() : "'" + text + "' does not have the form NAME=VALUE";
   };
   app.add_option("-D", definitions, "the value of an axis, a let or 'world'")
       ->type_name("NAME=VALUE")

@@ -101,7 +101,7 @@ void meshplan::reportReached(Location path, ArrayRef<StringRef> names) {
 
 void meshplan::reportNothingKept(RecomputeOp statement, StringRef name) {
   auto diagnostic = statement.emitError()
-                    << "'keep " << name << "' keeps nothing: " << moduleText(statement.getModule())
+                    << "'keep " << name << "' has no effect: " << moduleText(statement.getModule())
                     << " has no operator '" << name << "'";
   diagnostic.attachNote() << "help: operators have their names in ATen, such as 'linear', and 'attention' is one too";
 }

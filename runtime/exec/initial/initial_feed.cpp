@@ -87,7 +87,7 @@ static Status missingInit(const artifact::Program &program, const std::vector<st
   help +=
       lacksParameter ? "write '" + initStatement(program) + "' in the plan; " : "export the model with its buffers: ";
   return Status::error(StatusCode::invalid, "the plan does not initialize ", listOfFew(missing), "; help: ", help,
-                       "buffers begin as the archive has them, if it was exported with weights");
+                       "buffers start with the values of the archive, if it was exported with weights");
 }
 
 Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint64_t seed) {

@@ -153,7 +153,7 @@ void checkActivations(const Context &context, const BoundPrecision &precision, c
   std::string own = quotedList(all, ","),
               problem = "'" + option.text + "' does not fit a model that computes in " + own;
   if (stated == "f32")
-    problem = "'" + option.text + "' changes nothing: the model computes in " + own + ", and no sum is of 16 bits";
+    problem = "'" + option.text + "' has no effect: the model computes in " + own + ", and no sum is of 16 bits";
   std::string forms = "'activations f32'";
   for (const std::string &dtype : narrow)
     forms += " or 'activations " + dtype + "'";

@@ -79,7 +79,7 @@ bool TrainableReader::checkChanges(TrainableStatement::Kind kind, const BoundPat
   if (kind == TrainableStatement::Kind::TrainOnly || paths.parameters.empty() || llvm::any_of(paths.parameters, isFree))
     return true;
   context.diagnostics
-      .error(paths.range, "'" + wordOf(kind) + " " + paths.text + "' changes nothing: the archive freezes '" +
+      .error(paths.range, "'" + wordOf(kind) + " " + paths.text + "' has no effect: the archive freezes '" +
                               parameterPath(context.model, context.model.parameters[paths.parameters.front()]) + "'" +
                               (paths.parameters.size() == 1 ? "" : " and all others that it names"))
       .help("remove the path from the statement");

@@ -195,9 +195,10 @@ TEST_F(InitialFeedTest, WholeTensorsCanBeWritten) {
 TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
   build(plain, /*hasBias=*/false);
   EXPECT_THAT(parametersWithoutInit(program()), testing::ElementsAre("bias"));
-  EXPECT_EQ(feed().status().message(), "the plan does not initialize bias; help: give weights, or write 'init { "
-                                       "**.bias zeros; rest normal 0.02 }' in the "
-                                       "plan; buffers begin as the archive has them, if it was exported with weights");
+  EXPECT_EQ(feed().status().message(),
+            "the plan does not initialize bias; help: give weights, or write 'init { "
+            "**.bias zeros; rest normal 0.02 }' in the "
+            "plan; buffers start with the values of the archive, if it was exported with weights");
   build(plain);
   EXPECT_THAT(parametersWithoutInit(program()), testing::IsEmpty());
 }

@@ -118,7 +118,7 @@ TEST(BindPrecision, SumsOfActivationsAreSentAsTheModelComputesOrInF32) {
               ElementsAre("'activations bf16' does not fit a model that computes in 'f32'",
                           "remove 'activations bf16', or export the model in 16 bits, or add 'compute bf16'"));
   EXPECT_THAT(faults("precision { activations f32 }", ofDtypes({"f32"})),
-              ElementsAre("'activations f32' changes nothing: the model computes in 'f32', and no sum is of 16 bits",
+              ElementsAre("'activations f32' has no effect: the model computes in 'f32', and no sum is of 16 bits",
                           "remove 'activations f32', or export the model in 16 bits, or add 'compute bf16'"));
 }
 

@@ -4,7 +4,7 @@
   accuracy.py F.sched --weights W --data D.safetensors --labels NAME --batch N [--next]
 
 Runs the model without dropout on the data, batch by batch, and compares the output `logits` with the tensor NAME of the
-data. With `--next` the model says at each place of a text what comes next.
+data. With `--next` the model predicts at each position of a text what comes next.
 """
 
 from __future__ import annotations

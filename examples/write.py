@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets a language model in a folder of Hugging Face files go on with a text.
+"""Lets a language model in a folder of Hugging Face files continue a text.
 
   write.py FOLDER TEXT [--words N] [--seed N]
 

@@ -121,7 +121,7 @@ class LimitedNetwork(unittest.TestCase):
         self.assertEqual(limited_network.bytes_per_second("500mbit"), 6.25e7)
         with self.assertRaises(ValueError) as raised:
             limited_network.bytes_per_second("fast")
-        self.assertEqual(str(raised.exception), "'fast' is no rate; help: write it as 1gbit or 500mbit")
+        self.assertEqual(str(raised.exception), "'fast' is not a rate; help: write it as 1gbit or 500mbit")
 
     def test_sent_bytes_are_those_of_the_loopback(self) -> None:
         devices = "Inter-| Receive\n face |bytes\n  eth0: 1 2 3 4 5 6 7 8 9 10\n    lo: 11 12 13 14 15 16 17 18 19 20\n"

@@ -120,7 +120,7 @@ def check_generated(root: Path, pages: Sequence[Page], update: bool) -> Iterator
     names = {page.name for page in pages}
     for path in sorted((root / GENERATED).glob("*")):
         if path.name not in names:
-            yield f"{GENERATED}/{path.name}:1: error: no row of PAGES in tools/check_docs.py makes this page"
+            yield f"{GENERATED}/{path.name}:1: error: no row of PAGES in tools/check_docs.py generates this page"
 
 
 def check_table(root: Path, pages: Sequence[Page]) -> Iterator[str]:
@@ -180,11 +180,11 @@ def check_fences(name: str, text: str) -> Iterator[str]:
     for block in blocks(text):
         place = f"{name}:{block.line}: error:"
         if block.language in ("bash", "shell", "shell-session"):
-            yield f"{place} commands stand in a block ```sh or ```console, not ```{block.language}"
+            yield f"{place} commands belong in a block ```sh or ```console, not ```{block.language}"
         elif block.language == "console" and not re.search(r"^\$ ", block.text, re.M):
             yield f"{place} no line of the block ```console begins with `$ `"
         elif block.language == "" and COMMAND.search(block.text):
-            yield f"{place} commands stand in a block ```sh, or with `$ ` in front in ```console, which is not run"
+            yield f"{place} commands belong in a block ```sh, or with `$ ` in front in ```console, which is not run"
 
 
 def check_adopted(root: Path) -> Iterator[str]:

@@ -81,7 +81,7 @@ class GeneratedPages(Tree):
         self.write("docs/generated/old.md", "")
         self.assertEqual(
             self.check(pages=PAGES),
-            ["docs/generated/old.md:1: error: no row of PAGES in tools/check_docs.py makes this page"],
+            ["docs/generated/old.md:1: error: no row of PAGES in tools/check_docs.py generates this page"],
         )
 
     def test_definitions_that_no_page_shows(self) -> None:
@@ -142,11 +142,11 @@ class Fences(Tree):
 
     def test_commands_in_other_blocks(self) -> None:
         error = "docs/page.md:1: error: "
-        marked = "commands stand in a block ```sh, or with `$ ` in front in ```console, which is not run"
+        marked = "commands belong in a block ```sh, or with `$ ` in front in ```console, which is not run"
         self.assertEqual(self.errors("```\nout\nmeshplan check a.plan\n```\n"), [error + marked])
         self.assertEqual(self.errors("```\n$ date\n```\n"), [error + marked])
         self.assertEqual(
-            self.errors("```bash\ndate\n```\n"), [error + "commands stand in a block ```sh or ```console, not ```bash"]
+            self.errors("```bash\ndate\n```\n"), [error + "commands belong in a block ```sh or ```console, not ```bash"]
         )
         self.assertEqual(
             self.errors("```console\ndate\n```\n"), [error + "no line of the block ```console begins with `$ `"]

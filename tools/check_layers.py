@@ -212,7 +212,7 @@ def check_include(use: Use, user: str) -> str | None:
         return None
     used = room_of(use.target)
     if used is None:
-        return f"'{use.target}' lies in no room; include paths start at the top of the tree"
+        return f"'{use.target}' is not in a room; include paths start at the top of the tree"
     return None if may_use(user, used) else f"{user} must not include {used} ('{use.target}')"
 
 
@@ -221,7 +221,7 @@ def check_program(uses: list[Use]) -> Iterator[tuple[Use, str]]:
     compiler = next((use for use in uses if use.target.startswith(COMPILER_SIDE)), None)
     runtime = next((use for use in uses if use.target.startswith(RUNTIME_SIDE) and SHARED not in use.target), None)
     if compiler and runtime:
-        yield runtime, f"a program stands on one side of the wall: '{runtime.target}' and '{compiler.target}'"
+        yield runtime, f"a program uses either the compiler or the runtime: '{runtime.target}' and '{compiler.target}'"
 
 
 def cmake_calls(path: str, text: str) -> Iterator[tuple[str, list[Use]]]:

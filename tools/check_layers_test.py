@@ -50,7 +50,7 @@ class CheckLayers(unittest.TestCase):
     def test_program_on_both_sides(self) -> None:
         self.expect(
             {"tools/both.cpp": '#include "compiler/support/a.h"\n#include "runtime/exec/run.h"\n'},
-            "tools/both.cpp:2: error: a program stands on one side of the wall: "
+            "tools/both.cpp:2: error: a program uses either the compiler or the runtime: "
             "'runtime/exec/run.h' and 'compiler/support/a.h'",
         )
 
@@ -92,7 +92,7 @@ class CheckLayers(unittest.TestCase):
         self.expect(
             {"compiler/support/a.cpp": '#include "a.h"\n', "compiler/misc/b.h": "", "compiler/transforms/c.h": ""},
             "compiler/misc/b.h:1: error: the file lies in no room of tools/check_layers.py",
-            "compiler/support/a.cpp:1: error: 'a.h' lies in no room; include paths start at the top of the tree",
+            "compiler/support/a.cpp:1: error: 'a.h' is not in a room; include paths start at the top of the tree",
             "compiler/transforms/c.h:1: error: the file lies in no room of tools/check_layers.py",
         )
 

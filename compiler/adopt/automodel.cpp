@@ -253,12 +253,12 @@ void AutomodelReader::readSchedule(const YamlEntry &section, AdoptedOptimizer &o
   std::string problem, text = scheduleText(schedule, problem);
   if (!problem.empty())
     diagnostics.warning(section.keyRange, "the lr stays constant: " + problem)
-        .help("'step_scheduler.max_steps' says the number of steps");
+        .help("'step_scheduler.max_steps' sets the number of steps");
   if (schedule.warmup > 0 && !text.empty())
     plan.notes.push_back("Warmup: step s, counted from 0, takes lr * (s + 1) / " + std::to_string(schedule.warmup) +
-                         " here; in Automodel lr begins at init_lr, a tenth of lr where that is not said.");
+                         " here; in Automodel lr begins at init_lr, by default lr / 10.");
   if (llvm::StringRef(schedule.style).equals_insensitive("wsd") && !section.value.find("lr_wsd_decay_style"))
-    diagnostics.warning(section.keyRange, "lr falls evenly in the last steps: there is no exponential decay here");
+    diagnostics.warning(section.keyRange, "lr decays linearly in the last steps: exponential decay is not supported");
   if (!text.empty())
     optimizer.options.push_back(reader.taken(text, section));
 }
@@ -289,7 +289,7 @@ void AutomodelReader::refuseEnabled(const YamlEntry &section, const std::string 
   if (const YamlEntry *enabled = section.value.find("enabled"))
     if (reader.boolean(*enabled).value_or(false))
       reader.fail(*enabled, "'" + section.key + "' asks for " + why)
-          .help("take '" + section.key + "' out: products are in the dtype that 'mp_policy' says then");
+          .help("leave out '" + section.key + "': products are then computed in the dtype of 'mp_policy'");
 }
 
 std::optional<AdoptedPlan> AutomodelReader::read(const YamlValue &recipe, const ModelOutline &model,
@@ -328,8 +328,8 @@ std::optional<AdoptedPlan> meshplan::adoptAutomodel(const SourceBuffer &source, 
     AdoptedPlan unused; // an error about a misspelt section name is more helpful than the one below
     readOtherSections(*recipe, model, unused, diagnostics);
     if (!diagnostics.hasErrors())
-      diagnostics.error({source.file()}, "has no section 'distributed', so that it says nothing of a plan")
-          .help("'distributed: {tp_size: 2}' says how many ranks divide the weights");
+      diagnostics.error({source.file()}, "has no section 'distributed', so it does not describe a plan")
+          .help("'distributed: {tp_size: 2}' splits the weights over 2 ranks");
     return std::nullopt;
   }
   return AutomodelReader(diagnostics).read(*recipe, model, axes);

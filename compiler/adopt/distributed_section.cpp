@@ -84,7 +84,7 @@ std::optional<Strategy> DistributedReader::strategyOf(const YamlEntry &section) 
 void DistributedReader::refuseAbove(const YamlEntry &entry, const std::string &what) {
   if (std::optional<int64_t> size = reader.integer(entry); size && *size > 1)
     reader.fail(entry, "'" + entry.key + "' of " + std::to_string(*size) + " asks for " + what + " yet")
-        .help("take '" + entry.key + "' out: its ranks then divide the batch, or with 'tp_size' the weights");
+        .help("leave out '" + entry.key + "': its ranks then split the batch, or with 'tp_size' the weights");
 }
 
 void DistributedReader::addSizes(Options &options) {
@@ -129,8 +129,9 @@ void DistributedReader::takeCheckpointing(const YamlEntry &entry) {
   plan.training.recompute = AdoptedRecompute{reader.fromOf(entry), 0, {}};
   if (mode == 2) {
     plan.training.recompute->keep = {"attention"};
-    plan.notes.push_back("'selective' of activation_checkpointing: what attention makes is kept; Automodel keeps every "
-                         "second product besides.");
+    plan.notes.push_back(
+        "'selective' of activation_checkpointing: outputs of attention are kept; Automodel keeps every "
+        "second product besides.");
   }
 }
 
@@ -298,7 +299,7 @@ void DistributedReader::finishDistributed(const YamlEntry &section, Strategy str
   if (strategy == Strategy::ddp && mesh.tensor->value > 1)
     diagnostics
         .error(mesh.tensor->range, "'tp_size' of " + std::to_string(mesh.tensor->value) +
-                                       " and the strategy 'ddp', which divides no weights")
+                                       " and the strategy 'ddp', which does not split weights")
         .help("the strategy 'fsdp2' does");
   if (strategy != Strategy::ddp && data().shard.from.empty())
     data().shard = {"parameters, gradients, optimizer", from};

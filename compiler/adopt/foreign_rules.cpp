@@ -41,7 +41,7 @@ void ForeignRules::take(const YamlEntry &plan, const YamlEntry *prefix) {
   if (plan.value.saysNothing())
     return;
   if (plan.value.kind != YamlValue::Kind::map) {
-    diagnostics.error(plan.value.range, "'" + plan.key + "' is no map from names to styles");
+    diagnostics.error(plan.value.range, "'" + plan.key + "' is not a map from names to styles");
     return;
   }
   std::optional<std::string> start = startOf(plan, prefix);
@@ -159,7 +159,7 @@ void ForeignRules::reportExperts() {
     diagnostics
         .warning(left.range, "'" + style + "' " + findForeignStyle(style)->says.str() +
                                  ", for which there is no style yet: left out of " + firstOf(left.rules))
-        .help("'parameter { WEIGHT: split DIM over " + axes + " }' divides each expert");
+        .help("'parameter { WEIGHT: split DIM over " + axes + " }' splits each expert");
 }
 
 bool ForeignRules::finish(AdoptedPlan &plan) {

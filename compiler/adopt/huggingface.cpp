@@ -38,7 +38,7 @@ std::optional<AdoptedPlan> meshplan::adoptHuggingFace(const SourceBuffer &source
       rules.take(*plan, llvm::StringRef(key).starts_with("base_model") ? root->find("base_model_prefix") : nullptr);
   AdoptedPlan plan;
   plan.notes.push_back("Styles: the parallel plan of " + ownerOf(*root, source) +
-                       "; what it does not name is whole there, too.");
+                       "; other modules are replicated there, too.");
   if (rules.finish(plan))
     return plan;
   if (!diagnostics.hasErrors())

@@ -24,7 +24,7 @@ void RecipeReader::readMap(const YamlEntry &section, llvm::ArrayRef<Option> opti
   if (section.value.saysNothing())
     return;
   if (section.value.kind != YamlValue::Kind::map) {
-    fail(section, "'" + section.key + "' is no map");
+    fail(section, "'" + section.key + "' is not a map");
     return;
   }
   std::vector<std::string> names;
@@ -70,7 +70,8 @@ std::optional<int64_t> RecipeReader::integer(const YamlEntry &entry, int64_t lea
   if (value && *value >= static_cast<double>(least) && *value < most &&
       *value == static_cast<double>(static_cast<int64_t>(*value)))
     return static_cast<int64_t>(*value);
-  fail(entry, "'" + entry.key + "' is no whole number from " + std::to_string(least) + " on").help(helpOfNumber(entry));
+  fail(entry, "'" + entry.key + "' is not a whole number of at least " + std::to_string(least))
+      .help(helpOfNumber(entry));
   return std::nullopt;
 }
 
@@ -80,7 +81,7 @@ std::optional<double> RecipeReader::number(const YamlEntry &entry) {
   std::optional<double> value = isText(entry) ? parseNumber(entry.value.text) : std::nullopt;
   if (value && *value >= 0)
     return value;
-  fail(entry, "'" + entry.key + "' is no number from 0 on").help(helpOfNumber(entry));
+  fail(entry, "'" + entry.key + "' is not a number of at least 0").help(helpOfNumber(entry));
   return std::nullopt;
 }
 
@@ -103,7 +104,7 @@ std::optional<std::string> RecipeReader::lastName(const YamlEntry &entry) {
     return StringRef(entry.value.text).rsplit('.').second.empty()
                ? entry.value.text
                : StringRef(entry.value.text).rsplit('.').second.str();
-  fail(entry, "'" + entry.key + "' is no name");
+  fail(entry, "'" + entry.key + "' is not a name");
   return std::nullopt;
 }
 
@@ -119,7 +120,7 @@ std::optional<std::string> RecipeReader::dtype(const YamlEntry &entry) {
                   .Default("");
   if (!word.empty())
     return word;
-  fail(entry, "'" + entry.value.text + "' is no dtype of a plan")
+  fail(entry, "'" + entry.value.text + "' is not a dtype of the language")
       .help("dtypes are float64, float32, bfloat16 and float16");
   return std::nullopt;
 }

@@ -78,7 +78,7 @@ static std::vector<std::string> knownSections() {
 void SectionReader::readUnknown(const YamlEntry &section) {
   std::vector<std::string> near = nearestNames(section.key, knownSections(), 1);
   if (near.empty()) {
-    leaveOut(section, "it is no section that is known, and may change the training");
+    leaveOut(section, "it is an unknown section, which may change the training");
     return;
   }
   diagnostics.error(section.keyRange, "unknown section '" + section.key + "'")
@@ -153,7 +153,7 @@ void SectionReader::freezeNamed(llvm::ArrayRef<StringRef> parts, const std::stri
   std::vector<std::string> texts;
   for (StringRef part : parts)
     texts.push_back(part.str());
-  freeze(from, matches, option, "module with parameters whose name holds " + quotedList(texts));
+  freeze(from, matches, option, "module with parameters whose name contains " + quotedList(texts));
 }
 
 void SectionReader::readFrozen(const YamlEntry &section) {
@@ -210,7 +210,7 @@ void SectionReader::read(const YamlValue &recipe) {
   if (!leftOut.empty())
     plan.notes.push_back("Left out, and may change the training: " + llvm::join(leftOut, ", ") + ".");
   if (!outside.empty())
-    plan.notes.push_back("Says nothing of a plan: " + llvm::join(outside, ", ") + ".");
+    plan.notes.push_back("Without effect on a plan: " + llvm::join(outside, ", ") + ".");
 }
 
 void meshplan::readOtherSections(const YamlValue &recipe, const ModelOutline &model, AdoptedPlan &plan,

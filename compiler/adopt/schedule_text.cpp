@@ -18,7 +18,7 @@ std::string meshplan::scheduleText(const ForeignSchedule &schedule, std::string 
                          .Cases({"constant", "linear", "cosine", "wsd"}, llvm::StringRef(schedule.style).lower())
                          .Default("");
   if (kind.empty()) {
-    problem = "'" + schedule.style + "' is no schedule here: constant, linear, cosine and wsd are";
+    problem = "'" + schedule.style + "' is not a schedule of the language: use constant, linear, cosine or wsd";
     return "";
   }
   std::string options = schedule.warmup > 0 ? "warmup " + std::to_string(schedule.warmup) : "";

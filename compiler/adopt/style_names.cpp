@@ -6,8 +6,8 @@
 using namespace meshplan;
 using Meaning = ForeignStyle::Meaning;
 
-static constexpr llvm::StringRef sums = "adds up what ranks make", own = "runs on the parameters of the rank",
-                                 gradients = "adds up gradients", byExpert = "gives each rank experts of its own",
+static constexpr llvm::StringRef sums = "sums results over ranks", own = "runs on the parameters of the rank",
+                                 gradients = "sums gradients over ranks", byExpert = "distributes experts over ranks",
                                  routes = "tells each rank the tokens of its experts";
 
 static constexpr ForeignStyle styles[] = {
@@ -33,7 +33,7 @@ static constexpr ForeignStyle styles[] = {
     {"gather", Meaning::nothing, false, sums, /*takesWhole=*/true},
     {"all_reduce", Meaning::nothing, false, sums},
     {"moe_tp_experts", Meaning::nothing, false, sums, /*takesWhole=*/true},
-    {"moe_identity_expert", Meaning::nothing, false, "keeps a value from being added up once for each rank"},
+    {"moe_identity_expert", Meaning::nothing, false, "keeps a replicated value from being summed over ranks"},
     {"local", Meaning::nothing, false, own},
     {"isolated", Meaning::nothing, false, own},
     {"local_params", Meaning::nothing, false, own},

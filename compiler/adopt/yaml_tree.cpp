@@ -115,7 +115,7 @@ void TreeReader::readEntry(llvm::yaml::KeyValueNode &entry, int level, YamlValue
   if (key.text == "<<")
     return fail(key.range, "merge keys are not read");
   if (map.find(key.text))
-    return fail(key.range, "'" + key.text + "' is there twice");
+    return fail(key.range, "'" + key.text + "' is repeated");
   lastKey = own.keyRange;
   own.value = readNode(entry.getValue(), level);
   // The parser does not tell where maps, lists and empty values begin.
@@ -172,13 +172,13 @@ std::optional<YamlValue> TreeReader::read() {
     if (isFirst)
       root = readNode(node, 0);
     else if (node && !llvm::isa<llvm::yaml::NullNode>(node) && !failed)
-      fail(rangeOf(node->getSourceRange()), "a second document, or text behind the end of the first");
+      fail(rangeOf(node->getSourceRange()), "a second document, or text after the end of the first");
     isFirst = false;
     if (failed || stream.failed())
       break;
   }
   if (stream.failed() && !failed)
-    fail({source.file()}, "is no YAML");
+    fail({source.file()}, "is not YAML");
   if (failed)
     return std::nullopt;
   return root;

@@ -100,16 +100,16 @@ void checkFunctional(const ExportedProgram &program, const std::string &path, st
       program, prefix + "the graph writes in place",
       [&](const Node &node) { return writesOperand(node.target) && !isRenorm(node); }, errors);
   reportUndecomposed(
-      program, prefix + "the graph updates running statistics of a normalization in hiding",
+      program, prefix + "the graph updates running statistics of a normalization as a side effect",
       [](const Node &node) { return updatesStatistics(node) && !isInstanceNorm(node); }, errors);
   // Decompositions keep it, and no signature lists the buffers that it updates.
   report(
       program, prefix + "the graph updates running statistics of an instance norm, which no archive lists",
-      "make the module with 'track_running_stats=False', or call 'model.eval()' before torch.export.export",
+      "create the module with 'track_running_stats=False', or call 'model.eval()' before torch.export.export",
       [](const Node &node) { return updatesStatistics(node) && isInstanceNorm(node); }, errors);
   // The tensors of a rank, and results of collectives, have another memory layout than the traced one.
   report(
-      program, prefix + "the graph reads elements by their place in memory",
+      program, prefix + "the graph reads elements by their position in memory",
       "write it with slices, unfold or gather instead of as_strided",
       [](const Node &node) { return llvm::StringRef(node.target).starts_with("aten.as_strided"); }, errors);
 }

@@ -27,7 +27,7 @@ namespace {
 std::string regionHelp(llvm::StringRef target, const ExportedProgram &program) {
   if (target.starts_with("higher_order.wrap_with_") && !program.isDecomposed)
     return "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region";
-  return "a plan is for one graph: export the model with the branch that is taken, or the steps that are done, written "
+  return "a plan is for one graph: export the model with the branch or the loop written "
          "out";
 }
 

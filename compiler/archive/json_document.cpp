@@ -77,7 +77,7 @@ JsonDocument::JsonDocument(std::string name, llvm::StringRef text, std::vector<D
     } catch (const Json::parse_error &error) {
       problem = "not valid JSON at byte " + std::to_string(error.byte);
     } catch (const Json::out_of_range &) {
-      problem = "it has a number that 64 bits do not hold";
+      problem = "it has a number that does not fit in 64 bits";
     }
   }
   errors.push_back({"'" + this->name + "': " + problem, {}, ""});

@@ -220,9 +220,10 @@ std::optional<int64_t> Drafter::setBatch() {
   if (batch.symbol.empty()) {
     if (training.globalBatch && training.globalBatch->value != batch.extent)
       reports
-          .warning(training.globalBatch->range, "this says a batch of " + std::to_string(training.globalBatch->value) +
-                                                    ", and the archive has one of " + std::to_string(batch.extent))
-          .help("the batch of the archive holds: export the model with another one, or with a symbolic one");
+          .warning(training.globalBatch->range, "this states a batch of " +
+                                                    std::to_string(training.globalBatch->value) +
+                                                    ", and the archive has a batch of " + std::to_string(batch.extent))
+          .help("the batch of the archive applies: export the model with another batch, or with a symbolic one");
     return batch.extent;
   }
   if (training.globalBatch)
@@ -235,10 +236,10 @@ std::optional<int64_t> Drafter::setBatch() {
   int64_t samples = known->second, divided = llvm::alignTo(samples, shards);
   if (draft.splitsBatch && training.globalBatch && divided != samples)
     reports
-        .warning(training.globalBatch->range, "a batch of " + std::to_string(samples) + " is no multiple of the " +
-                                                  std::to_string(shards) + " ranks that divide it: the plan has " +
-                                                  std::to_string(divided))
-        .help("take a multiple, or fewer ranks that divide the batch");
+        .warning(training.globalBatch->range,
+                 "a batch of " + std::to_string(samples) + " is not a multiple of the " + std::to_string(shards) +
+                     " ranks that it is split over: the plan has " + std::to_string(divided))
+        .help("use a multiple, or split the batch over fewer ranks");
   return draft.splitsBatch ? divided : samples;
 }
 
@@ -281,8 +282,9 @@ bool Drafter::addTraining() {
   bool isForeign =
       options.from.kind == ForeignPlan::Kind::automodel || options.from.kind == ForeignPlan::Kind::megatron;
   if (isForeign && !draft.loss.empty() && !adopted.training.optimizer)
-    draft.leftOut.push_back(trains ? "the training: there is nothing to train"
-                                   : "what needs an optimizer, which is not said: --train drafts one");
+    draft.leftOut.push_back(trains
+                                ? "the training: there is nothing to train"
+                                : "settings that need an optimizer, which the plan does not state: --train drafts one");
   return !reports.hasErrors();
 }
 
@@ -468,7 +470,7 @@ std::optional<DraftedPlan> Drafter::run() {
     return std::nullopt;
   auto isSequence = [](const StyleChoice &choice) { return choice.style == DraftStyle::sequence; };
   if (sequence && llvm::none_of(choices, isSequence))
-    reports.warning({archiveFile}, "'--sequence' changes nothing: no norm with a weight could divide the sequence")
+    reports.warning({archiveFile}, "'--sequence' has no effect: no norm with a weight can split the sequence")
         .help("give norms without weights the style by hand: 'PATH: sequence AXIS'");
   DraftedPlan plan = describe(std::move(*formatted));
   plan.mesh = draft.mesh;

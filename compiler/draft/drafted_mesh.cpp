@@ -12,7 +12,7 @@ static bool agrees(const std::optional<TakenNumber> &said, int64_t stated, const
   // A default value does not contradict a stated mesh.
   if (!said || !said->range.hasLine() || said->value == stated)
     return true;
-  diagnostics.error(said->range, "this divides " + std::string(what) + " over " + numberOfRanks(said->value) +
+  diagnostics.error(said->range, "this splits " + std::string(what) + " over " + numberOfRanks(said->value) +
                                      ", and --mesh has " + std::to_string(stated));
   return false;
 }
@@ -28,7 +28,7 @@ static bool agreesWithReplicas(const AdoptedMesh &adopted, const std::vector<Dra
   std::string groups = std::to_string(adopted.replicas->value);
   diagnostics
       .error(adopted.replicas->range,
-             "this says " + groups + " groups that hold the same shards, and --mesh has no two axes for that")
+             "this states " + groups + " groups that hold the same shards, and --mesh has no two axes for that")
       .help("--mesh dp=" + groups + ",fsdp=N has them");
   return false;
 }
@@ -46,8 +46,8 @@ std::optional<std::vector<DraftAxis>> meshplan::draftMesh(const AdoptedMesh &ado
   int64_t tensor = adopted.tensor ? adopted.tensor->value : 1,
           replicas = adopted.replicas ? adopted.replicas->value : 1;
   if (!adopted.data && !ranks) {
-    diagnostics.error({file}, "does not say how many ranks divide the batch")
-        .help("--ranks N says how many there are in all, --mesh dp=N,tp=M how they are arranged");
+    diagnostics.error({file}, "does not state how many ranks the batch is split over")
+        .help("--ranks N states how many there are in all, --mesh dp=N,tp=M how they are arranged");
     return std::nullopt;
   }
   int64_t data = adopted.data ? adopted.data->value : *ranks / tensor;
@@ -55,14 +55,14 @@ std::optional<std::vector<DraftAxis>> meshplan::draftMesh(const AdoptedMesh &ado
     SourceRange place = adopted.data && adopted.data->range.hasLine() ? adopted.data->range
                         : adopted.tensor                              ? adopted.tensor->range
                                                                       : SourceRange{file};
-    diagnostics.error(place.hasFile() ? place : SourceRange{file},
-                      numberOfRanks(*ranks) + " of --ranks are not " + std::to_string(data) +
-                          " that divide the batch times " + std::to_string(tensor) + " that divide weights");
+    diagnostics.error(place.hasFile() ? place : SourceRange{file}, numberOfRanks(*ranks) + " of --ranks are not " +
+                                                                       std::to_string(data) + " for the batch times " +
+                                                                       std::to_string(tensor) + " for weights");
     return std::nullopt;
   }
   if (data % replicas != 0) {
-    diagnostics.error(adopted.replicas->range, numberOfRanks(data) + " that divide the batch are not " +
-                                                   std::to_string(replicas) + " equal groups");
+    diagnostics.error(adopted.replicas->range,
+                      numberOfRanks(data) + " for the batch are not " + std::to_string(replicas) + " equal groups");
     return std::nullopt;
   }
   std::vector<DraftAxis> mesh;

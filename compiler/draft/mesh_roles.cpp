@@ -27,16 +27,16 @@ llvm::Expected<std::vector<DraftAxis>> meshplan::parseDraftMesh(StringRef text) 
     name = name.trim();
     DraftAxis axis{name.str()};
     if (name.empty() || size.trim().getAsInteger(10, axis.size))
-      return fail("'" + part.trim() + "' has not the form AXIS=SIZE, as in dp=2,tp=3");
+      return fail("'" + part.trim() + "' does not have the form AXIS=SIZE, as in dp=2,tp=3");
     if (axis.size < 1)
       return fail("the size of the axis '" + name + "' is " + llvm::Twine(axis.size) + ", at least 1 required");
     std::optional<AxisRole> role = roleOf(name);
     if (!role)
       return fail("the name '" + name +
-                  "' does not say what the axis divides: it is dp, data, fsdp or batch for the batch, or tp, model, "
+                  "' does not tell what the axis splits: use dp, data, fsdp or batch for the batch, or tp, model, "
                   "tensor or mp for weights");
     if (llvm::any_of(mesh, [&](const DraftAxis &other) { return other.name == name; }))
-      return fail("the axis '" + name + "' is there twice");
+      return fail("the axis '" + name + "' is repeated");
     axis.role = *role;
     mesh.push_back(std::move(axis));
   }

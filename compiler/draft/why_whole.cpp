@@ -18,7 +18,7 @@ static std::string whyOtherIsWhole(const FeatureGraph &graph, const WeightUse &w
   const GraphCall &own = graph.calls[weight.call];
   if (weight.outputDim && weight.inputDim)
     return "'" + own.target + "' reads it without an input of the model";
-  return "no style divides a weight of '" + own.target + "'";
+  return "no style splits a weight of '" + own.target + "'";
 }
 
 static std::string whyTableIsWhole(const FeatureGraph &graph, const DimClass &rows, const WeightUse &weight) {

@@ -54,8 +54,8 @@ private:
 };
 
 constexpr int64_t mostIndices = 10000;
-constexpr const char *wholeStars = "'**' stands for whole components; use '*' inside one";
-constexpr const char *wholeInQuotes = "quotes stand around whole components";
+constexpr const char *wholeStars = "'**' matches whole components; use '*' inside one";
+constexpr const char *wholeInQuotes = "quotes must enclose whole components";
 
 /// The size of the result of singleAlternatives, computed without expanding the pattern.
 struct Expansion {

@@ -14,7 +14,7 @@ enum MaskDim : unsigned { batchDim = 0, headDim = 1, queryDim = 2, keyDim = 3 };
 /// A mask as a conjunction: a query attends to a key if all conditions hold.
 struct MaskForm {
   bool causal = false;              ///< key <= query
-  int64_t window = 0;               ///< query - key < window; 0 is no bound
+  int64_t window = 0;               ///< query - key < window; 0 means no bound
   llvm::SmallVector<Expr, 2> keys;  ///< conditions on batch and key that read tensors
   llvm::SmallVector<Expr, 2> other; ///< conditions of no other form
 

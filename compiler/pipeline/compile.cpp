@@ -127,7 +127,7 @@ bool Compilation::import() {
   if (reports.hasErrors())
     return false;
   if (options.gradients && !(bound->loss && bound->optimizer))
-    reports.error({}, "--gradients: the plan trains nothing, so that there are no gradients to give")
+    reports.error({}, "--gradients: the plan does not train, so there are no gradients to return")
         .help(std::string("add '") + (bound->loss ? "" : "loss NAME") +
               (bound->loss || bound->optimizer ? "" : "' and '") +
               (bound->optimizer ? "" : "optimizer sgd { lr 0.1 }") + "' to the plan, or leave out --gradients");

@@ -212,7 +212,7 @@ static void printStatements(const Report &report, raw_ostream &stream) {
 static void printDerivatives(const Report &report, raw_ostream &stream) {
   if (report.derivatives.empty())
     return;
-  stream << "\noperators computed again for their derivatives\n";
+  stream << "\noperators recomputed for their derivatives\n";
   TextTable table({Align::left, Align::right});
   for (const RepeatedOperator &each : report.derivatives)
     table.addRow({each.target, std::to_string(each.count)});

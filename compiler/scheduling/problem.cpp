@@ -119,7 +119,7 @@ static Error checkOrder(const Problem &problem) {
         late = other;
     });
     if (late)
-      return createStringError("K4: operation '" + operation.name + "' stands before '" +
+      return createStringError("K4: operation '" + operation.name + "' comes before '" +
                                problem.operations[*late].name + "', on which it depends");
   }
   return Error::success();
@@ -135,7 +135,7 @@ static Error checkViews(const Problem &problem) {
       if (llvm::any_of(buffer.bytes, [](int64_t bytes) { return bytes != 0; }))
         return createStringError("K5: buffer '" + buffer.name + "' is a view and has bytes of its own");
       if (!llvm::is_contained(operation.consumed, *buffer.viewOf))
-        return createStringError("K6: operation '" + operation.name + "' makes the view '" + buffer.name +
+        return createStringError("K6: operation '" + operation.name + "' produces the view '" + buffer.name +
                                  "' of a buffer that it does not read");
     }
   for (const Buffer &buffer : problem.buffers)

@@ -59,7 +59,7 @@ private:
 Error Replay::begin(unsigned index) {
   const Operation &operation = problem.operations[index];
   if (progress[index] != Progress::pending)
-    return failAt("V1", "comes a second time");
+    return failAt("V1", "is repeated");
   std::optional<unsigned> missing;
   problem.forEachDependency(operation, producers, [&](unsigned other) {
     if (progress[other] != Progress::over)
@@ -84,7 +84,7 @@ Error Replay::free(unsigned index) {
   if (buffer.permanent || buffer.kept)
     return failAt("V5", buffer.permanent ? "frees a permanent buffer" : "frees a buffer that the caller receives");
   if (life[index] != Life::live)
-    return failAt("V5", life[index] == Life::freed ? "comes a second time" : "comes before the buffer is produced");
+    return failAt("V5", life[index] == Life::freed ? "is repeated" : "comes before the buffer is produced");
   if (!readers[index].empty())
     return failAt("V5", "comes while '" + Twine(problem.operations[readers[index].front()].name) + "' is in flight");
   life[index] = Life::freed;
@@ -103,7 +103,7 @@ Error Replay::step(Step step) {
     return failAt("V1", operation.isCollective() ? "runs a collective" : "treats an operation as a collective");
   if (step.kind == StepKind::wait) {
     if (progress[step.index] != Progress::started)
-      return failAt("V2", progress[step.index] == Progress::over ? "comes a second time" : "comes before the start");
+      return failAt("V2", progress[step.index] == Progress::over ? "is repeated" : "comes before the start");
     for (unsigned buffer : operation.consumed)
       llvm::erase(readers[buffer], step.index);
     finish(step.index);

@@ -31,12 +31,12 @@ static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, Ra
       size = joined ? size + rule.factors[index].size : size * rule.factors[index].size;
     }
     if (size % tensor.sharers(dim) != 0 || (tensor.sharers(dim) > 1 && indices.size() != 1))
-      return llvm::formatv("dim {0} of {1} is shared by {2} indices of no single factor", dim, name,
+      return llvm::formatv("dim {0} of {1} is overlapped by {2} indices of more than one factor", dim, name,
                            tensor.sharers(dim));
     size /= tensor.sharers(dim);
     if (size != type.getDimSize(dim))
       return llvm::formatv("factors of dim {0} of {1} {2} to {3}, but its size is {4}", dim, name,
-                           joined ? "add up" : "multiply", size, type.getDimSize(dim));
+                           joined ? "sum" : "multiply", size, type.getDimSize(dim));
   }
   seen |= own;
   return std::nullopt;
@@ -62,7 +62,8 @@ static Fault checkFactor(unsigned index, const Factor &factor, bool inOperand, b
   if (factor.kind == FactorKind::parallel && !inResult)
     return llvm::formatv("factor {0} is parallel, but is in no result", index);
   if (factor.unit < 1 || factor.size % factor.unit != 0)
-    return llvm::formatv("factor {0} of size {1} is not made of units of {2}", index, factor.size, factor.unit);
+    return llvm::formatv("factor {0} of size {1} is not a multiple of its block size {2}", index, factor.size,
+                         factor.unit);
   return std::nullopt;
 }
 

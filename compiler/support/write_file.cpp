@@ -57,8 +57,8 @@ static llvm::Expected<std::string> findTarget(StringRef path) {
     return path.str();
   llvm::SmallString<128> target;
   if (std::error_code code = fs::real_path(path, target))
-    return cannotWrite(path, code == std::errc::too_many_symbolic_link_levels ? "its links lead back to themselves"
-                                                                              : "it is a link to what does not exist");
+    return cannotWrite(path, code == std::errc::too_many_symbolic_link_levels ? "its links form a cycle"
+                                                                              : "it is a broken link");
   return target.str().str();
 }
 

@@ -47,14 +47,14 @@ inline void printParts(mlir::AsmPrinter &printer, llvm::ArrayRef<DimPart> parts)
 inline mlir::LogicalResult verifyParts(llvm::ArrayRef<DimPart> parts, int64_t unit, int64_t repeat,
                                        llvm::function_ref<mlir::InFlightDiagnostic()> emitError) {
   if (!parts.empty() && (unit != 1 || repeat != 1))
-    return emitError() << "a dim in parts has the units of its parts, and none of its own";
+    return emitError() << "a dim in parts must not have a block size of its own";
   for (const DimPart &part : parts) {
     if (part.extent < 1)
       return emitError() << "part is " << part.extent << ", must be positive";
     if (part.unit < 1 || part.extent % part.unit != 0)
-      return emitError() << "part of size " << part.extent << " is not made of units of " << part.unit;
+      return emitError() << "part of size " << part.extent << " is not a multiple of its block size " << part.unit;
     if (part.repeat < 1)
-      return emitError() << "units of a part repeat " << part.repeat << " times, must be positive";
+      return emitError() << "blocks of a part repeat " << part.repeat << " times, must be positive";
   }
   return mlir::success();
 }

@@ -116,7 +116,7 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     tensor<4x96x576xf32, #plan.sharding<[{"dp"}, {}, {} ], partial = sum {"tp"}>>
     ```
 
-    `flat` divides the shard that the dims leave to a rank once more: its elements, in row-major order and regardless of
+    `flat` splits the shard that the dims leave to a rank again: its elements, in row-major order and regardless of
     dims, are split evenly over the flat axes, and each rank holds a contiguous run of them as a tensor of rank 1. Data
     parallelism stores parameters, gradients and optimizer states in this form: two ranks differ by at most one element.
 

@@ -135,7 +135,7 @@ def Plan_MatchOp : Plan_Op<"match", [Pure]> {
     The gradient of `value`: summed over the axes over which it is partial, and divided as `value` is. Where `value`
     itself is partial the gradient is replicated, because each addend of `value` contributes fully. `plan-differentiate`
     inserts one for each value that has a gradient, so that every gradient reduction follows from the layouts of the
-    forward pass; propagation obeys it and removes it. With `flat` the result is split once more over these axes.
+    forward pass; propagation obeys it and removes it. With `flat` the result is split further over these axes.
 
     ```mlir
     %0 = plan.match %gradient to %weight : tensor<16x8xf32>, tensor<16x8xf32, #plan.sharding<[{"tp"}, {} ]>> -> tensor<16x8xf32>

@@ -74,7 +74,7 @@ def Plan_Dialect : Dialect {
       // Statements and collectives.
       "::mlir::StringAttr":$input_of,             // of a plan.constrain: the module whose input it is about
       "::mlir::StringAttr":$output_of,            // of a plan.constrain: the module whose output it is about
-      "::mlir::TypeAttr":$activation_sum,         // of a collective that adds up activations: their type
+      "::mlir::TypeAttr":$activation_sum,         // of a collective that sums activations: their type
       // Modules.
       "::mlir::UnitAttr":$wide_activations,       // sums of activations are float32
       "::mlir::UnitAttr":$is_decomposed,          // the graph was decomposed with run_decompositions({})

@@ -32,9 +32,9 @@ LogicalResult AxisRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes,
                                       bool open, int64_t unit, ArrayRef<DimPart> parts, int64_t repeat) {
   if (unit < 1) // A3
-    return emitError() << "unit is " << unit << ", must be positive";
+    return emitError() << "block size is " << unit << ", must be positive";
   if (repeat < 1) // A10
-    return emitError() << "units repeat " << repeat << " times, must be positive";
+    return emitError() << "blocks repeat " << repeat << " times, must be positive";
   return verifyParts(parts, unit, repeat, emitError); // A4
 }
 
@@ -59,7 +59,7 @@ LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (failed(verifyAxesOnce(emitError, all)))
     return failure();
   if (partialAxes.empty() != (reduction == Reduction::none)) // A6
-    return emitError() << "a partial sharding names both a reduction and axes";
+    return emitError() << "a partial sharding must name both a reduction and axes";
   return success();
 }
 
@@ -70,12 +70,13 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
   for (auto [index, dim] : llvm::enumerate(getDims())) {
     int64_t extent = shape[index];
     if (!ShapedType::isDynamic(extent) && extent % dim.getUnit() != 0) // A8
-      return emitError() << "dim " << index << " of size " << extent << " is not made of units of " << dim.getUnit();
+      return emitError() << "dim " << index << " of size " << extent << " is not a multiple of its block size "
+                         << dim.getUnit();
     int64_t sum = 0;
     for (const DimPart &part : dim.getParts())
       sum += part.extent;
     if (!dim.getParts().empty() && sum != extent) // A9
-      return emitError() << "parts of dim " << index << " add up to " << sum << ", the dim has size " << extent;
+      return emitError() << "parts of dim " << index << " sum to " << sum << ", the dim has size " << extent;
   }
   return success();
 }
@@ -113,7 +114,7 @@ LogicalResult meshplan::plan::verifyAgainstMesh(ShardingAttr sharding, MeshOp me
 
 LogicalResult MeshOp::verify() {
   if (MeshOp first = getMesh(*this); first && first != *this) { // M6
-    auto diagnostic = emitOpError("is the second one of its module");
+    auto diagnostic = emitOpError("must be the only one of its module");
     diagnostic.attachNote(first.getLoc()) << "the first one is here";
     return diagnostic;
   }
@@ -235,7 +236,7 @@ static FailureOr<Change> verifyChange(Operation *op) {
     return op->emitOpError() << "changes the tensor from " << input << " to " << result;
   Change change{getSharding(input), getSharding(result), {}};
   if (!change.from || !change.to || !change.from.isClosed() || !change.to.isClosed())
-    return op->emitOpError("needs decided shardings on both ends");
+    return op->emitOpError("needs decided shardings on its input and its result");
   if (auto axes = op->getAttrOfType<ArrayAttr>("axes"))
     change.axes = toAxes(axes);
   if (failed(verifyTypes(op)))
@@ -247,7 +248,7 @@ static FailureOr<Change> verifyChange(Operation *op) {
 static LogicalResult expect(Operation *op, ShardingAttr made, ShardingAttr stated) {
   if (made == stated)
     return success();
-  return op->emitOpError() << "makes " << made << ", but its type says " << stated;
+  return op->emitOpError() << "produces " << made << ", but its type is " << stated;
 }
 
 /// R2: removes `axes` from the minor end of the axes of a dim.
@@ -266,7 +267,7 @@ static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, i
 static LogicalResult expectInput(Operation *op, ShardingAttr needed, ShardingAttr stated) {
   if (needed == stated)
     return success();
-  return op->emitOpError() << "makes its result from " << needed << ", but its input is " << stated;
+  return op->emitOpError() << "needs an input of layout " << needed << ", but its input is " << stated;
 }
 
 /// R3: removes `axes` from the partial axes.
@@ -284,12 +285,12 @@ static FailureOr<ShardingAttr> dropPartial(Operation *op, ShardingAttr sharding,
 static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, std::optional<int64_t> dim,
                                          ArrayRef<AxisRefAttr> axes) {
   if (dim && sharding.isFlat())
-    return op->emitOpError() << "is about dim " << *dim << ", but " << sharding << " is flat";
+    return op->emitOpError() << "names dim " << *dim << ", but " << sharding << " is flat";
   if (dim)
     return dropMinor(op, sharding, *dim, axes);
   ArrayRef<AxisRefAttr> own = sharding.getFlatAxes();
   if (axes.empty() || own.size() < axes.size() || own.take_back(axes.size()) != axes)
-    return op->emitOpError() << "needs its axes at the minor end of the flat ones of " << sharding;
+    return op->emitOpError() << "needs its axes at the minor end of the flat axes of " << sharding;
   return sharding.withFlat(own.drop_back(axes.size()));
 }
 
@@ -330,7 +331,7 @@ LogicalResult AllReduceOp::verify() {
   if (failed(change) || failed(verifyTarget(*this)))
     return failure();
   if (getDim()) // R7
-    return emitOpError() << "has a dim, " << *getDim() << ", but adds up all of a value";
+    return emitOpError() << "has dim " << *getDim() << ", but sums all elements of a value";
   FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
   return failed(made) ? failure() : expect(*this, *made, change->to);
 }
@@ -401,9 +402,9 @@ LogicalResult PermuteOp::verify() {
       return emitOpError() << "dim " << index << " has " << shardCount(from.getAxes(), mesh) << " shards before and "
                            << shardCount(to.getAxes(), mesh) << " after";
   if (change->from.getPartialAxes() != change->to.getPartialAxes())
-    return emitOpError("changes what is partial");
+    return emitOpError("changes the partial axes or the reduction");
   if (change->from.isFlat() || change->to.isFlat()) // R6
-    return emitOpError("is about dims, but a side of it is flat");
+    return emitOpError("redistributes dims, but its input or result is flat");
   return success();
 }
 
@@ -416,12 +417,12 @@ LogicalResult EnterMicrobatchOp::verify() {
   RankedTensorType input = getInput().getType(), result = getResult().getType();
   int64_t dim = getDim(), count = getCount();
   if (dim < 0 || dim >= input.getRank() || count < 1)
-    return emitOpError() << "takes one of " << count << " parts of dim " << dim << " of " << input;
+    return emitOpError() << "slices dim " << dim << " of " << input << " into " << count << " microbatches";
   SmallVector<int64_t> shape(input.getShape());
   bool isEven = shape[dim] % count == 0;
   shape[dim] /= count;
   if (!isEven || result.getShape() != ArrayRef(shape) || input.getElementType() != result.getElementType())
-    return emitOpError() << "takes one of " << count << " parts of " << input << ", and makes " << result;
+    return emitOpError() << "slices " << input << " into " << count << " microbatches, but its result is " << result;
   if (failed(verifyTypes(*this)))
     return failure();
   if (!getSharding(input))
@@ -444,7 +445,7 @@ LogicalResult LeaveMicrobatchOp::verify() {
     return success();
   Reduction reduction = getSharding(input).getReduction();
   if (reduction != Reduction::none && reduction != Reduction::sum)
-    return emitOpError() << "adds up what is an addend of a " << stringifyReduction(reduction);
+    return emitOpError() << "accumulates values that are partial with reduction " << stringifyReduction(reduction);
   return expect(*this, getResultSharding(), getSharding(result));
 }
 
@@ -458,7 +459,7 @@ LogicalResult OptimizerOp::verify() {
     for (NamedAttribute number : group)
       if (!llvm::is_contained(names, number.getName()) || !isa<FloatAttr>(number.getValue()))
         return emitOpError() << "has a group with '" << number.getName().getValue() << "' = " << number.getValue()
-                             << ", which is no number of an optimizer";
+                             << ", which is not a hyperparameter of an optimizer";
   }
   return success();
 }
@@ -475,8 +476,8 @@ LogicalResult DataOp::verify() {
   if (failed(verifyStatedAxes(*this, getAxes())))
     return failure();
   if (getPrefetch() != 0 && getShard() != DataStage::parameters) // M8
-    return emitOpError("gathers parameters ahead, but they are not divided");
+    return emitOpError("prefetches parameters, but they are not sharded");
   if (getRegisterBuffers() && !getContiguousParameters() && !getContiguousGradients()) // M9
-    return emitOpError("registers buffers, but nothing lies in one");
+    return emitOpError("registers buffers, but neither parameters nor gradients are contiguous");
   return success();
 }

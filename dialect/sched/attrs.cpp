@@ -25,16 +25,16 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
 LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t extent, ArrayRef<AxisAttr> axes,
                               int64_t unit, ArrayRef<DimPart> parts, int64_t repeat) {
   if (repeat < 1) // A2
-    return emitError() << "units repeat " << repeat << " times, must be positive";
+    return emitError() << "blocks repeat " << repeat << " times, must be positive";
   if (extent < 0 || unit < 1 || extent % unit != 0) // A2
-    return emitError() << "dim of size " << extent << " is not made of units of " << unit;
+    return emitError() << "dim of size " << extent << " is not a multiple of its block size " << unit;
   if (failed(verifyParts(parts, unit, repeat, emitError))) // A2
     return failure();
   int64_t sum = 0;
   for (const DimPart &part : parts)
     sum += part.extent;
   if (!parts.empty() && sum != extent) // A3
-    return emitError() << "parts add up to " << sum << ", the dim has size " << extent;
+    return emitError() << "parts sum to " << sum << ", the dim has size " << extent;
   return success();
 }
 
@@ -44,7 +44,7 @@ LogicalResult ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitE
   if (!elementType.isIntOrFloat()) // A4
     return emitError() << "element type " << elementType << " is neither an integer nor a float";
   if (partialAxes.empty() != (reduction == Reduction::none)) // A5
-    return emitError() << "a partial tensor names both a reduction and axes";
+    return emitError() << "a partial tensor must name both a reduction and axes";
   SmallVector<AxisAttr> all(partialAxes);
   llvm::append_range(all, flatAxes);
   for (DimAttr dim : dims)

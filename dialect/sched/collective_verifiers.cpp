@@ -25,7 +25,7 @@ LogicalResult MeshOp::verify() {
 LogicalResult CommunicatorOp::verify() {
   MeshOp mesh = getMesh(*this);
   if (!mesh) // D3
-    return emitOpError("stands in a module without a mesh");
+    return emitOpError("is in a module without a mesh");
   SmallVector<int64_t> sizes = axisSizes(mesh.getAxes());
   for (const meshplan::AxisRef &axis : toAxisRefs(getAxes()))
     if (axis.axis >= static_cast<int64_t>(sizes.size()) || sizes[axis.axis] % (axis.pre * axis.size) != 0) // D4
@@ -102,7 +102,7 @@ LogicalResult ComputeOp::verify() {
       return emitOpError() << "overwrites " << getOperands()[operand].getType() << " by " << getResult(index).getType();
     if (isOnHost(getOperands()[operand]) != getHost()) // O13
       return emitOpError() << "runs on the " << (getHost() ? "host" : "device") << " and overwrites operand " << operand
-                           << ", which lies on the " << (getHost() ? "device" : "host");
+                           << ", which is on the " << (getHost() ? "device" : "host");
   }
   return success();
 }
@@ -113,7 +113,7 @@ LogicalResult BufferOp::verify() {
   for (Value value : getValues()) {
     auto state = value.getDefiningOp<StateOp>();
     if (!value.getDefiningOp<ParameterOp>() && (!state || state.getParameter())) // O11
-      return emitOpError("holds what is no parameter and no accumulator");
+      return emitOpError("holds a value that is neither a parameter nor an accumulator");
     auto type = cast<ShardedTensorType>(value.getType()), first = cast<ShardedTensorType>(getValues()[0].getType());
     if (type.getElementType() != first.getElementType()) // O12
       return emitOpError() << "holds " << type << " beside " << first;
@@ -123,7 +123,7 @@ LogicalResult BufferOp::verify() {
 
 LogicalResult UpdateOp::verify() {
   if (!isa_and_present<ParameterOp, StateOp>(getTarget().getDefiningOp())) // O6
-    return emitOpError("gives a new value to what is no parameter and no state");
+    return emitOpError("updates a value that is neither a parameter nor a state");
   if (getValue().getType() != getTarget().getType()) // O7
     return emitOpError() << "gives a value of type " << getValue().getType() << " to " << getTarget().getType();
   if (isOnHost(getValue()) != isOnHost(getTarget())) // O14
@@ -134,7 +134,7 @@ LogicalResult UpdateOp::verify() {
 
 LogicalResult GradientOp::verify() {
   if (!getParameter().getDefiningOp<ParameterOp>()) // O8
-    return emitOpError("belongs to what is no parameter");
+    return emitOpError("belongs to a value that is not a parameter");
   ShardedTensorType value = getValue().getType(), parameter = getParameter().getType();
   SmallVector<int64_t> shape = llvm::map_to_vector(parameter.getDims(), [](DimAttr dim) { return dim.getExtent(); });
   if (value.getReduction() != Reduction::none || !hasShape(value, shape)) // O9
@@ -183,7 +183,7 @@ static LogicalResult verifyFlat(StartOp op, ShardedTensorType from, ShardedTenso
   bool fits = isFlat ? (gathers ? before > after : after > before) : from.getFlatAxes() == to.getFlatAxes();
   if (!fits)
     return op.emitOpError() << stringifyCollectiveKind(op.getKind()) << (isFlat ? " without" : " with")
-                            << " a dim makes " << to << " of " << from;
+                            << " a dim produces " << to << " from " << from;
   return success();
 }
 
@@ -201,11 +201,11 @@ static LogicalResult verifyBucket(StartOp op) {
   auto first = cast<ShardedTensorType>(op.getInputs().front().getType());
   if (op.getInputs().size() > 1 && op.getDim())
     return op.emitOpError() << "moves " << op.getInputs().size() << " tensors along dim " << *op.getDim()
-                            << ", of which only one can be moved";
+                            << ", but can move only one";
   for (Type type : op.getInputs().getTypes()) {
     auto each = cast<ShardedTensorType>(type);
     if (each.getElementType() != first.getElementType() || each.getReduction() != first.getReduction())
-      return op.emitOpError() << "moves " << each << " in one piece with " << first;
+      return op.emitOpError() << "coalesces " << each << " with " << first;
   }
   return success();
 }
@@ -227,7 +227,7 @@ LogicalResult StartOp::verify() {
   CollectiveKind kind = getKind();
   ArrayRef<ShardedTensorType> results = getToken().getType().getTensors();
   if (getInputs().empty() || getInputs().size() != results.size()) // C6
-    return emitOpError() << "makes " << results.size() << " tensors of " << getInputs().size();
+    return emitOpError() << "produces " << results.size() << " tensors from " << getInputs().size();
   if (failed(verifyOnDevice(*this, getOperands())))
     return failure();
   bool moves = kind == CollectiveKind::all_to_all;
@@ -244,6 +244,6 @@ LogicalResult StartOp::verify() {
 LogicalResult WaitOp::verify() {
   ArrayRef<ShardedTensorType> promised = getToken().getType().getTensors();
   if (!llvm::equal(promised, getResults().getTypes())) // T2
-    return emitOpError() << "gives " << getResults().getTypes() << ", the token promises " << getToken().getType();
+    return emitOpError() << "produces " << getResults().getTypes() << ", but the token has " << getToken().getType();
   return success();
 }

@@ -51,7 +51,7 @@ private:
 
 LogicalResult ProgramVerifier::verify() {
   if (!getMesh(program)) // P1
-    return program.emitOpError("stands in a module without a mesh");
+    return program.emitOpError("is in a module without a mesh");
   for (Operation &op : program->getParentOfType<ModuleOp>().getOps()) {
     if (auto communicator = dyn_cast<CommunicatorOp>(op))
       communicators[communicator.getSymName()] = communicator;
@@ -66,7 +66,7 @@ LogicalResult ProgramVerifier::verify() {
 
 LogicalResult ProgramVerifier::verifyStep(Operation &step) {
   if (!isa_and_nonnull<SchedDialect>(step.getDialect())) // P2
-    return step.emitOpError("is not a step of a program");
+    return step.emitOpError("is not an op that a program may contain");
   if (failed(verifyNames(step)))
     return failure();
   for (Value result : step.getResults())
@@ -131,7 +131,7 @@ LogicalResult ProgramVerifier::overwrite(Operation &step, Value value) {
 LogicalResult ProgramVerifier::verifyBuffer(BufferOp buffer) {
   for (Value value : buffer.getValues())
     if (auto [other, isNew] = buffers.try_emplace(value, buffer); !isNew)
-      return buffer.emitOpError("holds what a buffer holds already").attachNote(other->second.getLoc())
+      return buffer.emitOpError("holds a value that another buffer holds").attachNote(other->second.getLoc())
              << "the other one is here";
   return success();
 }
@@ -188,7 +188,7 @@ LogicalResult ProgramVerifier::verifyEnd() {
   for (OutputOp output : program.getBody().getOps<OutputOp>()) {
     outputs.insert(output.getValue());
     if (output.getLoss() && loss) // P7
-      return output.emitOpError("is a second loss").attachNote(loss.getLoc()) << "the first one";
+      return output.emitOpError("is the second loss of its program").attachNote(loss.getLoc()) << "the first one";
     if (output.getLoss())
       loss = output;
   }
@@ -199,7 +199,7 @@ LogicalResult ProgramVerifier::verifyEnd() {
       continue;
     for (Value result : step.getResults())
       if (!freed.contains(result) && !outputs.contains(result))
-        return step.emitOpError() << "makes a value that is neither freed nor an output";
+        return step.emitOpError() << "produces a value that is neither freed nor an output";
   }
   return success();
 }

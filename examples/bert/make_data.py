@@ -23,7 +23,7 @@ TEXTS = ("Apache-2.0", "Artistic", "CC0-1.0", "GFDL-1.3", "GPL-3", "MPL-2.0")  #
 
 
 def passages(text: str, words: int) -> list[str]:
-    """The text in pieces of as many words; what is left at the end is no passage."""
+    """The text in pieces of as many words; what is left at the end is not a passage."""
     every = text.split()
     return [" ".join(every[start : start + words]) for start in range(0, len(every) - words + 1, words)]
 

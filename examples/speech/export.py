@@ -60,7 +60,7 @@ class SpeechModel(nn.Module):
         read = self.decoder.model.embed_tokens(input_ids)
         hidden = self.decoder.model(inputs_embeds=torch.cat([heard, read], dim=1)).last_hidden_state
         logits = self.decoder.lm_head(hidden[:, heard.shape[1] :])
-        # Behind each word the next one is to be said.
+        # After each word the next one is to be predicted.
         loss = nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), input_ids[:, 1:].flatten())
         return {"loss": loss, "logits": logits}
 

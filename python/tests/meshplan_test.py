@@ -209,7 +209,7 @@ class Meshplan(unittest.TestCase):
             warnings.simplefilter("error")
             meshplan.compile(self.plan)
         self.plan.write_text(PLAN.replace(" over dp", ""))
-        with self.assertWarnsRegex(meshplan.PlanWarning, "mesh axis 'dp' divides nothing"):
+        with self.assertWarnsRegex(meshplan.PlanWarning, "mesh axis 'dp' splits nothing"):
             meshplan.compile(self.plan)
 
     def test_arguments_that_are_none(self) -> None:

@@ -47,7 +47,7 @@ Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> b
                                          "'meshplan compile PLAN -o FILE' writes one");
   std::span<const uint8_t> file(data, bytes.size());
   if (!hasRightChecksum(file))
-    return Status(StatusCode::corrupted, "the artifact is damaged: its checksum is not that of its content; "
+    return Status(StatusCode::corrupted, "the artifact is damaged: its checksum does not match its content; "
                                          "help: compile the plan again, or copy the file again");
   if (!isWellFormed(contentOf(file)))
     return Status(StatusCode::corrupted, "the artifact is not well-formed; help: compile the plan again");

@@ -43,14 +43,15 @@ Status verifyFlat(const artifact::Value &less, const artifact::Value &more, std:
 Status verifyDimsAlike(const artifact::Value &left, const artifact::Value &right) {
   for (flatbuffers::uoffset_t dim = 0; dim < left.dims()->size(); ++dim)
     if (!isDividedAlike(dimShardingOf(*left.dims()->Get(dim)), dimShardingOf(*right.dims()->Get(dim))))
-      return corrupted("dim ", dim, " is divided otherwise");
+      return corrupted("dim ", dim, " is sharded differently");
   return Status();
 }
 
 Status verifyReduction(const artifact::Start &start, const artifact::Value &input) {
   if (start.reduction() <= artifact::Reduction::none || start.reduction() > artifact::Reduction::MAX)
     return corrupted("reduction ", int(start.reduction()), " in a reducing collective");
-  return start.reduction() == input.partial() ? Status() : corrupted("the reduction is not that of the partial input");
+  return start.reduction() == input.partial() ? Status()
+                                              : corrupted("the reduction differs from that of the partial input");
 }
 
 /// The output is partial over the axes of the input except `reduced`. Shapes cannot show this: a reduction over other
@@ -61,7 +62,7 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
     if (std::erase(rest, axis) == 0)
       return corrupted("the input is not partial over axis ", axis.axis, " of the communicator");
   if (!std::ranges::is_permutation(rest, axesOf(output.partial_axes())))
-    return corrupted("the output is partial over other axes than what is left of the input's");
+    return corrupted("the output is not partial over the remaining axes of the input");
   return rest.empty() || output.partial() == input.partial()
              ? Status()
              : corrupted("the output is partial by another reduction than the input");

@@ -132,7 +132,7 @@ Status Walk::microbatchScales(const artifact::Arg &arg) const {
   if (!arg.microbatch_scales())
     return Status();
   if (arg.kind() != artifact::ArgKind::integer && arg.kind() != artifact::ArgKind::int_list)
-    return corrupted("microbatch_scales of no integer");
+    return corrupted("microbatch_scales of an attribute that is not an integer");
   if (sizeOf(arg.microbatch_scales()) != sizeOf(arg.ints()))
     return corrupted(sizeOf(arg.microbatch_scales()), " microbatch_scales of ", sizeOf(arg.ints()), " ints");
   for (flatbuffers::uoffset_t i = 0; i < arg.microbatch_scales()->size(); ++i) {
@@ -141,7 +141,7 @@ Status Walk::microbatchScales(const artifact::Arg &arg) const {
     if (scale == 0)
       continue;
     if (expression.value() == -1)
-      return corrupted("ints[", i, "] depends on the microbatch, but on no value");
+      return corrupted("ints[", i, "] depends on the microbatch, but names no value");
     int64_t extent = valueAt(expression.value()).dims()->Get(expression.dim())->extent();
     if (int64_t product; __builtin_mul_overflow(scale, extent, &product) || product > INT32_MAX || product < INT32_MIN)
       return corrupted("ints[", i, "]: microbatches make it overflow");
@@ -202,7 +202,7 @@ Status Walk::compute(const artifact::Compute &compute) {
                     [&](int32_t value) { return value == -1 ? Status() : define(value); });
 }
 
-/// An output in the place of another value is in the same memory, host or device.
+/// An output that overwrites another value is in the same memory, host or device.
 Status Walk::memories(const artifact::Compute &compute) const {
   for (int64_t i = 0; i < std::min(sizeOf(compute.overwrites()), sizeOf(compute.outputs())); ++i) {
     int32_t old = compute.overwrites()->Get(i), made = compute.outputs()->Get(i);
@@ -277,7 +277,7 @@ Status Walk::bucket(const artifact::Start &start) const {
     return Status();
   // Not every backend can reduce a buffer with max or min itself. An all-gather along a dim moves one tensor.
   if (start.reduction() > artifact::Reduction::sum)
-    return corrupted("flat tensors, or several, in a reduction that is no sum");
+    return corrupted("flat tensors, or several, in a reduction that is not a sum");
   bool isOfOne = sizeOf(start.more_inputs()) == 0 && !hasTargets(start);
   if (!isOfOne && !isAboutFlat(start) && start.kind() != artifact::CollectiveKind::all_reduce)
     return corrupted("several tensors, or a target, in a collective that moves one tensor along dims");
@@ -350,7 +350,7 @@ Status Walk::finish() {
   MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
     // A gradient that the program starts with would be an input, not a gradient.
     bool isMade = states[gradient->value()] != State::undefined && !isGiven[gradient->value()];
-    return isMade ? Status() : corrupted("value ", gradient->value(), " is made by no instruction");
+    return isMade ? Status() : corrupted("no instruction produces value ", gradient->value());
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
     // The value may be overwritten: a reduction may have used the accumulator as its target.

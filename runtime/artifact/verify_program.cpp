@@ -123,7 +123,7 @@ Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &pro
   int64_t total = 0;
   return verifyEach("values", buffer.values(), [&](int32_t index) -> Status {
     if (free.erase(index) == 0)
-      return corrupted("value ", index, " is no parameter and no accumulator, or lies in a buffer already");
+      return corrupted("value ", index, " is neither a parameter nor an accumulator, or already belongs to a buffer");
     const artifact::Value &value = *program.values()->Get(index);
     if (value.dtype() != program.values()->Get(buffer.values()->Get(0))->dtype())
       return corrupted("value ", index, " has another dtype than the first");
@@ -151,7 +151,7 @@ Status verifyBuffers(const artifact::Program &program) {
 Status verifySetting(const artifact::Setting &setting, const artifact::Program &program) {
   const artifact::Value &value = *program.values()->Get(setting.value());
   if (value.dtype() != artifact::DType::f64 || value.dims()->size() != 0)
-    return corrupted("value ", setting.value(), " is no f64 without dims");
+    return corrupted("value ", setting.value(), " is not an f64 scalar");
   const artifact::RateSchedule *schedule = setting.schedule();
   if (!schedule)
     return Status();
@@ -160,7 +160,7 @@ Status verifySetting(const artifact::Setting &setting, const artifact::Program &
   bool fits = schedule->warmup() >= 0 && schedule->steps() >= 0 && schedule->decay() >= 0 &&
               (schedule->kind() == artifact::RateKind::constant || schedule->warmup() < schedule->steps()) &&
               (schedule->kind() != artifact::RateKind::wsd || schedule->decay() > 0);
-  return isKnown && fits ? Status() : corrupted("a schedule that ends before it begins");
+  return isKnown && fits ? Status() : corrupted("the learning rate schedule ends before it begins");
 }
 
 /// Each parameter, state and accumulator has at most one update: two updates of it would depend on their order.
@@ -175,7 +175,7 @@ Status verifyUpdates(const artifact::Program &program) {
   return verifyEach("updates", program.updates(), [&](const artifact::Update *update) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", update->value(), program.values()));
     if (!targets.contains(update->target()) || !updated.insert(update->target()).second)
-      return corrupted("value ", update->target(), " is no parameter, state or accumulator, or is updated twice");
+      return corrupted("value ", update->target(), " is not a parameter, state or accumulator, or is updated twice");
     const artifact::Value &made = *program.values()->Get(update->value()),
                           &target = *program.values()->Get(update->target());
     // The next step reads the target in its own memory.
@@ -197,7 +197,7 @@ Status verifyGradients(const artifact::Program &program) {
     MESHPLAN_RETURN_IF_ERROR(verifyWhole(program, gradient->value()));
     // Erased, so that a second gradient of the same parameter is found.
     if (trained.erase(gradient->parameter()) == 0)
-      return corrupted("value ", gradient->parameter(), " is no trained parameter, or has a gradient already");
+      return corrupted("value ", gradient->parameter(), " is not a trained parameter, or already has a gradient");
     bool isSameShape = globalShapeOf(*program.values()->Get(gradient->value())) ==
                        globalShapeOf(*program.values()->Get(gradient->parameter()));
     return isSameShape ? Status() : corrupted("value ", gradient->value(), " has another shape than the parameter");

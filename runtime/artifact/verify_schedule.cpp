@@ -29,25 +29,25 @@ Status verifyUnits(const DimPart &part) {
   if (part.extent < 0)
     return corrupted("extent ", part.extent, " is negative");
   if (part.unit < 1 || part.extent % part.unit != 0)
-    return corrupted("extent ", part.extent, " in units of ", part.unit);
+    return corrupted("extent ", part.extent, " in blocks of ", part.unit);
   if (part.repeat < 1)
-    return corrupted("units that repeat ", part.repeat, " times");
+    return corrupted("blocks that repeat ", part.repeat, " times");
   int64_t dealt;
-  return __builtin_mul_overflow(part.extent, part.repeat, &dealt) ? corrupted("units that overflow") : Status();
+  return __builtin_mul_overflow(part.extent, part.repeat, &dealt) ? corrupted("blocks that overflow") : Status();
 }
 
 Status verifyParts(const artifact::Dim &dim) {
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("parts", dim.parts()));
   // Each part has its own block and repetition.
   if (dim.unit() != 1 || dim.repeat() != 1)
-    return corrupted("units of ", dim.unit(), " that repeat ", dim.repeat(), " times, beside those of parts");
+    return corrupted("blocks of ", dim.unit(), " that repeat ", dim.repeat(), " times, although the dim has parts");
   int64_t sum = 0;
   for (const artifact::DimPart *part : *dim.parts()) {
     MESHPLAN_RETURN_IF_ERROR(verifyUnits({part->extent(), part->unit(), part->repeat()}));
     if (__builtin_add_overflow(sum, part->extent(), &sum))
       return corrupted("parts that overflow");
   }
-  return sum == dim.extent() ? Status() : corrupted("parts add up to ", sum, ", extent is ", dim.extent());
+  return sum == dim.extent() ? Status() : corrupted("the parts sum to ", sum, ", extent is ", dim.extent());
 }
 
 Status verifyDim(const artifact::Dim &dim, std::span<const int64_t> meshSizes, std::vector<AxisRef> &digits) {
@@ -86,7 +86,7 @@ Status verifyRunner(const artifact::Schedule &schedule, const artifact::Program 
         program.runs() > 0)
       return Status();
   return corrupted("it runs ", program.runs(), " times before '", program.runs_before()->string_view(),
-                   "', which is no program that others run before");
+                   "', which is not a program with preceding programs");
 }
 
 } // namespace

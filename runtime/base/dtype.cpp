@@ -38,7 +38,7 @@ float toOdd(double value) {
   float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || value != value)
     return nearest;
-  // `nearest` is inexact. Undo the rounding if it went away from zero, then mark that bits were lost.
+  // `nearest` is inexact. Undo the rounding if it increased the magnitude, then mark that bits were lost.
   uint32_t bits = std::bit_cast<uint32_t>(nearest);
   bool away = std::abs(static_cast<double>(nearest)) > std::abs(value);
   return std::bit_cast<float>((away ? bits - 1 : bits) | 1);

@@ -66,8 +66,8 @@ void meshplan::holdStopRequests() {
   hold(setOf({SIGTERM, SIGUSR1}));
   asksForStops = true;
   handleInterrupts(::isatty(STDERR_FILENO) == 1
-                       ? "\nmeshplan-run: the step is ended and saved; another Ctrl-C ends the "
-                         "run at once\n"
+                       ? "\nmeshplan-run: finishing and saving this step; press Ctrl-C again to "
+                         "quit at once\n"
                        : nullptr);
 }
 
@@ -87,5 +87,5 @@ Status meshplan::takeEndingSignal(int64_t rank) {
   }
   if (take(setOf({SIGTERM})) != SIGTERM)
     return Status();
-  return Status::error(StatusCode::aborted, "rank ", rank, " was told to stop (SIGTERM)");
+  return Status::error(StatusCode::aborted, "rank ", rank, " was asked to stop (SIGTERM)");
 }

@@ -18,7 +18,7 @@ namespace meshplan {
 /// Blocks SIGTERM from now on, in this thread and in the threads it starts. Call before other threads exist.
 void holdEndingSignal();
 
-/// Returns "rank 2 was told to stop (SIGTERM)" once for each signal that was blocked; ok if there is none. After
+/// Returns "rank 2 was asked to stop (SIGTERM)" once for each signal that was blocked; ok if there is none. After
 /// holdStopRequests the first signal is a request to stop, not a failure.
 Status takeEndingSignal(int64_t rank);
 

@@ -102,10 +102,10 @@ Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
     return cannotWrite(path, S_ISDIR(info.st_mode) ? "Is a directory" : "it is not a regular file");
   std::error_code ignored;
   if (isLoop)
-    return cannotWrite(path, "its links lead back to themselves");
+    return cannotWrite(path, "its links form a cycle");
   bool isLink = std::filesystem::is_symlink(path, ignored);
   if (isLink && !exists)
-    return cannotWrite(path, "it is a link to what does not exist");
+    return cannotWrite(path, "it is a broken link");
   std::string target = isLink ? std::filesystem::canonical(path, ignored).string() : path;
   constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device device;
@@ -135,8 +135,9 @@ Expected<AtomicFile> AtomicFile::create(const std::string &path) {
 Expected<AtomicFile> AtomicFile::attach(const std::string &path, const std::string &temporary) {
   int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0 && errno == ENOENT)
-    return Status::error(StatusCode::notFound, "cannot write '", path, "': there is no '", temporary,
-                         "', which another process has made; help: the folder must be one that all processes share");
+    return Status::error(
+        StatusCode::notFound, "cannot write '", path, "': '", temporary,
+        "', which another process has created, is missing; help: name a folder that all processes share");
   if (descriptor < 0)
     return systemError(path, "write");
   return AtomicFile(path, temporary, descriptor);

@@ -24,7 +24,7 @@ void catchMapFaults();
 /// `io`, with the path, if a page of any map could not be read so far, or if a file is now shorter than its map: the
 /// missing end of its last page reads as zeros without a signal. Call after each read and before using the bytes; it
 /// costs one system call per map. If another file has replaced the path, the map still refers to the original file, and
-/// this is no failure. Thread safe.
+/// this is not a failure. Thread safe.
 Status checkMapFaults();
 
 /// Lists a map during its lifetime. Move only. Thread safe. At most 4096 maps are listed at a time; further ones are

@@ -17,7 +17,7 @@ std::string_view statusCodeName(StatusCode code) {
   case StatusCode::unsupported:
     return "unsupported";
   case StatusCode::io:
-    return "input or output";
+    return "input/output error";
   case StatusCode::timeout:
     return "time-out";
   case StatusCode::peerLost:

@@ -42,9 +42,9 @@ bool meshplan::isAdapter(std::string_view name) {
                              [](std::string_view part) { return part.starts_with("lora_") || part == savedModule; });
 }
 
-/// The number of name parts after `lora_A` and the like that are the adapter's name. `behind` parts follow. After a
-/// matrix the last one is "weight" or "bias", after a vector or an embedding table it is part of the adapter's name.
-/// Adapters of other libraries may have no name.
+/// The number of name parts after `lora_A` and the like that are the adapter's name. The second argument counts all
+/// parts that follow. After a matrix the last one is "weight" or "bias", after a vector or an embedding table it is
+/// part of the adapter's name. Adapters of other libraries may have no name.
 static size_t partsOfName(std::string_view matrix, size_t behind) {
   bool isTensor = matrix.find("embedding") != std::string_view::npos || matrix == "lora_magnitude_vector";
   return isTensor ? behind : behind - 1;
@@ -116,8 +116,8 @@ static std::string textOfUnread(const TensorSource &weights, const std::vector<s
   if (unread.empty())
     return "";
   return weights.path() + ": " + std::to_string(unread.size()) +
-         (unread.size() == 1 ? " tensor that the model does not have is not read: "
-                             : " tensors that the model does not have are not read: ") +
+         (unread.size() == 1 ? " tensor that the model does not have is skipped: "
+                             : " tensors that the model does not have are skipped: ") +
          nameList(unread);
 }
 

@@ -32,8 +32,8 @@ public:
     if (trains)
       noteUnused();
     if (!begun.empty())
-      add("optimizer states of " + nameList(begun) + " begin at zeros, and their steps are counted from here: " +
-          (begun.size() == 1 ? "it was" : "they were") + " not trained before");
+      add("optimizer states of " + nameList(begun) + " start at zero, and " + (begun.size() == 1 ? "its" : "their") +
+          " step count starts here: not trained before");
     noteConversions();
     return notes;
   }
@@ -47,8 +47,8 @@ private:
   }
 
   Status foreign(const std::string &why) const {
-    return Status(StatusCode::invalid, path + ": it is of another model: " + why +
-                                           "; help: give the checkpoint of this model, or begin a new training in "
+    return Status(StatusCode::invalid, path + ": the checkpoint is of a different model: " + why +
+                                           "; help: name a checkpoint of this model, or start a new training in "
                                            "another folder");
   }
 
@@ -93,7 +93,7 @@ private:
     // A plan may add master weights later: they begin as the saved parameters.
     if (wanted.isMaster) {
       const RecordedParameter &parameter = *record.findParameter(wanted.parameter);
-      add("master weights, which the checkpoint does not have, begin as its parameters, of " +
+      add("the checkpoint has no master weights: they start as its parameters, of " +
           std::string(dtypeName(parameter.dtype)));
       return Status();
     }
@@ -106,7 +106,7 @@ private:
     }
     return Status(StatusCode::invalid, path + ": it was saved by " + describeOptimizer(record) + ", the plan has " +
                                            describeOptimizer(own) +
-                                           "; help: keep the optimizer, or begin a new training from what "
+                                           "; help: keep the optimizer, or start a new training from what "
                                            "`meshplan-run export " +
                                            path + "` writes");
   }
@@ -125,8 +125,7 @@ private:
     for (const auto &[kind, parameters] : unused)
       add("optimizer states '" + kind + "' of the checkpoint are not used for " + nameList(parameters));
     if (hasMasters)
-      add("master weights of the checkpoint are not used: the plan has none, and its parameters have the checkpoint's "
-          "type");
+      add("master weights of the checkpoint are not used: the plan keeps none");
   }
 
   /// True if the parameter is read from the checkpoint's parameter. Else it is converted from the master weight.

@@ -62,7 +62,7 @@ static const char *torchName(DType dtype) {
 static Expected<std::string> withDtype(const std::string &path, const std::string &text, DType dtype) {
   auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
-    return Status::error(StatusCode::invalid, path, ": it is no JSON object");
+    return Status::error(StatusCode::invalid, path, ": it is not a JSON object");
   for (const char *key : {"dtype", "torch_dtype"})
     if (json.contains(key) || (std::string_view(key) == "torch_dtype" && !json.contains("dtype")))
       json[key] = torchName(dtype);
@@ -90,7 +90,8 @@ Status meshplan::copyAdapterConfig(const std::string &from, const std::string &t
   auto text = from.empty() ? Status(StatusCode::notFound, "") : readText(from + "/adapter_config.json");
   if (!text && text.status().code() == StatusCode::notFound)
     return Status(StatusCode::notFound,
-                  (from.empty() ? std::string("the checkpoint names no weights") : from + ": no adapter_config.json") +
+                  (from.empty() ? std::string("the checkpoint does not name initial weights")
+                                : from + ": no adapter_config.json") +
                       "; help: name the folder that `tools/export_model.py --config-out` has written with --config");
   MESHPLAN_RETURN_IF_ERROR(text.status());
   return writeText(to + "/adapter_config.json", *text);

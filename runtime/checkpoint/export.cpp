@@ -47,9 +47,10 @@ static Status copyConfig(const std::string &from, const std::string &to, const E
     return Status();
   if (!options.config.empty())
     return Status::error(StatusCode::notFound, options.config, ": no config.json in this folder");
-  report.notes.push_back((from.empty() ? "the checkpoint names no weights" : "there is no config.json in " + from) +
-                         std::string(", so that from_pretrained will not load what is written; help: name the folder "
-                                     "that has it with --config"));
+  report.notes.push_back(
+      (from.empty() ? "the checkpoint does not name initial weights" : "there is no config.json in " + from) +
+      std::string(": from_pretrained cannot load the export; help: name the folder that has config.json "
+                  "with --config"));
   return Status();
 }
 

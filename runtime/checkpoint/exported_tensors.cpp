@@ -17,10 +17,11 @@ Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord
   bool hasAdapters = std::ranges::any_of(
       record.parameters, [](const RecordedParameter &parameter) { return isAdapter(parameter.names.front()); });
   if (options.adapters && !hasAdapters)
-    return Status(StatusCode::invalid, "the model has no adapters of PEFT; help: leave out --adapters");
+    return Status(StatusCode::invalid, "the model has no PEFT adapters; help: leave out --adapters");
   if (!options.adapters && hasAdapters)
-    return Status(StatusCode::invalid, "the model has adapters of PEFT, which a plain model has no place for; help: "
-                                       "write them alone with --adapters");
+    return Status(StatusCode::invalid,
+                  "the model has PEFT adapters, which an export of plain weights cannot hold; help: "
+                  "export them alone with --adapters");
   std::vector<Exported> tensors;
   std::vector<std::string> left;
   for (const RecordedParameter &parameter : record.parameters) {
@@ -34,7 +35,7 @@ Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord
         tensors.push_back({options.adapters ? adapterName(name) : name, &parameter, dtype});
   }
   if (!left.empty())
-    notes.push_back("what is trained besides adapters is not written: " + listOfFew(left));
+    notes.push_back("trained tensors that are not adapters are not written: " + listOfFew(left));
   return tensors;
 }
 

@@ -41,7 +41,7 @@ static std::string removedPath(const std::string &folder, int64_t step) {
   return folder + "/." + nameOf(step) + ".removed";
 }
 
-/// The step in the name of a checkpoint; -1 if it is no such name.
+/// The step in the name of a checkpoint; -1 if it is another name.
 static int64_t stepOf(std::string_view name) {
   int64_t step = -1;
   if (!name.starts_with(prefix))
@@ -84,9 +84,10 @@ Expected<std::string> meshplan::findCheckpoint(const std::string &path) {
   if (found.empty() && stepOf(normal.filename().string()) >= 0)
     return path; // reading it reports what it lacks
   if (found.empty())
-    return Status::error(StatusCode::notFound, path,
-                         ": it is no checkpoint and has none in it; help: name a folder with step-000010, or such a "
-                         "folder itself");
+    return Status::error(
+        StatusCode::notFound, path,
+        ": neither a checkpoint nor a folder of checkpoints; help: name a folder such as step-000010, or the folder "
+        "that contains it");
   return found.back().path;
 }
 
@@ -173,11 +174,11 @@ Status CheckpointFolder::checkGoesOn(int64_t step) const {
     return Status();
   std::string last = std::to_string(found.back().step);
   if (step == 0)
-    return Status(StatusCode::invalid, path + ": it has checkpoints already, the last one of step " + last +
-                                           "; help: go on from it with --resume, or name another folder");
-  return Status::error(StatusCode::invalid, path, ": it has checkpoints of later steps than ", step,
-                       ", where this run goes on, the last one of step ", last,
-                       "; help: go on from that one, or name another folder");
+    return Status(StatusCode::invalid, path + ": it already has checkpoints, the last of step " + last +
+                                           "; help: continue from it with --resume, or name another folder");
+  return Status::error(StatusCode::invalid, path, ": it has checkpoints of steps after ", step,
+                       ", where this run continues, the last of step ", last,
+                       "; help: continue from that one, or name another folder");
 }
 
 /// Renames a folder to `place`. A folder that exists there is exchanged atomically and is then at `made`.

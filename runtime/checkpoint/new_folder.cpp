@@ -21,7 +21,7 @@ Expected<NewFolder> NewFolder::create(const std::string &path) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
     return Status::error(StatusCode::invalid, "cannot write '", path,
-                         "': it is there already; help: name a folder that is not there yet");
+                         "': it already exists; help: name a folder that does not exist");
   // Takes only the random suffix of these names.
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile::Names names, AtomicFile::chooseNames(withoutSlash(path) + "/x"));
   NewFolder folder(withoutSlash(path), withoutSlash(path) + names.temporary.substr(names.temporary.rfind('.')));

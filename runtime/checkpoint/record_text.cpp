@@ -70,9 +70,8 @@ static Status checkSeal(std::string_view text) {
   std::string_view found = text.substr(end), wanted = std::string_view(right).substr(end);
   if (found == wanted)
     return Status();
-  return Status::error(StatusCode::corrupted, "damaged, or changed by hand: its text has the checksum ",
-                       wanted.substr(sealBegin.size(), 8), ", written was one with ",
-                       found.substr(sealBegin.size(), 8));
+  return Status::error(StatusCode::corrupted, "damaged, or edited by hand: its text has the checksum ",
+                       wanted.substr(sealBegin.size(), 8), ", as written it had ", found.substr(sealBegin.size(), 8));
 }
 
 std::string meshplan::textOf(const CheckpointRecord &record) {
@@ -113,28 +112,28 @@ public:
   ObjectReader(const Json &json, Status &failure) : json(json), failure(failure) {}
 
   int64_t integer(const char *key) {
-    const Json *found = find(key, &Json::is_number_integer, "whole number");
+    const Json *found = find(key, &Json::is_number_integer, "a whole number");
     return found ? found->get<int64_t>() : 0;
   }
   double number(const char *key) {
-    const Json *found = find(key, &Json::is_number, "number");
+    const Json *found = find(key, &Json::is_number, "a number");
     return found ? found->get<double>() : 0;
   }
   bool flag(const char *key) {
-    const Json *found = find(key, &Json::is_boolean, "boolean");
+    const Json *found = find(key, &Json::is_boolean, "a boolean");
     return found && found->get<bool>();
   }
   std::string text(const char *key) {
-    const Json *found = find(key, &Json::is_string, "text");
+    const Json *found = find(key, &Json::is_string, "a string");
     return found ? found->get<std::string>() : "";
   }
   bool has(const char *key) const { return json.contains(key); }
   ObjectReader object(const char *key) {
-    const Json *found = find(key, &Json::is_object, "object");
+    const Json *found = find(key, &Json::is_object, "an object");
     return {found ? *found : nothing(), failure};
   }
   const Json &list(const char *key) {
-    const Json *found = find(key, &Json::is_array, "list");
+    const Json *found = find(key, &Json::is_array, "a list");
     return found ? *found : nothing();
   }
 
@@ -143,7 +142,7 @@ public:
     for (int number = 0; number <= static_cast<int>(DType::boolean); ++number)
       if (dtypeName(static_cast<DType>(number)) == name)
         return static_cast<DType>(number);
-    fail("'dtype' is no element type");
+    fail("'dtype' is not an element type");
     return DType::f32;
   }
 
@@ -152,7 +151,7 @@ public:
     for (const Json &extent : list("shape")) {
       bool isExtent = extent.is_number_integer() && extent.get<int64_t>() >= 0;
       if (!isExtent)
-        fail("'shape' is no shape");
+        fail("'shape' is not a shape");
       extents.push_back(isExtent ? extent.get<int64_t>() : 0);
     }
     return extents;
@@ -172,7 +171,7 @@ public:
   uint32_t checksum(const char *key) {
     std::vector<uint32_t> values = checksums(key);
     if (values.size() != 1)
-      fail("'" + std::string(key) + "' is no checksum");
+      fail("'" + std::string(key) + "' is not a checksum");
     return values.empty() ? 0 : values.front();
   }
 
@@ -202,7 +201,7 @@ private:
     if (json.is_object() && json.contains(key) && (json[key].*is)())
       return &json[key];
     // Reading continues with a default: callers need no check after each value, and the first failure is reported.
-    fail("'" + std::string(key) + "' is missing or is no " + what);
+    fail("'" + std::string(key) + "' is missing or is not " + what);
     return nullptr;
   }
 
@@ -232,7 +231,7 @@ static TrainingState readState(ObjectReader &top) {
       int64_t steps = begun.integer(parameter.c_str());
       // A count beyond the training would make the optimizer's step count negative.
       if (steps < 0 || steps > state.counters.steps)
-        begun.fail("'begun' has " + std::to_string(steps) + " steps, of a training of " +
+        begun.fail("'begun' has " + std::to_string(steps) + " steps, the training has " +
                    std::to_string(state.counters.steps));
       state.begun.emplace_back(parameter, steps);
     }
@@ -257,7 +256,7 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
   MESHPLAN_RETURN_IF_ERROR(checkSeal(text).withContext(path));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
-    return Status::error(StatusCode::corrupted, path, ": it is no JSON object");
+    return Status::error(StatusCode::corrupted, path, ": it is not a JSON object");
   Status failure;
   ObjectReader top(json, failure);
   int64_t format = top.integer("format");

@@ -43,7 +43,7 @@ void Snapshot::take() {
 }
 
 Status Snapshot::checkGoesOn() const {
-  return isCancelled ? Status(StatusCode::aborted, "the checkpoint was given up") : Status();
+  return isCancelled ? Status(StatusCode::aborted, "the checkpoint was abandoned") : Status();
 }
 
 Status Snapshot::copyParts() {

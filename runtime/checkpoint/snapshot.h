@@ -13,7 +13,7 @@
 
 namespace meshplan {
 
-/// A rank's shards of the tensors of a checkpoint, copied to host memory while the rank goes on. The host memory is
+/// A rank's shards of the tensors of a checkpoint, copied to host memory while the rank continues. The host memory is
 /// allocated once and reused by all checkpoints; it has the size of what the rank writes (written_values.h). The rank's
 /// memory pools are not used.
 ///

@@ -112,14 +112,14 @@ Status CheckpointSource::openWeights(const std::string &given) {
   const std::string &file = given.empty() ? content.state.weights : given;
   auto opened = openModelWeights(file);
   if (!opened)
-    return Status(opened.status().code(), path +
-                                              ": what is not trained is in the weights that the training began with: " +
+    return Status(opened.status().code(), path + ": frozen tensors are in the initial weights of the training: " +
                                               opened.status().message() + "; help: give them with --weights");
   // Frozen parameters are not in the checkpoint. With other weights, the model would silently be another one.
   if (fingerprintOf(*opened) != content.weightsFingerprint)
-    return Status::error(StatusCode::invalid, path, ": '", file,
-                         "' are other weights than the training began with, and the checkpoint does not have what is "
-                         "not trained; help: give those with --weights");
+    return Status::error(
+        StatusCode::invalid, path, ": '", file,
+        "' are not the initial weights of the training, and the checkpoint does not hold frozen tensors; "
+        "help: give the initial weights with --weights");
   std::vector<std::string> names;
   for (const RecordedParameter &parameter : content.parameters)
     names.insert(names.end(), parameter.names.begin(), parameter.names.end());
@@ -132,7 +132,7 @@ Status CheckpointSource::readParameter(const RecordedParameter &parameter, const
   if (parameter.isSaved)
     return model.read(*model.find(parameter.names.front()), ranges, dtype, out, share);
   Status status = weights->read({parameter.names, parameter.shape, ranges, dtype, share}, out);
-  // Damage of the initial weights is no damage of the checkpoint.
+  // Damage of the initial weights is not damage of the checkpoint.
   return status.code() == StatusCode::corrupted ? Status(StatusCode::invalid, status.message()) : status;
 }
 

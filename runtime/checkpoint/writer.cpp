@@ -153,13 +153,13 @@ Status CheckpointWriter::giveUp(int64_t rank) {
   // Back to the last complete one, so that a later `start` for this step writes it again.
   int64_t lost = std::exchange(step, completed);
   // After this barrier no rank creates a file in the folder any more.
-  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "giving a checkpoint up"})));
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "abandoning a checkpoint"})));
   if (folder)
     (void)folder->discard(lost);
   std::string what = "cannot save the checkpoint of step " + std::to_string(lost);
   if (!own.ok() && own.code() != StatusCode::aborted)
     return own.withContext("rank " + std::to_string(world->rank()) + ": " + what);
-  return Status(StatusCode::aborted, what + ": rank " + std::to_string(rank) + " has failed, and says why");
+  return Status(StatusCode::aborted, what + ": rank " + std::to_string(rank) + " failed, see its message");
 }
 
 Status CheckpointWriter::pollOnce() {

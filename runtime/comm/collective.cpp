@@ -90,7 +90,7 @@ Status checkCollective(const Collective &collective, int64_t groupSize, int64_t 
   if (hasPeer && collective.kind != CollectiveKind::broadcast && collective.peer == index)
     return Status::error(StatusCode::invalid, "rank ", index, " of the group is its own peer");
   if (isReduction(collective.kind) && collective.dtype == DType::boolean && collective.reduction == Reduction::sum)
-    return Status::error(StatusCode::invalid, "a sum of bool");
+    return Status::error(StatusCode::invalid, "bool values cannot be summed");
   // A missing buffer is allowed for an empty piece: ranks without elements have no tensor memory.
   auto [input, output] = bufferSizes(collective, index);
   if ((input > 0 && !collective.input) || (output > 0 && !collective.output))

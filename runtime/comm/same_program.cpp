@@ -26,8 +26,8 @@ Status World::agree(std::span<const std::byte> hash) {
   (void)waitFor(group->startBarrier());
   auto shortHash = [&](int64_t rank) { return toHexadecimal(digests[rank]).substr(0, 8); };
   return Status::error(StatusCode::invalid, rankList(differing), differing.size() == 1 ? " runs" : " run",
-                       " another program than rank 0: hash ", shortHash(differing[0]), " of rank ", differing[0], ", ",
-                       shortHash(0), " of rank 0; give all ranks the same schedule");
+                       " a different program than rank 0: hash ", shortHash(differing[0]), " of rank ", differing[0],
+                       ", ", shortHash(0), " of rank 0; help: give all ranks the same schedule");
 }
 
 } // namespace meshplan

@@ -149,10 +149,10 @@ Expected<StoredTensor> readMeta(const std::string &name, const Json &meta) {
   std::optional<int64_t> offset = readSymInt(memberOf(meta, "storage_offset"));
   if (!shape || !strides || !offset || *offset == INT64_MAX || shape->size() != strides->size() ||
       !byteCount(*shape, *dtype))
-    return Status(StatusCode::corrupted, "sizes, strides or storage_offset make no sense");
+    return Status(StatusCode::corrupted, "invalid sizes, strides or storage_offset");
   // A schedule represents complex numbers as pairs of reals.
   if (isComplex && !splitIntoParts(*shape, *strides, *offset, *dtype))
-    return Status(StatusCode::corrupted, "sizes, strides or storage_offset make no sense");
+    return Status(StatusCode::corrupted, "invalid sizes, strides or storage_offset");
   return StoredTensor{.name = name,
                       .dtype = *dtype,
                       .shape = std::move(*shape),

@@ -46,7 +46,7 @@ Expected<Entry> readEntry(const std::string &name, const Json &json) {
   std::optional<DType> dtype = isComplex ? DType::f32 : dtypeOfSafetensorsName(dtypeText);
   std::optional<std::vector<int64_t>> shape = readIntegers(json["shape"]), offsets = readIntegers(json["data_offsets"]);
   if (!shape || !offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1])
-    return corrupted("shape or data_offsets make no sense");
+    return corrupted("invalid shape or data_offsets");
   if (isComplex)
     shape->push_back(2);
   int64_t begin = (*offsets)[0], end = (*offsets)[1];
@@ -126,7 +126,7 @@ std::span<const std::byte> headerOf(std::span<const std::byte> file) {
 Expected<std::vector<StoredTensor>> readSafetensors(const std::string &path, std::span<const std::byte> bytes) {
   uint64_t headerSize = 0;
   if (bytes.size() < sizeof(headerSize))
-    return corrupted(path, ": truncated: ", bytes.size(), " bytes are no safetensors file");
+    return corrupted(path, ": truncated: a file of ", bytes.size(), " bytes is not a safetensors file");
   std::memcpy(&headerSize, bytes.data(), sizeof(headerSize));
   if (headerSize > bytes.size() - sizeof(headerSize))
     return corrupted(path, ": truncated, or not a safetensors file: a header of ", headerSize, " bytes in a file of ",

@@ -37,7 +37,7 @@ struct StoredTensor {
   std::vector<int64_t> strides; ///< in elements of the payload
   int64_t offset = 0;           ///< first element in the payload
   std::shared_ptr<Payload> payload;
-  std::string foreignType = {}; ///< name of a dtype that is no DType, `dtype` is then not valid; else empty
+  std::string foreignType = {}; ///< name of a dtype that is not a DType, `dtype` is then not valid; else empty
   std::shared_ptr<const BlockChecksums> checksums = {}; ///< of the payload; null: none are recorded
 };
 

@@ -49,7 +49,7 @@ size_t Blend::Walk::nextPart() const {
       least = rest;
     }
   }
-  assert(next && "some part is behind by the mean, which is enough");
+  assert(next && "some part has fewer samples than its share, by the mean");
   return *next;
 }
 

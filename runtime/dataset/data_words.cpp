@@ -50,7 +50,7 @@ Expected<DataWords> parseDataWords(std::span<const std::string> words) {
     std::optional<int64_t> weight = parseWeight(text);
     if (!weight || separator == 0)
       return Status::error(StatusCode::invalid, "--data ", word, ": weight '", text,
-                           "', a decimal number above 0 and below 1000000 with at most six digits behind the point "
+                           "', a decimal number above 0 and below 1000000 with at most six decimal places "
                            "required; help: PATH=0.3, or PATH alone");
     data.weights.push_back(*weight);
   }

@@ -146,13 +146,13 @@ Status Dataset::checkResume(const DataState &saved) const {
                          sampleCount, "; help: give the data of the saved run, or start a new run from its weights");
   if (saved.fingerprint != fingerprintText) {
     auto [own, theirs] = firstDifference(fingerprintText, saved.fingerprint);
-    return Status::error(StatusCode::invalid, "the data is not that of the saved run: it has '", own,
-                         "' where that has '", theirs,
+    return Status::error(StatusCode::invalid, "the data differs from that of the saved run: it has '", own,
+                         "', the saved run has '", theirs,
                          "'; help: give the data of the saved run, or start a new run from its weights");
   }
   if (saved.shuffles != options.shuffles)
-    return Status::error(StatusCode::invalid, "the saved run took samples in ",
-                         saved.shuffles ? "shuffled" : "the given", " order, and this run takes them in ",
+    return Status::error(StatusCode::invalid, "the saved run read samples in ",
+                         saved.shuffles ? "shuffled" : "the given", " order, this run reads them in ",
                          options.shuffles ? "shuffled" : "the given", " order");
   if (saved.shuffles && saved.seed != options.seed)
     return Status::error(StatusCode::invalid, "the seed of the data is ", options.seed, ", and that of the saved run ",

@@ -30,7 +30,7 @@ std::string fieldText(std::string_view name, std::string_view dtype, std::span<c
 
 Expected<BatchShape> batchShapeOf(std::span<const DataInput> inputs) {
   if (inputs.empty())
-    return Status::error(StatusCode::invalid, "the program has no inputs, so that there is nothing to read for it");
+    return Status::error(StatusCode::invalid, "the program has no inputs: there is no data to read");
   BatchShape batch;
   const DataInput &first = inputs.front();
   for (const DataInput &input : inputs) {

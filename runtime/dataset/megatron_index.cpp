@@ -35,7 +35,7 @@ std::optional<IntegerType> typeOfCode(uint8_t code) {
 
 Status checkHeader(const std::string &path, std::span<const std::byte> bytes) {
   if (bytes.size() < headerSize)
-    return corrupted(path, "truncated: ", bytes.size(), " bytes are no index of a Megatron data set");
+    return corrupted(path, "truncated: a file of ", bytes.size(), " bytes is not an index of a Megatron data set");
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
     return corrupted(path, "not an index of a Megatron data set, which begins with 'MMIDIDX'");
   if (uint64_t version = readAt<uint64_t>(bytes, 9); version != 1)

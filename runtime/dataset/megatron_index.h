@@ -23,7 +23,7 @@ struct MegatronIndex {
 /// Reads an index in memory. Layout, little-endian: "MMIDIDX\0\0", version 1 (u64), code of the type (u8), number of
 /// sequences (u64), number of documents (u64); then the length (i32) of each sequence, the first byte (i64) of each
 /// sequence, and the documents as sequence numbers (i64). `corrupted`, with `path`, unless the size matches and the
-/// sequences are contiguous; `unsupported` for another version, tokens that are no integers, and sequences with modes
+/// sequences are contiguous; `unsupported` for another version, tokens that are not integers, and sequences with modes
 /// (images).
 Expected<MegatronIndex> readMegatronIndex(const std::string &path, std::span<const std::byte> bytes);
 

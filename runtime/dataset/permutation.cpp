@@ -27,7 +27,7 @@ Permutation::Permutation(int64_t size, const ShuffleKey &key) : size(size) {
 }
 
 int64_t Permutation::at(int64_t place) const {
-  assert(place >= 0 && place < size && "there must be such a place");
+  assert(place >= 0 && place < size && "there must be such a position");
   if (halfBits == 0)
     return 0;
   const uint64_t mask = (uint64_t(1) << halfBits) - 1;

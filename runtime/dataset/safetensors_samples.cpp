@@ -92,7 +92,7 @@ private:
     if (tensor.shape.empty() || !std::ranges::equal(sampleShape(tensor), field.shape))
       return Status::error(StatusCode::invalid, what, " has shape ", shapeText(tensor.shape),
                            ", samples in the first dim, each of shape ", shapeText(field.shape),
-                           ", required; help: compile for the shape in the file, or make the data anew");
+                           ", required; help: compile for the shape in the file, or create the data again");
     if (!tensors.empty() && tensor.shape[0] != samples())
       return Status::error(StatusCode::invalid, what, " has ", tensor.shape[0], " samples, '", tensors.front()->name,
                            "' has ", samples(), "; help: both need one row for each sample");

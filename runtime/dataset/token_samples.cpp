@@ -164,7 +164,7 @@ Expected<SampleSourcePointer> openNanoGpt(const std::string &path, std::span<con
   size_t bytes = file.bytes().size();
   if (bytes % 2 != 0)
     return Status::error(StatusCode::corrupted, path, ": ", bytes,
-                         " bytes are no whole number of u16 tokens, as a .bin without .idx has them");
+                         " bytes are not a whole number of u16 tokens, the content of a .bin without .idx");
   if (isFileOfLlmC(file.bytes()))
     return Status::error(StatusCode::unsupported, path,
                          ": a token file of llm.c, which begins with a header of 1024 "

@@ -38,7 +38,7 @@ Status FileFeed::checkSame(const StoredTensor &tensor, const StoredTensor &other
   if (std::ranges::equal(own, bytes))
     return Status();
   return Status::error(StatusCode::invalid, source.path(), ": tensors '", tensor.name, "' and '", other.name,
-                       "' differ, and the model has one tensor for both; help: leave out the one that it does not use");
+                       "' differ, but the model ties them; help: leave out the one that it does not use");
 }
 
 /// The output of the SplitMix64 generator at a position of its sequence.

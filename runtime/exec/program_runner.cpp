@@ -86,8 +86,8 @@ Status ProgramRunner::resume(const StepCounters &counters) {
                     counters.stepsInRow >= 0 && counters.stepsInRow <= counters.steps - counters.skipped &&
                     (counters.lossScale == 0 || isLossScale(counters.lossScale));
   if (!isPossible)
-    return Status::error(StatusCode::invalid, "a training of ", counters.steps, " steps of which ", counters.skipped,
-                         " changed nothing, ", counters.stepsInRow, " in a row did, and the scale of the loss is ",
+    return Status::error(StatusCode::invalid, "impossible counters: ", counters.steps, " steps, ", counters.skipped,
+                         " of them skipped, the last ", counters.stepsInRow, " in a row, with a loss scale of ",
                          counters.lossScale);
   // The guard continues with the saved scale and counts; a plan without a loss scale ignores them.
   guard.emplace(last->place().program().guard(), firstScale(), counters);
@@ -190,12 +190,12 @@ std::string ProgramRunner::describeOutcome() const {
   std::vector<std::string> made, summed;
   for (const NonfiniteNote &note : lastOutcome.notes)
     (note.isSummed ? summed : made).push_back(std::to_string(note.count) + " in the gradient of '" + note.name + "'");
-  std::string text = made.empty() ? "" : "of them it has made " + listOfFew(made);
+  std::string text = made.empty() ? "" : "this rank produced " + listOfFew(made);
   if (!summed.empty())
-    text += (made.empty() ? "" : "; ") + ("of them ranks have made together " + listOfFew(summed));
+    text += (made.empty() ? "" : "; ") + ("sums over ranks produced " + listOfFew(summed));
   return "rank " + std::to_string(last->place().rank()) + ": " + std::to_string(lastOutcome.nonfinite) +
          " elements of the gradients of step " + std::to_string(last->steps()) +
-         " are NaN or infinite, and nothing was changed; " + (text.empty() ? "it has made none of them itself" : text);
+         " are NaN or infinite, and nothing was updated; " + (text.empty() ? "this rank produced none of them" : text);
 }
 
 Status ProgramRunner::judge(const NonfiniteNotes &notes) {

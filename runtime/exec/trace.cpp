@@ -27,12 +27,12 @@ Expected<Trace> Trace::fromText(const std::string &text) {
     // The text comes from another rank.
     if (!event.is_array() || event.size() != 3 || !event[0].is_string() || !event[1].is_number_integer() ||
         !event[2].is_number_integer())
-      return Status(StatusCode::invalid, "the text of a trace holds what is no event");
+      return Status(StatusCode::invalid, "an element of the trace is not an event");
     auto time = [&](size_t i) { return Clock::time_point(Clock::duration(event[i].get<Clock::rep>())); };
     trace.add(event[0], time(1), time(2));
   }
   if (!list.is_array())
-    return Status(StatusCode::invalid, "the text of a trace is no list");
+    return Status(StatusCode::invalid, "the trace is not a list");
   return trace;
 }
 

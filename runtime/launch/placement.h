@@ -41,7 +41,7 @@ struct Placement {
   bool alone() const { return size == 1; }
 };
 
-/// `invalid` if a variable is no number, one of a pair is missing, a rank does not fit its size, or two launchers
+/// `invalid` if a variable is not a number, one of a pair is missing, a rank does not fit its size, or two launchers
 /// disagree.
 Expected<Placement> placementOf(const Environment &environment);
 

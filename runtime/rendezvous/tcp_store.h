@@ -15,8 +15,8 @@ struct TcpAddress {
 };
 
 /// Connects to a store of PyTorch's kind (c10d::TCPStore) at `address`, within `limit`. With `serves` this process
-/// hosts the store as long as the object lives. `peerLost` if nobody serves it; `invalid` if this process cannot serve
-/// it, for example because the port is in use.
+/// hosts the store as long as the object lives. `peerLost` if no process serves it; `invalid` if this process cannot
+/// serve it, for example because the port is in use.
 Expected<std::unique_ptr<KeyValueStore>> openTcpStore(const TcpAddress &address, bool serves,
                                                       std::chrono::milliseconds limit);
 

@@ -41,7 +41,7 @@
 // holds shard 1 * 3 + 2 = 5 of a dim over both axes, and shard 2 of a dim over
 // the second alone.
 //
-// Flat. The shard that the dims leave to a rank may be split once more, as
+// Flat. The shard that the dims leave to a rank may be split again, as
 // elements in row-major order without regard to dims (flatRange): data
 // parallelism stores parameters and optimizer states in this form.
 //

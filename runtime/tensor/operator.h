@@ -10,7 +10,7 @@
 //   of         string: the arguments whose gradients are the results, in order,
 //              as "input, params.2"; the number is an index into a list of tensors
 // A result has the shape and dtype of its argument. It is zero if nothing depends on the argument. It may alias one of
-// `gradients`. The operator runs once more: this time it writes to none of its arguments, but it would draw other
+// `gradients`. The operator runs again: this time it writes to none of its arguments, but it would draw other
 // random numbers.
 //
 //===----------------------------------------------------------------------===//

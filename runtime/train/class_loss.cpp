@@ -148,8 +148,9 @@ static std::string textOfIgnored(const artifact::Port &targets, int64_t ignored,
   size_t partBytes = bytes.size() / parts;
   for (int64_t part = 0; part < parts; ++part)
     if (areAll(std::span(bytes).subspan(part * partBytes, partBytes), dtypeSize(field.dtype), ignored))
-      return "no target of " + (parts == 1 ? "the batch" : "microbatch " + std::to_string(part)) + " counts: all of '" +
-             field.name + "'" + (parts == 1 ? "" : " there") + " is " + std::to_string(ignored);
+      return "every target of " + (parts == 1 ? "the batch" : "microbatch " + std::to_string(part)) +
+             " is ignored: all of '" + field.name + "'" + (parts == 1 ? "" : " there") + " is " +
+             std::to_string(ignored);
   return "";
 }
 

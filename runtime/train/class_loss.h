@@ -18,7 +18,7 @@ namespace meshplan {
 bool isMeanCrossEntropy(const artifact::Program &program, std::string_view output);
 
 /// Explains a NaN loss of the batch at this position of the data, if all targets of the batch, or of one of its
-/// microbatches, are ignored: "no target of the batch counts: all of 'labels' is -100". Else empty.
+/// microbatches, are ignored: "every target of the batch is ignored: all of 'labels' is -100". Else empty.
 std::string textOfIgnored(const artifact::Program &program, const Dataset &data, int64_t position);
 
 } // namespace meshplan

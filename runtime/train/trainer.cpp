@@ -28,10 +28,9 @@ static Status withMemoryHelp(const Status &failure, const artifact::Program &pro
     return failure;
   char mebibytes[32];
   std::snprintf(mebibytes, sizeof mebibytes, "%.1f MiB", static_cast<double>(program.memory()->peak()) / (1 << 20));
-  return Status::error(failure.code(), failure.message(), "; help: by the plan the tensors of a rank need up to ",
-                       mebibytes,
-                       ", and those of ranks on one machine add up: 'recompute', sharded states, more "
-                       "microbatches or fewer ranks on a machine need less");
+  return Status::error(failure.code(), failure.message(), "; help: the plan needs up to ", mebibytes,
+                       " per rank, and ranks of one machine share its memory: 'recompute', sharded states, more "
+                       "microbatches or fewer ranks per machine need less");
 }
 
 Expected<std::unique_ptr<Trainer>> Trainer::create(const TrainParts &parts, const TrainSchedule &schedule) {
@@ -57,8 +56,8 @@ Status Trainer::run() {
 Status Trainer::goOn() {
   // A resumed run may already be complete; running the same command again is then not an error.
   if (done() >= schedule.lastStep) {
-    MESHPLAN_RETURN_IF_ERROR(note("step " + std::to_string(done()) + " is done already, and the last one is " +
-                                  std::to_string(schedule.lastStep) + ": nothing to do"));
+    MESHPLAN_RETURN_IF_ERROR(note("step " + std::to_string(done()) + " of " + std::to_string(schedule.lastStep) +
+                                  " is already done: nothing to do"));
     return saveLast();
   }
   // The loss of the initial weights is the baseline of all later evaluations.
@@ -105,7 +104,7 @@ std::string Trainer::textOfIgnoredTargets() const {
   return program ? textOfIgnored(**program, data, parts.batches->position() - data.batch().samples) : "";
 }
 
-/// With a guard, such a step is skipped and has changed nothing, so the run goes on.
+/// With a guard, such a step is skipped and has changed nothing, so the run continues.
 Status Trainer::explainNonfinite(std::string_view name, double number) const {
   std::string ignored = std::isnan(number) ? textOfIgnoredTargets() : "";
   if (parts.program->executor().place().program().guard())
@@ -113,9 +112,10 @@ Status Trainer::explainNonfinite(std::string_view name, double number) const {
   return Status::error(
       StatusCode::numericFault, "the loss '", name, "' is ", std::isnan(number) ? "nan" : "infinite",
       ignored.empty()
-          ? "; help: with 'nonfinite gradients stop' in the plan a run names the parameter and the rank whose gradient "
-            "it is, with 'skip' it goes on"
-          : ": " + ignored + "; help: leave such batches out of the data, or go on with 'nonfinite gradients skip'");
+          ? "; help: with 'nonfinite gradients stop' in the plan a run names the parameter and the rank of the first "
+            "non-finite "
+            "gradient, with 'skip' it continues"
+          : ": " + ignored + "; help: leave such batches out of the data, or continue with 'nonfinite gradients skip'");
 }
 
 Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
@@ -171,7 +171,7 @@ Status Trainer::evaluate() {
   // The last step may be due by itself and at the end; it is evaluated once.
   if (!parts.evaluation || evaluated == done())
     return Status();
-  moment = "evaluation behind step " + std::to_string(done());
+  moment = "evaluation after step " + std::to_string(done());
   auto stops = [this]() -> Expected<bool> {
     // All ranks must leave the evaluation after the same batch.
     double wish = parts.stopIsWished() ? 1 : 0;
@@ -212,6 +212,6 @@ Status Trainer::finish() {
   if (!isStopped)
     return Status();
   const char *signal = parts.stopIsWished();
-  return note(std::string("stopped by ") + (signal ? signal : "another rank's signal") + " behind step " +
-              std::to_string(done()) + " of " + std::to_string(schedule.lastStep) + "; --resume goes on from there");
+  return note(std::string("stopped by ") + (signal ? signal : "another rank's signal") + " after step " +
+              std::to_string(done()) + " of " + std::to_string(schedule.lastStep) + "; --resume continues from there");
 }

@@ -111,9 +111,10 @@ Status Exact::checkFinite() const {
       continue;
     // Runs the reference again, and checks every result: expensive, but only after a failure.
     MESHPLAN_ASSIGN_OR_RETURN(std::string where, reference->firstNonfinite(threads));
-    return Status(StatusCode::numericFault, "the reference in f64: " + std::string(kindName(subject.kind)) + " '" +
-                                                subject.name +
-                                                "' is not finite, which leaves nothing to compare with: " + where);
+    return Status(StatusCode::numericFault, std::string(kindName(subject.kind)) + " '" + subject.name +
+                                                "' of the reference in f64 is not finite, so there is nothing to "
+                                                "compare with: " +
+                                                where);
   }
   return Status();
 }

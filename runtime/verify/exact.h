@@ -22,7 +22,7 @@ public:
   static Expected<Exact> make(const Reference &reference, std::span<const Subject> subjects, int threads,
                               const Progress &tell = {});
 
-  /// Runs the reference once more in its own precision, with perturbed rounding (ReferenceRun::rounding). The error of
+  /// Runs the reference again in its own precision, with perturbed rounding (ReferenceRun::rounding). The error of
   /// one run is random; the largest over all runs counts. Without `gradients`, only for outputs.
   Status addDraw(bool gradients = true);
   int draws() const { return drawCount; }

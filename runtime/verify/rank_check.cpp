@@ -68,7 +68,7 @@ Expected<Finding> RankCheck::compareNorm(const Subject &subject, const Tensor &e
   double error = std::abs(std::sqrt(squared) - norm);
   // NaN would compare as smaller than any bound.
   error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
-  // A norm is no rounded element of a tensor, so correct rounding excuses nothing.
+  // A norm is not a rounded element of a tensor, so correct rounding excuses nothing.
   return Finding{{error, error}};
 }
 

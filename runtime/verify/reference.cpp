@@ -208,7 +208,7 @@ Status Reference::checkResult(int value, Precision precision, std::span<Tensor> 
   // comparison would be meaningless.
   if (result.defined() && result.dtype() == dtype && std::ranges::equal(result.shape(), shape))
     return Status();
-  return Status::error(StatusCode::internal, "its result is ", describe(result), ", the archive says ",
+  return Status::error(StatusCode::internal, "its result is ", describe(result), ", the archive expects ",
                        shapeText(shape), " ", dtypeName(dtype));
 }
 
@@ -314,7 +314,7 @@ Expected<std::string> Reference::firstNonfiniteOf(std::span<const Tensor> taken)
     MESHPLAN_ASSIGN_OR_RETURN(std::string text, nonfiniteResult(*instruction, values, /*infinities=*/false));
     if (!text.empty())
       // NaN usually results from an infinity, so both are named: the first infinity is the cause.
-      return infinite.empty() ? text : text + ", behind the first infinity: " + infinite;
+      return infinite.empty() ? text : text + ", after the first infinity: " + infinite;
     if (infinite.empty()) {
       MESHPLAN_ASSIGN_OR_RETURN(infinite, nonfiniteResult(*instruction, values, /*infinities=*/true));
     }
@@ -332,7 +332,7 @@ Expected<std::string> Reference::firstNonfinite(int threads) const {
     if (!found.empty())
       return found;
   }
-  return std::string("going back from the loss");
+  return std::string("in the backward pass");
 }
 
 Status Reference::differentiate(std::span<const Tensor> leaves, const Tensor &loss, ReferenceResult &result) const {

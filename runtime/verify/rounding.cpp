@@ -23,7 +23,7 @@ static bool rounds(DType dtype, DType other) {
 
 static Status refusal(const std::string &what, std::string_view option, DType dtype) {
   return Status::error(StatusCode::unsupported,
-                       "errors are compared with those of PyTorch's own run, and the program rounds more: ", what,
+                       "error bounds are those of PyTorch's own run, and the program rounds more: ", what,
                        "; help: verify the plan without '", option, " ", dtypeName(dtype), "'");
 }
 
@@ -55,7 +55,7 @@ static Status checkSums(const artifact::Schedule &schedule, const artifact::Prog
       continue;
     DType dtype = dtypeIn(program, resultOf(*call));
     std::string origin = originText(schedule, *instruction);
-    return refusal("gradients are added up in " + std::string(dtypeName(dtype)) +
+    return refusal("gradients are accumulated in " + std::string(dtypeName(dtype)) +
                        (origin.empty() ? "" : " (" + origin + ")"),
                    "reduce", dtype);
   }
@@ -169,7 +169,7 @@ static Status checkReads(const artifact::Program &program, const artifact::Progr
   for (const auto &[name, dtype] : own.rounded)
     if (!exported.rounded.contains(name) && !exported.isReadRounded(name))
       return refusal("parameter '" + name + "' is rounded to " + std::string(dtypeName(dtype)) +
-                         " before it is read, the model reads it as it is",
+                         " before it is read, the model reads it unrounded",
                      "gather", dtype);
   return Status();
 }

@@ -90,7 +90,7 @@ void SubjectList::addOutputs() {
         return true;
     return false;
   };
-  // The count of a guarded step is no result of the model.
+  // The count of a guarded step is not a result of the model.
   auto isOfGuard = [&](const artifact::Port &output) {
     return program.guard() && output.name()->string_view() == program.guard()->output()->string_view();
   };

@@ -74,7 +74,8 @@ Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject>
     if ((!hasWrongOutput && !hasWrongGradient) || exact.draws() >= mostDraws)
       return verdicts;
     if (tell)
-      tell("rounding the reference anew, " + std::to_string(exact.draws()) + " of " + std::to_string(mostDraws - 1));
+      tell("perturbing the rounding of the reference, " + std::to_string(exact.draws()) + " of " +
+           std::to_string(mostDraws - 1));
     MESHPLAN_RETURN_IF_ERROR(exact.addDraw(hasWrongGradient));
   }
 }

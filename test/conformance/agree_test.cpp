@@ -24,9 +24,10 @@ TEST(Agree, NamesTheRanksThatDiffer) {
   });
   for (const Status &status : statuses) {
     EXPECT_EQ(status.code(), StatusCode::invalid);
-    EXPECT_THAT(status.message(),
-                testing::MatchesRegex("ranks 2, 4 run another program than rank 0: hash "
-                                      "[0-9a-f]+ of rank 2, [0-9a-f]+ of rank 0; give all ranks the same schedule"));
+    EXPECT_THAT(
+        status.message(),
+        testing::MatchesRegex("ranks 2, 4 run a different program than rank 0: hash "
+                              "[0-9a-f]+ of rank 2, [0-9a-f]+ of rank 0; help: give all ranks the same schedule"));
   }
 }
 
@@ -35,7 +36,7 @@ TEST(Agree, HashesOfDifferentLengthDiffer) {
     std::string hash(static_cast<size_t>(world.rank()), '\0');
     return world.agree(bytesOf(hash));
   });
-  EXPECT_THAT(statuses[0].message(), HasSubstr("rank 1 runs another program than rank 0"));
+  EXPECT_THAT(statuses[0].message(), HasSubstr("rank 1 runs a different program than rank 0"));
 }
 
 TEST(Agree, ARankThatIsNotThere) {
@@ -92,7 +93,7 @@ TEST(Arguments, Collectives) {
   refused([&](Group &g) { return g.startAllReduce(nullptr, data, 4, DType::f32, Reduction::sum); },
           "rank 0: all-reduce on 'g': no buffer for 4 elements");
   refused([&](Group &g) { return g.startAllReduce(data, data, 4, DType::boolean, Reduction::sum); },
-          "rank 0: all-reduce on 'g': a sum of bool");
+          "rank 0: all-reduce on 'g': bool values cannot be summed");
   refused([&](Group &g) { return g.startAllGather(data, data, std::vector<int64_t>{1, 2}, DType::f32); },
           "rank 0: all-gather on 'g': 2 receive counts for a group of 1 ranks");
   refused([&](Group &g) { return g.startReduceScatter(data, data, -4, DType::f32, Reduction::sum); },

@@ -102,7 +102,7 @@ TEST(Failures, ARankThatFailsWithACollectiveInFlight) {
   EXPECT_EQ(rootCause(statuses).message(), "numeric fault");
   EXPECT_EQ(statuses[2].code(), StatusCode::peerLost);
   EXPECT_THAT(statuses[2].message(),
-              HasSubstr("rank 1: all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp): left without waiting for it"));
+              HasSubstr("rank 1: all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp): ended before its wait"));
 }
 
 TEST(Failures, AbortEndsCollectivesOfAllGroups) {

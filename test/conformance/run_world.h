@@ -17,7 +17,7 @@ std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, co
 /// What a backend does not support, as communicator.h allows. Each text is the reason; empty: supported.
 struct Omissions {
   std::string order;                                    ///< sums add in the order of the ranks
-  std::string disagreement;                             ///< ranks that ask for different things are told apart
+  std::string disagreement;                             ///< ranks that ask for different things are distinguished
   std::string (*reduction)(DType, Reduction) = nullptr; ///< null: all are there
 };
 Omissions omissions();

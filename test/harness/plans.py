@@ -113,7 +113,7 @@ def numbers_of(options: Iterable[str]) -> dict[str, float]:
 
 
 def check_report(arguments: argparse.Namespace, run: Run) -> dict:
-    """What `check` says of the run."""
+    """What `check` reports about the run."""
     return report([arguments.meshplan, "check", run.plan, *run.definitions, "--json"])
 
 

@@ -1,4 +1,4 @@
-"""What checks say of what they looked at."""
+"""The verdicts of checks."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def bytes_per_second(rate: str) -> float:
     """Converts a rate as `tc` writes it: 1gbit, 500mbit."""
     match = re.fullmatch(r"([0-9.]+)(kbit|mbit|gbit)", rate)
     if match is None:
-        raise ValueError(f"'{rate}' is no rate; help: write it as 1gbit or 500mbit")
+        raise ValueError(f"'{rate}' is not a rate; help: write it as 1gbit or 500mbit")
     return float(match[1]) * UNITS[match[2]] / 8
 
 

@@ -120,7 +120,7 @@ CLI::Validator meshplan::positiveNumber(int64_t most) {
 }
 
 CLI::Validator meshplan::fileName() {
-  auto check = [](std::string &text) { return std::string(text.empty() ? "'' is no name of a file" : ""); };
+  auto check = [](std::string &text) { return std::string(text.empty() ? "'' is not a file name" : ""); };
   return CLI::Validator(check, "FILE");
 }
 
@@ -137,4 +137,4 @@ static CLI::Validator integerFrom(int64_t least, int64_t most, const std::string
 
 CLI::Validator meshplan::positiveInteger(int64_t most) { return integerFrom(1, most, "positive whole number"); }
 
-CLI::Validator meshplan::wholeNumber(int64_t most) { return integerFrom(0, most, "whole number from 0 on"); }
+CLI::Validator meshplan::wholeNumber(int64_t most) { return integerFrom(0, most, "whole number of at least 0"); }

@@ -55,7 +55,7 @@ struct CheckCommand {
         .warning(recomputes.front().range, "'recompute' raises the peak of a rank: it is " +
                                                formatBytes(report.memory.peak.largest) + " with it and " +
                                                formatBytes(otherReport->memory.peak.largest) + " without")
-        .help("what is named is computed again as a whole before its first gradient: name the layers inside" +
+        .help("the named modules are recomputed as a whole before their first gradient: name the layers inside" +
               layersText(compilation.model(), recomputes.front()));
   }
 

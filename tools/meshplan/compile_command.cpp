@@ -92,9 +92,9 @@ Command meshplan::addCompile(CLI::App &app) {
                  "file to write; default: the plan's name with .sched, with --emit: stdout")
       ->check(fileName());
   app.add_flag("--gradients", command->options.gradients,
-               "the program 'step' gives the gradients instead of changing the parameters");
+               "the program 'step' returns the gradients instead of updating the parameters");
   app.add_flag("--reference", command->options.reference,
-               "the schedule also has the model as it was exported, which 'meshplan-run verify' compares with");
+               "the schedule includes the exported model, which 'meshplan-run verify' compares with");
   app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
       ->check(oneOf({"import", "place", "differentiate", "propagate", "partition", "group", "schedule", "artifact"}));
   return [command] { return command->run(); };

@@ -14,13 +14,13 @@ void meshplan::addPlanOptions(CLI::App &app, CompileOptions &options, std::vecto
   auto isDefinition = [](const std::string &text) {
     size_t equals = text.find('=');
     bool right = equals != std::string::npos && equals > 0;
-    return right ? std::string() : "'" + text + "' has not the form NAME=VALUE";
+    return right ? std::string() : "'" + text + "' does not have the form NAME=VALUE";
   };
   app.add_option("-D", definitions, "the value of an axis, a let or 'world'")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->check(isDefinition);
-  app.add_flag("--strict", options.strict, "reshards that nothing in the plan asks for are errors");
+  app.add_flag("--strict", options.strict, "reshards that no statement asks for are errors");
   app.add_option("--device", options.device, "device that the program runs on")
       ->check(oneOf({"cpu", "cuda"}))
       ->capture_default_str();
@@ -30,10 +30,10 @@ void meshplan::warnOfIdleAxes(Compilation &compilation, const Report &report) {
   for (auto [axis, bound] : llvm::zip(report.axes, compilation.plan().environment.mesh.axes))
     if (!axis.dividesWork)
       compilation.diagnostics()
-          .warning(bound.range, "mesh axis '" + axis.name + "' divides nothing: its " + std::to_string(axis.size) +
+          .warning(bound.range, "mesh axis '" + axis.name + "' splits nothing: its " + std::to_string(axis.size) +
                                     " ranks compute the same")
-          .help("divide samples over it ('input NAME: [batch over " + axis.name + "]') or modules ('PATH: colwise " +
-                axis.name + "'), or take it out of the mesh");
+          .help("split samples over it ('input NAME: [batch over " + axis.name + "]') or modules ('PATH: colwise " +
+                axis.name + "'), or remove it from the mesh");
 }
 
 void meshplan::splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options) {

@@ -60,7 +60,7 @@ bool DiffCommand::isOneModel(const Side &first, const Side &second) const {
     error.help("compare two plans that name the same archive in 'model'");
   } else if (first.modelDigest != second.modelDigest) {
     diagnostics.warning({}, "'" + before + "' and '" + after +
-                                "' name different archives with the same parameters; what differs may be due to them");
+                                "' name different archives with the same parameters; differences may be due to them");
   }
   diagnostics.print(llvm::errs());
   return differences.empty();
@@ -86,8 +86,7 @@ Command meshplan::addDiff(CLI::App &app) {
   app.add_option("b.plan", command->after, "plan file of the same model")->required();
   addPlanOptions(app, command->options, command->definitions);
   app.add_flag("--json", command->json, "print the differences as JSON");
-  app.footer(
-      "-D, --strict and --device hold for both plans. The exit status is 0 also when the plans differ, and 1 only "
-      "on an error.");
+  app.footer("-D, --strict and --device apply to both plans. The exit status is 0 even if the plans differ, and 1 only "
+             "on an error.");
   return [command] { return command->run(); };
 }

@@ -55,7 +55,8 @@ Command meshplan::addExplain(CLI::App &app) {
   auto command = std::make_shared<ExplainCommand>();
   addCompileOptions(app, command->options, command->definitions);
   auto isTarget = [](const std::string &text) {
-    return parseTarget(text) ? std::string() : "'" + text + "' has not the form PATH, PATH:input[N] or PATH:output[N]";
+    return parseTarget(text) ? std::string()
+                             : "'" + text + "' does not have the form PATH, PATH:input[N] or PATH:output[N]";
   };
   app.add_option("path", command->target, "a parameter, module, input or output; PATH:input[0] is a module's border")
       ->required()

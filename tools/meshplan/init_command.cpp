@@ -79,7 +79,7 @@ void InitCommand::print(const DraftedPlan &plan) const {
   if (!tensor.empty() && !data.empty())
     llvm::outs() << ", ";
   if (!data.empty())
-    llvm::outs() << "the batch is " << (plan.splitsBatch ? "divided over " + data : "whole");
+    llvm::outs() << "the batch is " << (plan.splitsBatch ? "split over " + data : "whole");
   llvm::outs() << '\n';
 }
 
@@ -121,7 +121,7 @@ bool InitCommand::checkUsage() {
   if (mesh.empty() && !saysMesh)
     return failUsage("--mesh is required");
   if (ranks > 0 && !(saysMesh && mesh.empty()))
-    return failUsage("--ranks says the number of ranks for --from automodel and --from megatron without --mesh",
+    return failUsage("--ranks sets the number of ranks for --from automodel and --from megatron without --mesh",
                      "--mesh has the sizes of all axes");
   if (!mesh.empty())
     options.mesh = llvm::cantFail(parseDraftMesh(mesh)); // checked with the command line
@@ -130,9 +130,9 @@ bool InitCommand::checkUsage() {
   bool hasTensor = !axesOfRole(options.mesh, AxisRole::tensor).empty();
   constexpr const char *axesHelp = "tensor axes are tp, model, tensor or mp";
   if (options.sequence && !options.mesh.empty() && !hasTensor)
-    return failUsage("--sequence divides the sequence over tensor axes, and --mesh has none", axesHelp);
+    return failUsage("--sequence splits the sequence over tensor axes, and --mesh has none", axesHelp);
   if (options.from.kind == Kind::huggingface && !hasTensor)
-    return failUsage("--from hf divides weights over tensor axes, and --mesh has none", axesHelp);
+    return failUsage("--from hf splits weights over tensor axes, and --mesh has none", axesHelp);
   return true;
 }
 
@@ -174,7 +174,7 @@ bool InitCommand::readForeignPlan(Sources &sources, Diagnostics &diagnostics) {
   llvm::StringRef text = (*file)->getBuffer();
   if (text.contains('\0') || !llvm::json::isUTF8(text)) {
     bool isHf = options.from.kind == ForeignPlan::Kind::huggingface;
-    diagnostics.error({sources.add(from.back()).file()}, "is no text")
+    diagnostics.error({sources.add(from.back()).file()}, "is not a text file")
         .help(isHf ? "'--from hf FILE.json' reads a configuration, and '--from hf' the plan that is in the archive"
                    : "'--from automodel FILE.yaml' reads a recipe, and the archive is an argument of its own");
     return false;
@@ -218,20 +218,18 @@ Command meshplan::addInit(CLI::App &app) {
   app.add_option("--mesh", command->mesh, "axes, outermost first: dp=2,tp=3")
       ->type_name("AXIS=SIZE,...")
       ->check(isMesh);
-  app.add_option("--from", command->from,
-                 "follow a plan of others: hf [FILE.json], automodel FILE.yaml, megatron FLAGS")
+  app.add_option("--from", command->from, "follow a foreign plan: hf [FILE.json], automodel FILE.yaml, megatron FLAGS")
       ->type_name("KIND [PLAN]")
       ->expected(1, 1 << 10); // the model may follow, and superfluous arguments are reported by name
-  app.add_option("--ranks", command->ranks, "number of ranks, where the plan of others does not say it")
+  app.add_option("--ranks", command->ranks, "number of ranks, if the foreign plan does not state it")
       ->check(positiveInteger(int64_t(1) << 30));
-  app.add_flag("--loss{ }", command->loss, "draft the loss; --loss=NAME says which output it is");
+  app.add_flag("--loss{ }", command->loss, "draft the loss; --loss=NAME names the output");
   app.add_flag("--train", command->options.train, "draft loss, optimizer and data block");
   app.add_option("-o,--output", command->output, "plan to write; default: the archive's name with .plan")
       ->check(fileName());
-  app.add_flag("--sequence", command->options.sequence, "norms divide the sequence over the tensor axes");
+  app.add_flag("--sequence", command->options.sequence, "norms split the sequence over the tensor axes");
   app.add_flag("--force", command->force, "overwrite the plan if it exists");
-  app.footer(
-      "The names of axes say what they are for: dp, data, fsdp and batch divide the batch, tp, model, tensor and "
-      "mp divide weights.");
+  app.footer("The names of axes tell their roles: dp, data, fsdp and batch split the batch, tp, model, tensor and "
+             "mp split weights.");
   return [command] { return command->run(); };
 }

@@ -45,7 +45,7 @@ static int runCommandLine(int argc, char **argv) {
   };
   add("compile", "compile model and plan to a schedule (.sched)", addCompile);
   add("check", "check a plan: coverage, layouts, memory and traffic of a rank", addCheck);
-  add("explain", "say why a tensor has its layout and which collectives that causes", addExplain);
+  add("explain", "explain why a tensor has its layout and which collectives it causes", addExplain);
   add("diff", "show what differs between two plans of a model", addDiff);
   add("fmt", "bring plan files to their canonical form", addFormat);
   add("init", "draft a plan for a model", addInit);

@@ -36,7 +36,8 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command
       .add_option("--backend", options.backend,
                   "how ranks reach each other: as threads of this process; one in each process that a launcher has "
-                  "started, over mpi; or, where the schedule is for cuda, their GPUs over nccl; without it, what fits")
+                  "started, over mpi; or, if the schedule is for cuda, their GPUs over nccl; default: chosen from the "
+                  "schedule and the launcher")
       ->check(oneOf({"threads", "mpi", "nccl"}));
   command.add_option("--timeout", options.timeoutSeconds, "seconds that a rank waits for another")
       ->check(positiveNumber(mostSeconds))
@@ -45,9 +46,7 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
 }
 
 static void addSettings(CLI::App &command, RunOptions &options) {
-  command
-      .add_option("--set", options.settings,
-                  "give a setting of the program another number: seed=7, step=3; may be repeated")
+  command.add_option("--set", options.settings, "set a setting of the program: seed=7, step=3; may be repeated")
       ->type_name("NAME=NUMBER");
 }
 
@@ -75,15 +74,15 @@ static void addTrainOptions(CLI::App &command, RunOptions &options) {
       .add_option("--data", train.data,
                   "data set: safetensors, a folder of them, or tokens; PATH=WEIGHT blends several; may be repeated")
       ->required();
-  command.add_option(
-      "--tokens", train.tokens,
-      "INPUT=same or INPUT=next: which tokens of token files an input takes, those of the sample or those "
-      "one place later; may be repeated");
+  command.add_option("--tokens", train.tokens,
+                     "INPUT=same or INPUT=next: which tokens of token files an input takes: those of the sample, or "
+                     "the next ones; may be repeated");
   command.add_option("--steps", train.steps, "number of the last step")->required()->check(count);
   command
-      .add_option("--seed", train.seed,
-                  "of the order of the samples, initial weights and random operators; without it 0, or that of the run "
-                  "that goes on")
+      .add_option(
+          "--seed", train.seed,
+          "of the order of the samples, initial weights and random operators; without it 0, or that of the run that "
+          "is continued")
       ->check(wholeNumber(mostSeed));
   addSettings(command, options);
   CLI::Option *checkpoint =
@@ -92,19 +91,18 @@ static void addTrainOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--keep", train.keep, "checkpoints to keep, the last ones; without it, all")
       ->check(count)
       ->needs(checkpoint);
-  CLI::Option *resume = command.add_flag("--resume", train.resume, "go on from the last checkpoint of the folder");
+  CLI::Option *resume = command.add_flag("--resume", train.resume, "continue from the last checkpoint of the folder");
   resume->needs(checkpoint);
   command
       .add_option("--resume-from", train.resumeFrom,
-                  "go on from this checkpoint, or the last one of this folder, which stays as it is")
+                  "continue from this checkpoint, or the last one of this folder, which is not changed")
       ->check(fileName())
       ->excludes(resume);
   CLI::Option *held = command.add_option("--eval-data", train.evaluationData, "data set that is not trained on");
   command.add_option("--eval-every", train.evaluateEvery, "evaluate after each of so many steps, not only at the ends")
       ->check(count)
       ->needs(held);
-  command
-      .add_option("--eval-batches", train.evaluateBatches, "batches of an evaluation; without it, all that are whole")
+  command.add_option("--eval-batches", train.evaluateBatches, "batches of an evaluation; default: all complete ones")
       ->check(count)
       ->needs(held);
   command.add_option("--log", train.log, "write a line of JSON for each step")->check(fileName());
@@ -117,13 +115,12 @@ static CLI::App *addEval(CLI::App &app, RunOptions &options) {
   CLI::App *command = app.add_subcommand("eval", "computes the loss of a checkpoint, or of weights, on a data set");
   addCommonOptions(*command, options);
   command->add_option("--checkpoint", options.eval.checkpoint, "checkpoint, or a folder of them: then the last one");
-  addWeights(
-      *command, options,
-      "as for forward, instead of a checkpoint; beside one, the weights that the training began with, where it has "
-      "only what is trained");
+  addWeights(*command, options,
+             "as for forward, instead of a checkpoint; beside one, the initial weights of the training, if it has only "
+             "trained parameters");
   command->add_option("--data", options.eval.data, "data set, as for train; may be repeated")->required();
   command->add_option("--tokens", options.eval.tokens, "as for train");
-  command->add_option("--batches", options.eval.batches, "batches to take; without it, all that are whole")
+  command->add_option("--batches", options.eval.batches, "number of batches; default: all complete ones")
       ->check(positiveInteger(mostSteps));
   addSettings(*command, options);
   command->parse_complete_callback([&options] {
@@ -137,14 +134,12 @@ static CLI::App *addExport(CLI::App &app, ExportCommandOptions &options) {
   CLI::App *command = app.add_subcommand("export", "writes a checkpoint as a Hugging Face model");
   command->add_option("checkpoint", options.checkpoint, "checkpoint, or a folder of them: then the last one")
       ->required();
-  command->add_option("-o,--output", options.output, "folder to write, which is not there yet")->required();
-  command->add_option(
-      "--config", options.config,
-      "folder with config.json and tokenizer; without it, that of the weights that training began with");
-  command->add_option(
-      "--weights", options.weights,
-      "those that training began with, of a checkpoint that has only what is trained; without it, where "
-      "they were");
+  command->add_option("-o,--output", options.output, "folder to write, which must not exist")->required();
+  command->add_option("--config", options.config,
+                      "folder with config.json and tokenizer; without it, that of the initial weights of the training");
+  command->add_option("--weights", options.weights,
+                      "the initial weights, for a checkpoint with only trained parameters; default: where "
+                      "they were");
   command->add_option("--dtype", options.dtype, "convert floats; without it, each parameter's own type")
       ->check(oneOf({"f32", "bf16", "f16", "f64"}));
   command->add_flag("--adapters", options.adapters, "write the LoRA adapters alone, as PEFT reads them");

@@ -46,7 +46,7 @@ Status RankRun::gather(Reports &reports) {
 /// A plan may be run by a backend that has no use for an option.
 static void noteRegistration(const Job &job, World &world) {
   if (world.rank() == 0 && job.registersBuffers() && !world.registersBuffers())
-    std::cerr << "meshplan-run: note: 'register buffers' changes nothing here: only nccl registers buffers\n"
+    std::cerr << "meshplan-run: note: 'register buffers' has no effect here: only nccl registers buffers\n"
               << std::flush;
 }
 

@@ -78,8 +78,9 @@ Status withCheckpointHelp(const Status &status, const std::string &weights) {
     folder = folder.parent_path();
   if (status.code() != StatusCode::notFound || !std::filesystem::exists(folder / "checkpoint.json"))
     return status;
-  return Status(status.code(), status.message() + "; help: it is of a checkpoint, which has what is trained alone: "
-                                                  "'meshplan-run export' writes all");
+  return Status(status.code(), status.message() +
+                                   "; help: it belongs to a checkpoint, which has only trained parameters: "
+                                   "'meshplan-run export' writes all");
 }
 
 Status RankTraining::loadFresh() {
@@ -156,9 +157,9 @@ Status RankTraining::makeReports() {
     reports->add(std::move(events));
   }
   if (train.checkpoint.empty())
-    MESHPLAN_RETURN_IF_ERROR(reports->note("nothing is saved: --checkpoint names a folder for what is trained"));
+    MESHPLAN_RETURN_IF_ERROR(reports->note("nothing is saved: --checkpoint names a folder for checkpoints"));
   if (!inputs.checkpoint.empty())
-    MESHPLAN_RETURN_IF_ERROR(reports->note("goes on from " + inputs.checkpoint));
+    MESHPLAN_RETURN_IF_ERROR(reports->note("continues from " + inputs.checkpoint));
   for (const std::string &note : notes)
     MESHPLAN_RETURN_IF_ERROR(reports->note(note));
   return Status();

@@ -22,9 +22,9 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
   for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
     if (program.outputs()->Get(i)->name()->string_view().starts_with("gradients."))
       return Status::error(StatusCode::invalid, options.schedule,
-                           ": a step of this schedule gives gradients and changes nothing; help: compile the plan "
+                           ": a step of this schedule returns gradients and updates nothing; help: compile the plan "
                            "without --gradients");
-  return Status::error(StatusCode::invalid, options.schedule, ": a step of this plan changes nothing; help: add '",
+  return Status::error(StatusCode::invalid, options.schedule, ": a step of this plan updates nothing; help: add '",
                        hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME", "' to the plan and compile it");
 }
 
@@ -35,7 +35,7 @@ static Status openWeights(const RunOptions &options, const Job &job, TrainInputs
     if (auto last = findCheckpoint(options.weights); !opened && last)
       return Status::error(StatusCode::invalid, "--weights: '", options.weights,
                            "' is a folder of checkpoints; help: name one, '", *last,
-                           "', or go on from it with --checkpoint and --resume");
+                           "', or continue from it with --checkpoint and --resume");
     MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, std::move(opened));
     MESHPLAN_ASSIGN_OR_RETURN(auto feed, AdapterFeed::open(std::move(source), options.adapters, *job.program));
     inputs.weightsWarning = feed->warning();

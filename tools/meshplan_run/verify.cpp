@@ -65,7 +65,7 @@ static Status checkDrawsNothing(const artifact::Program &verified) {
   for (flatbuffers::uoffset_t i = 0; verified.settings() && i < verified.settings()->size(); ++i)
     if (verified.settings()->Get(i)->name()->string_view() == "seed")
       return Status(StatusCode::unsupported,
-                    "the model draws random numbers, which the reference draws otherwise; help: "
+                    "the model draws random numbers, and the reference would draw others; help: "
                     "export it in evaluation mode, after 'model.eval()'");
   return Status();
 }

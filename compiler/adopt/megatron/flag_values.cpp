@@ -32,7 +32,7 @@ std::optional<int64_t> FlagValues::integer(StringRef name, int64_t least) const 
     return value;
   diagnostics
       .error(text.range,
-             "'" + text.text + "' of '" + shown(name) + "' is no whole number from " + std::to_string(least) + " on")
+             "'" + text.text + "' of '" + shown(name) + "' is not a whole number of at least " + std::to_string(least))
       .help(helpOfNumber(text));
   return std::nullopt;
 }
@@ -44,7 +44,7 @@ std::optional<double> FlagValues::number(StringRef name) const {
   const FlagWord &text = flag->values.front();
   std::optional<double> value = parseNumber(text.text);
   if (!value || *value < 0) {
-    diagnostics.error(text.range, "'" + text.text + "' of '" + shown(name) + "' is no number from 0 on")
+    diagnostics.error(text.range, "'" + text.text + "' of '" + shown(name) + "' is not a number of at least 0")
         .help(helpOfNumber(text));
     return std::nullopt;
   }

@@ -231,14 +231,14 @@ void MegatronReader::readRecompute() {
       recompute.layers = layers.value_or(1);
     else if (layers.value_or(1) > 1)
       warn("recompute-num-layers", "'--recompute-num-layers " + std::to_string(*layers) +
-                                       "' recomputes several layers in one piece: here each layer is one");
+                                       "' recomputes several layers together: here each layer is recomputed alone");
     plan.training.recompute = recompute;
     return;
   }
   if (granularity != "selective")
     return;
   plan.notes.push_back("'" + shown(flag) +
-                       "' of core_attn: attention keeps no scores here, so that there is nothing to "
+                       "' of core_attn: attention does not keep its scores here, so there is nothing to "
                        "recompute.");
   if (const MegatronFlag *modules = find("recompute-modules"))
     for (const FlagWord &module : modules->values)
@@ -306,7 +306,7 @@ void MegatronReader::addNotes() {
   if (!names.empty())
     plan.notes.push_back("Without a counterpart, and left out: " + llvm::join(names, ", ") + ".");
   if (!others.empty())
-    plan.notes.push_back("Says nothing of a plan: " + llvm::join(others, ", ") + ".");
+    plan.notes.push_back("Without effect on a plan: " + llvm::join(others, ", ") + ".");
 }
 
 std::optional<AdoptedPlan> MegatronReader::read() {

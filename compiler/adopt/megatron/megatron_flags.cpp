@@ -112,7 +112,7 @@ std::optional<std::vector<MegatronFlag>> meshplan::readFlags(const SourceBuffer 
     if (StringRef(word.text).starts_with("--") && word.text.size() > 2)
       flags.push_back(flagOf(word));
     else if (flags.empty())
-      diagnostics.error(word.range, "'" + word.text + "' is no flag: flags begin with '--'");
+      diagnostics.error(word.range, "'" + word.text + "' is not a flag: flags begin with '--'");
     else
       flags.back().values.push_back(word);
   for (const MegatronFlag &flag : flags)

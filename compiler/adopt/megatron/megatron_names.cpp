@@ -21,17 +21,17 @@ struct Refusal {
 };
 
 constexpr StringRef otherRanks =
-    "leave it out: the ranks then divide the batch, or with '--tensor-model-parallel-size' the weights";
+    "leave it out: the ranks then split the batch, or with '--tensor-model-parallel-size' the weights";
 constexpr Refusal pipeline = {"pipelining, for which there is no statement yet", otherRanks},
                   context = {"context parallelism, for which there is no statement yet", otherRanks},
                   experts = {"expert parallelism, for which there is no style yet", otherRanks},
                   eightBits = {"8-bit numbers, which need a scale for each tensor",
                                "leave it out: '--bf16' computes in 16 bits"},
                   weightShards = {"weights that are gathered over tensor ranks, for which there is no statement yet",
-                                  "leave it out: '--use-megatron-fsdp' shares parameters out over the ranks that "
-                                  "divide the batch"},
+                                  "leave it out: '--use-megatron-fsdp' shards parameters over the "
+                                  "data-parallel ranks"},
                   growing = {"a batch that grows, and a plan has one batch",
-                             "leave it out: '--global-batch-size' says the one batch"};
+                             "leave it out: '--global-batch-size' sets the batch size"};
 
 constexpr FlagRule taken(int values) { return {Kind::taken, values, "", ""}; }
 constexpr FlagRule refused(int values, Refusal why) { return {Kind::refused, values, why.why, why.help}; }

@@ -46,7 +46,7 @@ std::optional<int64_t> OptimizerReader::steps(StringRef counted, StringRef sampl
   const std::optional<TakenNumber> &batch = plan.training.globalBatch;
   if (all && !batch && !has("global-batch-size"))
     diagnostics.error(find(samples)->range, "'" + shown(samples) + "' needs '--global-batch-size': a plan counts steps")
-        .help("a step of Megatron without it has the samples of one microbatch on each rank that divides the batch");
+        .help("without it, a step of Megatron has one microbatch on each data-parallel rank");
   if (!all || !batch)
     return std::nullopt;
   int64_t whole = *all / batch->value;
@@ -64,7 +64,7 @@ void OptimizerReader::addWarmupNotes(const ForeignSchedule &schedule) {
   std::string decay = word("lr-wsd-decay-style", "exponential", {"exponential", "linear", "cosine", "minus_sqrt"});
   if (schedule.style == "WSD" && decay != "linear")
     warn(has("lr-wsd-decay-style") ? "lr-wsd-decay-style" : "lr-decay-style",
-         "lr falls evenly in the last steps: there is no '--lr-wsd-decay-style " + decay + "' here");
+         "lr decays linearly in the last steps: '--lr-wsd-decay-style " + decay + "' is not supported");
   if (schedule.warmup == 0)
     return;
   std::string all = std::to_string(schedule.warmup);

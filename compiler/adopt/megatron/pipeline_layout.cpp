@@ -72,7 +72,7 @@ std::string LayoutReader::readGroup() {
     if (text[at] == '(')
       fail(at, "a group inside of another");
     if (StringRef("Etm|L,").find(text[at]) == StringRef::npos && !error)
-      fail(at, std::string("'") + text[at] + "' is no layer: E, t, m and L are, and '|' ends a stage");
+      fail(at, std::string("'") + text[at] + "' is not a layer: layers are E, t, m and L, and '|' ends a stage");
     if (text[at] != ',')
       item += text[at];
     ++at;
@@ -91,7 +91,7 @@ void LayoutReader::readItem() {
   }
   char sign = text[at];
   if (StringRef("Etm|L").find(sign) == StringRef::npos)
-    return fail(at, std::string("'") + sign + "' is no layer: E, t, m and L are, and '|' ends a stage");
+    return fail(at, std::string("'") + sign + "' is not a layer: layers are E, t, m and L, and '|' ends a stage");
   ++at;
   append(std::string(1, sign), readCount(/*isNeeded=*/false));
 }
@@ -104,7 +104,7 @@ void LayoutReader::check() {
   if (layers.back() != 'L' || llvm::count(layers, 'L') != 1)
     return fail(text.size() - 1, "the last layer is L, the loss, and no other one is");
   if (size_t m = layers.find('m'); m != std::string::npos && layers.find('t', m) != std::string::npos)
-    fail(text.find('m'), "layers t stand in front of m");
+    fail(text.find('m'), "layers t come before layers m");
 }
 
 std::variant<PipelineStages, LayoutError> LayoutReader::read() {

@@ -80,15 +80,15 @@ void ComplexSplitter::refuseBorders() {
   const std::string inside = "only inside of a graph tensors may be complex: ";
   for (const Parameter &parameter : program.parameters)
     refuse("parameter '" + parameter.name + "'", parameter.value,
-           inside + "hold a real parameter with a last dim of 2, and read it by torch.view_as_complex");
+           inside + "store a real parameter with a last dim of 2, and read it through torch.view_as_complex");
   for (const Input &input : program.inputs)
     refuse("input '" + input.name + "'", input.value,
-           inside + "take torch.view_as_real of it, and read that by torch.view_as_complex");
+           inside + "take torch.view_as_real of it, and read that through torch.view_as_complex");
   for (const Output &output : program.outputs)
     refuse("output '" + output.name + "'", output.value, inside + "return torch.view_as_real of it");
   for (const BufferUpdate &update : program.bufferUpdates)
     refuse("what updates buffer '" + update.buffer + "'", update.value,
-           inside + "hold a real buffer with a last dim of 2, and read it by torch.view_as_complex");
+           inside + "store a real buffer with a last dim of 2, and read it through torch.view_as_complex");
 }
 
 ValueId ComplexSplitter::partOfValue(ValueId whole, const char *suffix) {

@@ -24,7 +24,7 @@ static std::optional<std::string> noLoss(LossWish wish, SourceRange place, const
     diagnostics.error(place, message).help(help);
     return std::nullopt;
   }
-  diagnostics.warning(place, message + ": what is said of training is left out").help(help);
+  diagnostics.warning(place, message + ": statements of training are left out").help(help);
   return "";
 }
 
@@ -44,7 +44,7 @@ std::optional<std::string> meshplan::chooseLoss(const archive::ExportedProgram &
     return std::nullopt;
   }
   if (!name.empty()) {
-    diagnostics.error({file}, "output '" + name + "' is no single float, as a loss is")
+    diagnostics.error({file}, "output '" + name + "' is not a float scalar, as a loss must be")
         .help(floats.empty() ? "export the model with its loss as an output"
                              : "outputs that are: " + quotedList(floats, ","));
     return std::nullopt;
@@ -52,8 +52,8 @@ std::optional<std::string> meshplan::chooseLoss(const archive::ExportedProgram &
   if (floats.size() == 1 && wish != LossWish::evident)
     return floats.front();
   if (floats.empty())
-    return noLoss(wish, {file}, "the model has no output that is a single float, as a loss is",
+    return noLoss(wish, {file}, "the model has no output that is a float scalar, as a loss must be",
                   "export the model with its loss as an output", diagnostics);
-  return noLoss(wish, {file}, "several outputs are a single float: " + quotedList(floats, ","),
-                "--loss=NAME says which is the loss", diagnostics);
+  return noLoss(wish, {file}, "several outputs are float scalars: " + quotedList(floats, ","),
+                "--loss=NAME names the loss", diagnostics);
 }

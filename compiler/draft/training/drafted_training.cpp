@@ -177,7 +177,8 @@ int64_t TrainingDrafter::microbatches() {
   int64_t part = training.microBatch->value * ranks;
   if (*facts.batch % part == 0)
     return *facts.batch / part;
-  diagnostics.error(training.microBatch->range, "a batch of " + std::to_string(*facts.batch) + " is no multiple of " +
+  diagnostics.error(training.microBatch->range, "a batch of " + std::to_string(*facts.batch) +
+                                                    " is not a multiple of " +
                                                     std::to_string(training.microBatch->value) +
                                                     " samples on each of " + std::to_string(ranks) + " ranks");
   return 1;
@@ -234,11 +235,11 @@ void TrainingDrafter::addPrecision() {
   bool isHalf = own == "bf16" || own == "f16", trains = training.optimizer.has_value();
   if (!wanted.stored.text.empty() && wanted.stored.text != own)
     diagnostics
-        .warning(wanted.stored.range, "this says parameters in " + wanted.stored.text +
+        .warning(wanted.stored.range, "this states parameters in " + wanted.stored.text +
                                           ", and those of the archive are "
                                           "in " +
                                           own)
-        .help("what the archive has holds: a model is exported in the dtype that it is trained in");
+        .help("the dtype of the archive applies: a model is exported in the dtype that it is trained in");
   DraftStatement precision{"precision", "", {}};
   auto add = [&](const char *name, const Taken &taken, const std::string &otherwise) {
     if (!taken.text.empty() && taken.text != otherwise)

@@ -28,7 +28,7 @@ AxisList bind::resolveAxes(const Context &context, llvm::ArrayRef<Word> axes, st
     if (earlier != used.end()) {
       context.diagnostics.error(axis.range, "axis '" + axis.text + "' is used twice")
           .note(earlier->range, "it is used here, too")
-          .help("an axis divides at most one dim of a value: take it away at one of the two");
+          .help("an axis splits at most one dim of a value: remove it from one of the two");
       continue;
     }
     used.push_back(axis);
@@ -78,7 +78,7 @@ BoundLayout bind::bindLayout(const Context &context, const LayoutSyntax &layout,
       checkDimName(context, dims[i].name);
       result.names.push_back(dims[i].name.text == "_" ? "" : dims[i].name.text);
       if (dims[i].extent)
-        context.diagnostics.error(dims[i].extent->range, "a layout says what is split, not how large a dim is")
+        context.diagnostics.error(dims[i].extent->range, "a layout states splits, not extents")
             .help("give extents with the inputs of the plan");
       if (!dims[i].axes.empty())
         result.splits.push_back({static_cast<int64_t>(i), resolveAxes(context, dims[i].axes, used)});

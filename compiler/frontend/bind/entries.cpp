@@ -107,7 +107,7 @@ void EntryBinder::addEntry(size_t index) {
   if (match.isRest) {
     match.path += match.path.empty() ? "rest" : ".rest";
     if (entry.isOverride)
-      context.diagnostics.error(entry.range, "'rest' takes what is left and cannot override");
+      context.diagnostics.error(entry.range, "'rest' applies to modules without an entry and cannot override");
   } else if (!isInBadBlock(entry.blocks)) {
     matchEntry(context, nested, match);
     checkParameterEntry(entry, styles.back(), match);
@@ -134,7 +134,7 @@ void EntryBinder::checkParameterEntry(const EntryStatement &entry, const EntrySt
   };
   for (const BoundStyle &style : entryStyles.styles)
     if (style.kind == StyleKind::Sequence)
-      return refuse(style.range, "'sequence' divides what a module computes", style.text);
+      return refuse(style.range, "'sequence' splits the activations of a module", style.text);
   if (!entryStyles.borders.empty())
     return refuse(entryStyles.borders.front().layout.range, "a layout at a border is that of a module",
                   entryStyles.borders.front().layout.text);
@@ -159,7 +159,7 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
       below.push_back(context.model.modules[module].path);
   context.diagnostics
       .error(entry.pathRange, moduleText(match.path) + " has no parameters of its own, and '" +
-                                  styleName(style->kind).str() + "' divides parameters")
+                                  styleName(style->kind).str() + "' splits parameters")
       .help(below.empty() ? "activations follow their producer: remove the entry"
                           : "modules with parameters: " + quotedList(below, ","));
 }
@@ -213,7 +213,7 @@ void EntryBinder::checkLayout(size_t parameter, const BoundLayout &layout) {
   }
   for (const DimSplit &split : layout.splits)
     if (problem.empty() && split.dim >= static_cast<int64_t>(rank)) {
-      problem = "'" + name + "' has " + std::to_string(rank) + " dims, so there is no dim " + std::to_string(split.dim);
+      problem = "'" + name + "' has " + std::to_string(rank) + " dims, and no dim " + std::to_string(split.dim);
       help = "dims count from 0";
     }
   for (size_t dim = 0; dim < layout.names.size() && problem.empty(); ++dim)

@@ -23,7 +23,7 @@ llvm::StringRef meshplan::lossUnitName(LossUnit unit) {
 llvm::StringRef meshplan::lossUnitMeaning(LossUnit unit) {
   switch (unit) {
   case LossUnit::Model:
-    return "as the model makes it";
+    return "as the model computes it";
   case LossUnit::Token:
     return "the mean over all targets of the batch that count";
   case LossUnit::Sequence:
@@ -45,7 +45,7 @@ LossUnit bind::bindLossUnit(const Context &context, const LossStatement &stateme
     context.diagnostics
         .error(statement.unit->range,
                "a loss is redefined per token or per sequence, and not per '" + statement.unit->text + "'")
-        .help("write 'per token' or 'per sequence', or leave it out: the loss is then as the model makes it");
+        .help("write 'per token' or 'per sequence', or leave it out: the loss is then as the model computes it");
     return LossUnit::Model;
   }
   bool hasSamples = llvm::any_of(plan.inputs, [](const BoundInput &input) {

@@ -34,8 +34,8 @@ void bind::readOptions(const Context &context, llvm::StringRef statement, llvm::
     }
     auto [earlier, isNew] = seen.try_emplace(rule->name, option.range);
     if (!isNew && !rule->mayRepeat)
-      context.diagnostics.error(option.range, "option '" + rule->name + "' stands twice")
-          .note(earlier->second, "it stands here, too");
+      context.diagnostics.error(option.range, "option '" + rule->name + "' is repeated")
+          .note(earlier->second, "the first one is here");
     else if (!fitsBlock(option, *rule) || !rule->take(option))
       context.diagnostics.error(option.range, "cannot read '" + option.text + "'")
           .help("the form is '" + rule->form + "'");

@@ -55,8 +55,7 @@ struct CountRange {
 };
 
 // Larger numbers are a mistake: each part takes memory, and the sum of all sizes must fit in an integer.
-constexpr CountRange partCount = {"the number of parts", "'parts 3' stands for three projections of one size", 2,
-                                  65536};
+constexpr CountRange partCount = {"the number of parts", "'parts 3' means three projections of equal size", 2, 65536};
 constexpr CountRange partSize = {"the size of a part", "sizes are in proportion: 'parts (q 4, k 1, v 1)'", 1,
                                  int64_t(1) << 40};
 constexpr CountRange sequenceDim = {"a dim", "dims count from 0", 0};
@@ -102,7 +101,7 @@ void bindOption(const Context &context, const StyleRule &rule, const StyleOption
     names.push_back("dim");
   std::string help = suggest(option.name.text, names, ("options of '" + rule.name + "'").str());
   if (llvm::is_contained({"input", "output", "parameter"}, option.name.text))
-    help = "a comma stands before '" + option.name.text + "'";
+    help = "write a comma before '" + option.name.text + "'";
   else if (context.environment.mesh.find(option.name.text))
     help = helpWithAxes(rule.name, "A", "B");
   context.diagnostics
@@ -116,14 +115,14 @@ void bindOptions(const Context &context, const StyleRule &rule, const StyleClaus
     auto first =
         llvm::find_if(clause.options, [&](const StyleOption &other) { return other.name.text == option.name.text; });
     if (&*first != &option)
-      context.diagnostics.error(option.range, "option '" + option.name.text + "' stands twice")
-          .note(first->range, "it stands here, too");
+      context.diagnostics.error(option.range, "option '" + option.name.text + "' is repeated")
+          .note(first->range, "the first one is here");
     else
       bindOption(context, rule, option, style);
   }
 }
 
-constexpr const char *overrideStandsInFront = "'override' stands in front of the path: 'override PATH: STYLE'";
+constexpr const char *overrideStandsInFront = "write 'override' before the path: 'override PATH: STYLE'";
 
 /// `colwise dp tp` is parsed as an option `dp` with the value `tp`. True if this was reported.
 bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
@@ -139,7 +138,7 @@ bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
     help = overrideStandsInFront;
   else if (context.environment.mesh.find(word))
     help = helpWithAxes(style, axis, word);
-  context.diagnostics.error(option.value->range, "unexpected '" + word + "' behind '" + style + " " + axis + "'")
+  context.diagnostics.error(option.value->range, "unexpected '" + word + "' after '" + style + " " + axis + "'")
       .help(help);
   return true;
 }
@@ -152,7 +151,7 @@ bool bindAxes(const Context &context, const StyleRule &rule, const StyleClause &
     bool isOverride = clause.axes.front().text == "override";
     context.diagnostics.error(clause.axes.front().range, "'" + name + "' takes no axis")
         .help(isOverride ? overrideStandsInFront
-                         : "write '" + name + "' alone: it keeps the weights of the module whole");
+                         : "write '" + name + "' alone: it replicates the weights of the module");
     return false;
   }
   if (rule.takesAxes && clause.axes.empty()) {
@@ -179,9 +178,9 @@ void bindStyle(const Context &context, const StyleClause &clause, std::vector<Wo
     bool repeats = other.kind == style.kind;
     if (repeats || other.kind == StyleKind::Replicate || style.kind == StyleKind::Replicate)
       context.diagnostics
-          .error(style.range, repeats ? "style '" + clause.style.text + "' stands twice"
+          .error(style.range, repeats ? "style '" + clause.style.text + "' is repeated"
                                       : "'" + style.text + "' and '" + other.text + "' exclude each other")
-          .note(other.range, repeats ? "it stands here, too" : "the other style is here");
+          .note(other.range, repeats ? "the first one is here" : "the other style is here");
   }
   result.hasWrongStyle |= !hasAxes;
   result.styles.push_back(std::move(style));

@@ -135,7 +135,7 @@ static std::string placementHelp(bool isTied, const Placement &first, const Plac
   if (isTied)
     return "a tied parameter has one placement; give one that both modules can take";
   const Placement &divided = first.axes.empty() ? second : first, &whole = first.axes.empty() ? first : second;
-  std::string help = "the module that owns a parameter and those that read it give it one placement";
+  std::string help = "the owner of a parameter and its readers must give it the same placement";
   return whole.axes.empty() && !divided.splits ? help + "; write '" + whole.module + ": " + divided.text + "', too"
                                                : help;
 }

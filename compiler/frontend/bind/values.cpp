@@ -206,7 +206,7 @@ std::optional<int64_t> ValueBinder::extentOfCall(const DimSyntax &dim, int64_t s
       .error(dim.extent->range, "the batch has " + std::to_string(stated) + " samples, and " + std::to_string(calls) +
                                     " microbatches need a multiple of " + std::to_string(calls))
       .note(plan.microbatches.range, "the microbatches are here")
-      .help("take a batch of " + (stated < calls ? "" : std::to_string(stated / calls * calls) + " or ") +
+      .help("use a batch of " + (stated < calls ? "" : std::to_string(stated / calls * calls) + " or ") +
             std::to_string((stated / calls + 1) * calls));
   return std::nullopt;
 }
@@ -217,8 +217,8 @@ void ValueBinder::reportExtent(const StatedDim &dim, int64_t actual, const std::
   if (calls == 1) {
     context.diagnostics
         .error(dim.syntax->extent->range,
-               source + " is " + std::to_string(actual) + " in the model, and the plan says " + wanted)
-        .help("leave the extent away, or export the model with " + wanted);
+               source + " is " + std::to_string(actual) + " in the model, and the plan states " + wanted)
+        .help("leave out the extent, or export the model with " + wanted);
     return;
   }
   context.diagnostics
@@ -254,7 +254,7 @@ void ValueBinder::learn(std::map<std::string, Known> &table, const std::string &
   if (entry->second.range.hasLine() && !(entry->second.range == known.range))
     error.note(entry->second.range, "the other one is here");
   error.help(kind == "symbol" ? "dims of one symbol have one extent in the model: give them the same"
-                              : "a name stands for one extent: give one of the dims another name");
+                              : "dims with the same name have the same extent: give one of the dims another name");
 }
 
 void ValueBinder::learnSymbols() {

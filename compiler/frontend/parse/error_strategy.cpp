@@ -51,9 +51,9 @@ std::string formAt(const antlr4::ParserRuleContext *context, const Token &found)
   if (openBrace(context) == nullptr)
     return planForm();
   if (found.getText() == "parts" && isInEntry(context))
-    return "'parts' stands behind the axis, without a comma: 'colwise tp parts 3'";
+    return "'parts' comes after the axis, without a comma: 'colwise tp parts 3'";
   if (found.getText() == "override" && isInEntry(context))
-    return "'override' stands in front of the path: 'override PATH: STYLE'";
+    return "write 'override' before the path: 'override PATH: STYLE'";
   return statementForm(context);
 }
 
@@ -91,7 +91,7 @@ void PlanErrorStrategy::reportMismatch(antlr4::Parser &parser, const Token &foun
   if (brace != nullptr)
     diagnostic.note(rangeOf(*brace, file), "this block is not closed").help("close it with '}'");
   else
-    diagnostic.help(lacksComma(parser, found) ? "a comma stands before 'input' and 'output' of an entry"
+    diagnostic.help(lacksComma(parser, found) ? "write a comma before 'input' and 'output' of an entry"
                                               : formAt(parser.getContext(), found));
 }
 
@@ -106,8 +106,8 @@ void PlanErrorStrategy::reportNoAlternative(antlr4::Parser &parser, const Token 
   std::string text = start.getText();
   if (std::string form = keywordForm(text); !form.empty()) {
     if (rule == PlanParser::RuleBlockItem && text != "override" && text != "rest") {
-      diagnostics.error(rangeOf(start, file), "'" + text + "' cannot stand in a block of paths")
-          .help("only entries and blocks stand there: move the statement out of the block");
+      diagnostics.error(rangeOf(start, file), "'" + text + "' is not allowed in a block of paths")
+          .help("only entries and blocks are allowed there: move the statement out of the block");
       return;
     }
     diagnostics.error(rangeOf(found, file), "unexpected " + describeToken(found) + " after '" + text + "'").help(form);
@@ -127,9 +127,9 @@ void PlanErrorStrategy::reportNoAlternative(antlr4::Parser &parser, const Token 
   if (found.getText() == ",")
     form = "one entry for several paths is '{PATH, PATH}: STYLE AXIS'";
   else if (found.getText() == "-")
-    form = "a '-' belongs to a path where no space stands on either side of it";
+    form = "a '-' belongs to a path only without spaces around it";
   else if (found.getText() == "/" || found.getText() == "+")
-    form = "a path with other signs than letters, digits, '_', '-' and '.' stands in quotes";
+    form = "quote a path with characters other than letters, digits, '_', '-' and '.'";
   diagnostics.error(rangeOf(found, file), "expected ':' or '{' after '" + text + "', found " + describeToken(found))
       .help(form);
 }

@@ -98,7 +98,7 @@ static std::string endsText(const std::vector<End> &ends) {
 
 static void printStatement(const Statement &statement, const Sources &sources, raw_ostream &stream) {
   if (!statement.range.hasLine()) {
-    stream << "nothing in the plan says so\n";
+    stream << "not stated in the plan\n";
     return;
   }
   stream << placeText(sources, statement.range) << ": " << statement.text << '\n';
@@ -140,19 +140,19 @@ static void printWhy(const Explanation &explanation, const Sources &sources, raw
     if (dim.axes.empty())
       continue;
     isWhole = false;
-    stream << "\ndim " << index << " (" << dim.extent << ") is divided over " << axesText(dim.axes) << ": "
+    stream << "\ndim " << index << " (" << dim.extent << ") is split over " << axesText(dim.axes) << ": "
            << shardsText(dim.localExtent) << '\n';
     printReasons(dim.reasons, sources, stream);
   }
   if (tensor.partial) {
     stream << "\npartial over " << axesText(tensor.partial->axes) << ": "
-           << (tensor.partial->reduction == "sum" ? "each rank holds an addend"
+           << (tensor.partial->reduction == "sum" ? "each rank holds a partial sum"
                                                   : "the value is the " + tensor.partial->reduction + " of the ranks'")
            << '\n';
     printReasons(tensor.partial->reasons, sources, stream);
   }
   if (tensor.flat) {
-    stream << "\nthe " << tensor.flat->elements << " elements of a rank are divided over "
+    stream << "\nthe " << tensor.flat->elements << " elements of a rank are sharded over "
            << axesText(tensor.flat->axes) << ": at most " << tensor.flat->piece << " on each\n";
     printReasons(tensor.flat->reasons, sources, stream);
   }
@@ -201,7 +201,7 @@ static void printReshard(const ReshardExplanation &reshard, const Sources &sourc
     table.addRow({index == 0 ? "  needed" : "", endText(consumer), consumer.layout});
   auto addStatement = [&](const char *word, const Statement &statement) {
     bool isStated = statement.range.hasLine();
-    table.addRow({word, isStated ? statement.text : "nothing in the plan says so",
+    table.addRow({word, isStated ? statement.text : "not stated in the plan",
                   isStated ? placeText(sources, statement.range) : ""});
   };
   addStatement("  because", reshard.statement);
@@ -253,6 +253,6 @@ void meshplan::printExplanation(const Explanation &explanation, const Sources &s
   if (!explanation.training)
     return;
   printTrained(*explanation.training, stream);
-  printReshards("collectives of the training step behind the forward pass", explanation.training->reshards, sources,
+  printReshards("collectives of the training step after the forward pass", explanation.training->reshards, sources,
                 stream);
 }

@@ -26,7 +26,7 @@ void addReshapeRecords(OpRegistry &registry);       ///< same elements in row-ma
 void addDimOrderRecords(OpRegistry &registry);      ///< transposes, dims of size 1, expansion
 void addPlaceRecords(OpRegistry &registry);         ///< elements at other positions of their dims
 void addSlicingRecords(OpRegistry &registry);       ///< parts of a tensor
-void addJoiningRecords(OpRegistry &registry);       ///< several tensors, or a tensor and a border, put together
+void addJoiningRecords(OpRegistry &registry);       ///< joins several tensors, or a tensor and a border
 void addReductionRecords(OpRegistry &registry);     ///< fewer dims, and scans
 void addNormalizationRecords(OpRegistry &registry); ///< softmax and norms
 void addRecurrentRecords(OpRegistry &registry);     ///< layers that read their previous state

@@ -138,7 +138,7 @@ FailureOr<std::unique_ptr<ArgT>> toArg(sched::ComputeOp op, NamedAttribute argum
   std::unique_ptr<ArgT> arg = ArgumentBuilder(op, numbers).build(argument.getValue());
   if (!arg)
     return op.emitOpError() << "argument '" << argument.getName().strref() << "' of '" << op.getTarget() << "' is "
-                            << argument.getValue() << ", which has no place in the artifact";
+                            << argument.getValue() << ", which the artifact cannot represent";
   arg->name = argument.getName().str();
   return arg;
 }

@@ -93,7 +93,7 @@ LogicalResult ProgramSerializer::addValue(Value value) {
   std::optional<artifact::DType> dtype = toDType(type.getElementType());
   if (!dtype)
     return value.getDefiningOp()->emitOpError()
-           << "has the element type " << type.getElementType() << ", which has no place in the artifact";
+           << "has the element type " << type.getElementType() << ", which the artifact cannot represent";
   auto entry = std::make_unique<artifact::ValueT>();
   entry->dtype = *dtype;
   for (sched::DimAttr dim : type.getDims()) {

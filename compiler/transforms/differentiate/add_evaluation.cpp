@@ -152,14 +152,16 @@ void EvaluationMaker::reportDraws() {
   if (draws.empty())
     return;
   constexpr size_t maxNotes = 3;
-  auto diagnostic = emitWarning(draws.front().getLoc())
-                    << "program 'eval' draws random numbers as training does: no archive says which of them a model "
-                       "draws in training only";
+  auto diagnostic =
+      emitWarning(draws.front().getLoc())
+      << "program 'eval' draws random numbers as training does: the archive does not tell which of them the model "
+         "draws only in training";
   for (CallOp call : ArrayRef(draws).take_front(maxNotes))
     diagnostic.attachNote() << "drawn by " << operatorText(nameOf(call), call.getModule());
   if (draws.size() > maxNotes)
     diagnostic.attachNote() << "and " << draws.size() - maxNotes << " more";
-  diagnostic.attachNote() << "help: if it does, write them as a dropout, or evaluate with 'meshplan-run forward' and a "
+  diagnostic.attachNote() << "help: if the model draws them only in training, write them as a dropout, or evaluate "
+                             "with 'meshplan-run forward' and a "
                              "plan of the model that is exported after 'model.eval()'";
 }
 

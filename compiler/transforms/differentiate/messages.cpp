@@ -11,7 +11,7 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 static constexpr size_t maxNotes = 4;
-static constexpr char otherLossHelp[] = "help: name an output that is one number, or export the model with its loss";
+static constexpr char otherLossHelp[] = "help: name a scalar output, or export the model with its loss";
 
 /// The calls on the shortest path from the loss back to a call.
 static SmallVector<CallOp> pathTo(CallOp call, Value loss) {
@@ -46,7 +46,7 @@ LogicalResult meshplan::reportNoDerivative(CallOp call, StringRef why, Value los
     else if (index == maxNotes / 2)
       diagnostic.attachNote(between.getLoc())
           << "then " << path.size() - maxNotes << " more operator" << (path.size() == maxNotes + 1 ? "" : "s");
-  diagnostic.attachNote() << "help: detach what it reads, or freeze the parameters behind it";
+  diagnostic.attachNote() << "help: detach its inputs, or freeze the parameters on which they depend";
   return failure();
 }
 
@@ -56,14 +56,14 @@ LogicalResult meshplan::reportOtherLoss(LossOp statement, StringRef output, Rank
   for (int64_t size : type.getShape())
     shape += (shape.empty() ? "" : ", ") + std::to_string(size);
   auto diagnostic = statement.emitError() << "output '" << output << "' has shape [" << shape << "] and type "
-                                          << element << ", and a loss is one float";
+                                          << element << ", but a loss is a float scalar";
   diagnostic.attachNote() << otherLossHelp;
   return failure();
 }
 
 LogicalResult meshplan::reportReturnedLoss(LossOp statement, StringRef output) {
   auto diagnostic = statement.emitError()
-                    << "output '" << output << "' is an argument that the model returns, and a loss is computed";
+                    << "output '" << output << "' is an argument that the model returns, but a loss must be computed";
   diagnostic.attachNote() << otherLossHelp;
   return failure();
 }
@@ -71,7 +71,7 @@ LogicalResult meshplan::reportReturnedLoss(LossOp statement, StringRef output) {
 LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> names, bool isAll) {
   if (isAll) {
     auto diagnostic = statement.emitError("the loss depends on no parameter that is trained");
-    diagnostic.attachNote() << "help: name the output that the parameters make, and train some of them";
+    diagnostic.attachNote() << "help: name an output that depends on parameters, and train some of them";
     return failure();
   }
   auto diagnostic = statement.emitError() << "the loss does not depend on parameter '" << names.front() << "'";
@@ -82,9 +82,9 @@ LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> na
   // Longer lists are better written as patterns.
   constexpr size_t mostListed = 8;
   if (names.size() <= mostListed)
-    diagnostic.attachNote() << "help: 'unused " << llvm::join(names, ", ") << "' says that this is meant";
+    diagnostic.attachNote() << "help: write 'unused " << llvm::join(names, ", ") << "' if this is intended";
   else
-    diagnostic.attachNote() << "help: 'unused PATH, ...' with paths that name all of them says that this is meant";
+    diagnostic.attachNote() << "help: write 'unused PATH, ...' with paths that match all of them if this is intended";
   return failure();
 }
 
@@ -96,21 +96,21 @@ void meshplan::reportReached(Location path, ArrayRef<StringRef> names) {
   for (StringRef name : names.drop_front().take_front(maxNotes))
     diagnostic.attachNote() << "and on '" << name << "'";
   diagnostic.attachNote() << "help: write 'freeze " << names.front()
-                          << "' if it is not to be trained, or take it out of 'unused'";
+                          << "' if it is not to be trained, or remove it from 'unused'";
 }
 
 void meshplan::reportNothingKept(RecomputeOp statement, StringRef name) {
   auto diagnostic = statement.emitError()
-                    << "'keep " << name << "' keeps nothing: " << moduleText(statement.getModule())
+                    << "'keep " << name << "' has no effect: " << moduleText(statement.getModule())
                     << " has no operator '" << name << "'";
   diagnostic.attachNote() << "help: operators have their names in ATen, such as 'linear', and 'attention' is one too";
 }
 
 void meshplan::warnNothingRepeated(ArrayRef<RecomputeOp> modules) {
   RecomputeOp first = modules.front();
-  auto diagnostic = first.emitWarning() << "'recompute' does nothing for " << moduleText(first.getModule());
+  auto diagnostic = first.emitWarning() << "'recompute' has no effect on " << moduleText(first.getModule());
   if (modules.size() > 1)
     diagnostic << " and " << modules.size() - 1 << " more";
-  diagnostic << ": the backward pass reads nothing that is made inside and stays there";
-  diagnostic.attachNote() << "help: take " << (modules.size() > 1 ? "them" : "it") << " out of the statement";
+  diagnostic << ": the backward pass reads no intermediate value of it";
+  diagnostic.attachNote() << "help: remove " << (modules.size() > 1 ? "them" : "it") << " from the statement";
 }

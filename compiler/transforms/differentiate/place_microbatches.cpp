@@ -111,11 +111,12 @@ private:
     int64_t needed = shards * statement.getCount();
     if (samples % needed == 0)
       return success();
-    auto diagnostic = statement.emitError()
-                      << "the batch has " << samples << " samples, and " << statement.getCount() << " microbatches on "
-                      << shards << " groups of ranks need a multiple of " << needed;
+    auto diagnostic = statement.emitError() << "the batch has " << samples << " samples, but " << statement.getCount()
+                                            << " microbatches on " << shards << " data-parallel rank"
+                                            << (shards == 1 ? "" : "s") << " need a multiple of " << needed;
     diagnostic.attachNote(input.getLoc()) << "the batch is here";
-    diagnostic.attachNote(statement.getLoc()) << "help: choose a number that divides the samples of a rank";
+    diagnostic.attachNote(statement.getLoc())
+        << "help: choose a number of microbatches that divides the samples per rank";
     return diagnostic;
   }
 
@@ -230,7 +231,7 @@ LogicalResult MeanPlacer::addUp(OpOperand &output) {
   auto type = cast<RankedTensorType>(output.get().getType());
   if (!isa<FloatType>(type.getElementType())) {
     auto name = resultAttr<attr::Name>(step, number);
-    auto diagnostic = statement.emitError() << "output '" << (name ? name.getValue() : "") << "' is a number of type "
+    auto diagnostic = statement.emitError() << "output '" << (name ? name.getValue() : "") << "' is a scalar of type "
                                             << type.getElementType() << ", which has no mean over microbatches";
     diagnostic.attachNote(statement.getLoc()) << "help: return it from the model as a float, or not at all";
     return diagnostic;

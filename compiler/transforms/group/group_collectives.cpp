@@ -203,9 +203,9 @@ static void warnOfIdle(ModuleOp module, MeshOp mesh) {
         movesAny(data, collectives))
       continue;
     auto diagnostic = data.emitWarning() << "'" << data.getText()
-                                         << "' does nothing: no gradient of its parameters is added up over ranks of "
+                                         << "' has no effect: no gradient of its parameters is reduced over "
                                             "these axes";
-    diagnostic.attachNote() << "help: name the axes over which samples are divided, or remove the block";
+    diagnostic.attachNote() << "help: name the axes over which samples are split, or remove the block";
   }
 }
 

@@ -86,11 +86,12 @@ LogicalResult Layout::checkGathers() {
     std::string stored = elementText(collective.parameter), gathered = elementText(moved);
     auto diagnostic = data.emitError() << "'contiguous parameters' of '" << parameterName(collective.parameter)
                                        << "', which is stored as " << stored << " and gathered as " << gathered
-                                       << ": what is gathered is made anew each time";
+                                       << ": each gather needs a converted copy, which cannot be in the buffer";
     bool isNarrower = elementBytes(moved.getType()) < elementBytes(collective.parameter.getType());
-    std::string wayOut = isNarrower ? "store parameters as they are gathered, with 'precision { storage " + gathered +
-                                          "; master " + stored + " }'"
-                                    : "remove 'gather " + gathered + "' from 'precision'";
+    std::string wayOut = isNarrower
+                             ? "store parameters in the type in which they are gathered, with 'precision { storage " +
+                                   gathered + "; master " + stored + " }'"
+                             : "remove 'gather " + gathered + "' from 'precision'";
     diagnostic.attachNote(data.getLoc()) << "help: " << wayOut << ", or remove 'contiguous parameters'";
     return diagnostic;
   }

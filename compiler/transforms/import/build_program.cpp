@@ -225,9 +225,9 @@ void ProgramBuilder::checkSize(const std::string &input, size_t number, const Bo
     diagnostics
         .error(dim.range, "dim " + (dim.name.empty() ? std::to_string(number) : "'" + dim.name + "'") + " of input '" +
                               input + "' has size " + std::to_string(dim.extent) + where + ", fewer than " + axes)
-        .help((dim.extent == 0 ? "do not divide it"
+        .help((dim.extent == 0 ? "do not split it"
                                : "choose axis sizes whose product is at most " + std::to_string(dim.extent)) +
-              ", or a larger size: in the plan if the model leaves it open, else in the export");
+              ", or a larger size: in the plan if the dim is dynamic, else in the export");
 }
 
 void ProgramBuilder::addConstant(const std::string &name, ValueId id, const archive::ConstantData &data) {
@@ -249,7 +249,7 @@ StringRef ProgramBuilder::targetOf(const archive::Node &node) {
   if (!StringRef(node.target).starts_with("aten.") && unknownTargets.insert(node.target).second)
     diagnostics
         .error(bound.modelRange, "operator '" + node.target + "' in module '" + program.modulePath(node).str() +
-                                     "' belongs to a library of Python, and the runtime has no kernel for it")
+                                     "' belongs to a Python library: the runtime has no kernel for it")
         .help("export the model with operators of PyTorch (aten)");
   return node.target;
 }
@@ -316,7 +316,7 @@ void ProgramBuilder::checkUpdates() {
       diagnostics
           .error(bound.modelRange,
                  "the model updates its buffer '" + update.buffer + "', which is not in its state dict")
-          .help("register it with 'persistent=True', so that checkpoints have it");
+          .help("register it with 'persistent=True', so that checkpoints contain it");
   if (bound.microbatches.count > 1)
     diagnostics
         .error(bound.microbatches.range, "the model updates its buffer '" + program.bufferUpdates.front().buffer +

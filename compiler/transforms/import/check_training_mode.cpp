@@ -42,8 +42,8 @@ void meshplan::checkTrainingMode(const archive::ExportedProgram &program, const 
     diagnostic.note({}, "in " + moduleText(kind.module) + ", with a probability of " + numberText(kind.probability));
   if (kinds.size() > maxNotes)
     diagnostic.note({}, "and " + std::to_string(kinds.size() - maxNotes) + " more");
-  diagnostic.help("export the model in training mode, after 'model.train()'; a model that is to be trained without "
-                  "dropout says so with a probability of 0");
+  diagnostic.help("export the model in training mode, after 'model.train()'; to train without dropout, "
+                  "set its probability to 0");
 }
 
 void meshplan::checkOwnFunctions(const archive::ExportedProgram &program, const BoundPlan &plan,
@@ -52,12 +52,13 @@ void meshplan::checkOwnFunctions(const archive::ExportedProgram &program, const 
   if (!plan.optimizer || functions.empty())
     return;
   Diagnostic &diagnostic = diagnostics.warning(
-      plan.optimizer->range, "the model applies a torch.autograd.Function, whose 'backward' no archive has: its "
-                             "gradient is the derivative of its 'forward'");
+      plan.optimizer->range,
+      "the model applies a torch.autograd.Function, whose 'backward' an archive does not contain: its "
+      "gradient is the derivative of its 'forward'");
   for (const archive::OwnFunction &function : functions.take_front(maxNotes))
     diagnostic.note({}, "in " + moduleText(function.module) + ", " + function.source);
   if (functions.size() > maxNotes)
     diagnostic.note({}, "and " + std::to_string(functions.size() - maxNotes) + " more");
-  diagnostic.help("if 'backward' is another, write it with detach(): 'x + (f(x) - x).detach()' has the value of f(x) "
+  diagnostic.help("if 'backward' differs, write it with detach(): 'x + (f(x) - x).detach()' has the value of f(x) "
                   "and the gradient of x, '2 * x.detach() - x' the value of x and a gradient of -1");
 }

@@ -105,7 +105,7 @@ private:
                                        << operatorText(call.getTarget(), call.getModule())
                                        << ", which PyTorch has exported with " << written.getRank()
                                        << " dims and which have " << made.getRank();
-    diagnostic.attachNote() << "help: read the positions of the layer's output: the last one is the last state";
+    diagnostic.attachNote() << "help: read the output of the layer instead: its last position is the last state";
   }
 
   void visit(plan::CallOp call) {

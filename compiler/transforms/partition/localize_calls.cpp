@@ -63,7 +63,7 @@ private:
     Projection projection = projectToFactors(sharding, tensor, rule, mesh);
     // Here a misfit is a defect of an earlier phase, not of the plan: propagation has refused or gathered such axes.
     if (projection.block)
-      return call.emitOpError() << side << " " << index << " is divided where its factors cannot be";
+      return call.emitOpError() << side << " " << index << " has a sharding that no division of its factors gives";
     for (ArrayRef<unsigned> dim : tensor.dims)
       for (unsigned factor : dim)
         if (failed(readFactor(factor, projection.factors[factor], side, index)))
@@ -73,13 +73,13 @@ private:
 
   LogicalResult readFactor(unsigned factor, const FactorDivision &found, StringRef side, size_t index) {
     if (rule.factors[factor].kind == FactorKind::whole && !found.axes.empty())
-      return call.emitOpError() << side << " " << index << " divides a factor that must be whole";
+      return call.emitOpError() << side << " " << index << " splits a factor that must be replicated";
     // A single block that all ranks hold may appear undivided in another tensor.
     if (known[factor] && found.axes.empty() && isHeldByAll(divisions[factor], rule.factors[factor], mesh))
       return success();
     if (known[factor] && divisions[factor] != found)
-      return call.emitOpError() << side << " " << index << " divides factor " << factor
-                                << " otherwise than another tensor of the call";
+      return call.emitOpError() << side << " " << index << " splits factor " << factor
+                                << " differently from another tensor of the call";
     divisions[factor] = found;
     known[factor] = true;
     return success();
@@ -92,8 +92,8 @@ private:
     for (ShardingAttr sharding : shardings)
       for (AxisRefAttr axis : sharding.getPartialAxes())
         if (!findRejectedPartials(linearity, shardings, axis).empty())
-          return call.emitOpError() << "takes an operand that is partial over \"" << axis.getName()
-                                    << "\", in which it is not linear";
+          return call.emitOpError() << "has an operand that is partial over \"" << axis.getName()
+                                    << "\" and in which it is not linear";
     return success();
   }
 
@@ -127,11 +127,11 @@ private:
                     return llvm::is_contained(expected, axis);
                   });
       if (!same)
-        return call.emitOpError("result is partial over other axes than its operands and contractions make it");
+        return call.emitOpError("the partial axes of the result do not follow from its operands and contractions");
       if (getSharding(result).getReduction() != reduction)
-        return call.emitOpError() << "result is a " << stringifyReduction(getSharding(result).getReduction())
-                                  << " of its parts, where its operands and contractions make it a "
-                                  << stringifyReduction(reduction);
+        return call.emitOpError() << "result is partial with reduction "
+                                  << stringifyReduction(getSharding(result).getReduction())
+                                  << ", but its operands and contractions give " << stringifyReduction(reduction);
     }
     return success();
   }
@@ -160,7 +160,7 @@ struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> 
         llvm::map_to_vector(call.getResults(), [](Value result) { return getSharding(result); });
     if (runsFlat(call) && made == flatResults(call, mesh))
       return success();
-    return call.emitOpError("takes or makes a flat tensor, of which it would have to know the dims");
+    return call.emitOpError("has a flat operand or result, but needs its dims");
   }
 
   static LogicalResult localize(CallOp call, MeshOp mesh) {

@@ -34,11 +34,11 @@ using namespace meshplan::plan;
 /// Reports an error of a step in `count` microbatches, with an alternative.
 static LogicalResult refuse(Operation *op, const Twine &message, const Twine &otherwise, int64_t count) {
   InFlightDiagnostic diagnostic = op->emitError(message);
-  diagnostic.attachNote(op->getLoc()) << "help: leave 'microbatches " << count << "' out, or " << otherwise;
+  diagnostic.attachNote(op->getLoc()) << "help: leave out 'microbatches " << count << "', or " << otherwise;
   return diagnostic;
 }
 
-static constexpr StringLiteral mixingHelp = "write 'mean' behind it if the mean of the losses of microbatches is meant";
+static constexpr StringLiteral mixingHelp = "write 'mean' after it to take the mean of the losses of microbatches";
 
 /// A sum over all microbatches.
 static bool isAccumulation(Operation *op) {
@@ -165,12 +165,12 @@ static LogicalResult refuseSizes(Operation *op, Type type, int64_t count) {
                        " has a dim of " + std::to_string(extent);
     if (!dim.getParts().empty() || isShared(dim))
       return refuse(op,
-                    made + ", in which values of several batches lie one behind the other: a microbatch would be "
-                           "elements of each, which is not implemented",
+                    made + " that concatenates values of several batches: a microbatch would take elements "
+                           "of each, which is not implemented",
                     mixingHelp, count);
-    std::string pieces = std::to_string(extent / dim.getUnit()) + " pieces of " + std::to_string(dim.getUnit());
+    std::string blocks = std::to_string(extent / dim.getUnit()) + " blocks of " + std::to_string(dim.getUnit());
     if (extent % (count * dim.getUnit()) != 0)
-      return refuse(op, made + ", made of " + pieces + " elements, which microbatches cannot share equally",
+      return refuse(op, made + ": its " + blocks + " elements cannot be split evenly into microbatches",
                     "write a number that divides " + std::to_string(extent / dim.getUnit()), count);
   }
   llvm_unreachable("all microbatches are equal");
@@ -307,8 +307,9 @@ LogicalResult PassMaker::placeInTime(CallOp call) const {
   for (NamedAttribute argument : call.getArgs()) {
     Attribute value = placedInTime(call, argument.getValue());
     if (!value)
-      return refuse(call, "operator '" + call.getTarget() + "' counts samples, and divides microbatches over ranks",
-                    "gather in front of it what divides the samples of a rank further", count);
+      return refuse(call,
+                    "operator '" + call.getTarget() + "' counts samples, but its microbatches are split over ranks",
+                    "gather before it the axes that split the samples of a rank further", count);
     placed.emplace_back(argument.getName(), value);
   }
   call.setArgsAttr(DictionaryAttr::get(call.getContext(), placed));
@@ -330,14 +331,15 @@ static CallOp readerOf(Operation *op) {
 static LogicalResult refuseSamples(Operation *op, int64_t count) {
   CallOp reader = readerOf(op);
   std::string module = reader ? reader.getModule().value_or("").str() : "";
-  std::string place = module.empty() ? "" : " in '" + module + "'", text = "an output reads samples of several";
+  std::string place = module.empty() ? "" : " in '" + module + "'",
+              text = "an output reads samples of several microbatches";
   StringRef target = reader ? reader.getTarget() : StringRef();
   bool isDerivative = target.consume_front("vjp.");
   if (isDerivative)
     text = "the derivative of '" + target.str() + "'" + place + " has no rule by sample";
   else if (reader)
-    text = "operator '" + target.str() + "'" + place + " reads samples of several";
-  return refuse(op, "microbatches would have to be put together: " + text,
+    text = "operator '" + target.str() + "'" + place + " reads samples of several microbatches";
+  return refuse(op, "microbatches cannot be concatenated: " + text,
                 isDerivative ? "write the module with other operators" : mixingHelp.str(), count);
 }
 
@@ -420,7 +422,7 @@ static LogicalResult checkSums(const Passes &passes, int64_t count) {
       continue;
     auto made = op->getOperand(0).getDefiningOp<CallOp>();
     return refuse(op,
-                  "microbatches are added up, and " +
+                  "microbatches are accumulated as a sum, but " +
                       (made ? operatorText(made.getTarget(), made.getModule()) : "this") + " is the " +
                       stringifyReduction(reduction) + " of all of them",
                   mixingHelp, count);

@@ -30,9 +30,10 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault, bool
   StringRef kind = style.getKind() == StyleKind::colwise ? "output" : "input";
   if (fault.grouped) {
     CallView view = CallView::of(fault.grouped);
-    diagnostic << "'" << view.target << "' has " << view.getInt("groups", 1) << " groups, and no style divides the "
+    diagnostic << "'" << view.target << "' has " << view.getInt("groups", 1) << " groups, and no style splits the "
                << kind << " features of groups";
-    diagnostic.attachNote() << "help: 'colwise' divides whole groups, with what they read and make; or use 'replicate'";
+    diagnostic.attachNote()
+        << "help: use 'colwise', which splits whole groups with their inputs and outputs, or 'replicate'";
     return failure();
   }
   if (fault.parameter && fault.isWhole) {
@@ -42,14 +43,13 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault, bool
     return failure();
   }
   if (fault.parameter) {
-    diagnostic << "which dim of '" << parameterName(fault.parameter) << "' holds " << kind
-               << " features is not known behind '" << fault.call.getTarget() << "'";
-    diagnostic.attachNote() << "help: say which dim is divided, as 'parameter { " << leafName(fault.parameter)
+    diagnostic << "the dim of '" << parameterName(fault.parameter) << "' that holds " << kind
+               << " features is not known after '" << fault.call.getTarget() << "'";
+    diagnostic.attachNote() << "help: state the dim to split, as 'parameter { " << leafName(fault.parameter)
                             << ": split 0 over " << axisWords(toAxes(style.getAxes())) << " }'";
     return failure();
   }
-  diagnostic << (isParameter ? "it has no " : "none of its parameters has ") << kind
-             << " features that could be divided";
+  diagnostic << (isParameter ? "it has no " : "none of its parameters has ") << kind << " features that can be split";
   diagnostic.attachNote() << "help: use 'replicate'" << (isParameter ? "" : ", or 'sequence' for a normalisation");
   return failure();
 }
@@ -75,9 +75,10 @@ LogicalResult meshplan::reportSmallDim(InFlightDiagnostic diagnostic, const Twin
 LogicalResult meshplan::reportWrongParts(InFlightDiagnostic diagnostic, ArrayRef<int64_t> parts,
                                          BlockArgument parameter, int64_t dim, ArrayRef<int64_t> known) {
   diagnostic << dimText(dim, parameter) << " has size " << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
-             << ", which is not made of " << std::accumulate(parts.begin(), parts.end(), int64_t(0)) << " equal shares";
+             << ", which is not a multiple of " << std::accumulate(parts.begin(), parts.end(), int64_t(0))
+             << ", the sum of 'parts'";
   if (known.empty())
-    diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
+    diagnostic.attachNote() << "help: choose sizes in 'parts' whose sum divides it";
   else
     diagnostic.attachNote() << partsHelp(known);
   return failure();
@@ -88,16 +89,17 @@ static constexpr const char *onePlacement = "help: modules that share a paramete
 LogicalResult meshplan::reportTwoPlacements(StyleOp style, BlockArgument parameter) {
   auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
   auto text = argAttr<attr::Style>(function, parameter.getArgNumber());
-  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
+  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' has two placements: '"
                                       << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
   diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
-  diagnostic.attachNote() << "help: 'parameter' places what no style of the module divides; take one of the two away";
+  diagnostic.attachNote()
+      << "help: 'parameter' is for parameters that no style of the module splits: remove one of the two";
   return failure();
 }
 
 LogicalResult meshplan::reportTwoStyles(StyleOp style, ShardingAttr sharding, StyleOp other, ShardingAttr otherSharding,
                                         BlockArgument parameter) {
-  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
+  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' has two placements: '"
                                       << style.getText() << "' of " << moduleText(style.getModule()) << " splits "
                                       << describeSplits(sharding);
   diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of " << moduleText(other.getModule())
@@ -120,7 +122,7 @@ LogicalResult meshplan::reportShortSequence(StyleOp style, int64_t extent, Array
 
 void meshplan::warnOfOnlyKeyHead(StyleOp style, BlockArgument parameter, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   auto diagnostic = style.emitWarning() << "'" << parameterName(parameter)
-                                        << "' makes the only KV head of its attention, so that each rank of "
-                                        << describeAxes(axes, mesh) << " holds all of it";
-  diagnostic.attachNote() << "help: 'replicate' says so without a warning";
+                                        << "' computes the only KV head of its attention: it is replicated over "
+                                        << describeAxes(axes, mesh);
+  diagnostic.attachNote() << "help: use 'replicate' to silence this warning";
 }

@@ -159,7 +159,7 @@ static void reportRank(BorderOp border, int64_t rank) {
   if (border.getExact())
     diagnostic << "and the plan lists " << stated;
   else
-    diagnostic << "so there is no dim " << stated - 1;
+    diagnostic << "and no dim " << stated - 1;
   diagnostic.attachNote() << (border.getExact() ? "help: list each dim, with '_' for one without a name"
                                                 : "help: dims count from 0");
 }

@@ -33,16 +33,17 @@ static LogicalResult checkFree(BlockArgument argument, DataOp data, ArrayRef<Axi
     if (overlapsAny(axes, axis)) {
       auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
       auto names = argAttr<attr::Names>(function, argument.getArgNumber());
-      auto diagnostic = data.emitError() << "'" << data.getText() << "' divides parameter '"
+      auto diagnostic = data.emitError() << "'" << data.getText() << "' shards parameter '"
                                          << cast<StringAttr>(names[0]).getValue() << "' over axis '" << axis.getName()
-                                         << "', which its style divides it over already";
+                                         << "', over which its style already shards it";
       diagnostic.attachNote(argument.getLoc()) << "the style is here";
       std::string others = otherAxes(argument, axes);
       if (others.empty())
         diagnostic.attachNote(data.getLoc()) << "help: give its style other axes, or write '" << data.getText()
                                              << " on PATHS' with the paths of other parameters";
       else
-        diagnostic.attachNote(data.getLoc()) << "help: shard over what is left: 'shard ... over " << others << "'";
+        diagnostic.attachNote(data.getLoc())
+            << "help: shard over the remaining axes: 'shard ... over " << others << "'";
       return diagnostic;
     }
   return success();

@@ -63,10 +63,10 @@ static void add(Faults &faults, InitRuleOfAttr init, StringRef name, StringRef r
 /// The reason why no width follows from the features of a parameter; empty if one does.
 static std::string faultOf(FeatureUse use, bool isKaiming) {
   if (!use.fans && use.unknown)
-    return ("has no input and output features that are known behind '" + use.unknown.getTarget() + "'").str();
+    return ("has no input and output features that are known after '" + use.unknown.getTarget() + "'").str();
   if (!use.fans)
     return "has no input and output features";
-  return isKaiming && use.isLookedUp ? "is looked up and not multiplied, and has no fan" : "";
+  return isKaiming && use.isLookedUp ? "is an embedding table, which has no fan" : "";
 }
 
 static void place(func::FuncOp function, BlockArgument parameter, const FeatureSearch &search, Faults &faults) {
@@ -93,11 +93,10 @@ struct PlaceInitPass : meshplan::impl::PlaceInitBase<PlaceInitPass> {
         place(function, argument, search, faults);
     }
     for (const auto &[location, fault] : faults) {
-      auto diagnostic = emitError(location)
-                        << fault.reason << ", from which the width of '" << fault.text << "' would follow";
+      auto diagnostic = emitError(location) << fault.reason << ", so '" << fault.text << "' has no width for it";
       if (fault.count > 1)
         diagnostic.attachNote(location) << "and " << fault.count - 1 << " more";
-      diagnostic.attachNote(location) << "help: give it an entry with a width of its own, as 'normal 0.02'";
+      diagnostic.attachNote(location) << "help: give it an entry with an explicit width, as 'normal 0.02'";
     }
     if (!faults.empty())
       signalPassFailure();

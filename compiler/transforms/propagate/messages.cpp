@@ -54,8 +54,8 @@ static StringRef moduleBehind(Value value, CallOp user) {
 /// Reports a divided dim that is within one head.
 static void helpWithHead(InFlightDiagnostic &diagnostic, const HeadUse &use) {
   std::string modules = projectionsOf(use);
-  diagnostic.attachNote() << "help: a " << (use.isQuery ? "head" : "KV head") << " is not cut: use 'replicate' for "
-                          << (modules.empty() ? "what makes it" : modules);
+  diagnostic.attachNote() << "help: a " << (use.isQuery ? "head" : "KV head")
+                          << " cannot be split: use 'replicate' for " << (modules.empty() ? "its producer" : modules);
 }
 
 /// The attention in which the statement cuts a head along a dim of the value.
@@ -68,9 +68,9 @@ static void reportCutHead(Value operand, CallOp call, const ProjectionBlock &blo
   StringRef module = projectionBehind(operand, block.dim);
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of size " << cast<RankedTensorType>(operand.getType()).getDimSize(block.dim)
-             << " of " << moduleText(module.empty() ? moduleBehind(operand, call) : module) << " lies within a "
-             << (use.isQuery ? "head" : "KV head") << ", and its shards over " << block.axis.getName() << " = "
-             << axisSize(block.axis, mesh) << " would cut it";
+             << " of " << moduleText(module.empty() ? moduleBehind(operand, call) : module) << " is inside a "
+             << (use.isQuery ? "head" : "KV head") << ", and sharding it over " << block.axis.getName() << " = "
+             << axisSize(block.axis, mesh) << " would split the head";
   if (StyleOp style = statement.style; style && !style.getParts().empty())
     diagnostic.attachNote() << "help: leave out 'parts': they are for weights of several projections";
   else
@@ -124,12 +124,12 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
   SmallVector<int64_t> stated = statedParts(operand, block.dim);
   auto diagnostic = emitError(statement.location);
-  diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(operand, call)) << " is parts of ";
+  diagnostic << operatorText(call.getTarget(), call.getModule()) << " reads dim " << block.dim << " of "
+             << moduleText(moduleBehind(operand, call)) << " as parts of ";
   printSizes(diagnostic, sizes);
-  diagnostic << " to " << operatorText(call.getTarget(), call.getModule()) << ", and is divided over "
-             << block.axis.getName() << " as ";
+  diagnostic << ", but it is split over " << block.axis.getName() << " as ";
   if (stated.empty())
-    diagnostic << "one";
+    diagnostic << "a whole";
   else
     printSizes(diagnostic << "parts of ", stated);
   Diagnostic &help = diagnostic.attachNote();
@@ -138,13 +138,13 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
   int64_t smallest = *llvm::min_element(parts);
   if (statement.takesParts() && smallest < axisSize(block.axis, mesh))
     help << smallestPartHelp(block.axis, smallest)
-         << (whole.empty() ? "" : "; or gather it before it is taken apart with '" + whole + "'");
+         << (whole.empty() ? "" : "; or gather it with '" + whole + "' before it is split into parts");
   else if (statement.takesParts())
     help << partsHelp(parts);
   else if (!whole.empty())
-    help << "help: gather it before it is taken apart with '" << whole << "'";
+    help << "help: gather it with '" << whole << "' before it is split into parts";
   else
-    help << "help: divide another dim, or let the modules before it gather this one with 'output'";
+    help << "help: split another dim, or let the modules before it gather this one with 'output'";
 }
 
 /// The help for a dim divided in parts that do not fit. Either the plan states the parts, then they should be left out
@@ -155,17 +155,17 @@ static std::string otherPartsHelp(OpOperand &operand, unsigned dim, const Dividi
     return ("help: leave out 'parts'" + why).str();
   std::string whole = wholeAtBorder(operand, dim, statements);
   return whole.empty()
-             ? "help: these are the parts that the model joins; divide another dim, or let the modules before "
+             ? "help: these are the parts that the model concatenates; split another dim, or let the modules before "
                "gather them with 'output'"
-             : "help: these are the parts that the model joins; gather them before with '" + whole + "'";
+             : "help: these are the parts that the model concatenates; gather them before with '" + whole + "'";
 }
 
 /// Reports a dim whose parts are not the parts that the call sees.
 static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis,
                              const std::string &help, ArrayRef<int64_t> ofWeight) {
-  diagnostic << "and is divided over " << axis << " in parts of ";
+  diagnostic << "but is split over " << axis << " in parts of ";
   printSizes(diagnostic, stated);
-  diagnostic << ", which do not follow them";
+  diagnostic << ", which do not match them";
   if (ofWeight.empty())
     diagnostic.attachNote() << help;
   else
@@ -219,12 +219,13 @@ static void reportCountedParts(CallOp call, unsigned index, const ProjectionBloc
                                const DividingStatement &statement, const StatedLayouts &statements) {
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
-             << " is divided over " << block.axis.getName() << " part by part, and "
-             << operatorText(call.getTarget(), call.getModule()) << " finds its elements by their number";
+             << " is split over " << block.axis.getName() << " part by part, but "
+             << operatorText(call.getTarget(), call.getModule())
+             << " addresses its elements by their position in the whole tensor";
   // Dropout on the result of a fused weight runs before its parts are separated.
   diagnostic.attachNote() << (call.getTarget() == "meshplan.dropout"
-                                  ? "help: leave the weight whole with 'replicate', or take the parts apart in the "
-                                    "model before it drops"
+                                  ? "help: replicate the weight with 'replicate', or split the parts in the model "
+                                    "before the dropout"
                                   : otherPartsHelp(call->getOpOperand(index), block.dim, statement, statements));
 }
 
@@ -256,14 +257,14 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   if (above != 1)
     diagnostic << above << " x ";
   diagnostic << parts << " " << name << " of " << size / above / parts << ", ";
-  std::string how = (areParts ? "in parts of " + Twine(size / above / parts) : "by " + name).str();
+  std::string how = (areParts ? "into parts of " + Twine(size / above / parts) : "by " + name).str();
   if (!stated.empty() && above != static_cast<int64_t>(stated.size()))
     return reportOtherParts(diagnostic, stated, axis,
                             otherPartsHelp(call->getOpOperand(index), block.dim, statement, statements,
-                                           ": the model takes this weight apart " + how),
+                                           ": the model splits this weight " + how),
                             ofWeight);
   if (areParts && stated.empty() && !ofWeight.empty() && canDivideBelow(tensor.dims[block.dim], block.factor, rule)) {
-    diagnostic << "and is divided over " << axis << " as one";
+    diagnostic << "but is split over " << axis << " as a whole";
     diagnostic.attachNote() << partsHelp(ofWeight);
     return;
   }
@@ -272,7 +273,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
     diagnostic.attachNote() << "help: " << axis << " can be at most " << parts << " (" << name << ", not columns)";
     return;
   }
-  diagnostic << "and its shards over " << axis << " = " << shards << " would cut one";
+  diagnostic << "and sharding over " << axis << " = " << shards << " would split one";
   diagnostic.attachNote() << "help: " << axis << " must divide " << parts << " (" << name << ", not columns)";
 }
 
@@ -281,7 +282,7 @@ static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layo
   for (AxisRefAttr axis : allAxes(getSharding(operand)))
     if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
       if (cause->style && cause->location != place)
-        diagnostic.attachNote(cause->location) << "also divided by '" << cause->style.getValue() << "'";
+        diagnostic.attachNote(cause->location) << "also split by '" << cause->style.getValue() << "'";
 }
 
 /// True if an operator of this name is supported in another form: another overload has a record, or the importer
@@ -302,8 +303,8 @@ void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts 
   auto diagnostic = emitError(place) << unknownText(call)
                                      << " has no record, and would read samples of several microbatches";
   noteCauses(diagnostic, call.getOperands()[index], layouts, place);
-  diagnostic.attachNote() << "help: leave 'microbatches' out, write 'mean' behind it if the mean of the losses of "
-                             "microbatches is meant, or add a record (docs/adding-an-op.md)";
+  diagnostic.attachNote() << "help: leave out 'microbatches', write 'mean' after it to take the mean of the "
+                             "losses of microbatches, or add a record (docs/adding-an-op.md)";
 }
 
 /// An operator without a record reads replicated operands.
@@ -311,9 +312,9 @@ static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Loc
                                  const StatedLayouts &statements) {
   OpOperand &operand = call->getOpOperand(index);
   auto diagnostic = isError ? emitError(place) : emitWarning(place);
-  diagnostic << unknownText(call) << " has no record and runs on whole values: its operand " << index
+  diagnostic << unknownText(call) << " has no record and runs on whole tensors: its operand " << index
              << " is gathered from " << layoutText(cast<RankedTensorType>(operand.get().getType())) << "; " << bytes
-             << " bytes on each rank";
+             << " bytes per rank";
   std::string whole = wholeAtBorder(operand, statements);
   Diagnostic &help = diagnostic.attachNote();
   auto module = call->getParentOfType<ModuleOp>();
@@ -338,10 +339,10 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
     if (sizes.empty())
       continue;
     auto diagnostic = emitError(statement.location)
-                      << "dim " << dim << " of " << moduleText(moduleBehind(operand, call)) << " counts " << count
+                      << "dim " << dim << " of " << moduleText(moduleBehind(operand, call)) << " has " << count
                       << " parts, which " << operatorText(call.getTarget(), call.getModule())
-                      << " takes one by one, and they are divided over " << before.getAxes().front().getName()
-                      << " as one";
+                      << " reads one by one, but it is split over " << before.getAxes().front().getName()
+                      << " as a whole";
     int64_t smallest = *llvm::min_element(sizes);
     if (smallest < shardCount(before.getAxes(), mesh))
       diagnostic.attachNote() << smallestPartHelp(before.getAxes().front(), smallest);
@@ -380,27 +381,27 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
   diagnostic << "nothing in the plan asks for this reshard: " << operatorText(call.getTarget(), call.getModule())
              << " needs " << layoutText(wanted) << ", and gets "
              << layoutText(cast<RankedTensorType>(operand.getType())) << "; " << largestShardBytes(wanted, mesh)
-             << " bytes on each rank";
+             << " bytes per rank";
   for (auto [dim, before, after] : llvm::enumerate(getSharding(operand).getDims(), needed.getDims()))
     if (before.getAxes().size() > after.getAxes().size())
       if (std::optional<HeadUse> use = headCutBy(statement, operand, dim))
         return helpWithHead(diagnostic, *use);
   Diagnostic &help = diagnostic.attachNote();
   if (call.getBackward()) {
-    help
-        << "help: every rank computes this derivative for the whole; leave the values whole in the module, or write it "
-           "with other operators";
+    help << "help: every rank computes this derivative on whole tensors: replicate the values of the module, or write "
+            "it "
+            "with other operators";
     return;
   }
   // A style is closer to its operators than any border.
   StyleOp own = statement.style;
   if (llvm::SetVector<StringRef> sharers = sharersOf(call, index, own); sharers.size() > 1)
-    help << "help: give the modules that share these values styles that fit together";
+    help << "help: give compatible styles to the modules that share these values";
   else if (own)
-    help << "help: " << moduleText(sharers.front())
-         << " alone makes and reads these values: 'replicate' leaves them whole";
+    help << "help: only " << moduleText(sharers.front())
+         << " produces and reads these values: 'replicate' keeps them replicated";
   else
-    help << "help: divide another dim, or none";
+    help << "help: split another dim, or none";
   std::string border =
       own && call.isInModule(own.getModule()) ? "" : atBorder(call->getOpOperand(index), needed, statements);
   if (!border.empty())
@@ -411,17 +412,17 @@ void meshplan::reportOtherDivision(ConstrainOp constrain, Value value, ShardingA
                                    const std::optional<Cause> &other, bool isError) {
   RankedTensorType wanted = withSharding(value.getType(), to);
   auto diagnostic = isError ? emitError(constrain.getLoc()) : emitWarning(constrain.getLoc());
-  diagnostic << "'" << constrain.getStyle() << "' divides its input as " << layoutText(wanted) << ", and it arrives as "
+  diagnostic << "'" << constrain.getStyle() << "' splits its input as " << layoutText(wanted) << ", but it arrives as "
              << layoutText(cast<RankedTensorType>(value.getType())) << "; " << largestShardBytes(wanted, mesh)
-             << " bytes on each rank are dealt anew";
+             << " bytes per rank are redistributed";
   if (other && other->location != constrain.getLoc())
-    diagnostic.attachNote(other->location) << "divided by '" << other->style.getValue() << "'";
+    diagnostic.attachNote(other->location) << "split by '" << other->style.getValue() << "'";
   diagnostic.attachNote() << "help: state the same 'parts' at both, or at neither";
 }
 
 void meshplan::reportSmallDim(ConstrainOp constrain, int64_t dim, int64_t shards) {
-  auto diagnostic = constrain.emitError() << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
-                                          << constrain.getInput().getType().getDimSize(dim) << " by " << shards
-                                          << ", which leaves ranks without any";
-  diagnostic.attachNote() << "help: divide it by at most its size";
+  auto diagnostic = constrain.emitError() << "'" << constrain.getStyle() << "' splits dim " << dim << " of size "
+                                          << constrain.getInput().getType().getDimSize(dim) << " into " << shards
+                                          << " shards, which leaves ranks without elements";
+  diagnostic.attachNote() << "help: split it into at most as many shards as its size";
 }

@@ -65,7 +65,7 @@ void Propagation::recover(Operation *op) {
   if (auto constrain = dyn_cast<ConstrainOp>(op))
     constrain.getResult().replaceAllUsesWith(layouts.current(constrain.getInput()));
   for (Value result : op->getResults())
-    // Any decided layout lets the walk go on, so that one call reports the errors of the whole function.
+    // Any decided layout lets the walk continue, so that one call reports the errors of the whole function.
     if (!getSharding(result))
       layouts.decide(result,
                      ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));

@@ -55,7 +55,7 @@ void Propagation::reportDealtAnew(ConstrainOp constrain, Value value, ShardingAt
                     [](auto dims) { return isDealtAnew(std::get<0>(dims), std::get<1>(dims)); }))
     return;
   strictFailure |= strict;
-  if (isNews(constrain.getLoc(), "dealt anew"))
+  if (isNews(constrain.getLoc(), "redistributed"))
     reportOtherDivision(constrain, value, to, mesh, statementBehind(value, to), strict);
 }
 

@@ -102,7 +102,7 @@ private:
   /// data.
   void reportDealtAnew(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
 
-  /// The statement that places a parameter or, with `isFlat`, its flat elements; the gradient is reduced because of it.
+  /// The statement that shards a parameter or, with `isFlat`, its flat elements; the gradient is reduced because of it.
   /// Nothing for other values.
   std::optional<Cause> placementOf(mlir::Value weight, bool isFlat);
   void visitMatch(plan::MatchOp match);

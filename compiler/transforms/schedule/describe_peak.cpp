@@ -99,7 +99,7 @@ sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &pro
   if (held.operation)
     place = describe(*projection.operations[*held.operation].front());
   // Temporaries have no name in the model, so they are listed under the op that needs them.
-  list.add({"temporaries of " + place.what, place.module}, 1, held.workspace);
+  list.add({"workspace of " + place.what, place.module}, 1, held.workspace);
   return list.at(place, function.getContext());
 }
 

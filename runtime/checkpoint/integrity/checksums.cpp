@@ -69,7 +69,7 @@ Expected<CheckpointChecksums> meshplan::combinedSums(std::span<const std::string
                entry.block < blocks[entry.file][entry.tensor].sums.size())
         blocks[entry.file][entry.tensor].sums[entry.block] ^= entry.sum;
       else
-        return Status(StatusCode::internal, "a rank's checksums are of another checkpoint");
+        return Status(StatusCode::internal, "the checksums of a rank belong to another checkpoint");
     }
   for (size_t file = 0; file < files.size(); ++file)
     for (size_t tensor = 0; tensor < blocks[file].size(); ++tensor)

@@ -35,7 +35,7 @@ struct CheckpointFile {
   std::vector<TensorSpec> tensors;
 };
 
-/// Serializes what a rank has written, file by file, to be sent to rank 0.
+/// Serializes the checksums of what was written, file by file, to be sent to rank 0.
 std::string sumsText(std::span<FileSums> sums, std::span<const CheckpointFile> files);
 
 /// Combines the texts of all ranks. `internal` if a text was not made by sumsText for these files.

@@ -37,9 +37,9 @@ Status meshplan::withLastWhole(const Status &failure, const std::string &checkpo
     if (std::filesystem::equivalent(other.path, checkpoint, ignored))
       continue;
     if (checkWhole(other.path).ok())
-      return fail("the last whole checkpoint there is '" + other.path +
-                  "': " + (isFolderAsked ? damaged + ", and the same command takes it" : "name that one"));
+      return fail("the last intact checkpoint there is '" + other.path +
+                  "': " + (isFolderAsked ? damaged + "; the same command uses it" : "name that one"));
     damaged += ", " + renaming(other.path);
   }
-  return fail("no other checkpoint in '" + folder + "' is whole");
+  return fail("no other checkpoint in '" + folder + "' is intact");
 }

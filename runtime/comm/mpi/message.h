@@ -47,7 +47,7 @@ using Message = std::variant<Announcement, AbortNotice, Leaving, Question, Answe
 
 std::vector<std::byte> encode(const Message &message);
 
-/// `corrupted` if the bytes are no message of this version of the runtime.
+/// `corrupted` if the bytes are not a message of this version of the runtime.
 Expected<Message> decode(std::span<const std::byte> bytes);
 
 } // namespace meshplan

@@ -36,7 +36,7 @@ private:
 
 MpiPending::~MpiPending() {
   if (!settled && !ticket->finished())
-    engine.abort(Status(StatusCode::peerLost, what + ": left without waiting for it"));
+    engine.abort(Status(StatusCode::peerLost, what + ": ended before its wait"));
 }
 
 Status MpiPending::wait(std::chrono::milliseconds limit) {

@@ -39,7 +39,7 @@ public:
 
   // For the rank's thread.
 
-  /// False if there was no progress for `limit`. As long as data moves the wait goes on, however long it takes. Calls
+  /// False if there was no progress for `limit`. As long as data moves the wait continues, however long it takes. Calls
   /// `beforeEnd`, if given, `lead` before it gives up.
   bool wait(std::chrono::milliseconds limit, std::chrono::milliseconds lead = {},
             const std::function<void()> &beforeEnd = nullptr);

@@ -22,9 +22,9 @@ struct LaunchTarget {
   int64_t size, index; ///< size of the group, index of this rank in it
 };
 
-/// Enqueues the collective, which has passed checkCollective and checkReduction and is no barrier. Pieces of different
-/// sizes become several calls in one NCCL group. ncclInProgress: NCCL continues in the background, and the communicator
-/// takes no other call until its state is ncclSuccess.
+/// Enqueues the collective, which has passed checkCollective and checkReduction and is not a barrier. Pieces of
+/// different sizes become several calls in one NCCL group. ncclInProgress: NCCL continues in the background, and the
+/// communicator takes no other call until its state is ncclSuccess.
 ncclResult_t launch(const LaunchTarget &target, const Collective &collective);
 
 } // namespace meshplan

@@ -28,7 +28,7 @@ NcclPending::~NcclPending() {
     return;
   auto passed = flight->done.hasPassed();
   if (!passed || !*passed)
-    world.abort(Status(StatusCode::peerLost, flight->what + ": left without waiting for it"));
+    world.abort(Status(StatusCode::peerLost, flight->what + ": ended before its wait"));
 }
 
 Status NcclPending::wait(std::chrono::milliseconds limit) {

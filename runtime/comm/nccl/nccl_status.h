@@ -10,7 +10,7 @@ namespace meshplan {
 /// "CUDA: an illegal memory access was encountered".
 Status cudaStatus(const CudaApi &api, cudaError_t code);
 
-/// ncclInProgress is no failure. `communicator` (may be null) has details of its last failure.
+/// ncclInProgress is not a failure. `communicator` (may be null) has details of its last failure.
 Status ncclStatus(const NcclApi &api, ncclResult_t code, ncclComm_t communicator = nullptr);
 
 } // namespace meshplan

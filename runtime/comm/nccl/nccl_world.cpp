@@ -13,7 +13,7 @@ using namespace meshplan;
 
 using Clock = std::chrono::steady_clock;
 
-// Ending a communicator may hang if a peer has died; then the process must go on to report.
+// Ending a communicator may hang if a peer has died; then the process must continue, to report.
 static constexpr std::chrono::milliseconds longestEnd = std::chrono::seconds(5);
 // NCCL notices a dead rank first. The hosts learn the reason a little later.
 static constexpr std::chrono::milliseconds hearsay = std::chrono::seconds(1);
@@ -94,7 +94,8 @@ Expected<std::shared_ptr<void>> NcclWorld::allocateBuffer(int64_t bytes) {
   const std::string what = "rank " + std::to_string(rank()) + ": a buffer of " + std::to_string(bytes) + " bytes";
   if (!api.registersBuffers())
     return Status(StatusCode::unsupported,
-                  what + ": this NCCL registers no buffers; help: install 2.19 or newer, or remove 'register buffers'");
+                  what +
+                      ": this NCCL cannot register buffers; help: install 2.19 or newer, or remove 'register buffers'");
   void *memory = nullptr;
   if (Status status = ncclStatus(api, api.memAlloc(&memory, static_cast<size_t>(bytes))); !status.ok())
     return status.withContext(what);

@@ -71,7 +71,7 @@ Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &k
   auto size = reader.take<int64_t>();
   Posted posted{reader.takeCollective(), {}};
   if (!reader.complete() || size < 0)
-    return Status(StatusCode::corrupted, "the store holds what this version of the runtime did not write");
+    return Status(StatusCode::corrupted, "the store holds data of another version of the runtime");
   for (int64_t chunk = 0; chunk < chunkCount(size); ++chunk) {
     MESHPLAN_ASSIGN_OR_RETURN(std::string text, store.get(chunkKey(key, chunk)));
     auto bytes = std::as_bytes(std::span(text));

@@ -61,7 +61,7 @@ private:
 
 StorePending::~StorePending() {
   if (!settled && !missing().empty())
-    world.abort(Status(StatusCode::peerLost, what + ": left without waiting for it"));
+    world.abort(Status(StatusCode::peerLost, what + ": ended before its wait"));
 }
 
 std::vector<int64_t> StorePending::missing() {

@@ -36,7 +36,7 @@ public:
   /// Ranks that have not arrived.
   std::vector<int64_t> missing() const;
 
-  /// Claims a piece that nobody has claimed, `own` first. The caller moves it, then calls reportMoved.
+  /// Claims an unclaimed piece, `own` first. The caller moves it, then calls reportMoved.
   std::optional<int64_t> claimPiece(int64_t own);
   void reportMoved() { ++moved; }
 

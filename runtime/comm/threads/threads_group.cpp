@@ -40,7 +40,7 @@ ThreadsPending::~ThreadsPending() {
   std::unique_lock lock(run.mutex);
   if (!exchange->finished())
     // The peers would read the buffers of a rank that has ended.
-    run.abort(lock, Status(StatusCode::peerLost, what + ": left without waiting for it"));
+    run.abort(lock, Status(StatusCode::peerLost, what + ": ended before its wait"));
 }
 
 Status ThreadsPending::wait(std::chrono::milliseconds limit) {

@@ -86,9 +86,8 @@ static Status missingInit(const artifact::Program &program, const std::vector<st
   std::string help = "give weights, or ";
   help +=
       lacksParameter ? "write '" + initStatement(program) + "' in the plan; " : "export the model with its buffers: ";
-  return Status::error(StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
-                       missing.size() == 1 ? " begins" : " begin", "; help: ", help,
-                       "buffers begin as the archive has them, if it was exported with weights");
+  return Status::error(StatusCode::invalid, "the plan does not initialize ", listOfFew(missing), "; help: ", help,
+                       "buffers start with the values of the archive, if it was exported with weights");
 }
 
 Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint64_t seed) {
@@ -129,7 +128,7 @@ static void convert(std::span<const double> numbers, DType dtype, std::byte *out
 static Status readDrawn(const ElementDraws &draws, const FeedRequest &request, std::span<std::byte> out) {
   if (!isFloat(request.dtype))
     return Status::error(StatusCode::invalid, "parameter '", request.names.front(), "' of type ",
-                         dtypeName(request.dtype), " cannot be drawn");
+                         dtypeName(request.dtype), " cannot be initialized randomly");
   int64_t size = dtypeSize(request.dtype);
   double numbers[drawnLength];
   return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
@@ -154,7 +153,7 @@ Status InitialFeed::readGiven(const Given &given, const FeedRequest &request, st
 Status InitialFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   auto found = request.names.empty() ? values.end() : values.find(request.names.front());
   if (found == values.end())
-    return Status::error(StatusCode::notFound, "the plan draws no ", nameList(request.names));
+    return Status::error(StatusCode::notFound, "the plan does not initialize ", nameList(request.names));
   MESHPLAN_RETURN_IF_ERROR(checkSlice(request.ranges, request.shape));
   if (const Given *given = std::get_if<Given>(&found->second))
     return readGiven(*given, request, out);

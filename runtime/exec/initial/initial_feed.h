@@ -24,7 +24,7 @@ public:
   /// outlive the feed.
   static Expected<InitialFeed> create(const artifact::Program &program, uint64_t seed);
 
-  /// `notFound` if it is no parameter of the program.
+  /// `notFound` if it is not a parameter of the program.
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;
 
 private:

@@ -71,7 +71,7 @@ private:
   }
 
   static Status mismatch(const Tensor &tensor, const ExpectedResult &result) {
-    return Status::error(StatusCode::internal, "its result is ", describe(tensor), ", the schedule says ",
+    return Status::error(StatusCode::internal, "its result is ", describe(tensor), ", the schedule expects ",
                          shapeText(result.shape), " ", dtypeName(result.dtype));
   }
 

@@ -76,7 +76,7 @@ Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, con
     return prepareFlatSlice(view, action);
   Overlap overlap = overlapOf(view.ranges(action.input()), view.ranges(action.output()));
   if (overlap.shape() != view.shape(action.output()))
-    return Status(StatusCode::corrupted, instructionContext(view, "slice", instruction) +
-                                             ": the rank does not hold all of the part that it should keep");
+    return Status(StatusCode::corrupted,
+                  instructionContext(view, "slice", instruction) + ": the rank does not hold the whole slice");
   return std::unique_ptr<Step>(std::make_unique<SliceStep>(action.input(), action.output(), std::move(overlap)));
 }

@@ -112,7 +112,7 @@ private:
       if (outputs[i] < 0)
         continue;
       if (!results[i].isTensor())
-        return Status::error(StatusCode::unsupported, "its result ", i, " is no tensor");
+        return Status::error(StatusCode::unsupported, "its result ", i, " is not a tensor");
       const at::Tensor &tensor = results[i].toTensor();
       if (tensor.defined() && !dtypeOf(tensor.scalar_type()))
         return Status::error(StatusCode::unsupported, "its result ", i, " has the element type ",

@@ -72,7 +72,7 @@ private:
 
   Expected<std::vector<at::Tensor>> gradientsOf(const std::vector<at::Tensor> &leaves, std::span<Tensor> values);
 
-  /// The results, with lists expanded; a result that is no tensor is undefined.
+  /// The results, with lists expanded; a result that is not a tensor is undefined.
   std::vector<at::Tensor> resultsOnStack() const;
 
   c10::OperatorHandle base;

@@ -15,7 +15,7 @@ func.func private @a2(tensor<4xf32, #plan.sharding<[{"tp":(1)1}]>>)
 // -----
 
 // A3
-// expected-error @below {{unit is 0, must be positive}}
+// expected-error @below {{block size is 0, must be positive}}
 func.func private @a3(tensor<4xf32, #plan.sharding<[{"tp", unit 0}]>>)
 
 // -----
@@ -33,7 +33,7 @@ func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp"}, {"tp":(2)2}]>>)
 // -----
 
 // A6
-// expected-error @below {{a partial sharding names both a reduction and axes}}
+// expected-error @below {{a partial sharding must name both a reduction and axes}}
 func.func private @a6(tensor<4xf32, #plan.sharding<[{}], partial = sum {}>>)
 
 // -----
@@ -45,13 +45,13 @@ func.func private @a7(tensor<4x4xf32, #plan.sharding<[{}]>>)
 // -----
 
 // A8
-// expected-error @below {{dim 0 of size 10 is not made of units of 4}}
+// expected-error @below {{dim 0 of size 10 is not a multiple of its block size 4}}
 func.func private @a8(tensor<10xf32, #plan.sharding<[{"tp", unit 4}]>>)
 
 // -----
 
 // A9
-// expected-error @below {{parts of dim 0 add up to 6, the dim has size 8}}
+// expected-error @below {{parts of dim 0 sum to 6, the dim has size 8}}
 func.func private @a9(tensor<8xf32, #plan.sharding<[{"tp", parts [4, 2]}]>>)
 
 // -----
@@ -85,7 +85,7 @@ plan.style "a" colwise [#plan.axis<"tp">] as "colwise tp"
 // M6
 // expected-note @below {{the first one is here}}
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{'plan.mesh' op is the second one of its module}}
+// expected-error @below {{'plan.mesh' op must be the only one of its module}}
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 
 // -----
@@ -121,7 +121,7 @@ func.func @c3(%x: tensor<4x4xf32>) {
 // R1
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32>) {
-  // expected-error @below {{needs decided shardings on both ends}}
+  // expected-error @below {{needs decided shardings on its input and its result}}
   %0 = plan.reshard %x : tensor<4xf32> -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
   return
 }
@@ -142,7 +142,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
 // R2: the type must be that of the op's result
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
-  // expected-error @below {{makes #plan.sharding<[{"a"}]>, but its type says #plan.sharding<[{}]>}}
+  // expected-error @below {{produces #plan.sharding<[{"a"}]>, but its type is #plan.sharding<[{}]>}}
   %0 = plan.all_gather %x [#plan.axis<"b">] dim 0
       : tensor<4xf32, #plan.sharding<[{"a", "b"}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
   return
@@ -219,7 +219,7 @@ func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp":(1)2}, {"tp":(2)4}]>
 // -----
 
 // A6: partial axes without a reduction
-// expected-error @below {{a partial sharding names both a reduction and axes}}
+// expected-error @below {{a partial sharding must name both a reduction and axes}}
 func.func private @a6(tensor<4xf32, #plan.sharding<[{}], partial = none {"tp"}>>)
 
 // -----
@@ -231,25 +231,25 @@ func.func private @a7(tensor<f32, #plan.sharding<[{"tp"}]>>)
 // -----
 
 // A8: a part
-// expected-error @below {{part of size 6 is not made of units of 4}}
+// expected-error @below {{part of size 6 is not a multiple of its block size 4}}
 func.func private @a8(tensor<16xf32, #plan.sharding<[{"tp", parts [8 unit 4, 6 unit 4, 2]}]>>)
 
 // -----
 
 // A8: the second dim
-// expected-error @below {{dim 1 of size 7 is not made of units of 2}}
+// expected-error @below {{dim 1 of size 7 is not a multiple of its block size 2}}
 func.func private @a8(tensor<8x7xf32, #plan.sharding<[{"tp", unit 2}, {"dp", unit 2}]>>)
 
 // -----
 
 // A10
-// expected-error @below {{units repeat 0 times, must be positive}}
+// expected-error @below {{blocks repeat 0 times, must be positive}}
 func.func private @a10(tensor<8xf32, #plan.sharding<[{"tp", repeat 0}]>>)
 
 // -----
 
 // A10: with parts
-// expected-error @below {{a dim in parts has the units of its parts, and none of its own}}
+// expected-error @below {{a dim in parts must not have a block size of its own}}
 func.func private @a10(tensor<8xf32, #plan.sharding<[{"tp", parts [4, 4], repeat 2}]>>)
 
 // -----
@@ -440,7 +440,7 @@ func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // R1: an open dim
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) {
-  // expected-error @below {{'plan.reshard' op needs decided shardings on both ends}}
+  // expected-error @below {{'plan.reshard' op needs decided shardings on its input and its result}}
   %0 = plan.reshard %x : tensor<4xf32, #plan.sharding<[{"tp", ?}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
   return
 }
@@ -450,7 +450,7 @@ func.func @r1(%x: tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) {
 // R1: an undecided result
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
-  // expected-error @below {{'plan.permute' op needs decided shardings on both ends}}
+  // expected-error @below {{'plan.permute' op needs decided shardings on its input and its result}}
   %0 = plan.permute %x [] : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
   return
 }
@@ -504,7 +504,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"b"}]>>) {
 // R2: a gathered dim keeps its blocks where they matter: three heads over two ranks are uneven
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>>) {
-  // expected-error @below {{'plan.all_gather' op makes #plan.sharding<[{"a", unit 4}]>, but its type says #plan.sharding<[{"a"}]>}}
+  // expected-error @below {{'plan.all_gather' op produces #plan.sharding<[{"a", unit 4}]>, but its type is #plan.sharding<[{"a"}]>}}
   %0 = plan.all_gather %x [#plan.axis<"b">] dim 0
       : tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>> -> tensor<12xf32, #plan.sharding<[{"a"}]>>
   return
@@ -515,7 +515,7 @@ func.func @r2(%x: tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>>) {
 // R2: a slice whose input is not replicated over the axes of its result
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
-  // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{"a"}]>, but its input is #plan.sharding<[{}]>}}
+  // expected-error @below {{'plan.slice' op needs an input of layout #plan.sharding<[{"a"}]>, but its input is #plan.sharding<[{}]>}}
   %0 = plan.slice %x [#plan.axis<"b">] dim 0
       : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32, #plan.sharding<[{"a", "b"}]>>
   return
@@ -526,7 +526,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // R2: a slice has no reduction
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
-  // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{}]>, but its input is #plan.sharding<[{}], partial = sum {"a"}>}}
+  // expected-error @below {{'plan.slice' op needs an input of layout #plan.sharding<[{}]>, but its input is #plan.sharding<[{}], partial = sum {"a"}>}}
   %0 = plan.slice %x [#plan.axis<"b">] dim 0
       : tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<4xf32, #plan.sharding<[{"b"}]>>
   return
@@ -548,7 +548,7 @@ func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 // four ranks hold 0, 0, 1 and 1; unshared, two of them hold nothing.
 plan.mesh [#base.mesh_axis<"a" = 4>]
 func.func @r2(%x: tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>>) {
-  // expected-error @below {{'plan.slice' op makes #plan.sharding<[{"a", unit 4}]>, but its type says #plan.sharding<[{"a", unit 4, repeat 3}]>}}
+  // expected-error @below {{'plan.slice' op produces #plan.sharding<[{"a", unit 4}]>, but its type is #plan.sharding<[{"a", unit 4, repeat 3}]>}}
   %0 = plan.slice %x [] dim 0
       : tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>> -> tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>>
   return
@@ -570,7 +570,7 @@ func.func @r2(%x: tensor<4x4xf32, #plan.sharding<[{"a"}, {"b"}]>>) {
 // R2: an all-to-all does not change other dims
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r2(%x: tensor<4x4x4xf32, #plan.sharding<[{"a"}, {}, {"b"}]>>) {
-  // expected-error @below {{'plan.all_to_all' op makes its result from #plan.sharding<[{}, {}, {}]>, but its input is #plan.sharding<[{}, {}, {"b"}]>}}
+  // expected-error @below {{'plan.all_to_all' op needs an input of layout #plan.sharding<[{}, {}, {}]>, but its input is #plan.sharding<[{}, {}, {"b"}]>}}
   %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
       : tensor<4x4x4xf32, #plan.sharding<[{"a"}, {}, {"b"}]>> -> tensor<4x4x4xf32, #plan.sharding<[{}, {"a"}, {}]>>
   return
@@ -625,7 +625,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 // R3: axes that are not reduced stay partial, with their reduction
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = max {"a", "b"}>>) {
-  // expected-error @below {{'plan.all_reduce' op makes #plan.sharding<[{}], partial = max {"b"}>, but its type says #plan.sharding<[{}], partial = sum {"b"}>}}
+  // expected-error @below {{'plan.all_reduce' op produces #plan.sharding<[{}], partial = max {"b"}>, but its type is #plan.sharding<[{}], partial = sum {"b"}>}}
   %0 = plan.all_reduce %x [#plan.axis<"a">]
       : tensor<4xf32, #plan.sharding<[{}], partial = max {"a", "b"}>> -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"b"}>>
   return
@@ -647,7 +647,7 @@ func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 // R3: a reduce-scatter does not change other dims
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r3(%x: tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"}>>) {
-  // expected-error @below {{'plan.reduce_scatter' op makes its result from #plan.sharding<[{}, {}]>, but its input is #plan.sharding<[{}, {"b"}]>}}
+  // expected-error @below {{'plan.reduce_scatter' op needs an input of layout #plan.sharding<[{}, {}]>, but its input is #plan.sharding<[{}, {"b"}]>}}
   %0 = plan.reduce_scatter %x [#plan.axis<"a">] dim 0
       : tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"}>> -> tensor<4x4xf32, #plan.sharding<[{"a"}, {}]>>
   return
@@ -658,7 +658,7 @@ func.func @r3(%x: tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"
 // R4: a permute does not change partial axes
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>, #base.mesh_axis<"c" = 2>]
 func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}], partial = sum {"c"}>>) {
-  // expected-error @below {{'plan.permute' op changes what is partial}}
+  // expected-error @below {{'plan.permute' op changes the partial axes or the reduction}}
   %0 = plan.permute %x [#plan.axis<"a">, #plan.axis<"b">]
       : tensor<8xf32, #plan.sharding<[{"a"}], partial = sum {"c"}>> -> tensor<8xf32, #plan.sharding<[{"b"}]>>
   return
@@ -726,7 +726,7 @@ plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>>) {
   %0 = plan.all_gather %x [#plan.axis<"b">]
       : tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
-  // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of the flat ones of #plan.sharding<[{}], flat = {"a", "b"}>}}
+  // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of the flat axes of #plan.sharding<[{}], flat = {"a", "b"}>}}
   %1 = plan.all_gather %x [#plan.axis<"a">]
       : tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>>
   return
@@ -737,7 +737,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>>) {
 // R6: the tensor is not flat, so it has no flat axes to gather
 plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
-  // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of the flat ones of #plan.sharding<[{"a"}]>}}
+  // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of the flat axes of #plan.sharding<[{"a"}]>}}
   %0 = plan.all_gather %x [#plan.axis<"a">]
       : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{}]>>
   return
@@ -748,7 +748,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
 // R6: a collective on flat axes does not change dims
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>>) {
-  // expected-error @below {{'plan.all_gather' op is about dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
+  // expected-error @below {{'plan.all_gather' op names dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
   %0 = plan.all_gather %x [#plan.axis<"a">] dim 0
       : tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>>
   return
@@ -761,7 +761,7 @@ plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"b"}]>>) {
   %0 = plan.slice %x [#plan.axis<"a">]
       : tensor<8xf32, #plan.sharding<[{"b"}]>> -> tensor<8xf32, #plan.sharding<[{"b"}], flat = {"a"}>>
-  // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{}]>, but its input is #plan.sharding<[{"b"}]>}}
+  // expected-error @below {{'plan.slice' op needs an input of layout #plan.sharding<[{}]>, but its input is #plan.sharding<[{"b"}]>}}
   %1 = plan.slice %x [#plan.axis<"a">]
       : tensor<8xf32, #plan.sharding<[{"b"}]>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
   return
@@ -772,7 +772,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"b"}]>>) {
 // R6: a slice of a dim
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>>) {
-  // expected-error @below {{'plan.slice' op is about dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
+  // expected-error @below {{'plan.slice' op names dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
   %0 = plan.slice %x [#plan.axis<"a">] dim 0
       : tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>> -> tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>>
   return
@@ -798,7 +798,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>>)
       : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"b"}, flat = {"a"}>>
   %1 = plan.all_reduce %0 [#plan.axis<"b">]
       : tensor<8xf32, #plan.sharding<[{}], partial = sum {"b"}, flat = {"a"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
-  // expected-error @below {{'plan.reduce_scatter' op needs its axes at the minor end of the flat ones of #plan.sharding<[{}], partial = sum {"b"}>}}
+  // expected-error @below {{'plan.reduce_scatter' op needs its axes at the minor end of the flat axes of #plan.sharding<[{}], partial = sum {"b"}>}}
   %2 = plan.reduce_scatter %x [#plan.axis<"a">]
       : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"b"}>>
   return
@@ -809,7 +809,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>>)
 // R6: an all-to-all does not take flat tensors
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 func.func @r6(%x: tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>>) {
-  // expected-error @below {{'plan.all_to_all' op is about dim 0, but #plan.sharding<[{"a"}, {}], flat = {"b"}> is flat}}
+  // expected-error @below {{'plan.all_to_all' op names dim 0, but #plan.sharding<[{"a"}, {}], flat = {"b"}> is flat}}
   %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
       : tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>> -> tensor<8x8xf32, #plan.sharding<[{}, {"a"}], flat = {"b"}>>
   return
@@ -820,7 +820,7 @@ func.func @r6(%x: tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>>) {
 // R6: a permute does not take flat tensors
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>, #base.mesh_axis<"c" = 2>]
 func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>>) {
-  // expected-error @below {{'plan.permute' op is about dims, but a side of it is flat}}
+  // expected-error @below {{'plan.permute' op redistributes dims, but its input or result is flat}}
   %0 = plan.permute %x [#plan.axis<"a">, #plan.axis<"b">]
       : tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>> -> tensor<8xf32, #plan.sharding<[{"b"}], flat = {"c"}>>
   return
@@ -832,7 +832,7 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>>) {
 plan.mesh [#base.mesh_axis<"a" = 2>]
 func.func @r7(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
   %0 = plan.all_reduce %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
-  // expected-error @below {{'plan.all_reduce' op has a dim, 0, but adds up all of a value}}
+  // expected-error @below {{'plan.all_reduce' op has dim 0, but sums all elements of a value}}
   %1 = plan.all_reduce %x [#plan.axis<"a">] dim 0
       : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
   return
@@ -891,14 +891,14 @@ plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // M8
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp"
-// expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
+// expected-error @below {{'plan.data' op prefetches parameters, but they are not sharded}}
 plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
 
 // -----
 
 // M8: digits that overlap
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
+// expected-error @below {{'plan.data' op prefetches parameters, but they are not sharded}}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp"
 
 // -----
@@ -906,7 +906,7 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp"
 // M9
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, register_buffers}
-// expected-error @below {{'plan.data' op registers buffers, but nothing lies in one}}
+// expected-error @below {{'plan.data' op registers buffers, but neither parameters nor gradients are contiguous}}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {register_buffers}
 
 // -----
@@ -914,7 +914,7 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {register_bu
 // T1: the parts
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<9xf32>) {
-  // expected-error @below {{'plan.enter_microbatch' op takes one of 2 parts of 'tensor<9xf32>', and makes 'tensor<4xf32>'}}
+  // expected-error @below {{'plan.enter_microbatch' op slices 'tensor<9xf32>' into 2 microbatches, but its result is 'tensor<4xf32>'}}
   %0 = plan.enter_microbatch %x dim 0 of 2 : tensor<9xf32> -> tensor<4xf32>
   return
 }
@@ -924,7 +924,7 @@ func.func @t1(%x: tensor<9xf32>) {
 // T1: the dim
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<8xf32>) {
-  // expected-error @below {{'plan.enter_microbatch' op takes one of 2 parts of dim 1 of 'tensor<8xf32>'}}
+  // expected-error @below {{'plan.enter_microbatch' op slices dim 1 of 'tensor<8xf32>' into 2 microbatches}}
   %0 = plan.enter_microbatch %x dim 1 of 2 : tensor<8xf32> -> tensor<4xf32>
   return
 }
@@ -944,7 +944,7 @@ func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
 // A slice over time of a batch whose runs are the microbatches.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @run_of_batch(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
-  // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{"dp", parts [4, 4]}]>, but its input is #plan.sharding<[{"dp"}]>}}
+  // expected-error @below {{'plan.slice' op needs an input of layout #plan.sharding<[{"dp", parts [4, 4]}]>, but its input is #plan.sharding<[{"dp"}]>}}
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0
       : tensor<8xf32, #plan.sharding<[{"dp"}]>> -> tensor<8xf32, #plan.sharding<[{"microbatch", "dp"}]>>
   return
@@ -955,7 +955,7 @@ func.func @run_of_batch(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
 // T1: the result
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp", parts [4, 4]}]>>) {
-  // expected-error @below {{'plan.enter_microbatch' op makes #plan.sharding<[{"dp"}]>, but its type says #plan.sharding<[{}]>}}
+  // expected-error @below {{'plan.enter_microbatch' op produces #plan.sharding<[{"dp"}]>, but its type is #plan.sharding<[{}]>}}
   %0 = plan.enter_microbatch %x dim 0 of 2 : tensor<8xf32, #plan.sharding<[{"dp", parts [4, 4]}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
   return
 }
@@ -975,7 +975,7 @@ func.func @t2(%x: tensor<8xf32>) {
 // T2: the layout
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>) {
-  // expected-error @below {{'plan.leave_microbatch' op makes #plan.sharding<[{}], partial = sum {"dp", "microbatch"}>, but its type says #plan.sharding<[{}], partial = sum {"microbatch"}>}}
+  // expected-error @below {{'plan.leave_microbatch' op produces #plan.sharding<[{}], partial = sum {"dp", "microbatch"}>, but its type is #plan.sharding<[{}], partial = sum {"microbatch"}>}}
   %0 = plan.leave_microbatch %x as "microbatches 2 mean" : tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
       -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
   return
@@ -986,7 +986,7 @@ func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>) {
 // T2: the reduction of the accumulated value
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = max {"dp"}>>) {
-  // expected-error @below {{'plan.leave_microbatch' op adds up what is an addend of a max}}
+  // expected-error @below {{'plan.leave_microbatch' op accumulates values that are partial with reduction max}}
   %0 = plan.leave_microbatch %x as "microbatches 2 mean" : tensor<8xf32, #plan.sharding<[{}], partial = max {"dp"}>>
       -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp", "microbatch"}>>
   return
@@ -1007,5 +1007,5 @@ plan.optimizer sgd groups [{momentum = 0.0}]
 // -----
 
 // M10
-// expected-error @below {{'plan.optimizer' op has a group with 'rate' = 1.000000e+00 : f64, which is no number of an optimizer}}
+// expected-error @below {{'plan.optimizer' op has a group with 'rate' = 1.000000e+00 : f64, which is not a hyperparameter of an optimizer}}
 plan.optimizer sgd groups [{lr = 1.0, rate = 1.0}]

@@ -9,19 +9,19 @@ sched.communicator @tp over [#sched.axis<-1:(1)3>]
 // -----
 
 // A2
-// expected-error@+1 {{dim of size 10 is not made of units of 4}}
+// expected-error@+1 {{dim of size 10 is not a multiple of its block size 4}}
 func.func private @f(!sched.tensor<[10 unit 4], f32>)
 
 // -----
 
 // A2, parts
-// expected-error@+1 {{part of size 6 is not made of units of 4}}
+// expected-error@+1 {{part of size 6 is not a multiple of its block size 4}}
 func.func private @f(!sched.tensor<[8 parts [6 unit 4, 2]], f32>)
 
 // -----
 
 // A3
-// expected-error@+1 {{parts add up to 6, the dim has size 8}}
+// expected-error@+1 {{parts sum to 6, the dim has size 8}}
 func.func private @f(!sched.tensor<[8 parts [4, 2]], f32>)
 
 // -----
@@ -33,7 +33,7 @@ func.func private @f(!sched.tensor<[8], index>)
 // -----
 
 // A5
-// expected-error@+1 {{a partial tensor names both a reduction and axes}}
+// expected-error@+1 {{a partial tensor must name both a reduction and axes}}
 func.func private @f(!sched.tensor<[8], f32, partial = sum {}>)
 
 // -----
@@ -63,13 +63,13 @@ sched.communicator @tp over [#sched.axis<0:(1)0>]
 // -----
 
 // A2: negative
-// expected-error@+1 {{dim of size -4 is not made of units of 1}}
+// expected-error@+1 {{dim of size -4 is not a multiple of its block size 1}}
 func.func private @f(!sched.tensor<[-4], f32>)
 
 // -----
 
 // A2: no block
-// expected-error@+1 {{dim of size 8 is not made of units of 0}}
+// expected-error@+1 {{dim of size 8 is not a multiple of its block size 0}}
 func.func private @f(!sched.tensor<[8 unit 0], f32>)
 
 // -----
@@ -81,13 +81,13 @@ func.func private @f(!sched.tensor<[8 parts [8, 0]], f32>)
 // -----
 
 // A2: no repetition
-// expected-error@+1 {{units repeat 0 times, must be positive}}
+// expected-error@+1 {{blocks repeat 0 times, must be positive}}
 func.func private @f(!sched.tensor<[8 repeat 0], f32>)
 
 // -----
 
 // A2: a block of the dim beside those of its parts
-// expected-error@+1 {{a dim in parts has the units of its parts, and none of its own}}
+// expected-error@+1 {{a dim in parts must not have a block size of its own}}
 func.func private @f(!sched.tensor<[8 parts [4, 4] repeat 2], f32>)
 
 // -----
@@ -99,7 +99,7 @@ func.func private @f(!sched.tensor<[8], tensor<4xf32>>)
 // -----
 
 // A5: partial axes without a reduction
-// expected-error@+1 {{a partial tensor names both a reduction and axes}}
+// expected-error@+1 {{a partial tensor must name both a reduction and axes}}
 func.func private @f(!sched.tensor<[8], f32, partial = none {0:(1)2}>)
 
 // -----

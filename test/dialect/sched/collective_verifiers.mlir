@@ -9,7 +9,7 @@ sched.mesh [#base.mesh_axis<"tp" = 2>, #base.mesh_axis<"tp" = 3>]
 // -----
 
 // D3
-// expected-error@+1 {{stands in a module without a mesh}}
+// expected-error@+1 {{is in a module without a mesh}}
 sched.communicator @tp over [#sched.axis<0:(1)3>]
 
 // -----
@@ -109,7 +109,7 @@ sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C4: without a dim the input is flat
-  // expected-error@+1 {{'sched.start' op all_gather without a dim makes '!sched.tensor<[12], f32>' of '!sched.tensor<[12 over {0:(1)6}], f32>'}}
+  // expected-error@+1 {{'sched.start' op all_gather without a dim produces '!sched.tensor<[12], f32>' from '!sched.tensor<[12 over {0:(1)6}], f32>'}}
   %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
@@ -278,7 +278,7 @@ sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C4: without a dim the result is flat
-  // expected-error@+1 {{'sched.start' op reduce_scatter without a dim makes '!sched.tensor<[12 over {0:(1)6}], f32>' of '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
+  // expected-error@+1 {{'sched.start' op reduce_scatter without a dim produces '!sched.tensor<[12 over {0:(1)6}], f32>' from '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
   %t = sched.start reduce_scatter %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12 over {0:(1)6}], f32>>
 }
 
@@ -372,7 +372,7 @@ sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @step role <step> {
   %x = sched.input "x" : <[12], f32>
   // O6
-  // expected-error@+1 {{gives a new value to what is no parameter and no state}}
+  // expected-error@+1 {{updates a value that is neither a parameter nor a state}}
   sched.update %x to %x : <[12], f32> to <[12], f32>
 }
 
@@ -407,7 +407,7 @@ sched.stream @communication
 sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
   // C4: a gather along a dim does not take flat tensors
-  // expected-error@+1 {{'sched.start' op all_gather with a dim makes '!sched.tensor<[12], f32>' of '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
+  // expected-error@+1 {{'sched.start' op all_gather with a dim produces '!sched.tensor<[12], f32>' from '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
   %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
 }
 
@@ -419,7 +419,7 @@ sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C4: the result of an all-reduce is not flat
-  // expected-error@+1 {{'sched.start' op all_reduce with a dim makes '!sched.tensor<[12], f32, flat = {0:(1)6}>' of '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
+  // expected-error@+1 {{'sched.start' op all_reduce with a dim produces '!sched.tensor<[12], f32, flat = {0:(1)6}>' from '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
   %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32, flat = {0:(1)6}>>
 }
 
@@ -431,7 +431,7 @@ sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C5
-  // expected-error@+1 {{'sched.start' op moves 2 tensors along dim 0, of which only one can be moved}}
+  // expected-error@+1 {{'sched.start' op moves 2 tensors along dim 0, but can move only one}}
   %t = sched.start all_gather %x, %x dim 0 over @tp on @communication sequence 0
       : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>, <[12], f32>>
 }
@@ -445,7 +445,7 @@ sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
   %y = sched.parameter ["y"] : <[12], bf16, flat = {0:(1)6}>
   // C5: the element type
-  // expected-error@+1 {{'sched.start' op moves '!sched.tensor<[12], bf16, flat = {0:(1)6}>' in one piece with '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
+  // expected-error@+1 {{'sched.start' op coalesces '!sched.tensor<[12], bf16, flat = {0:(1)6}>' with '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
   %t = sched.start all_gather %x, %y over @tp on @communication sequence 0
       : !sched.tensor<[12], f32, flat = {0:(1)6}>, !sched.tensor<[12], bf16, flat = {0:(1)6}> -> <<[12], f32>, <[12], bf16>>
 }
@@ -459,7 +459,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   %y = sched.input "y" : <[12], f32, partial = max {0:(1)6}>
   // C5: the reduction
-  // expected-error@+1 {{'sched.start' op moves '!sched.tensor<[12], f32, partial = max {0:(1)6}>' in one piece with '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
+  // expected-error@+1 {{'sched.start' op coalesces '!sched.tensor<[12], f32, partial = max {0:(1)6}>' with '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
   %t = sched.start all_reduce %x, %y over @tp on @communication sequence 0
       : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = max {0:(1)6}> -> <<[12], f32>, <[12], f32>>
 }
@@ -472,7 +472,7 @@ sched.stream @communication
 sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
   // C6
-  // expected-error@+1 {{'sched.start' op makes 1 tensors of 2}}
+  // expected-error@+1 {{'sched.start' op produces 1 tensors from 2}}
   %t = sched.start all_gather %x, %x over @tp on @communication sequence 0
       : !sched.tensor<[12], f32, flat = {0:(1)6}>, !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
 }
@@ -487,7 +487,7 @@ sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
   %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
   // T2
-  // expected-error@+1 {{'sched.wait' op gives '!sched.tensor<[13], f32>', the token promises '!sched.token<<[12], f32>>'}}
+  // expected-error@+1 {{'sched.wait' op produces '!sched.tensor<[13], f32>', but the token has '!sched.token<<[12], f32>>'}}
   %y = "sched.wait"(%t) {stream = @compute} : (!sched.token<<[12], f32>>) -> !sched.tensor<[13], f32>
 }
 
@@ -508,7 +508,7 @@ sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @step role <step> {
   %x = sched.input "x" : <[12], f32>
   // O8
-  // expected-error@+1 {{belongs to what is no parameter}}
+  // expected-error@+1 {{belongs to a value that is not a parameter}}
   sched.gradient %x of %x : <[12], f32> of <[12], f32>
 }
 
@@ -557,7 +557,7 @@ sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // O11
-  // expected-error@+1 {{holds what is no parameter and no accumulator}}
+  // expected-error@+1 {{holds a value that is neither a parameter nor an accumulator}}
   sched.buffer "inputs" %x : !sched.tensor<[12], f32>
 }
 
@@ -571,7 +571,7 @@ sched.program @forward {
   %w = sched.parameter ["w"] : <[12], f32>
   %m = sched.state "w.momentum_buffer" of "w" : <[12], f32>
   // O11
-  // expected-error@+1 {{holds what is no parameter and no accumulator}}
+  // expected-error@+1 {{holds a value that is neither a parameter nor an accumulator}}
   sched.buffer "states" %w, %m : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
 }
 
@@ -630,7 +630,7 @@ sched.program @forward {
   %m = sched.state "w.momentum_buffer" of "w" host : <[12], f32>
   %g = sched.input "g" : <[12], f32>
   // O13
-  // expected-error@+1 {{runs on the device and overwrites operand 0, which lies on the host}}
+  // expected-error@+1 {{runs on the device and overwrites operand 0, which is on the host}}
   %n = sched.compute "meshplan.accumulate"(%m, %g) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute
     : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }

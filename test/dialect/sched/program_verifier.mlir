@@ -3,7 +3,7 @@
 // One failing case for each rule of dialect/sched/program_verifier.cpp; the label is that of the verifier.
 
 // P1
-// expected-error@+1 {{stands in a module without a mesh}}
+// expected-error@+1 {{is in a module without a mesh}}
 sched.program @forward {
 }
 
@@ -12,7 +12,7 @@ sched.program @forward {
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // P2
-  // expected-error@+1 {{is not a step of a program}}
+  // expected-error@+1 {{is not an op that a program may contain}}
   %x = builtin.unrealized_conversion_cast to i32
 }
 
@@ -157,7 +157,7 @@ sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // L5
-  // expected-error@+1 {{makes a value that is neither freed nor an output}}
+  // expected-error@+1 {{produces a value that is neither freed nor an output}}
   %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
 }
 
@@ -285,7 +285,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
   // L5: the result of a collective
-  // expected-error@+1 {{'sched.wait' op makes a value that is neither freed nor an output}}
+  // expected-error@+1 {{'sched.wait' op produces a value that is neither freed nor an output}}
   %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
 }
 
@@ -295,7 +295,7 @@ sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @forward {
   // L5: the second of two results
-  // expected-error@+1 {{'sched.compute' op makes a value that is neither freed nor an output}}
+  // expected-error@+1 {{'sched.compute' op produces a value that is neither freed nor an output}}
   %y:2 = sched.compute "aten.op"() {} on @compute : () -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
   sched.output "y" %y#0 : <[12], f32>
 }
@@ -339,7 +339,7 @@ sched.program @step role <step> {
   // expected-note@+1 {{the first one}}
   sched.output "a" %x loss : <[], f32>
   // P7
-  // expected-error@+1 {{is a second loss}}
+  // expected-error@+1 {{is the second loss of its program}}
   sched.output "b" %x loss : <[], f32>
 }
 
@@ -352,7 +352,7 @@ sched.program @step role <step> {
   // expected-note@+1 {{the other one is here}}
   sched.buffer "first" %w, %v : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
   // P8
-  // expected-error@+1 {{holds what a buffer holds already}}
+  // expected-error@+1 {{holds a value that another buffer holds}}
   sched.buffer "second" %v : !sched.tensor<[12], f32>
 }
 

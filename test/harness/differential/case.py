@@ -45,7 +45,7 @@ class Sizes:
 
 @dataclass
 class Entry:
-    """What the plan says of one module: `colwise tp`, `output replicate`."""
+    """What the plan states for one module: `colwise tp`, `output replicate`."""
 
     path: str
     clauses: list[str]

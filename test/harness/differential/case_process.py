@@ -16,7 +16,7 @@ def environment() -> dict[str, str]:
 
 
 class CaseProcess:
-    """Starts the program when it is needed, and again behind a failure: a fault of a GPU lasts as long as a process."""
+    """Starts the program when it is needed, and again after a failure: a fault of a GPU lasts as long as a process."""
 
     def __init__(self, program: str, errors: Path) -> None:
         self.program, self.errors = program, errors

@@ -1,6 +1,6 @@
 """Numbers that are read as decisions.
 
-A case holds numbers, not decisions: each is read as one of the options of the place that reads it, so that any list of
+A case holds numbers, not decisions: each is read as one of the options of its reader, so that any list of
 numbers is a case, and where it ends or has a 0 the first option is taken. Options are listed with the plainest first;
 a case shrinks by numbers that become 0.
 """

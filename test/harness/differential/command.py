@@ -9,9 +9,9 @@
   differential ... --results FOLDER the same cases, with results of elsewhere.py
 
 A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to
-eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
+eight ranks, and what a plan states for each module. It is exported, compiled and run, and every output is held against
 float64 as reference/forward.py does. With --training the model has a loss, the plan says how it is trained, and losses
-and parameters behind one or two steps are held against PyTorch as reference/training.py does. A case that fails is made
+and parameters after one or two steps are held against PyTorch as reference/training.py does. A case that fails is made
 smaller and written to --work. Prints how many cases were right, refused (with the reasons) and wrong. Status 1 if one
 is wrong, if more than 5 % are refused, or, with --coverage, if an operator is reached by fewer draws than it should be
 in one of the columns, or a statement of training is in too few plans.

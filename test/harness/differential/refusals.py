@@ -6,37 +6,37 @@ import re
 
 # Patterns of messages, and what such a case asks for that is not given.
 REFUSALS = {
-    r"is parts of .*, and is divided over .* as (one|parts)": "takes a dim apart across its division",
-    r"counts \d+ parts, which .* takes one by one, and they are divided over": "takes a dim apart across its division",
-    r"is divided over .* part by part, and .* finds its elements by their number": "elements of parts are numbered",
-    r"divides dim \d+ of size \d+ by \d+, which leaves ranks without any": "more ranks than elements",
+    r"reads dim .* as parts of .*, but it is split over .* as (a whole|parts)": "takes a dim apart across its division",
+    r"has \d+ parts, which .* reads one by one, but it is split over": "takes a dim apart across its division",
+    r"is split over .* part by part, but .* addresses its elements by their position": "elements of parts are numbered",
+    r"splits dim \d+ of size \d+ into \d+ shards, which leaves ranks without elements": "more ranks than elements",
     r"has size \d+, fewer than": "more ranks than elements",
     r"(groups|parts) of .*, fewer than": "more ranks than groups",
-    r"(groups|parts) of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut groups",
-    r"groups of .*, and its shards over .* would cut one": "shards cut a group",
-    r"heads of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut heads",
+    r"(groups|parts) of .*, but is split over .* in parts of .*, which do not match them": "parts that cut groups",
+    r"groups of .*, and sharding over .* would split one": "shards cut a group",
+    r"heads of .*, but is split over .* in parts of .*, which do not match them": "parts that cut heads",
     r"heads of .*, fewer than": "more ranks than heads",
-    r"heads of .*, and its shards over .* would cut one": "shards cut a head",
-    r"lies within a head, and its shards over .* would cut it": "shards cut a head",
+    r"heads of .*, and sharding over .* would split one": "shards cut a head",
+    r"is inside a head, and sharding it over .* would split the head": "shards cut a head",
     r"is not implemented yet": "a statement that is not implemented",
-    r"microbatches would have to be put together": "samples of several microbatches are mixed",
-    r"divides microbatches over ranks": "microbatches are dealt to ranks",
+    r"microbatches cannot be concatenated": "samples of several microbatches are mixed",
+    r"its microbatches are split over ranks": "microbatches are split over ranks",
     r"has no record, and would read samples of several microbatches": "samples of several microbatches are mixed",
-    r"redefines a loss of classes, and output": "another loss than one of classes is redefined",
-    r"'contiguous (parameters|gradients)' without '(shard|bucket)'": "contiguous is what is not moved in one piece",
-    r"'contiguous .*' and 'bucket none' contradict": "contiguous is what is not moved in one piece",
-    r"'contiguous parameters' of .*, which is stored as": "contiguous parameters are made anew for each gather",
+    r"applies to a classification loss, but output": "another loss than one of classes is redefined",
+    r"'contiguous (parameters|gradients)' without '(shard|bucket)'": "contiguous tensors that are not coalesced",
+    r"'contiguous .*' and 'bucket none' contradict": "contiguous tensors that are not coalesced",
+    r"'contiguous parameters' of .*, which is stored as": "contiguous parameters are converted for each gather",
     r"none of the \d+ parameters of the block is trained": "a data block of what is not trained",
-    r"unit '.*' names no parameter that is moved": "a data block of what is not trained",
+    r"unit '.*' names no parameter that is gathered or reduced": "a data block of what is not trained",
     r"'offload parameters' without 'shard parameters'": "parameters on the host stay whole",
-    r"'offload optimizer' moves nothing to the host": "an optimizer on the host keeps nothing",
+    r"'offload optimizer' has no effect": "an optimizer on the host keeps nothing",
     r"'offload' and 'contiguous' contradict": "what lies on the host is contiguous",
     r"cannot be (colwise|rowwise|sequence) ": "a style for which the module has no features",
 }
 
 
 def reason_of(text: str) -> str:
-    """The reason behind the first error of the compiler; empty if it is none that may be."""
+    """The reason for the first error of the compiler; empty if it is not an expected one."""
     found = re.search(r"error: (.*)", text)
     message = found.group(1) if found else ""
     return next((reason for pattern, reason in REFUSALS.items() if re.search(pattern, message)), "")

@@ -170,7 +170,7 @@ def write_plan(drawn: case.Case, model: torch.nn.Module, base: Path) -> None:
 
 
 def by_parameter(drawn: case.Case, entry: case.Entry, model: torch.nn.Module) -> case.Entry:
-    """Of each fourth module with one parameter, what the plan says is said of the parameter."""
+    """Of each fourth module with one parameter, what the plan states is stated for the parameter."""
     own = [name for name, _ in model.get_submodule(entry.path).named_parameters(recurse=False)]
     is_style = len(entry.clauses) == 1 and entry.clauses[0].startswith(("colwise", "rowwise", "replicate"))
     if len(own) != 1 or not is_style or zlib.crc32(f"{drawn.seed} {entry.path}".encode()) % 4:
@@ -206,7 +206,7 @@ def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
 
 
 def check_made(programs: Programs, base: Path, drawn: case.Case, model: torch.nn.Module) -> None:
-    """What the compiler says of weights that are made of others: how they are divided, and their fans."""
+    """What the compiler reports about weights that are computed from others: how they are divided, and their fans."""
     if not any(made_layers(model)):
         return
     plan = str(base.with_suffix(".plan"))
@@ -248,7 +248,7 @@ def forward(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch
 
 
 def run_steps(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch.Tensor]:
-    """The losses of a training and what ranks hold behind it."""
+    """The losses of a training and what ranks hold after it."""
     result = base.with_suffix(".result")
     result.unlink(missing_ok=True)
     paths = []

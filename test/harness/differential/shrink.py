@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from harness.differential.case import Block, Case, Statement
 from harness.differential.plans.statements import items_of
 
-# What names modules, the modules, and what is behind them.
+# What names modules, the modules, and what follows them.
 NAMING = re.compile(r"(data .* on |train only |freeze |unused |recompute |unit |keep |group )(.*?)( \{.*\}| keep .*)?")
 SMALLER = {
     "batch": (2, 3, 4),

@@ -33,7 +33,7 @@ def batches(drawn: case.Case) -> list[Tensors]:
 
 
 def batch_of(drawn: case.Case, seed: int) -> Tensors:
-    """The inputs of all calls of the model, one behind the other."""
+    """The inputs of all calls of the model, one after the other."""
     seeds = [seed + call * OTHER_CALL for call in range(calls_of(drawn.statements))]
     calls = [make_inputs(dataclasses.replace(drawn, model_seed=each)) for each in seeds]
     return {name: torch.cat([call[name] for call in calls]) for name in calls[0]}

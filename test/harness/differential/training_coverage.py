@@ -1,4 +1,4 @@
-"""Counts what plans say of trainings, and what divided the operators that only trainings have."""
+"""Counts what plans state about trainings, and what divided the operators that only trainings have."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ SELDOM = {
     **dict.fromkeys(("meshplan.attention_mask_gradient", "meshplan.grouped_weight_gradient"), NOT_DRAWN),
     **dict.fromkeys(("meshplan.index_sum", "meshplan.scatter_sum"), NOT_DRAWN),
     "meshplan.clip_factor": "its operands are numbers, which nothing divides",
-    **dict.fromkeys(("meshplan.to_device", "meshplan.to_host"), "it is there behind the phases that are counted"),
+    **dict.fromkeys(("meshplan.to_device", "meshplan.to_host"), "it is there after the phases that are counted"),
 }
 
 

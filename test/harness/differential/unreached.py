@@ -20,9 +20,9 @@ HEADS = "it takes heads apart: a statement that divides something else is gather
 
 COMPOSED = "only long rows that are divided become it, of a few of the steps that are drawn"
 
-CUT = "it may take groups of the features or a place by number, which parts dealt one by one do not keep: not drawn"
+CUT = "it may take groups of the features or an element by number, which parts split one by one do not keep: not drawn"
 TURNED = "it turns weights, which the sequence does not divide"
-BIAS = "the bias of a contraction that is divided is added behind it, by another operator"
+BIAS = "the bias of a contraction that is divided is added after it, by another operator"
 SPLIT = "it cuts the sequence, which is gathered or refused where a style divides it"
 
 # Operators of the backward pass, of the optimizer and of what lies around them.

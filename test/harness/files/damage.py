@@ -2,9 +2,9 @@
 
   harness damage MODEL --models FOLDER --work FOLDER --plan P.plan --mesh dp=2,tp=2 --cases N [--statement TEXT...]
 
-A training saves two checkpoints. In each case one file is damaged at a place drawn from the number of the case:
+A training saves two checkpoints. In each case one file is damaged at a position drawn from the number of the case:
 
-- a file of the second checkpoint, from which a run then goes on: the error has to name the file and the first
+- a file of the second checkpoint, from which a run then continues: the error has to name the file and the first
   checkpoint, which is whole. No bit of it may be left out;
 - the archive that is compiled, or from which weights are read. What nothing reads, such as padding, may be damaged:
   then the schedule or the outputs have the bits that they have without damage.

@@ -1,6 +1,6 @@
 """Writes damaged copies of an exported model: harness damage_archive MODEL.pt2 FOLDER
 
-truncated.pt2 is its first half, text.pt2 is no zip archive, version.pt2 says that it is of another version,
+truncated.pt2 is its first half, text.pt2 is not a zip archive, version.pt2 says that it is of another version,
 operator.pt2 has an operator of another library in place of one of PyTorch, input.pt2 lacks its last input
 specification, argument.pt2 has a node without the tensor that it slices, derived.pt2 has twice as many labels as
 inputs.
@@ -54,7 +54,7 @@ def main(words: Sequence[str]) -> int:
     source, folder = Path(words[0]), Path(words[1])
     content = source.read_bytes()
     (folder / "truncated.pt2").write_bytes(content[: len(content) // 2])
-    (folder / "text.pt2").write_text("this is no model\n")
+    (folder / "text.pt2").write_text("this is not a model\n")
     copy_archive(source, folder / "version.pt2", lambda name, old: b"99" if name.endswith("/archive_version") else old)
     silu = b"torch.ops.%s.silu.default"
     copy_archive(source, folder / "operator.pt2", lambda _, old: old.replace(silu % b"aten", silu % b"elsewhere"))

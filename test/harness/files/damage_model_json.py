@@ -70,7 +70,7 @@ class Damage:
 
 
 def meaning_of(element: Json, in_node: bool) -> str:
-    """Tells apart the elements of an array that differ in meaning: arguments by operator and name, unions by kind."""
+    """Distinguishes the elements of an array that differ in meaning: arguments by operator and name, unions by kind."""
     if not isinstance(element, dict):
         return ""
     if in_node:
@@ -79,7 +79,7 @@ def meaning_of(element: Json, in_node: bool) -> str:
 
 
 def kind_of_place(node: Json, path: tuple[str | int, ...]) -> Iterator[tuple[str, tuple[str | int, ...], Json]]:
-    """(kind, path, value) of each place below `node`."""
+    """(kind, path, value) of each node below `node`."""
     stack: list[tuple[str, tuple[str | int, ...], Json]] = [("", path, node)]
     while stack:
         kind, path, node = stack.pop()

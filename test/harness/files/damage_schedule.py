@@ -1,7 +1,7 @@
 """Writes damaged copies of a schedule: harness damage_schedule PLAN.sched FOLDER
 
-truncated.sched is its first half, text.sched is no schedule, empty.sched has no bytes, changed.sched has zeros in its
-middle, flipped-0.sched to flipped-2.sched have one bit changed: near the begin, in the middle, in the last byte.
+truncated.sched is its first half, text.sched is not a schedule, empty.sched has no bytes, changed.sched has zeros in
+its middle, flipped-0.sched to flipped-2.sched have one bit changed: near the begin, in the middle, in the last byte.
 version.sched is as format 1 was.
 """
 
@@ -20,7 +20,7 @@ def as_format_1(content: bytes) -> bytes:
 
 
 def with_flipped_bit(content: bytes, number: int) -> bytes:
-    """A bit behind the identifier (bytes 4 to 7), the first one in the first place and the last one in the last."""
+    """A bit after the identifier (bytes 4 to 7), the first case takes the first bit and the last case the last."""
     first = 8
     place = first + (len(content) - 1 - first) * number // (FLIPPED - 1)
     changed = bytearray(content)
@@ -34,7 +34,7 @@ def main(words: Sequence[str]) -> int:
     middle = len(content) // 2
     damaged = {
         "truncated": content[:middle],
-        "text": b"this is no schedule\n",
+        "text": b"this is not a schedule\n",
         "empty": b"",
         "changed": content[:middle] + bytes(4096) + content[middle + 4096 :],
         "version": as_format_1(content),

@@ -2,7 +2,7 @@
 
 Each copy has one fault, and is named after it: truncated (half of the bytes), header (its length says more than the
 file has), text (no safetensors at all), missing (without NAME), shape (NAME with its first two dims exchanged and a
-row cut), extra (NAME once more, as NAME_2), dtype (NAME as int32).
+row cut), extra (NAME again, as NAME_2), dtype (NAME as int32).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def main(words: Sequence[str]) -> int:
     content = source.read_bytes()
     (folder / "truncated.safetensors").write_bytes(content[: len(content) // 2])
     (folder / "header.safetensors").write_bytes((1 << 40).to_bytes(8, "little") + content[8:])
-    (folder / "text.safetensors").write_text("these are no tensors\n")
+    (folder / "text.safetensors").write_text("these are not tensors\n")
     tensors = load_file(source)
     whole = tensors.pop(name)
     save_file(tensors, folder / "missing.safetensors")

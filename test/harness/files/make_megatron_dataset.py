@@ -44,7 +44,7 @@ def write_index(path: Path, documents: Documents, dtype: str) -> None:
 
 
 def sample_index(lengths: list[int], sequence_length: int) -> list[tuple[int, int]]:
-    """For each sample, and one more, the document and the place in it at which it begins."""
+    """For each sample, and one more, the document and the position in it at which it begins."""
     samples = (sum(lengths) - 1) // sequence_length
     index = [(0, 0)]
     document = offset = 0

@@ -1,4 +1,4 @@
-"""Modules that call many operators, each behind a parameter of its own, whose gradient tells of that operator alone."""
+"""Modules that call many operators, each on a parameter of its own, whose gradient depends on that operator alone."""
 
 from __future__ import annotations
 

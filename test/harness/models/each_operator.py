@@ -1,4 +1,4 @@
-"""A module that calls many operators, each behind a parameter of its own, and what such modules read."""
+"""A module that calls many operators, each on a parameter of its own, and what such modules read."""
 
 from __future__ import annotations
 

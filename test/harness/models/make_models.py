@@ -2,7 +2,7 @@
 
   harness make_models FOLDER [NAME ...]      all of them, or only those named; --list prints the names
 
-NAME_loss is the module NAME with trained parameters behind its inputs and a loss of all outputs that are floats,
+NAME_loss is the module NAME with trained parameters added to its inputs and a loss of all outputs that are floats,
 NAME_bfloat16 and NAME_float16 any model, this one too, in that dtype.
 
 An archive that is already there and newer than this script and the export tool is left alone.

@@ -68,7 +68,7 @@ class Convolutions(nn.Module):
 
 
 class Lookups(nn.Module):
-    """Index tensors that count, in every place where they may stand beside others."""
+    """Index tensors that count, in every position that they may have beside others."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -128,7 +128,7 @@ class Summed(nn.Module):
 
 
 class Operators(nn.Module):
-    """Recurrent layers, statistics, similarities, and elements at other places, of samples that are divided."""
+    """Recurrent layers, statistics, similarities, and elements at other positions, of samples that are divided."""
 
     def __init__(self) -> None:
         super().__init__()

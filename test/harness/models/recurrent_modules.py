@@ -37,7 +37,7 @@ class Recurrent(nn.Module):
 
 
 class Transposed(nn.Module):
-    """Transposed convolutions with and without groups, and pools that give the places of their maxima."""
+    """Transposed convolutions with and without groups, and pools that return the indices of their maxima."""
 
     def __init__(self) -> None:
         super().__init__()

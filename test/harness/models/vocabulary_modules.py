@@ -1,4 +1,4 @@
-"""Losses, metrics and norms over a vocabulary that a plan divides, each behind a parameter of its own."""
+"""Losses, metrics and norms over a vocabulary that a plan splits, each on a parameter of its own."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def weighted_sum(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def with_loss(kind: type[nn.Module]) -> type[nn.Module]:
-    """The module with parameters behind its inputs and one output, `loss`, made of all floats that it gives."""
+    """The module with parameters added to its inputs and one output, `loss`, made of all floats that it gives."""
 
     class WithLoss(kind):
         def __init__(self) -> None:

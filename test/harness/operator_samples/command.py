@@ -4,7 +4,7 @@
 
 Two samples in float32 of each operator of torch.testing's op_db are modules whose inputs are the sample's tensors. Each
 is exported, compiled for a mesh of two ranks that divides dim 0 of every input that has two elements there, and run;
-what it gives is held against float64 as reference/forward.py does. Behind each tensor with a gradient lies a parameter,
+what it gives is held against float64 as reference/forward.py does. To each tensor with a gradient is added a parameter,
 and the gradients of a weighted sum of all results are held against PyTorch as reference/gradients.py does. Prints, of
 results and of gradients, how many are right, refused (with the reasons) and wrong. Status 1 if one is wrong, or more
 are refused than --most-refused and --most-refused-gradients say.
@@ -54,7 +54,7 @@ def prepare() -> None:
 
 
 def run_cases(cases: Sequence[Case], run_cases_program: str) -> None:
-    """Runs what is compiled. A case that ends the process is wrong, and the others go on in another one."""
+    """Runs what is compiled. A case that ends the process is wrong, and the others continue in another one."""
     waiting = [(case, what) for case in cases for what in PROGRAMS if case.is_open(what)]
     while waiting:
         text = "".join(case.line(what) + "\n" for case, what in waiting)

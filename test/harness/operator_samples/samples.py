@@ -51,7 +51,7 @@ class Sample:
 
 
 class SampleModule(nn.Module):
-    """Calls the operator of a sample. Behind each tensor that has a gradient lies a parameter of zeros, whose gradient
+    """Calls the operator of a sample. To each tensor that has a gradient is added a parameter of zeros, whose gradient
     is that of the tensor, element by element.
     """
 

@@ -1,8 +1,8 @@
 """Interrupts trainings, as Ctrl-C does: harness interrupts MESHPLAN_RUN SCHEDULE WEIGHTS DATA
 
-With --checkpoint the first SIGINT ends the step, saves, and says how to go on, which is tried; a second one ends the
-run at once, and leaves a checkpoint that is whole. Without --checkpoint the run ends at once, and says that nothing is
-saved.
+With --checkpoint the first SIGINT ends the step, saves, and tells how to continue, which is tried; a second one ends
+the run at once, and leaves a checkpoint that is whole. Without --checkpoint the run ends at once, and says that
+nothing is saved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.programs import call
 from harness.verdicts import expect, run_checks
 
 SECONDS = 60
-SAVING = "\nmeshplan-run: the step is ended and saved; another Ctrl-C ends the run at once\n"
+SAVING = "\nmeshplan-run: finishing and saving this step; press Ctrl-C again to quit at once\n"
 NOTHING = "\nmeshplan-run: ended by SIGINT; without --checkpoint nothing is saved\n"
 
 
@@ -48,7 +48,7 @@ class Checks:
         expect(process.returncode == 0 and not errors, f"status {process.returncode}: {errors}")
         steps = [line["step"] for line in map(json.loads, Path("first.jsonl").read_text().splitlines())]
         last = max(steps)
-        stopped = f"stopped by SIGINT behind step {last} of 100000000; --resume goes on from there"
+        stopped = f"stopped by SIGINT after step {last} of 100000000; --resume continues from there"
         expect(stopped in output and f"saved first/step-{last:06}" in output, output)
         words = ["--steps", str(last + 1), "--checkpoint", "first", "--resume"]
         resumed = call([*self.command, *words])

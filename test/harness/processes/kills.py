@@ -2,9 +2,9 @@
 
   harness kills MODEL --models FOLDER --work FOLDER --plan P.plan --mesh dp=2,tp=2 --kills N [--statement TEXT...]
 
-Each run goes on from where the one before was killed, at a moment drawn anew. What a run has said to be saved has to be
+Each run continues from where the one before was killed, at a random moment. What a run has reported as saved has to be
 there afterwards, or what came after it, and the next run has to load it. In the end the run is let through, and its
-losses are those of a run that nobody killed: the same bits.
+losses are those of a run without kills: the same bits.
 """
 
 from __future__ import annotations
@@ -92,4 +92,4 @@ def main(words: Sequence[str]) -> int:
     train(arguments, schedule, steps, killed, "--resume")
     train(arguments, schedule, steps, whole, "--weights", files.weights)
     names = differing(result_of(killed, steps), result_of(whole, steps))
-    return 0 if verdict(f"the run that nobody killed: {len(names)} tensors differ {names[:4]}", not names) else 1
+    return 0 if verdict(f"the run without kills: {len(names)} tensors differ {names[:4]}", not names) else 1

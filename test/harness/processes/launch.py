@@ -103,7 +103,7 @@ class Checker:
         for rank in range(RANKS):
             shutil.copy(other if rank == 2 else self.schedule, self.work / f"rank{rank}.sched")
         command = [*self.processes(str(RANKS)), *self.bench(str(self.work / "rank{rank}.sched"))]
-        self.expect(command, dict.fromkeys(range(RANKS), "rank 2 runs another program than rank 0: hash "))
+        self.expect(command, dict.fromkeys(range(RANKS), "rank 2 runs a different program than rank 0: hash "))
 
     def missing_rank(self) -> None:
         command = [*self.processes(str(RANKS), "--omit", "3"), *self.bench(self.schedule, 15)]

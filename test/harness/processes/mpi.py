@@ -4,7 +4,7 @@
 
 MODEL is a name of models/make_models.py. The outputs have the same bits, the reports the same form; every process says
 what is wrong when their number or their schedules do not fit, or when one of them is killed, N times in a collective
-that is drawn; no file stays behind.
+that is drawn; no file is left.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Checker:
         script += "exec " + " ".join(word if word == "$schedule" else shlex.quote(word) for word in command)
         status, _, errors = self.finish(self.mpirun(4, ["sh", "-c", script]), 300)
         expect(status != 0, "status 0")
-        self.expect_messages(errors, dict.fromkeys(range(4), "rank 2 runs another program than rank 0: hash "))
+        self.expect_messages(errors, dict.fromkeys(range(4), "rank 2 runs a different program than rank 0: hash "))
         self.expect_no_file(output)
 
     def one_rank_cannot_read(self) -> None:
@@ -231,13 +231,13 @@ class Checker:
     def killed_rank_and_mpirun_ends_the_others(self) -> None:
         rank, status, errors = self.end_one(signal.SIGKILL)
         expect(status != 0, "status 0")
-        self.expect_messages(errors, dict.fromkeys({0, 1, 2, 3} - {rank}, r"was told to stop \(SIGTERM\)"))
+        self.expect_messages(errors, dict.fromkeys({0, 1, 2, 3} - {rank}, r"was asked to stop \(SIGTERM\)"))
         expect(f"mpirun noticed that process rank {rank}" in errors, errors)
 
     def terminated_rank(self) -> None:
         rank, status, errors = self.end_one(signal.SIGTERM)
         expect(status != 0, "status 0")
-        self.expect_messages(errors, dict.fromkeys(range(4), rf"rank {rank} was told to stop \(SIGTERM\)"))
+        self.expect_messages(errors, dict.fromkeys(range(4), rf"rank {rank} was asked to stop \(SIGTERM\)"))
 
 
 def main(words: Sequence[str]) -> int:

@@ -4,7 +4,7 @@
 
 Under `srun --mpi=pmix` ranks are processes of MPI, and write the bits of threads. Under `srun --mpi=none` each says why
 that cannot be, before MPI starts. A job that gets SIGUSR1 before its time is over saves, asks to be queued again, and
-goes on with --resume. Without Slurm's programs, or its plugin for PMIx, the test says that it was skipped.
+continues with --resume. Without Slurm's programs, or its plugin for PMIx, the test says that it was skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REFUSED = (
     "mpirun -n 4, or start one process, which runs all ranks"
 )
 
-# The step that the run is to end with is behind the one of the first part: it is made to end by SIGUSR1.
+# The step that the run is to end with is after the one of the first part: it is made to end by SIGUSR1.
 JOB = """#!/bin/bash
 cd {work}
 if ls run/step-* >/dev/null 2>&1; then
@@ -92,8 +92,8 @@ class Checks:
         text = (self.work / "job.out").read_text()
         steps = [line["step"] for line in read_log(self.work / "log.jsonl", "step")]
         expect(steps == list(range(1, len(steps) + 1)), f"steps are missing or twice in the log: {steps[-10:]}")
-        stopped = f"stopped by SIGUSR1 behind step {len(steps) - 3} of 100000000; --resume goes on from there"
-        expect(stopped in text and f"goes on from run/step-{len(steps) - 3:06}" in text, text)
+        stopped = f"stopped by SIGUSR1 after step {len(steps) - 3} of 100000000; --resume continues from there"
+        expect(stopped in text and f"continues from run/step-{len(steps) - 3:06}" in text, text)
 
 
 def main(words: Sequence[str]) -> int:

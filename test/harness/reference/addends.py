@@ -1,7 +1,7 @@
 """Products in addends that are rounded to 16 bits, as row-parallel layers of PyTorch compute them.
 
 A rank of a row-parallel layer multiplies its part of the input features, and rounds what it gets to the dtype of the
-model; the sum over the ranks is made in float32 and rounded once. Behind a column-parallel layer the gradient of its
+model; the sum over the ranks is made in float32 and rounded once. After a column-parallel layer the gradient of its
 input is such a sum, over parts of the output features. Which layers are so follows from the layout of their weights:
 those of a plan are in what `meshplan check --json` prints. Random models have products of all kinds, whose operands may
 be made of weights in any way: there every product counts as divided (`RoundedProducts`).
@@ -69,7 +69,7 @@ class Product(torch.autograd.Function):
 
 
 def parameter_behind(node: object) -> tuple[str, bool] | None:
-    """The parameter that the node is made of, and whether it is turned around; None if it is no parameter."""
+    """The parameter that the node is made of, and whether it is turned around; None if it is not a parameter."""
     turned = False
     while isinstance(node, torch.fx.Node) and node.op == "call_function" and node.target in CARRIERS:
         turned ^= node.target in TURNS

@@ -213,7 +213,7 @@ class Replay:
     ) -> torch.Tensor:
         kept = self.stream.kept([*query.shape[:-1], key.shape[-2]], dropout_p)
         if attn_mask is not None and attn_mask.dtype == torch.bool:
-            # The function behind the operator adds its mask, whatever type it has.
+            # The function that implements the operator adds its mask, whatever type it has.
             attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill(~attn_mask, -math.inf)
         arguments = (query, key, value, attn_mask, dropout_p, is_causal, kept)
         return aten._scaled_dot_product_attention_math(*arguments, scale=scale, enable_gqa=enable_gqa)[0]

@@ -95,7 +95,7 @@ class Reference:
         """What makes the outputs of a run others than those of PyTorch, whatever their values."""
         if found := mismatch(ours, self.own):
             return found
-        return next((f"{name} is no output of the model" for name in ours if name not in self.own), None)
+        return next((f"{name} is not an output of the model" for name in ours if name not in self.own), None)
 
     def deviation(self, name: str, ours: torch.Tensor) -> Deviation:
         """PyTorch runs for as long as an error is too large for the draws that were made."""

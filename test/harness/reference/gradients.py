@@ -75,7 +75,7 @@ class GradientReference:
         self.own = self.errors.own
 
     def own_step(self, anew: Anew = lambda gradient: gradient) -> Tensors:
-        """In PyTorch's own precision; each gradient goes through `anew`."""
+        """In PyTorch's own precision; each gradient goes through the given function."""
         made = step(self.narrow, self.inputs, self.loss, self.positional, self.ties)
         return {name: tensor if name == self.loss else anew(tensor) for name, tensor in made.items()}
 

@@ -21,7 +21,7 @@ def hide_labels(inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def redefined(outputs: Mapping[str, torch.Tensor], labels: torch.Tensor, unit: str) -> torch.Tensor:
-    """Of `logits` [batch, sequence, classes], where each position tells the label behind it. The losses of tokens have
+    """Of `logits` [batch, sequence, classes], where each position predicts the next label. The losses of tokens have
     the dtype of the model's own `loss`, and so has their mean, which is rounded once."""
     wanted = functional.pad(labels, (0, 1), value=IGNORED)[:, 1:]
     dtype = outputs["loss"].dtype

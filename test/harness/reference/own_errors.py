@@ -1,6 +1,6 @@
 """How far a right gradient may be from the exact one: the rule of `meshplan-run verify` (docs/verify.md).
 
-An error is held against those of PyTorch's own runs: one as it is, and up to 31 of which results are rounded anew.
+An error is held against those of PyTorch's own runs: one as it is, and up to 31 of which results are rounded randomly.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Anew = Callable[[torch.Tensor], torch.Tensor]
 
 
 class RoundedAnew(TorchFunctionMode):
-    """While it is on, what operators make of trained parameters is rounded anew. Views are what they are views of, and
-    float64 is exact."""
+    """While it is on, what operators make of trained parameters is rounded randomly. Views are what they are views of,
+    and float64 is exact."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()

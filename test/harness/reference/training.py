@@ -17,7 +17,8 @@ With `master` PyTorch's own run keeps copies of narrower parameters in that dtyp
 rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there is one, else
 a parameter that is stored in that dtype; each must have it. With `states` the optimizer's states must be there for
 every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer. With `gather` the model
-reads parameters that were rounded to that dtype, and their gradients, which nobody rounds, change what was not rounded.
+reads parameters that were rounded to that dtype, and their gradients, which are not rounded, change what was not
+rounded.
 """
 
 from __future__ import annotations
@@ -204,7 +205,7 @@ class Reference:
         self.losses, self.exact = self.add_draw()
 
     def add_draw(self) -> tuple[list[float], Tensors]:
-        """Trains once more, on inputs of this draw; the losses and what is trained, in float64."""
+        """Trains again, on inputs of this draw; the losses and what is trained, in float64."""
         own, exact = self.make(False), self.make(True)
         losses = []
         for number, batch in enumerate(self.batches):
@@ -262,7 +263,7 @@ def own_name(names: Sequence[str], ours: Tensors) -> str:
 
 
 def held_as(names: Sequence[str], ours: Tensors) -> torch.Tensor:
-    """A parameter by one of its names, or the copy that is trained in its place."""
+    """A parameter by one of its names, or the copy that is trained instead."""
     name = own_name(names, ours)
     return ours.get(f"{name}.master", ours[name])
 

@@ -2,7 +2,7 @@
 
   harness autocast MODEL... --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2 [--device cpu|cuda]
 
-For each MODEL, a name of models/make_models.py, with the plan in its place: the exported graph runs under
+For each MODEL, a name of models/make_models.py, with the corresponding plan: the exported graph runs under
 torch.autocast on tensors without elements, and what each operator makes there is compared with the program `reference`,
 in the order of the graph. Conversions and what only moves elements do not count: casts are the compiler's own. With
 `--device cuda` the tensors say that they lie on a GPU; none is needed. Status 1 if one differs.
@@ -26,7 +26,7 @@ from harness.reference.graphs import data_of, erase_metadata_asserts
 from harness.verdicts import verdict
 
 WORDS = {torch.float64: "f64", torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.int64: "i64"}
-# Copies, conversions, and what the compiler makes again behind a conversion.
+# Copies, conversions, and what the compiler recomputes after a conversion.
 MOVES = "t|transpose|permute|view|_unsafe_view|reshape|unsqueeze|squeeze|expand"
 UNCOUNTED = rf"aten\.(_to_copy|to|type_as|alias|detach|lift_fresh_copy|clone|contiguous|dropout|{MOVES})\."
 DTYPE = re.compile(r"tensor<(?:\d+x)*(\w+)>")

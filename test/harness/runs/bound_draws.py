@@ -2,9 +2,9 @@
 
   harness bound_draws [--first N] [--draws N]
 
-A draw is a model of random layers, sizes, scales and dtypes, with a loss. What PyTorch makes of it in one piece is the
-reference. Right, too, is what ranks make of it, whose products are sums of parts in another order: of features, of
-outputs, and of samples, added up in float32 and rounded once; in every second draw those of 16-bit activations are
+A draw is a model of random layers, sizes, scales and dtypes, with a loss. What PyTorch computes of it on one rank is
+the reference. Right, too, is what ranks make of it, whose products are sums of parts in another order: of features, of
+outputs, and of samples, summed in float32 and rounded once; in every second draw those of 16-bit activations are
 rounded before, as they are sent. Loss, gradients and their norm are compared. Prints what
 is called wrong, and how many runs of PyTorch were needed (0 where its own have no numbers); status 1 if anything was
 called wrong.
@@ -139,7 +139,7 @@ def results(drawn: Drawn, dtype: torch.dtype, ranks: Ranks = ALONE, anew: Anew =
     loss.backward()
     found = {name: anew(leaf.grad) for name, leaf in leaves.items() if leaf.grad is not None}
     norms = [torch.linalg.vector_norm(gradient) for gradient in found.values()]
-    if ranks.count > 1:  # they add up squares in float32
+    if ranks.count > 1:  # they sum squares in float32
         wide = torch.promote_types(dtype, torch.float32)
         norm = sum(gradient.to(wide).square().sum() for gradient in found.values()).sqrt()
     else:

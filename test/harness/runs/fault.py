@@ -1,9 +1,9 @@
-"""Trains and verifies one model with one number that is wrong, and looks at what is said of it.
+"""Trains and verifies one model with one number that is wrong, and checks what is reported about it.
 
   harness fault MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=1... [--statement TEXT...]
                 --input NAME | --weight NAME, --place I J... --number X --says TEXT... [--trains]
 
-MODEL is a name of models/make_models.py. The element of the input or weight at this place becomes X. A step and
+MODEL is a name of models/make_models.py. The element of the input or weight at this position becomes X. A step and
 `meshplan-run verify` must both fail, each TEXT in what they write to stderr; with --trains the step runs, and writes a
 warning.
 """

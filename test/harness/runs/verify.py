@@ -8,7 +8,7 @@ MODEL is a name of models/make_models.py; its archive is made in --models when i
 right, and every trained parameter and its gradient must be among what was compared, and where a plan says `master` that
 of each. With --microbatches the plan says `microbatches N mean`, and the inputs have N times the samples. With --damage
 the schedule is damaged before (test/lib/damage), and verify must fail, naming exactly the tensors of --wrong:
-'gradient=model.norm.weight', 'gradient=*' for any number of them. TEXT must be in what is said of the first one.
+'gradient=model.norm.weight', 'gradient=*' for any number of them. TEXT must be in the report about the first one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def fault(arguments: argparse.Namespace, status: int, found: dict) -> str | None
             return f"{name} is wrong"
     for pattern in arguments.wrong:
         if not fnmatch.filter(names, pattern):
-            return f"nothing is said of {pattern}"
+            return f"nothing is reported about {pattern}"
     if arguments.made_by and arguments.made_by not in wrong[0]["made_by"]:
         return f"{names[0]} is made by {wrong[0]['made_by']}"
     return None

@@ -3,7 +3,7 @@
   harness architectures --work FOLDER [--kinds causal seq2seq ...] [--again] [MODEL...]
 
 Each model type is exported with a small random configuration (survey/small_configs.py), once; archives and results stay
-in --work, and a later call goes on from there. `--again` repeats all but the exports. Of each model that exports: a
+in --work, and a later call continues from there. `--again` repeats all but the exports. Of each model that exports: a
 draft for dp=2, tp=2, its warnings, what of it stays whole, and its outputs on four ranks beside PyTorch's
 (reference/forward.py). Prints a line for each model, and at the end how many models have attention, MLPs, mixers or
 experts of which no weight of two or more dims is divided: by the names of their paths, which only this survey reads.

@@ -34,11 +34,11 @@ WARNED = {
     **{name: "calls operators on the samples' dim too" for name in MODELS if name.startswith("each_")},
 }
 
-# Models that are no transformers: the runtime differentiates their pools.
+# Models that are not transformers: the runtime differentiates their pools.
 POOLED = {"resnet", "resnet_basic", "resnet_train"}
 
 # Of a model that one axis cannot divide.
-IDLE = re.compile(r"^.*: warning: mesh axis '.*' divides nothing: .*\n(?:  .*\n)*help: .*\n", re.MULTILINE)
+IDLE = re.compile(r"^.*: warning: mesh axis '.*' splits nothing: .*\n(?:  .*\n)*help: .*\n", re.MULTILINE)
 
 
 def find_archive(name: str, models: Path, work: Path) -> Path | None:

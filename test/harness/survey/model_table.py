@@ -6,8 +6,8 @@
 `meshplan init` drafts the plan of a cell, `compile` and `forward` run it, PyTorch in float64 is what it is held
 against. Models of 16 bits have a second row, of plans with `precision { activations f32 }`. A cell is the largest error
 as a share of what is allowed (reference/forward.py); a cell without a number has a letter, under which the page gives
-the reason. The second table is what `meshplan check` says of the largest rank's parameters; with --shares-only nothing
-runs, and the page keeps its first table. Status 1 if an output is wrong or a cell has no number.
+the reason. The second table is what `meshplan check` reports about the largest rank's parameters; with --shares-only
+nothing runs, and the page keeps its first table. Status 1 if an output is wrong or a cell has no number.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Form:
         return load_file(outputs)
 
     def train(self, run: str, weights: Command, *options: str | Path) -> Tensors:
-        """What is saved behind the fourth step."""
+        """What is saved after the fourth step."""
         folder = self.work / run
         self.run("train", weights, "--data", self.work / "inputs.safetensors", "--checkpoint", folder, *options)
         return load_file(folder / "step-000004/model.safetensors")
@@ -141,7 +141,7 @@ def check(form: Form) -> bool:
     right &= form.verdict("a training from two files is that from one", contains(begun, trained))
     shutil.rmtree(form.work / "two/step-000004")
     resumed = form.train("two", form.alone[:2], *steps, "--resume")
-    right &= form.verdict("and goes on with the same bits", not differing(resumed, begun))
+    right &= form.verdict("and continues with the same bits", not differing(resumed, begun))
     right &= form.verdict("PEFT loads what it exports", loads(form, trained))
     report = json.loads(form.run("verify", form.alone, "--inputs", form.work / "batch.safetensors", "--json"))
     return right & form.verdict("verify finds it right", report["right"])

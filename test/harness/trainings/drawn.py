@@ -45,7 +45,7 @@ def drawn(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def moments_fit(weights: dict[str, torch.Tensor], deviation: float) -> bool:
-    """All that is no one, no zero: normal numbers with mean 0."""
+    """Everything but ones and zeros: normal numbers with mean 0."""
     numbers = torch.cat([tensor.flatten().double() for tensor in weights.values() if tensor.unique().numel() > 1])
     mean, spread, count = numbers.mean().item(), numbers.std().item(), numbers.numel()
     fits = abs(mean) < SIGMAS * deviation / math.sqrt(count)

@@ -5,7 +5,7 @@
 The exported model is the one that ranks held: from_pretrained has no missing and no unexpected weights, each has the
 bits of the training's, and the logits are those of a model of transformers with these weights. A strict load_state_dict
 takes them, too. With --tied the head has the weight of the embedding: all of it goes by the name of the embedding, and
-a checkpoint that calls it by the other name goes on with the same bits. With --lora the adapters are exported alone,
+a checkpoint that calls it by the other name continues with the same bits. With --lora the adapters are exported alone,
 and PEFT loads them on the model without them. Status 1 if something is wrong.
 """
 
@@ -52,7 +52,7 @@ class Check:
             raise SystemExit("the model cannot be exported")
 
     def train(self) -> Tensors:
-        """The parameters that ranks hold behind two steps, of which the last is saved."""
+        """The parameters that ranks hold after two steps, of which the last is saved."""
         plan = self.work / "train.plan"
         text = self.arguments.plan.read_text()
         plan.write_text(
@@ -64,7 +64,7 @@ class Check:
         return {name: tensor for name, tensor in held.items() if not name.endswith(".momentum_buffer")}
 
     def steps(self, count: int, *options: str | Path) -> Tensors:
-        """What ranks hold behind so many steps."""
+        """What ranks hold after so many steps."""
         result = self.work / "held.safetensors"
         steps = [self.arguments.steps_program, *options, self.work / "train.sched"]
         steps += [self.work / "model/model.safetensors", result, *[self.work / "inputs.safetensors"] * count]
@@ -125,7 +125,7 @@ def check_tie(check: Check, held: Tensors) -> bool:
     )
     after = check.steps(1, "--resume", check.work / "run")
     again = check.steps(1, "--resume", check.rename(first, other))
-    return right & verdict("a checkpoint with the other name goes on", not differing(after, again))
+    return right & verdict("a checkpoint with the other name continues", not differing(after, again))
 
 
 def check_adapters(check: Check) -> bool:

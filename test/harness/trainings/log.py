@@ -44,14 +44,14 @@ def fault_of(lines: Sequence[dict], arguments: argparse.Namespace) -> str | None
         return fault
     losses = [line["loss"] for line in steps]
     if None in losses:
-        return f"the loss of step {losses.index(None) + 1} is no number"
+        return f"the loss of step {losses.index(None) + 1} is not a number"
     tenth = max(1, len(losses) // 10)
     if fault := fault_of_fall("loss", mean(losses[:tenth]), mean(losses[-tenth:]), arguments.falls):
         return fault
     if arguments.evaluation_falls is None:
         return None
     if len(evaluations) < 2 or evaluations[0]["step"] != 0 or evaluations[-1]["step"] != arguments.steps:
-        return f"no evaluation before step 1 and behind step {arguments.steps}"
+        return f"no evaluation before step 1 and after step {arguments.steps}"
     first, last = evaluations[0]["loss"], evaluations[-1]["loss"]
     return fault_of_fall("evaluation", first, last, arguments.evaluation_falls)
 

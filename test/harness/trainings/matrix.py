@@ -1,11 +1,11 @@
-"""Trains every model under every way to share out a step, and compares with PyTorch.
+"""Trains every model under every way to split a step, and compares with PyTorch.
 
   harness matrix --models DIR --work DIR [--stages NAME...] [--variants NAME...] [--precision f32|bf16] [--losses N]
                  [--meshplan P] [--steps-program P] [NAME ...]
 
 A cell is one model of models/make_models.py in batches of 12 under one stage, in four variants: as it is, with layers
-that are made again for the backward pass, with the batch in three pieces, and with both. A model that mixes samples has
-the mean of the losses of its pieces, in PyTorch too. It is right if loss and parameters behind one step of SGD are
+that are recomputed for the backward pass, with the batch in three pieces, and with both. A model that mixes samples has
+the mean of the losses of its pieces, in PyTorch too. It is right if loss and parameters after one step of SGD are
 those of PyTorch, as reference/training.py bounds them, and the bytes of ranks those that the compiler planned, as
 trainings/training.py bounds them: of f32, or with `--precision bf16` of models in bf16 whose masters in f32 are
 trained. With `--losses N` the losses of N steps of AdamW are compared, and parameters are not: Adam makes large
@@ -58,7 +58,7 @@ SMALL_STEPS = "1e-5"
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A model: what of it is a unit, and is made again, its plans where `meshplan init` does not draft them, and its
+    """A model: what of it is a unit, and is recomputed, its plans where `meshplan init` does not draft them, and its
     learning rate where losses are compared.
     """
 
@@ -71,7 +71,7 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """A way to share out a step. `data` says UNITS for what is gathered at a time."""
+    """A way to split a step. `data` says UNITS for what is gathered at a time."""
 
     mesh: str
     data: str = ""
@@ -81,7 +81,7 @@ class Stage:
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    again: bool = False  # layers are made again
+    again: bool = False  # layers are recomputed
     pieces: int = 1
 
 

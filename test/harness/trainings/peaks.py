@@ -7,7 +7,7 @@ layer adds its shards of parameters and states, and its shards of gradients or, 
 - with `recompute`: what it reads;
 - without: what it reads, what its second norm reads, queries, keys, values, the result of the attention, gate and up.
 Rows of statistics are small beside these: 5 % are allowed for them. No gathered parameter or activation is among them,
-no gradient that is not added up yet, and nothing that is cheap to make. Status 1 if a layer adds more.
+no gradient that is not accumulated yet, and nothing that is cheap to make. Status 1 if a layer adds more.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def export(folder: Path, layers: int) -> None:
 
 
 def memory(arguments: argparse.Namespace, layers: int, recomputes: bool) -> dict[str, int]:
-    """What `check` says of the rank with most."""
+    """What `check` reports about the rank with most."""
     folder: Path = arguments.work / str(layers)
     statements = STATEMENTS + (["recompute model.layers.*"] if recomputes else [])
     plan = folder / "step.plan"

@@ -1,4 +1,4 @@
-"""Runs schedules that another check has left once more, and holds them against what they wrote the first time.
+"""Runs schedules that another check has left again, and holds them against what they wrote the first time.
 
   harness same_bits --models DIR --work DIR [--meshplan-run P] [--match REGEX]
   harness same_bits --models DIR --work DIR --training MODEL [--seed N] [--steps-program P] [--match REGEX]

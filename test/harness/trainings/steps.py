@@ -83,7 +83,7 @@ def repeated(tensors: Tensors, count: int) -> Tensors:
 
 
 def make_batches(inputs: Path, folder: Path, steps: int, hides: bool = False, times: int = 1) -> list[Path]:
-    """The same places of all inputs of one shape are exchanged, so that labels stay with their tokens. If asked to,
+    """The same positions of all inputs of one shape are exchanged, so that labels stay with their tokens. If asked to,
     hides labels. A batch has so many `times` the samples."""
     tensors = repeated(load_file(inputs), times)
     generator = torch.Generator().manual_seed(0)

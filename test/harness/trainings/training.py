@@ -82,7 +82,7 @@ class StepsProgram:
         return tensors
 
     def agrees(self, run: Run, whole: Tensors) -> bool:
-        """Whether what the program has said of these steps is right."""
+        """Whether what the program has reported about these steps is right."""
         right = not self.arguments.memory or check_steps(self.said)
         packed = max(int(count) for count in re.findall(r" packed (\d+)", self.said))
         print(f"packed: {packed} bytes", flush=True)
@@ -99,7 +99,7 @@ class StepsProgram:
         return later(self.run(run, "resumed", self.paths[at:], "--resume", self.checkpoints).tensors, at)
 
     def record(self) -> dict:
-        """What the checkpoint says of itself."""
+        """What the checkpoint states about itself."""
         return json.loads((self.checkpoints / f"step-{self.arguments.save_at:06}" / "checkpoint.json").read_text())
 
 
@@ -186,14 +186,14 @@ class Check:
     def check_resumed(self, run: Run, whole: Tensors) -> bool:
         begun = self.way.begun(run)
         names = differing({**begun, **self.way.resumed(run)}, whole)
-        right = verdict(f"the same plan goes on: {len(whole)} tensors, {len(names)} differ {names[:4]}", not names)
+        right = verdict(f"the same plan continues: {len(whole)} tensors, {len(names)} differ {names[:4]}", not names)
         if self.arguments.skips:
             record = self.way.record()
             said = f"skipped: {record['skipped_steps']}, loss scale {record['loss_scale']}"
             right &= verdict(said, 0 < record["skipped_steps"] < self.arguments.save_at)
         statements = self.arguments.resume_statement or self.arguments.statement
         for other in compiled(self.arguments, self.arguments.resume_mesh, statements, self.arguments.work / "other"):
-            print(f"{run.output.stem} goes on as {other.output.stem}", flush=True)
+            print(f"{run.output.stem} continues as {other.output.stem}", flush=True)
             right &= self.compare(other, {**begun, **self.way.resumed(other)})
         return right
 
@@ -202,7 +202,7 @@ def main(words: Sequence[str]) -> int:
     parser = parser_of(__doc__, "runs", "device")
     add_training(parser)
     parser.add_argument("--memory", action="store_true", help="the metered peak is that of the compiler")
-    parser.add_argument("--save-at", type=int, metavar="K", help="a run saves after so many steps, and others go on")
+    parser.add_argument("--save-at", type=int, metavar="K", help="a run saves after so many steps, and others continue")
     parser.add_argument("--skips", action="store_true", help="some of the steps before change nothing")
     parser.add_argument("--resume-mesh", nargs="+", default=[])
     parser.add_argument("--resume-statement", action="append", default=[])
@@ -210,7 +210,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--resume-processes", type=int, default=0, help="what goes on has as many processes")
     arguments = parser.parse_args(words)
     files = made_files(arguments)
-    if arguments.command:  # a folder with checkpoints is not begun anew
+    if arguments.command:  # a folder with checkpoints is not started again
         shutil.rmtree(arguments.work, ignore_errors=True)
     arguments.work.mkdir(parents=True, exist_ok=True)
     check = Check(arguments, files)

@@ -2,8 +2,8 @@
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-differentiate
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{output 'logits' has shape [4, 6] and type f32, and a loss is one float}}
-// expected-note @below {{help: name an output that is one number, or export the model with its loss}}
+// expected-error @below {{output 'logits' has shape [4, 6] and type f32, but a loss is a float scalar}}
+// expected-note @below {{help: name a scalar output, or export the model with its loss}}
 plan.loss 0
 func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = true})
     -> (tensor<4x6xf32> {plan.name = "logits"}) {
@@ -13,8 +13,8 @@ func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = tru
 // -----
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{output 'tokens' has shape [] and type i64, and a loss is one float}}
-// expected-note @below {{help: name an output that is one number, or export the model with its loss}}
+// expected-error @below {{output 'tokens' has shape [] and type i64, but a loss is a float scalar}}
+// expected-note @below {{help: name a scalar output, or export the model with its loss}}
 plan.loss 0
 func.func @forward(%n: tensor<i64> {plan.names = ["n"]}) -> (tensor<i64> {plan.name = "tokens"}) {
   return %n : tensor<i64>
@@ -24,7 +24,7 @@ func.func @forward(%n: tensor<i64> {plan.names = ["n"]}) -> (tensor<i64> {plan.n
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{the loss depends on no parameter that is trained}}
-// expected-note @below {{help: name the output that the parameters make, and train some of them}}
+// expected-note @below {{help: name an output that depends on parameters, and train some of them}}
 plan.loss 0
 func.func @forward(
     %x: tensor<4xf32> {plan.names = ["x"]}, %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true})
@@ -37,7 +37,7 @@ func.func @forward(
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{the loss depends on no parameter that is trained}}
-// expected-note @below {{help: name the output that the parameters make, and train some of them}}
+// expected-note @below {{help: name an output that depends on parameters, and train some of them}}
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = false}) -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sum.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
@@ -48,8 +48,8 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = false
 
 // A loss that is an input.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{output 'scale' is an argument that the model returns, and a loss is computed}}
-// expected-note @below {{help: name an output that is one number, or export the model with its loss}}
+// expected-error @below {{output 'scale' is an argument that the model returns, but a loss must be computed}}
+// expected-note @below {{help: name a scalar output, or export the model with its loss}}
 plan.loss 0
 func.func @forward(%w: tensor<f32> {plan.names = ["scale"], plan.trainable = true}) -> (tensor<f32> {plan.name = "scale"}) {
   return %w : tensor<f32>
@@ -59,7 +59,7 @@ func.func @forward(%w: tensor<f32> {plan.names = ["scale"], plan.trainable = tru
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{the loss does not depend on parameter 'pooler.weight'}}
-// expected-note @below {{help: 'unused pooler.weight' says that this is meant}}
+// expected-note @below {{help: write 'unused pooler.weight' if this is intended}}
 plan.loss 0
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
@@ -77,7 +77,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{nor on 'c'}}
 // expected-note @below {{nor on 'd'}}
 // expected-note @below {{nor on 'e'}}
-// expected-note @below {{help: 'unused a, b, c, d, e, f' says that this is meant}}
+// expected-note @below {{help: write 'unused a, b, c, d, e, f' if this is intended}}
 plan.loss 0
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %a: tensor<4xf32> {plan.names = ["a"], plan.trainable = true},
@@ -97,7 +97,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{nor on 'c'}}
 // expected-note @below {{nor on 'd'}}
 // expected-note @below {{nor on 'e'}}
-// expected-note @below {{help: 'unused PATH, ...' with paths that name all of them says that this is meant}}
+// expected-note @below {{help: write 'unused PATH, ...' with paths that match all of them if this is intended}}
 plan.loss 0
 func.func @forward(
     %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %a: tensor<4xf32> {plan.names = ["a"], plan.trainable = true},
@@ -117,7 +117,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   // expected-error @below {{the loss cannot be differentiated through operator 'custom.scan.default' in 'mixer': LibTorch differentiates operators of ATen only}}
-  // expected-note @below {{help: detach what it reads, or freeze the parameters behind it}}
+  // expected-note @below {{help: detach its inputs, or freeze the parameters on which they depend}}
   %0 = plan.call "custom.scan.default"(%w) {self = #base.operand<0>} in "mixer" : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{on the way from the loss: 'aten.sin.default' in 'layers.0'}}
   %1 = plan.call "aten.sin.default"(%0) {self = #base.operand<0>} in "layers.0" : (tensor<4xf32>) -> tensor<4xf32>
@@ -141,7 +141,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   // expected-error @below {{the loss cannot be differentiated through operator 'aten.bernoulli.p' in 'drop': it draws random numbers}}
-  // expected-note @below {{help: detach what it reads, or freeze the parameters behind it}}
+  // expected-note @below {{help: detach its inputs, or freeze the parameters on which they depend}}
   %0 = plan.call "aten.bernoulli.p"(%w) {self = #base.operand<0>, p = 0.5} in "drop" : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{on the way from the loss: 'aten.sin.default' in 'a'}}
   %1 = plan.call "aten.sin.default"(%0) {self = #base.operand<0>} in "a" : (tensor<4xf32>) -> tensor<4xf32>

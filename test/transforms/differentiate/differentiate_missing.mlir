@@ -11,7 +11,7 @@ func.func @forward(
   %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #base.operand<0>, other = #base.operand<1>} in "enc"
       : (tensor<4xf32, #plan.sharding<[{"dp"}]>>, tensor<4xf32>) -> tensor<4xf32>
   // expected-error @below {{the loss cannot be differentiated through operator 'aten.nextafter.default' in 'enc': PyTorch has no derivative of it}}
-  // expected-note @below {{help: detach what it reads, or freeze the parameters behind it}}
+  // expected-note @below {{help: detach its inputs, or freeze the parameters on which they depend}}
   %1 = plan.call "aten.nextafter.default"(%0, %x) {self = #base.operand<0>, other = #base.operand<1>} in "enc"
       : (tensor<4xf32>, tensor<4xf32, #plan.sharding<[{"dp"}]>>) -> tensor<4xf32>
   // expected-note @below {{on the way from the loss: 'aten.sum.default' in the root module}}
@@ -25,7 +25,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   // expected-error @below {{the loss cannot be differentiated through operator 'aten.heaviside.default' in the root module: PyTorch has no derivative of it}}
-  // expected-note @below {{help: detach what it reads, or freeze the parameters behind it}}
+  // expected-note @below {{help: detach its inputs, or freeze the parameters on which they depend}}
   %0 = plan.call "aten.heaviside.default"(%w, %w) {self = #base.operand<0>, values = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{on the way from the loss: 'aten.sum.default' in the root module}}
   %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
@@ -38,7 +38,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 0
 func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   // expected-error @below {{the loss cannot be differentiated through operator 'aten.igamma.default' in the root module: PyTorch has no derivative of it with respect to 'self'}}
-  // expected-note @below {{help: detach what it reads, or freeze the parameters behind it}}
+  // expected-note @below {{help: detach its inputs, or freeze the parameters on which they depend}}
   %0 = plan.call "aten.igamma.default"(%w, %w) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{on the way from the loss: 'aten.sum.default' in the root module}}
   %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>

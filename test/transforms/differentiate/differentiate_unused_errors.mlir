@@ -3,7 +3,7 @@
 // RUN: not %meshplan-opt %s --split-input-file --plan-differentiate 2>&1 | FileCheck %s
 
 // CHECK: a.plan:3:10: error: the loss depends on parameter 'p', and 'unused' says that it does not
-// CHECK: note: help: write 'freeze p' if it is not to be trained, or take it out of 'unused'
+// CHECK: note: help: write 'freeze p' if it is not to be trained, or remove it from 'unused'
 // CHECK-NOT: error:
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
@@ -22,7 +22,7 @@ func.func @forward(
 // One message for each path.
 // CHECK: b.plan:4:10: error: the loss depends on parameter 'enc.0' and 1 more, and 'unused' says that it does not
 // CHECK: note: and on 'enc.1'
-// CHECK: note: help: write 'freeze enc.0' if it is not to be trained, or take it out of 'unused'
+// CHECK: note: help: write 'freeze enc.0' if it is not to be trained, or remove it from 'unused'
 // CHECK: b.plan:4:15: error: the loss depends on parameter 'head', and 'unused' says that it does not
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0

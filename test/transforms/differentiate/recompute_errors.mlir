@@ -2,7 +2,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-recompute --verify-diagnostics
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{'keep attention' keeps nothing: 'mlp' has no operator 'attention'}}
+// expected-error @below {{'keep attention' has no effect: 'mlp' has no operator 'attention'}}
 // expected-note @below {{help: operators have their names in ATen, such as 'linear', and 'attention' is one too}}
 plan.recompute "mlp" keep ["attention"]
 func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #base.role<step>} {
@@ -15,10 +15,10 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #bas
 // Calls of other modules, or of the backward pass, do not count.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "a" keep ["exp"]
-// expected-error @below {{'keep exp' keeps nothing: 'b' has no operator 'exp'}}
+// expected-error @below {{'keep exp' has no effect: 'b' has no operator 'exp'}}
 // expected-note @below {{help: operators have their names in ATen, such as 'linear', and 'attention' is one too}}
 plan.recompute "b" keep ["exp"]
-// expected-error @below {{'keep cos' keeps nothing: 'c' has no operator 'cos'}}
+// expected-error @below {{'keep cos' has no effect: 'c' has no operator 'cos'}}
 // expected-note @below {{help: operators have their names in ATen, such as 'linear', and 'attention' is one too}}
 plan.recompute "c" keep ["neg", "cos"]
 func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #base.role<step>} {

@@ -4,11 +4,11 @@
 
 // The result of `a` leaves it, and the backward pass reads nothing of `b`; something of `c` is recomputed.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// CHECK: warning: 'recompute' does nothing for 'a': the backward pass reads nothing that is made inside and stays there
-// CHECK: note: help: take it out of the statement
+// CHECK: warning: 'recompute' has no effect on 'a': the backward pass reads no intermediate value of it
+// CHECK: note: help: remove it from the statement
 plan.recompute "a" keep []
-// CHECK: warning: 'recompute' does nothing for 'b'
-// CHECK: note: help: take it out of the statement
+// CHECK: warning: 'recompute' has no effect on 'b'
+// CHECK: note: help: remove it from the statement
 plan.recompute "b" keep []
 plan.recompute "c" keep []
 // CHECK-NOT: warning:
@@ -28,8 +28,8 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #bas
 
 // For a statement with several modules, the message counts them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// CHECK: warning: 'recompute' does nothing for 'a' and 1 more
-// CHECK: note: help: take them out of the statement
+// CHECK: warning: 'recompute' has no effect on 'a' and 1 more
+// CHECK: note: help: remove them from the statement
 plan.recompute "a" keep [] loc("p.plan":1:1)
 plan.recompute "b" keep [] loc("p.plan":1:1)
 func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {plan.role = #base.role<step>} {

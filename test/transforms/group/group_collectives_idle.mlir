@@ -4,8 +4,8 @@
 
 // The gradient is reduced over dp, but not over tp. There is no warning for an axis of size 1, or for sharded states.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"pp" = 1>]
-// CHECK: warning: 'data tp' does nothing: no gradient of its parameters is added up over ranks of these axes
-// CHECK: note: help: name the axes over which samples are divided, or remove the block
+// CHECK: warning: 'data tp' has no effect: no gradient of its parameters is reduced over these axes
+// CHECK: note: help: name the axes over which samples are split, or remove the block
 plan.data replicated over [#plan.axis<"tp">] bucket 1024 prefetch 0 as "data tp" {overlap_gradients}
 // CHECK-NOT: warning:
 plan.data replicated over [#plan.axis<"dp">] bucket 1024 prefetch 0 as "data dp" {overlap_gradients}

@@ -95,7 +95,7 @@ func.func @optimizer(%w: !x {plan.kind = #plan.kind<parameter>}, %g: !x, %m: !x 
   return %0#0, %0#1 : !x, !x
 }
 
-// The other way round: the device updates a copy.
+// The reverse: the device updates a copy.
 // CHECK-LABEL: func.func @parameters(
 func.func @parameters(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64}, %r: !s)
     -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {

@@ -164,8 +164,8 @@ func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = [
 
 // A parameter that is converted before it is gathered cannot be contiguous.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{'contiguous parameters' of 'a', which is stored as f32 and gathered as bf16: what is gathered is made anew each time}}
-// expected-note @below {{help: store parameters as they are gathered, with 'precision { storage bf16; master f32 }', or remove 'contiguous parameters'}}
+// expected-error @below {{'contiguous parameters' of 'a', which is stored as f32 and gathered as bf16: each gather needs a converted copy, which cannot be in the buffer}}
+// expected-note @below {{help: store parameters in the type in which they are gathered, with 'precision { storage bf16; master f32 }', or remove 'contiguous parameters'}}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !half = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
@@ -181,7 +181,7 @@ func.func @converted(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = 
 
 // A parameter that is gathered in a wider type than it is stored in.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{'contiguous parameters' of 'a', which is stored as bf16 and gathered as f32: what is gathered is made anew each time}}
+// expected-error @below {{'contiguous parameters' of 'a', which is stored as bf16 and gathered as f32: each gather needs a converted copy, which cannot be in the buffer}}
 // expected-note @below {{help: remove 'gather f32' from 'precision', or remove 'contiguous parameters'}}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
 !flat = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>

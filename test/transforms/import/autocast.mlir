@@ -3,7 +3,7 @@
 // RUN: %meshplan-opt %s --split-input-file --plan-autocast=device=cuda | FileCheck %s --check-prefixes=CHECK,CUDA
 
 // Products run in 16 bits, later calls follow, and a sum with an f32 tensor is f32. Each tensor is converted once: two
-// products read %x. The statement is complete and goes away.
+// products read %x. The statement is complete and is removed.
 // CHECK-NOT: plan.precision
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: -> (tensor<2x8xf32>, tensor<2x8xbf16>)

@@ -74,7 +74,7 @@ func.func @slices_of_slices(%x: tensor<12xf32>) -> (tensor<4xf32>, tensor<4xf32>
   return %high, %low, %rest : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// An overlap as long as a gap: the sizes add up, but 4 to 8 is read twice and 8 to 12 never.
+// An overlap as long as a gap: the sizes sum to the dim, but 4 to 8 is read twice and 8 to 12 never.
 // CHECK-LABEL: @an_overlap_and_a_gap_stay
 // CHECK-NOT: split
 func.func @an_overlap_and_a_gap_stay(%x: tensor<12xf32>) -> (tensor<8xf32>, tensor<4xf32>) {

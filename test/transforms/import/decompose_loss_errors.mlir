@@ -3,10 +3,10 @@
 
 // Extents of inputs that an exporter treated as independent, but that the plan makes equal.
 func.func @forward(
-    // expected-note @below {{the logits are made of this input}}
+    // expected-note @below {{the logits are computed from this input}}
     %ids: tensor<3x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["ids"]},
     // expected-error @below {{the loss 'aten.cross_entropy_loss.default' in the root module has 6 rows of logits and 4 targets}}
-    // expected-note @below {{help: give the dims of inputs that belong together one size}}
+    // expected-note @below {{help: give corresponding dims of the inputs the same size}}
     %labels: tensor<2x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["labels"]},
     %w: tensor<10x10xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> tensor<f32> {
   %0 = plan.call "aten.embedding.default"(%w, %ids) {weight = #base.operand<0>, indices = #base.operand<1>}

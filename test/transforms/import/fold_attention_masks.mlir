@@ -42,7 +42,7 @@ func.func @triangle(
   return %out : tensor<2x4x8x16xf32>
 }
 
-// A mask that is true everywhere goes away.
+// A mask that is true everywhere is removed.
 // CHECK-LABEL: func.func @everything_seen
 // CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2) {key =
 func.func @everything_seen(

@@ -1,12 +1,12 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-keep-reference | FileCheck %s
-// RUN: %meshplan-opt %s --plan-keep-reference --plan-simplify | FileCheck %s --check-prefix=BEHIND
+// RUN: %meshplan-opt %s --plan-keep-reference --plan-simplify | FileCheck %s --check-prefix=AFTER
 
 // Later passes change the function, but not the copy.
-// BEHIND: func.func @forward
-// BEHIND-NOT: aten.to.dtype
-// BEHIND: module @reference
-// BEHIND: aten.to.dtype
+// AFTER: func.func @forward
+// AFTER-NOT: aten.to.dtype
+// AFTER: module @reference
+// AFTER: aten.to.dtype
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.loss 1
 

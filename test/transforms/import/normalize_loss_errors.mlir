@@ -3,8 +3,8 @@
 
 // An auxiliary loss would be lost.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{'per token' redefines a loss of classes, and output 'loss' is made by 'aten.add.Tensor' in 'moe'}}
-// expected-note @below {{help: return the loss of classes (cross_entropy, nll_loss) by itself from the model, or leave out 'per token': the loss is then as the model makes it}}
+// expected-error @below {{'per token' applies to a classification loss, but output 'loss' is computed by 'aten.add.Tensor' in 'moe'}}
+// expected-note @below {{help: return the classification loss (cross_entropy, nll_loss) itself from the model, or leave out 'per token' to keep the loss of the model}}
 plan.normalize_loss 0 per token
 func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %y: tensor<f32>) -> (tensor<f32> {plan.name = "loss"}) {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #base.operand<0>, target = #base.operand<1>}
@@ -18,8 +18,8 @@ func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %y: tensor<f32>) -> 
 
 // A regression loss.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{'per sequence' redefines a loss of classes, and output 'loss' is made by 'aten.mse_loss.default' in the root module}}
-// expected-note @below {{help: return the loss of classes}}
+// expected-error @below {{'per sequence' applies to a classification loss, but output 'loss' is computed by 'aten.mse_loss.default' in the root module}}
+// expected-note @below {{help: return the classification loss}}
 plan.normalize_loss 0 per sequence
 func.func @forward(%x: tensor<6xf32>, %t: tensor<6xf32>) -> (tensor<f32> {plan.name = "loss"}) {
   %loss = plan.call "aten.mse_loss.default"(%x, %t) {self = #base.operand<0>, target = #base.operand<1>}
@@ -32,7 +32,7 @@ func.func @forward(%x: tensor<6xf32>, %t: tensor<6xf32>) -> (tensor<f32> {plan.n
 // The total weight of the targets is not a loss.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{output 'loss' is made by 'aten.nll_loss_forward.default' in the root module}}
-// expected-note @below {{help: return the loss of classes}}
+// expected-note @below {{help: return the classification loss}}
 plan.normalize_loss 0 per token
 func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> (tensor<f32> {plan.name = "loss"}) {
   %loss:2 = plan.call "aten.nll_loss_forward.default"(%x, %t)
@@ -44,8 +44,8 @@ func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> (tensor<f32> {pla
 // -----
 
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{'per token' redefines a loss of classes, and output 'loss' is not computed}}
-// expected-note @below {{help: return the loss of classes}}
+// expected-error @below {{'per token' applies to a classification loss, but output 'loss' is not computed}}
+// expected-note @below {{help: return the classification loss}}
 plan.normalize_loss 0 per token
 func.func @forward(%x: tensor<f32>) -> (tensor<f32> {plan.name = "loss"}) {
   return %x : tensor<f32>
@@ -56,7 +56,7 @@ func.func @forward(%x: tensor<f32>) -> (tensor<f32> {plan.name = "loss"}) {
 // Targets in another order of samples.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'per sequence' needs the sample of each target of 'aten.cross_entropy_loss.default' in 'loss', and 'aten.flip.default' in 'mix' may mix samples}}
-// expected-note @below {{help: take targets that are an input with a dim 'batch', or views of one, or write 'per token'}}
+// expected-note @below {{help: use targets that are an input with a dim 'batch' or a view of one, or write 'per token'}}
 plan.normalize_loss 0 per sequence
 func.func @forward(%x: tensor<4x10xf32>,
     %t: tensor<4xi64> {plan.kind = #plan.kind<input>, plan.names = ["labels"], plan.dims = ["batch"]})
@@ -72,7 +72,7 @@ func.func @forward(%x: tensor<4x10xf32>,
 // Targets that belong to no sample.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'per sequence' needs the sample of each target of 'aten.cross_entropy_loss.default' in the root module, and they come from no input with a dim 'batch'}}
-// expected-note @below {{help: take targets that are an input}}
+// expected-note @below {{help: use targets that are an input}}
 plan.normalize_loss 0 per sequence
 func.func @forward(%x: tensor<4x10xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.dims = ["batch", ""]},
     %t: tensor<4xi64> {plan.kind = #plan.kind<input>, plan.names = ["labels"], plan.dims = [""]})
@@ -87,7 +87,7 @@ func.func @forward(%x: tensor<4x10xf32> {plan.kind = #plan.kind<input>, plan.nam
 // No input has samples.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{and they come from no input with a dim 'batch'}}
-// expected-note @below {{help: take targets that are an input}}
+// expected-note @below {{help: use targets that are an input}}
 plan.normalize_loss 0 per sequence
 func.func @forward(%x: tensor<4x10xf32>, %t: tensor<4xi64>) -> (tensor<f32> {plan.name = "loss"}) {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #base.operand<0>, target = #base.operand<1>}

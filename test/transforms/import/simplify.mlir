@@ -87,7 +87,7 @@ func.func @repeated(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, t
   return %0, %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// A call that nothing reads goes away, and then the calls that only it reads.
+// A call that nothing reads is removed, and then the calls that only it reads.
 // CHECK-LABEL: func.func @unread
 // CHECK-NEXT: return
 func.func @unread(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -53,9 +53,9 @@ func.func @forward(%x: tensor<4x6xf32> {plan.kind = #plan.kind<input>}) -> tenso
 // CHECK: %[[P:.*]] = plan.call "aten.mul.Tensor"(%arg0,
 // CHECK: %[[S:.*]] = plan.call "aten.sum.default"(%[[P]])
 // CHECK: return %[[S]], %[[O]]
-// SAID: warning: loc("hide"): program 'eval' draws random numbers as training does: no archive says which of them a model draws in training only
+// SAID: warning: loc("hide"): program 'eval' draws random numbers as training does: the archive does not tell which of them the model draws only in training
 // SAID-NEXT: drawn by 'hide' in 'mixer'
-// SAID-NEXT: help: if it does, write them as a dropout, or evaluate with 'meshplan-run forward' and a plan of the model that is exported after 'model.eval()'
+// SAID-NEXT: help: if the model draws them only in training, write them as a dropout, or evaluate with 'meshplan-run forward' and a plan of the model that is exported after 'model.eval()'
 // SAID-NOT: warning
 plan.loss 0
 func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>}) -> (tensor<f32>, tensor<4xf32>) {

@@ -32,10 +32,10 @@ func.func @embedding(%w: tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, %i: ten
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-// A product over a sharded dim is an addend; a wrong result type is rejected whoever wrote it.
+// A product over a sharded dim is an addend; a wrong result type is rejected wherever it comes from.
 func.func @forgotten_sum(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
                          %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4x6xf32, #plan.sharding<[{}, {}]>> {
-  // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
+  // expected-error @below {{the partial axes of the result do not follow from its operands and contractions}}
   %1 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
@@ -60,7 +60,7 @@ func.func @disagreement(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @whole_factor(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>> {
-  // expected-error @below {{operand 0 divides a factor that must be whole}}
+  // expected-error @below {{operand 0 splits a factor that must be replicated}}
   %1 = plan.call "aten.softmax.int"(%x) {self = #base.operand<0>, dim = 1}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
   return %1 : tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
@@ -73,7 +73,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // The exponential of a sum is not the sum of exponentials.
 func.func @not_linear(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>)
     -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
-  // expected-error @below {{takes an operand that is partial over "tp", in which it is not linear}}
+  // expected-error @below {{has an operand that is partial over "tp" and in which it is not linear}}
   %1 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return %1 : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
@@ -87,7 +87,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @addend_beside_whole(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>,
                                %y: tensor<4xf32, #plan.sharding<[{}]>>)
     -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
-  // expected-error @below {{takes an operand that is partial over "tp", in which it is not linear}}
+  // expected-error @below {{has an operand that is partial over "tp" and in which it is not linear}}
   %1 = plan.call "aten.cat.default"(%x, %y) {tensors = [#base.operand<0>, #base.operand<1>]}
       : (tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>, tensor<4xf32, #plan.sharding<[{}]>>)
       -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
@@ -101,7 +101,7 @@ plan.mesh [#base.mesh_axis<"tp" = 12>]
 // 12 shards of 3 columns would cut heads of 4.
 func.func @cut_within_a_head(%x: tensor<6x36xf32, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>> {
-  // expected-error @below {{operand 0 is divided where its factors cannot be}}
+  // expected-error @below {{operand 0 has a sharding that no division of its factors gives}}
   %1 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = array<i64: 6, 9, 4>}
       : (tensor<6x36xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>>
   return %1 : tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>>
@@ -125,7 +125,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // A maximum of products is not their sum.
 func.func @other_reduction(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
     -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>> {
-  // expected-error @below {{result is a max of its parts, where its operands and contractions make it a sum}}
+  // expected-error @below {{result is partial with reduction max, but its operands and contractions give sum}}
   %1 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
@@ -138,7 +138,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @sum_of_maxima(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
-  // expected-error @below {{result is a sum of its parts, where its operands and contractions make it a max}}
+  // expected-error @below {{result is partial with reduction sum, but its operands and contractions give max}}
   %1 = plan.call "aten.amax.default"(%x) {self = #base.operand<0>, dim = [1]}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return %1 : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
@@ -153,7 +153,7 @@ func.func @view_of_minima(%x: tensor<4x8xf32, #plan.sharding<[{}, {}], partial =
     -> (tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>, tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>) {
   %0 = plan.call "aten.t.default"(%x) {self = #base.operand<0>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>) -> tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>
-  // expected-error @below {{result is a max of its parts, where its operands and contractions make it a min}}
+  // expected-error @below {{result is partial with reduction max, but its operands and contractions give min}}
   %1 = plan.call "aten.t.default"(%x) {self = #base.operand<0>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>) -> tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
   return %0, %1 : tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>, tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
@@ -180,7 +180,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
 func.func @lost_addends(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>,
                         %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
-  // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
+  // expected-error @below {{the partial axes of the result do not follow from its operands and contractions}}
   %0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
@@ -193,7 +193,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 
 // The same number of axes, but different ones.
 func.func @other_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
-  // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
+  // expected-error @below {{the partial axes of the result do not follow from its operands and contractions}}
   %0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
       -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"dp"}>>
@@ -206,7 +206,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // Addends from nowhere: no operand is partial and nothing is contracted.
 func.func @addends_of_nothing(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
-  // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
+  // expected-error @below {{the partial axes of the result do not follow from its operands and contractions}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return
@@ -218,7 +218,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // The result is checked like the operands; the first tensor that differs is named.
 func.func @result_disagrees(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) {
-  // expected-error @below {{result 0 divides factor 0 otherwise than another tensor of the call}}
+  // expected-error @below {{result 0 splits factor 0 differently from another tensor of the call}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
   return
@@ -230,7 +230,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 // Halves of 12 are not two heads of 4 and one.
 func.func @other_unit(%x: tensor<12xf32, #plan.sharding<[{"tp"}]>>) {
-  // expected-error @below {{result 0 divides factor 0 otherwise than another tensor of the call}}
+  // expected-error @below {{result 0 splits factor 0 differently from another tensor of the call}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>}
       : (tensor<12xf32, #plan.sharding<[{"tp"}]>>) -> tensor<12xf32, #plan.sharding<[{"tp", unit 4}]>>
   return
@@ -265,7 +265,7 @@ func.func @unknown(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @unknown_divided(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
-  // expected-error @below {{operand 0 divides a factor that must be whole}}
+  // expected-error @below {{operand 0 splits a factor that must be replicated}}
   %0 = plan.call "custom.op.default"(%x) {self = #base.operand<0>}
       : (tensor<4xf32, #plan.sharding<[{"tp"}]>>) -> tensor<4xf32, #plan.sharding<[{}]>>
   return
@@ -305,7 +305,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
 
 func.func @flat_rows(%x: !flat) {
-  // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
+  // expected-error @below {{has a flat operand or result, but needs its dims}}
   %0 = plan.call "aten.softmax.int"(%x) {self = #base.operand<0>, dim = 1} : (!flat) -> !flat
   return
 }
@@ -318,7 +318,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 
 // Half of the elements are not all of them.
 func.func @flat_made_whole(%x: !flat) {
-  // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
+  // expected-error @below {{has a flat operand or result, but needs its dims}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!flat) -> !whole
   return
 }
@@ -330,7 +330,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 !whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
 
 func.func @flat_beside_whole(%x: !flat, %y: !whole) {
-  // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
+  // expected-error @below {{has a flat operand or result, but needs its dims}}
   %0 = plan.call "aten.add.Tensor"(%x, %y) {self = #base.operand<0>, other = #base.operand<1>} : (!flat, !whole) -> !flat
   return
 }
@@ -343,7 +343,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 
 // Only a slice takes a part of a whole tensor.
 func.func @made_flat(%x: !whole) {
-  // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
+  // expected-error @below {{has a flat operand or result, but needs its dims}}
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!whole) -> !flat
   return
 }
@@ -379,7 +379,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // Addends may be rounded only on the path to a parameter.
 func.func @rounded(%0: !wide) {
   %1 = plan.call "aten.to.dtype"(%0) {self = #base.operand<0>, dtype = bf16} backward {plan.keeps_addends} : (!wide) -> !narrow
-  // expected-error@below {{takes an operand that is partial over "dp", in which it is not linear}}
+  // expected-error@below {{has an operand that is partial over "dp" and in which it is not linear}}
   %2 = plan.call "aten.to.dtype"(%0) {self = #base.operand<0>, dtype = bf16} backward : (!wide) -> !narrow
   return
 }

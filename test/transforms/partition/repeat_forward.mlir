@@ -40,7 +40,7 @@ func.func @once(%x: !divided) {
   return
 }
 
-// Sums are not recomputed, nor are results that are no larger than the operands they are computed from.
+// Sums are not recomputed, nor are results that are at most as large as the operands they are computed from.
 // CHECK-LABEL: func.func @cheap(
 // CHECK-COUNT-3: plan.reshard
 // CHECK-NOT: plan.reshard
@@ -125,7 +125,7 @@ func.func @converted(%w: !flat, %x: !whole) {
   return
 }
 
-// A call of the forward pass on a gathered activation is a forward reader, whoever reads its result.
+// A call of the forward pass on a gathered activation is a forward reader, whatever reads its result.
 // CHECK-LABEL: func.func @activation(
 // CHECK-COUNT-2: plan.reshard
 // CHECK-NOT: plan.reshard

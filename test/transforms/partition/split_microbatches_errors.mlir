@@ -8,8 +8,8 @@
 plan.mesh [#base.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  // expected-error@below {{microbatches would have to be put together: operator 'aten.softmax.int' reads samples of several}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
+  // expected-error@below {{microbatches cannot be concatenated: operator 'aten.softmax.int' reads samples of several microbatches}}
+  // expected-note@below {{help: leave out 'microbatches 3', or write 'mean' after it to take the mean of the losses of microbatches}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
   %2 = plan.call "aten.softmax.int"(%1) {self = #base.operand<0>, dim = 0} : (!batch) -> !batch
   %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
@@ -27,8 +27,8 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 plan.mesh [#base.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  // expected-error@below {{microbatches would have to be put together: the derivative of 'aten.cumsum.default' in 'layer' has no rule by sample}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or write the module with other operators}}
+  // expected-error@below {{microbatches cannot be concatenated: the derivative of 'aten.cumsum.default' in 'layer' has no rule by sample}}
+  // expected-note@below {{help: leave out 'microbatches 3', or write the module with other operators}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
   %2 = plan.call "vjp.aten.cumsum.default"(%1, %1) {self = #base.operand<0>, dim = 0, gradients = [#base.operand<1>], of = "self"} in "layer" : (!batch, !batch) -> !batch
   %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
@@ -45,8 +45,8 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 !number = tensor<f32, #plan.sharding<[]>>
 plan.mesh [#base.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
-  // expected-error@below {{'aten.relu.default' in the root module has a dim of 12, made of 2 pieces of 6 elements, which microbatches cannot share equally}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or write a number that divides 2}}
+  // expected-error@below {{'aten.relu.default' in the root module has a dim of 12: its 2 blocks of 6 elements cannot be split evenly into microbatches}}
+  // expected-note@below {{help: leave out 'microbatches 3', or write a number that divides 2}}
   %0 = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (!batch) -> !other
   %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!other) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
@@ -63,8 +63,8 @@ plan.mesh [#base.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %n = plan.call "aten.max.default"(%0) {self = #base.operand<0>} : (!part) -> !largest
-  // expected-error@below {{microbatches are added up, and 'aten.max.default' in the root module is the max of all of them}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
+  // expected-error@below {{microbatches are accumulated as a sum, but 'aten.max.default' in the root module is the max of all of them}}
+  // expected-note@below {{help: leave out 'microbatches 3', or write 'mean' after it to take the mean of the losses of microbatches}}
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !largest -> !number
   return %n1 : !number
 }
@@ -77,8 +77,8 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp"}>>
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 func.func @step() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
-  // expected-error@below {{operator 'aten.arange.start_step' counts samples, and divides microbatches over ranks}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or gather in front of it what divides the samples of a rank further}}
+  // expected-error@below {{operator 'aten.arange.start_step' counts samples, but its microbatches are split over ranks}}
+  // expected-note@below {{help: leave out 'microbatches 3', or gather before it the axes that split the samples of a rank further}}
   %0 = plan.call "aten.arange.start_step"() {start = #base.local<1, result 0, dim 0, offset 2>, end = #base.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
   %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
@@ -95,8 +95,8 @@ func.func @step() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base
 plan.mesh [#base.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
-  // expected-error@below {{microbatches would have to be put together: operator 'aten.cumsum.default' in 'model.norm' reads samples of several}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
+  // expected-error@below {{microbatches cannot be concatenated: operator 'aten.cumsum.default' in 'model.norm' reads samples of several microbatches}}
+  // expected-note@below {{help: leave out 'microbatches 3', or write 'mean' after it to take the mean of the losses of microbatches}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
   %2 = plan.call "aten.cumsum.default"(%1) {self = #base.operand<0>, dim = 0} in "model.norm" : (!batch) -> !batch
   %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
@@ -116,8 +116,8 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
-  // expected-error@below {{microbatches would have to be put together: an output reads samples of several}}
-  // expected-note@below {{help: leave 'microbatches 2' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
+  // expected-error@below {{microbatches cannot be concatenated: an output reads samples of several microbatches}}
+  // expected-note@below {{help: leave out 'microbatches 2', or write 'mean' after it to take the mean of the losses of microbatches}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
   return %n1, %1 : !number, !batch
 }
@@ -131,8 +131,8 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 !number = tensor<f32, #plan.sharding<[]>>
 plan.mesh [#base.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
-  // expected-error@below {{'aten.relu.default' in the root module has a dim of 12, in which values of several batches lie one behind the other: a microbatch would be elements of each, which is not implemented}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
+  // expected-error@below {{'aten.relu.default' in the root module has a dim of 12 that concatenates values of several batches: a microbatch would take elements of each, which is not implemented}}
+  // expected-note@below {{help: leave out 'microbatches 3', or write 'mean' after it to take the mean of the losses of microbatches}}
   %0 = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (!batch) -> !parts
   %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!parts) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
@@ -150,8 +150,8 @@ plan.mesh [#base.mesh_axis<"microbatch" = 4>]
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %n = plan.call "aten.min.default"(%0) {self = #base.operand<0>} : (!part) -> !least
-  // expected-error@below {{microbatches are added up, and 'aten.min.default' in the root module is the min of all of them}}
-  // expected-note@below {{help: leave 'microbatches 4' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
+  // expected-error@below {{microbatches are accumulated as a sum, but 'aten.min.default' in the root module is the min of all of them}}
+  // expected-note@below {{help: leave out 'microbatches 4', or write 'mean' after it to take the mean of the losses of microbatches}}
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !least -> !number
   return %n1 : !number
 }

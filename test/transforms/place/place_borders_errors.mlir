@@ -43,7 +43,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{output 0 of 'head' has 3 dims, and the plan lists 2}}
 // expected-note @below {{help: list each dim, with '_' for one without a name}}
 plan.border "head" is_input false index 0 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "output [_ over tp, _]"
-// expected-error @below {{input 0 of 'head' has 3 dims, so there is no dim 3}}
+// expected-error @below {{input 0 of 'head' has 3 dims, and no dim 3}}
 // expected-note @below {{help: dims count from 0}}
 plan.border "head" is_input true index 0 #plan.sharding<[{}, {}, {}, {"tp"}]> exact false along [#plan.axis<"tp">] as "input split 3 over tp"
 func.func @ranks(%x: tensor<4x8x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x8x6xf32> {

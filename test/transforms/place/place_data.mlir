@@ -22,7 +22,7 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data
 // -----
 
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{'data dp' divides parameter 'w' over axis 'dp', which its style divides it over already}}
+// expected-error @below {{'data dp' shards parameter 'w' over axis 'dp', over which its style already shards it}}
 // expected-note @below {{help: give its style other axes, or write 'data dp on PATHS' with the paths of other parameters}}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // expected-note @below {{the style is here}}
@@ -32,8 +32,8 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"dp"}, {}]>> {plan.data
 
 // States would be sharded twice, too.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
-// expected-error @below {{'data dp, tp' divides parameter 'w' over axis 'tp', which its style divides it over already}}
-// expected-note @below {{help: shard over what is left: 'shard ... over dp'}}
+// expected-error @below {{'data dp, tp' shards parameter 'w' over axis 'tp', over which its style already shards it}}
+// expected-note @below {{help: shard over the remaining axes: 'shard ... over dp'}}
 plan.data optimizer over [#plan.axis<"dp">, #plan.axis<"tp">] prefetch 0 as "data dp, tp"
 // expected-note @below {{the style is here}}
 func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }

@@ -2,12 +2,12 @@
 // RUN: not %meshplan-opt %s --plan-place-init 2>&1 | FileCheck %s
 
 // One error per entry, however many parameters it names.
-// CHECK: a.plan:4:10: error: parameter 'norm' has no input and output features, from which the width of 'kaiming uniform' would follow
+// CHECK: a.plan:4:10: error: parameter 'norm' has no input and output features, so 'kaiming uniform' has no width for it
 // CHECK: a.plan:4:10: note: and 1 more
-// CHECK: a.plan:4:10: note: help: give it an entry with a width of its own, as 'normal 0.02'
-// CHECK: a.plan:6:10: error: parameter 'mixed' has no input and output features that are known behind 'aten.linalg_inv.default', from which the width of 'kaiming normal' would follow
-// CHECK: a.plan:6:10: note: help: give it an entry with a width of its own, as 'normal 0.02'
-// CHECK: a.plan:5:10: error: parameter 'table' is looked up and not multiplied, and has no fan, from which the width of 'kaiming normal' would follow
+// CHECK: a.plan:4:10: note: help: give it an entry with an explicit width, as 'normal 0.02'
+// CHECK: a.plan:6:10: error: parameter 'mixed' has no input and output features that are known after 'aten.linalg_inv.default', so 'kaiming normal' has no width for it
+// CHECK: a.plan:6:10: note: help: give it an entry with an explicit width, as 'normal 0.02'
+// CHECK: a.plan:5:10: error: parameter 'table' is an embedding table, which has no fan, so 'kaiming normal' has no width for it
 #first = #plan.init_rule<rule = kaiming_uniform, gain = 1.0 : f64, fan = in, text = "kaiming uniform", location = loc("a.plan":4:10)>
 #second = #plan.init_rule<rule = kaiming_normal, gain = 1.0 : f64, fan = in, text = "kaiming normal", location = loc("a.plan":5:10)>
 #third = #plan.init_rule<rule = kaiming_normal, gain = 1.0 : f64, fan = in, text = "kaiming normal", location = loc("a.plan":6:10)>

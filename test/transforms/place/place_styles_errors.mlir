@@ -54,7 +54,7 @@ func.func @forward(%x: tensor<4x5x8xf32> {plan.kind = #plan.kind<input>, plan.na
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{'rowwise tp' of 'embed' splits dim 0 over tp}}
 plan.style "embed" rowwise [#plan.axis<"tp">] as "rowwise tp"
-// expected-error @below {{parameter 'embed.weight' is placed in two ways: 'rowwise tp' of 'head' splits dim 1 over tp}}
+// expected-error @below {{parameter 'embed.weight' has two placements: 'rowwise tp' of 'head' splits dim 1 over tp}}
 // expected-note @below {{help: modules that share a parameter need one placement}}
 plan.style "head" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
@@ -70,8 +70,8 @@ func.func @forward(
 // -----
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{parameter 'up.weight' is placed in two ways: 'weight: split 1 over tp' and 'colwise tp'}}
-// expected-note @below {{help: 'parameter' places what no style of the module divides; take one of the two away}}
+// expected-error @below {{parameter 'up.weight' has two placements: 'weight: split 1 over tp' and 'colwise tp'}}
+// expected-note @below {{help: 'parameter' is for parameters that no style of the module splits: remove one of the two}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -101,8 +101,8 @@ func.func @forward(
 // -----
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{'grouped' cannot be rowwise tp: 'aten.conv2d.default' has 4 groups, and no style divides the input features of groups}}
-// expected-note @below {{help: 'colwise' divides whole groups, with what they read and make; or use 'replicate'}}
+// expected-error @below {{'grouped' cannot be rowwise tp: 'aten.conv2d.default' has 4 groups, and no style splits the input features of groups}}
+// expected-note @below {{help: use 'colwise', which splits whole groups with their inputs and outputs, or 'replicate'}}
 plan.style "grouped" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
     %x: tensor<2x8x5x5xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -116,8 +116,8 @@ func.func @forward(
 
 // An activation of the same shape is added to the parameter: that may be a weight, or a table of positions.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{'up' cannot be rowwise tp: which dim of 'up.weight' holds input features is not known behind 'aten.add.Tensor'}}
-// expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over tp }'}}
+// expected-error @below {{'up' cannot be rowwise tp: the dim of 'up.weight' that holds input features is not known after 'aten.add.Tensor'}}
+// expected-note @below {{help: state the dim to split, as 'parameter { weight: split 0 over tp }'}}
 plan.style "up" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
     %x: tensor<3x4x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -170,7 +170,7 @@ func.func @forward(
 
 // Parts that do not add up to the dim, of a weight that the model splits: the model's own parts are named,
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not made of 3 equal shares}}
+// expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not a multiple of 3, the sum of 'parts'}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 3, k 1, v 1)'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
 func.func @forward(
@@ -188,8 +188,8 @@ func.func @forward(
 
 // if it has any.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not made of 3 equal shares}}
-// expected-note @below {{help: the sizes in 'parts' add up to a number that divides it}}
+// expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not a multiple of 3, the sum of 'parts'}}
+// expected-note @below {{help: choose sizes in 'parts' whose sum divides it}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -216,12 +216,12 @@ func.func @forward(
 
 // -----
 
-// The parts of a layout in the plan do not add up, or are too small.
+// The parts of a layout in the plan do not sum to the dim, or are too small.
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 func.func @forward(
     %x: tensor<2x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
-    // expected-error @below {{dim 0 of 'd.weight' has size 12, which is not made of 5 equal shares}}
-    // expected-note @below {{help: the sizes in 'parts' add up to a number that divides it}}
+    // expected-error @below {{dim 0 of 'd.weight' has size 12, which is not a multiple of 5, the sum of 'parts'}}
+    // expected-note @below {{help: choose sizes in 'parts' whose sum divides it}}
     %w: tensor<12x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["d.weight"], plan.style = "weight: split 0 over tp",
                           plan.parts = array<i64: 3, 2>, plan.sharding = #plan.sharding<[{"tp"}, {}]>},
     // expected-error @below {{a part of dim 0 of 'e.weight' has size 3, fewer than tp = 4}}
@@ -268,8 +268,8 @@ func.func @forward(
 
 // After a call that mixes the dims of a weight, its features are unknown, and its bias alone is not sharded.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
-// expected-error @below {{'m' cannot be colwise (dp, tp): which dim of 'm.weight' holds output features is not known behind 'aten.linalg_inv.default'}}
-// expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over (dp, tp) }'}}
+// expected-error @below {{'m' cannot be colwise (dp, tp): the dim of 'm.weight' that holds output features is not known after 'aten.linalg_inv.default'}}
+// expected-note @below {{help: state the dim to split, as 'parameter { weight: split 0 over (dp, tp) }'}}
 plan.style "m" colwise [#plan.axis<"dp">, #plan.axis<"tp">] as "colwise (dp, tp)"
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -306,7 +306,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'lists.0' cannot be rowwise tp: nothing that the model returns is computed from it}}
 // expected-note @below {{help: use 'replicate'}}
 plan.style "lists.0" rowwise [#plan.axis<"tp">] as "rowwise tp"
-// expected-error @below {{'lists.user-id' cannot be rowwise tp: it has no input features that could be divided}}
+// expected-error @below {{'lists.user-id' cannot be rowwise tp: it has no input features that can be split}}
 // expected-note @below {{help: use 'replicate'}}
 plan.style "lists.user-id" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(

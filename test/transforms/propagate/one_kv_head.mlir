@@ -8,11 +8,11 @@
 // CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["v.weight"]
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
-// expected-warning @below {{'k.weight' makes the only KV head of its attention, so that each rank of tp = 2 holds all of it}}
-// expected-note @below {{help: 'replicate' says so without a warning}}
+// expected-warning @below {{'k.weight' computes the only KV head of its attention: it is replicated over tp = 2}}
+// expected-note @below {{help: use 'replicate' to silence this warning}}
 plan.style "k" colwise [#plan.axis<"tp">] as "colwise tp"
-// expected-warning @below {{'v.weight' makes the only KV head of its attention, so that each rank of tp = 2 holds all of it}}
-// expected-note @below {{help: 'replicate' says so without a warning}}
+// expected-warning @below {{'v.weight' computes the only KV head of its attention: it is replicated over tp = 2}}
+// expected-note @below {{help: use 'replicate' to silence this warning}}
 plan.style "v" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<2x6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -126,7 +126,7 @@ func.func @forward(
 
 // With key and value in one part, of which each rank gets half, no rank has a whole head.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 2 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as parts of 8, 8}}
+// expected-error @below {{'aten.split_with_sizes.default' in 'attn' reads dim 2 of 'qkv' as parts of 8, 4, 4, but it is split over tp as parts of 8, 8}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp" {parts = array<i64: 1, 1>}
 func.func @forward(

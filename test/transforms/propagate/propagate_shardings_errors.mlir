@@ -19,7 +19,7 @@ func.func @forward(
 // -----
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-warning @below {{operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6, 4 over tp]; 96 bytes on each rank}}
+// expected-warning @below {{operator 'custom.scan.default' in 'mixer' has no record and runs on whole tensors: its operand 0 is gathered from [6, 4 over tp]; 96 bytes per rank}}
 // expected-note @below {{help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'q: output [_, _]'}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
@@ -52,8 +52,8 @@ func.func @forward(
 
 // Softmax needs its dim whole, and nothing in the plan asks for a gather of the logits.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
-// expected-note @below {{help: give the modules that share these values styles that fit together}}
+// expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [6, 4], and gets [6, 4 over tp]; 96 bytes per rank}}
+// expected-note @below {{help: give compatible styles to the modules that share these values}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -68,8 +68,8 @@ func.func @forward(
 
 // The only module that reads them also shards them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'q' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
-// expected-note @below {{help: 'q' alone makes and reads these values: 'replicate' leaves them whole}}
+// expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'q' needs [6, 4], and gets [6, 4 over tp]; 96 bytes per rank}}
+// expected-note @below {{help: only 'q' produces and reads these values: 'replicate' keeps them replicated}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -85,8 +85,8 @@ func.func @forward(
 // An input that a single module reads: no other module matters.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @forward(
-    // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
-    // expected-note @below {{help: divide another dim, or none}}
+    // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [6, 4], and gets [6, 4 over tp]; 96 bytes per rank}}
+    // expected-note @below {{help: split another dim, or none}}
     %x: tensor<6x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> tensor<6x4xf32> {
   %1 = plan.call "aten.softmax.int"(%x) {self = #base.operand<0>, dim = 1} in "head" : (tensor<6x4xf32>) -> tensor<6x4xf32>
   return %1 : tensor<6x4xf32>
@@ -121,7 +121,7 @@ func.func @forward(
 
 // A weight that the model splits is sharded part by part only if the plan says so.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as one}}
+// expected-error @below {{'aten.split_with_sizes.default' in 'attn' reads dim 1 of 'qkv' as parts of 8, 4, 4, but it is split over tp as a whole}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
@@ -139,8 +139,8 @@ func.func @forward(
 
 // Parts that are not those of the model are the cause if heads would be whole without them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of size 36 of 'qkv' is 4 groups of 9, and is divided over tp in parts of 12, 12, 12, which do not follow them}}
-// expected-note @below {{help: leave out 'parts': the model takes this weight apart by groups}}
+// expected-error @below {{dim 1 of size 36 of 'qkv' is 4 groups of 9, but is split over tp in parts of 12, 12, 12, which do not match them}}
+// expected-note @below {{help: leave out 'parts': the model splits this weight by groups}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
@@ -156,7 +156,7 @@ func.func @forward(
 
 // Heads after a split: without parts the split would be rejected, so the model's parts are named.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of size 24 of 'attn' is 4 groups of 6, and is divided over tp in parts of 8, 8, 8, which do not follow them}}
+// expected-error @below {{dim 1 of size 24 of 'attn' is 4 groups of 6, but is split over tp in parts of 8, 8, 8, which do not match them}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 3, k 1, v 1)'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 5" {parts = array<i64: 1, 1, 1, 1, 1>}
 func.func @forward(
@@ -176,7 +176,7 @@ func.func @forward(
 
 // A part that is split again has parts of the weight.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of 'qkv' is parts of 8, 8 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as one}}
+// expected-error @below {{'aten.split_with_sizes.default' in 'attn' reads dim 1 of 'qkv' as parts of 8, 8, but it is split over tp as a whole}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
@@ -214,7 +214,7 @@ func.func @forward(
 
 // Parts that differ from those of the model.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as parts of 6, 6, 4}}
+// expected-error @below {{'aten.split_with_sizes.default' in 'attn' reads dim 1 of 'qkv' as parts of 8, 4, 4, but it is split over tp as parts of 6, 6, 4}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts (3, 3, 2)" {parts = array<i64: 3, 3, 2>}
 func.func @forward(
@@ -235,7 +235,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "kv" replicate [] as "replicate"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
-    // expected-error @below {{dim 1 of 'kv' is parts of 8, 8 to 'aten.split.Tensor' in 'kv', and is divided over tp as one}}
+    // expected-error @below {{'aten.split.Tensor' in 'kv' reads dim 1 of 'kv' as parts of 8, 8, but it is split over tp as a whole}}
     // expected-note @below {{help: state the parts of the fused weight: 'parts 2'}}
     %w: tensor<16x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["kv.weight"], plan.style = "split 0 over tp",
                           plan.sharding = #plan.sharding<[{"tp"}, {}]>}) -> tensor<6x8xf32> {
@@ -250,7 +250,7 @@ func.func @forward(
 
 // Losses in forms that the importer does not decompose; others it does.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-warning @below {{this form of operator 'aten.cross_entropy_loss.default' in 'loss' has no record and runs on whole values: its operand 0 is gathered from [6, 4 over tp]; 96 bytes on each rank}}
+// expected-warning @below {{this form of operator 'aten.cross_entropy_loss.default' in 'loss' has no record and runs on whole tensors: its operand 0 is gathered from [6, 4 over tp]; 96 bytes per rank}}
 // expected-note @below {{help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'q: output [_, _]'}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
@@ -272,8 +272,8 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts (8, 4)" {parts = array<i64: 8, 4>}
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
-    // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.mul.Tensor' in 'gate' needs [1, 12 over tp parts 8+4], and gets [1, 12 over tp]; 24 bytes on each rank}}
-    // expected-note @below {{help: give the modules that share these values styles that fit together}}
+    // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.mul.Tensor' in 'gate' needs [1, 12 over tp parts 8+4], and gets [1, 12 over tp]; 24 bytes per rank}}
+    // expected-note @below {{help: give compatible styles to the modules that share these values}}
     %y: tensor<60x12xf32> {plan.kind = #plan.kind<input>, plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
     %w: tensor<12x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"]}) -> tensor<6x12xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
@@ -291,7 +291,7 @@ func.func @forward(
 plan.mesh [#base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 2>]
 func.func @step(
     // expected-error @below {{operator 'custom.scan.default' in 'mixer' has no record, and would read samples of several microbatches}}
-    // expected-note @below {{help: leave 'microbatches' out, write 'mean' behind it if the mean of the losses of microbatches is meant, or add a record (docs/adding-an-op.md)}}
+    // expected-note @below {{help: leave out 'microbatches', write 'mean' after it to take the mean of the losses of microbatches, or add a record (docs/adding-an-op.md)}}
     %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"microbatch"}, {"tp"}]>}) -> tensor<4x8xf32> attributes {plan.role = #base.role<step>} {
   %0 = plan.call "custom.scan.default"(%x) {self = #base.operand<0>} in "mixer" : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
@@ -301,7 +301,7 @@ func.func @step(
 
 // Parts that result from a view, of a weight that is sharded as one: the parts of the model are named.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of 'attn' counts 3 parts, which 'aten.unbind.int' in 'attn' takes one by one, and they are divided over tp as one}}
+// expected-error @below {{dim 1 of 'attn' has 3 parts, which 'aten.unbind.int' in 'attn' reads one by one, but it is split over tp as a whole}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts 3'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
@@ -320,7 +320,7 @@ func.func @forward(
 
 // Parts of two elements are too small for four ranks.
 plan.mesh [#base.mesh_axis<"tp" = 4>]
-// expected-error @below {{dim 1 of 'pairs' counts 8 parts, which 'aten.select.int' in 'pairs' takes one by one, and they are divided over tp as one}}
+// expected-error @below {{dim 1 of 'pairs' has 8 parts, which 'aten.select.int' in 'pairs' reads one by one, but it is split over tp as a whole}}
 // expected-note @below {{help: tp can be at most 2, the size of the smallest part}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
@@ -339,9 +339,9 @@ func.func @forward(
 
 // One of two weights has parts: the same axis for both, but other elements on a rank.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// expected-note @below {{divided by 'colwise tp parts 2'}}
+// expected-note @below {{split by 'colwise tp parts 2'}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts 2" {parts = array<i64: 1, 1>}
-// expected-warning @below {{'rowwise tp' divides its input as [6, 8 over tp], and it arrives as [6, 8 over tp parts 4+4]; 96 bytes on each rank are dealt anew}}
+// expected-warning @below {{'rowwise tp' splits its input as [6, 8 over tp], but it arrives as [6, 8 over tp parts 4+4]; 96 bytes per rank are redistributed}}
 // expected-note @below {{help: state the same 'parts' at both, or at neither}}
 plan.style "down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(
@@ -360,9 +360,9 @@ func.func @forward(
 // No statement asked for the layout over `a`, which would cut heads: it comes from a consumer, and is gathered.
 plan.mesh [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 2>]
 // expected-warning @below {{'aten.view.default' in 'attn' needs [4, 24 over b], and gets [4, 24 over (b, a)]}}
-// expected-note @below {{help: give the modules that share these values styles that fit together, or ask for it with 'v: output [_, _ over b]'}}
+// expected-note @below {{help: give compatible styles to the modules that share these values, or ask for it with 'v: output [_, _ over b]'}}
 // expected-warning @below {{'aten.mul.Tensor' in the root module needs [4, 24 over a], and gets [4, 24 over (b, a)]}}
-// expected-note @below {{help: give the modules that share these values styles that fit together, or ask for it with 'v: output [_, _ over a]'}}
+// expected-note @below {{help: give compatible styles to the modules that share these values, or ask for it with 'v: output [_, _ over a]'}}
 plan.style "v" colwise [#plan.axis<"b">] as "colwise b"
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"a"}]>},
@@ -383,7 +383,7 @@ func.func @forward(
 
 // The error for a weight of three projections suggests its parts, also with more ranks than projections.
 plan.mesh [#base.mesh_axis<"tp" = 4>]
-// expected-error @below {{dim 2 of size 24 of 'qkv' is 3 parts of 8, and is divided over tp as one}}
+// expected-error @below {{dim 2 of size 24 of 'qkv' is 3 parts of 8, but is split over tp as a whole}}
 // expected-note @below {{help: state the parts of the fused weight: 'parts 3'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @parts_of_a_view(

@@ -53,7 +53,7 @@ func.func @chosen(
 // Frequencies depend on all indices: the batch is gathered, with a warning.
 // WARNING-NOT: warning:
 // WARNING: warning: nothing in the plan asks for this reshard: 'meshplan.embedding_gradient' in 'embed' needs [6, 4], and gets [6 over dp, 4]
-// WARNING: help: every rank computes this derivative for the whole
+// WARNING: help: every rank computes this derivative on whole tensors
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @frequencies(
     %i: tensor<6xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"], plan.sharding = #plan.sharding<[{"dp"}]>},

@@ -11,9 +11,9 @@
 // CHECK: %[[WHOLE:.*]] = plan.reshard %arg0 {{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}]>>
 // CHECK: plan.call "custom.scan.default"(%[[WHOLE]], %arg1) {{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}]>>
 // CHECK-NEXT: plan.call "vjp.custom.scan.default"(%[[WHOLE]], %arg1, %[[WHOLE]])
-// SAID: warning: operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6 over dp, 8]; 192 bytes on each rank
+// SAID: warning: operator 'custom.scan.default' in 'mixer' has no record and runs on whole tensors: its operand 0 is gathered from [6 over dp, 8]; 192 bytes per rank
 // SAID: help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_, _]'
-// STRICT: error: operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6 over dp, 8]; 192 bytes on each rank
+// STRICT: error: operator 'custom.scan.default' in 'mixer' has no record and runs on whole tensors: its operand 0 is gathered from [6 over dp, 8]; 192 bytes per rank
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @gathered(
     %x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>},

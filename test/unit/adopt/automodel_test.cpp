@@ -60,7 +60,7 @@ TEST_F(Automodel, Strategies) {
   EXPECT_THAT(data("  strategy: fsdp3\n"),
               ElementsAre("2:13: error: unknown strategy 'fsdp3'", "help: did you mean 'fsdp2'?"));
   EXPECT_THAT(data("  strategy: ddp\n  tp_size: 2\n"),
-              ElementsAre("3:12: error: 'tp_size' of 2 and the strategy 'ddp', which divides no weights",
+              ElementsAre("3:12: error: 'tp_size' of 2 and the strategy 'ddp', which does not split weights",
                           "help: the strategy 'fsdp2' does"));
 }
 
@@ -84,7 +84,7 @@ TEST_F(Automodel, OptionsOfFsdp2) {
   EXPECT_THAT(said(), ElementsAre("2:29: error: 'some' of 'activation_checkpointing' is none of true, false, full, "
                                   "selective"));
   EXPECT_FALSE(adopt("distributed:\n  mp_policy:\n    param_dtype: float8\n"));
-  EXPECT_THAT(said(), ElementsAre("3:18: error: 'float8' is no dtype of a plan",
+  EXPECT_THAT(said(), ElementsAre("3:18: error: 'float8' is not a dtype of the language",
                                   "help: dtypes are float64, float32, bfloat16 and float16"));
 }
 
@@ -106,13 +106,13 @@ TEST_F(Automodel, UnknownOptionsAreErrors) {
               ElementsAre("2:3: error: unknown option 'tp_sise' of 'distributed'", "help: did you mean 'tp_size'?",
                           "3:3: error: unknown option 'offload' of 'distributed'"));
   EXPECT_FALSE(adopt("distributed:\n  tp_size: two\n  sequence_parallel: maybe\n"));
-  EXPECT_THAT(said(), ElementsAre("2:12: error: 'tp_size' is no whole number from 1 on",
+  EXPECT_THAT(said(), ElementsAre("2:12: error: 'tp_size' is not a whole number of at least 1",
                                   "3:22: error: 'sequence_parallel' is neither true nor false"));
   EXPECT_FALSE(adopt("distributed: 3\n"));
-  EXPECT_THAT(said(), ElementsAre("1:14: error: 'distributed' is no map"));
+  EXPECT_THAT(said(), ElementsAre("1:14: error: 'distributed' is not a map"));
   EXPECT_FALSE(adopt("model:\n  torch_dtype: bf16\n"));
-  EXPECT_THAT(said(), ElementsAre("error: has no section 'distributed', so that it says nothing of a plan",
-                                  "help: 'distributed: {tp_size: 2}' says how many ranks divide the weights"));
+  EXPECT_THAT(said(), ElementsAre("error: has no section 'distributed', so it does not describe a plan",
+                                  "help: 'distributed: {tp_size: 2}' splits the weights over 2 ranks"));
 }
 
 TEST_F(Automodel, WhatPlansDoNotHaveIsRefusedByName) {
@@ -120,13 +120,13 @@ TEST_F(Automodel, WhatPlansDoNotHaveIsRefusedByName) {
   EXPECT_THAT(
       said(),
       ElementsAre("2:12: error: 'pp_size' of 4 asks for pipelining, for which there is no statement yet",
-                  "help: take 'pp_size' out: its ranks then divide the batch, or with 'tp_size' the weights",
+                  "help: leave out 'pp_size': its ranks then split the batch, or with 'tp_size' the weights",
                   "3:12: error: 'cp_size' of 2 asks for context parallelism, for which there is no statement yet",
-                  "help: take 'cp_size' out: its ranks then divide the batch, or with 'tp_size' the weights",
+                  "help: leave out 'cp_size': its ranks then split the batch, or with 'tp_size' the weights",
                   "4:12: error: 'ep_size' of 8 asks for expert parallelism, for which there is no style yet",
-                  "help: take 'ep_size' out: its ranks then divide the batch, or with 'tp_size' the weights",
+                  "help: leave out 'ep_size': its ranks then split the batch, or with 'tp_size' the weights",
                   "6:12: error: 'fp8' asks for 8-bit numbers, which need a scale for each tensor",
-                  "help: take 'fp8' out: products are in the dtype that 'mp_policy' says then"));
+                  "help: leave out 'fp8': products are then computed in the dtype of 'mp_policy'"));
 }
 
 TEST_F(Automodel, PlansOfStyles) {
@@ -163,7 +163,7 @@ TEST_F(Automodel, OtherSections) {
               ElementsAre("lr 1e-5", "betas (0.9, 0.95)", "eps 1e-8", "weight_decay 0.01",
                           "schedule cosine { warmup 20; steps 200; min 0.1 }"))
       << "without a number of warmup steps the recipe takes a tenth";
-  EXPECT_EQ(plan->notes.back(), "Says nothing of a plan: recipe, dataset.");
+  EXPECT_EQ(plan->notes.back(), "Without effect on a plan: recipe, dataset.");
   EXPECT_THAT(said(), ElementsAre("18:3: warning: 'foreach' has no effect here"));
 }
 
@@ -191,10 +191,10 @@ TEST_F(Automodel, Optimizers) {
   EXPECT_EQ(kind("dion.Muon"), "3:13: error: there is no optimizer 'Muon' yet");
   EXPECT_EQ(kind("torch.optim.Adam", "  amsgrad: true\n"), "5:12: error: the optimizer has no 'amsgrad' yet");
   EXPECT_EQ(kind("torch.optim.Adam", "  betas: 0.9\n"), "5:10: error: 'betas' are two numbers");
-  EXPECT_EQ(kind("torch.optim.Adam", "  eps: -1\n"), "5:8: error: 'eps' is no number from 0 on");
+  EXPECT_EQ(kind("torch.optim.Adam", "  eps: -1\n"), "5:8: error: 'eps' is not a number of at least 0");
   adopt("distributed: {}\noptimizer:\n  lr: 0.1\nlr_scheduler:\n  lr_decay_style: linear\n");
   EXPECT_THAT(said(), ElementsAre("4:1: warning: the lr stays constant: a schedule needs the number of steps",
-                                  "help: 'step_scheduler.max_steps' says the number of steps"));
+                                  "help: 'step_scheduler.max_steps' sets the number of steps"));
 }
 
 TEST_F(Automodel, SectionsThatMayChangeTheTrainingAreWarnings) {
@@ -211,11 +211,11 @@ TEST_F(Automodel, SectionsThatMayChangeTheTrainingAreWarnings) {
           "--lora MODULES",
           "5:1: warning: 'quantization' is left out: parameters have the numbers and the dtype of the archive",
           "7:1: warning: 'ema' is left out: it may change the training",
-          "14:1: warning: 'novelty' is left out: it is no section that is known, and may change the training"));
+          "14:1: warning: 'novelty' is left out: it is an unknown section, which may change the training"));
   EXPECT_THAT(plan->notes, ElementsAre(testing::_,
                                        "Left out, and may change the training: peft (r.yaml:3), quantization "
                                        "(r.yaml:5), ema (r.yaml:7), novelty (r.yaml:14).",
-                                       "Says nothing of a plan: recipe, loss_fn, _base, validation_dataset_x."));
+                                       "Without effect on a plan: recipe, loss_fn, _base, validation_dataset_x."));
   adopt("distributed: {}\nloss_fn:\n  _target_: x.KDLoss\n");
   EXPECT_THAT(said(), ElementsAre("2:1: warning: 'loss_fn' is left out: the loss is the one that the model of the "
                                   "archive computes"));
@@ -252,7 +252,7 @@ TEST_F(Automodel, WhatIsFrozen) {
   plan = adopt("distributed: {}\nfreeze_config:\n  freeze_vision_tower: false\n  freeze_audio_tower: true\n");
   EXPECT_THAT(plan->training.freeze, IsEmpty());
   EXPECT_THAT(said(), ElementsAre("4:3: warning: 'freeze_audio_tower' freezes nothing: the model has no module with "
-                                  "parameters whose name holds 'audio', 'speech' or 'sound'",
+                                  "parameters whose name contains 'audio', 'speech' or 'sound'",
                                   "help: 'freeze PATH' in the plan freezes what PATH names"));
   model.modules[1].className = "";
   adopt("distributed: {}\nfreeze_config:\n  freeze_embeddings: true\n");
@@ -286,7 +286,7 @@ TEST_F(Automodel, MistypedNamesAreErrors) {
                   "16:3: error: unknown option 'lr_warmup_step' of 'lr_scheduler'",
                   "help: did you mean 'lr_warmup_steps'?",
                   "15:1: warning: the lr stays constant: a schedule needs the number of steps",
-                  "help: 'step_scheduler.max_steps' says the number of steps",
+                  "help: 'step_scheduler.max_steps' sets the number of steps",
                   "8:3: error: unknown option 'max_normm' of 'clip_grad_norm'", "help: did you mean 'max_norm'?",
                   "2:1: error: unknown section 'optimiser'", "help: did you mean 'optimizer'?",
                   "18:3: error: unknown option 'freeze_embedings' of 'freeze_config'",
@@ -301,7 +301,7 @@ TEST_F(Automodel, OptionsOfOptimizersThatPlansDoNotHave) {
   EXPECT_FALSE(adopt("distributed: {}\noptimizer:\n  lr: ${LR}\n  bias_correction: false\n"
                      "  exp_avg_dtype: bf16\n  exp_avg_sq_dtype: float32\n"));
   EXPECT_THAT(said(),
-              ElementsAre("3:7: error: 'lr' is no number from 0 on",
+              ElementsAre("3:7: error: 'lr' is not a number of at least 0",
                           "help: variables are not replaced: write the number",
                           "4:20: error: the optimizer always corrects the bias of its moments",
                           "6:21: error: the two moments have different types, bf16 and f32, and a plan has one"));
@@ -313,7 +313,7 @@ TEST_F(Automodel, SchedulesThatDiffer) {
             "  lr_decay_style: WSD\n  wsd_decay_steps: 20\n  lr_warmup_steps: 10\n  init_lr: 0.5\n");
   EXPECT_THAT(said(),
               ElementsAre("10:3: warning: 'init_lr' has no effect here",
-                          "6:1: warning: lr falls evenly in the last steps: there is no exponential decay here"));
-  EXPECT_EQ(plan->notes.back(), "Warmup: step s, counted from 0, takes lr * (s + 1) / 10 here; in Automodel lr begins "
-                                "at init_lr, a tenth of lr where that is not said.");
+                          "6:1: warning: lr decays linearly in the last steps: exponential decay is not supported"));
+  EXPECT_EQ(plan->notes.back(), "Warmup: step s, counted from 0, takes lr * (s + 1) / 10 here; in Automodel lr "
+                                "begins at init_lr, by default lr / 10.");
 }

@@ -80,13 +80,13 @@ TEST_F(HuggingFace, SaysWhereItIsFrom) {
   ASSERT_TRUE(plan) << diagnostics.text();
   EXPECT_THAT(
       plan->notes,
-      ElementsAre("Styles: the parallel plan of 'M' in transformers 5.1.0; what it does not name is whole there, too.",
-                  "'gather' of 'model.layers.*.mlp.experts' adds up what ranks make: that follows from layouts."));
+      ElementsAre("Styles: the parallel plan of 'M' in transformers 5.1.0; other modules are replicated there, too.",
+                  "'gather' of 'model.layers.*.mlp.experts' sums results over ranks: that follows from layouts."));
   EXPECT_THAT(plan->wholeInputs, ElementsAre("model.layers.0.mlp.experts", "model.layers.1.mlp.experts"));
   ASSERT_THAT(*plan->styles, SizeIs(1));
   EXPECT_EQ(plan->styles->front().from, "colwise_rep");
   plan = adopt(R"({"tp_plan": {"lm_head": "colwise"}})");
-  EXPECT_EQ(plan->notes.front(), "Styles: the parallel plan of 'f'; what it does not name is whole there, too.");
+  EXPECT_EQ(plan->notes.front(), "Styles: the parallel plan of 'f'; other modules are replicated there, too.");
   EXPECT_EQ(plan->styles->front().from, "");
 }
 
@@ -100,11 +100,11 @@ TEST_F(HuggingFace, ExpertsAreLeftOutByName) {
   EXPECT_THAT(said(),
               ElementsAre("3:26: warning: 'ep_router' tells each rank the tokens of its experts, for which there "
                           "is no style yet: left out of 'model.layers.*.mlp.router'",
-                          "help: 'parameter { WEIGHT: split DIM over tp }' divides each expert",
-                          "4:40: warning: 'grouped_gemm' gives each rank experts of its own, for which there is "
+                          "help: 'parameter { WEIGHT: split DIM over tp }' splits each expert",
+                          "4:40: warning: 'grouped_gemm' distributes experts over ranks, for which there is "
                           "no style yet: left out of 'model.layers.*.mlp.experts.gate_up_proj', "
                           "'model.layers.*.mlp.experts.down_proj'",
-                          "help: 'parameter { WEIGHT: split DIM over tp }' divides each expert"));
+                          "help: 'parameter { WEIGHT: split DIM over tp }' splits each expert"));
   ASSERT_THAT(plan->whole, SizeIs(4));
   EXPECT_EQ(plan->whole[0].reason,
             "'ep_router' tells each rank the tokens of its experts, for which there is no style yet");
@@ -143,7 +143,7 @@ TEST_F(HuggingFace, UnknownStylesAreErrors) {
   EXPECT_FALSE(adopt("{\"tp_plan\": {\"lm_head\": [1]}}"));
   EXPECT_EQ(said()[0], "1:14: error: unknown style of 'lm_head'");
   EXPECT_FALSE(adopt("{\"tp_plan\": \"auto\"}"));
-  EXPECT_THAT(said(), ElementsAre("1:13: error: 'tp_plan' is no map from names to styles"));
+  EXPECT_THAT(said(), ElementsAre("1:13: error: 'tp_plan' is not a map from names to styles"));
 }
 
 TEST_F(HuggingFace, AConfigurationWithoutAPlan) {

@@ -12,7 +12,7 @@ using testing::SizeIs;
 namespace {
 
 constexpr const char *otherRanks =
-    "help: leave it out: the ranks then divide the batch, or with '--tensor-model-parallel-size' the weights";
+    "help: leave it out: the ranks then split the batch, or with '--tensor-model-parallel-size' the weights";
 
 class Megatron : public test::AdoptTest {
 protected:
@@ -124,14 +124,14 @@ TEST_F(Megatron, Recomputation) {
             3);
   EXPECT_TRUE(
       adopt("--recompute-granularity full --recompute-method uniform --recompute-num-layers 2")->training.recompute);
-  EXPECT_THAT(said(),
-              ElementsAre("1:57: warning: '--recompute-num-layers 2' recomputes several layers in one piece: here "
-                          "each layer is one"));
+  EXPECT_THAT(
+      said(),
+      ElementsAre("1:57: warning: '--recompute-num-layers 2' recomputes several layers together: here each layer "
+                  "is recomputed alone"));
   std::optional<AdoptedPlan> plan = adopt("--recompute-activations --recompute-modules core_attn mlp");
   EXPECT_FALSE(plan->training.recompute);
-  EXPECT_EQ(
-      plan->notes[1],
-      "'--recompute-activations' of core_attn: attention keeps no scores here, so that there is nothing to recompute.");
+  EXPECT_EQ(plan->notes[1], "'--recompute-activations' of core_attn: attention does not keep its scores here, so there "
+                            "is nothing to recompute.");
   EXPECT_THAT(said(), ElementsAre("1:55: warning: 'mlp' of '--recompute-modules' is left out",
                                   "help: 'recompute PATH' names modules of the model"));
 }
@@ -198,11 +198,11 @@ TEST_F(Megatron, WhatPlansDoNotHaveIsRefusedByName) {
                           "help: leave it out: '--bf16' computes in 16 bits",
                           "1:21: error: '--rampup-batch-size' asks for a batch that grows, and a plan has one "
                           "batch",
-                          "help: leave it out: '--global-batch-size' says the one batch",
+                          "help: leave it out: '--global-batch-size' sets the batch size",
                           "1:52: error: '--tensor-parallel-num-weight-shards 2' asks for weights that are gathered "
                           "over tensor ranks, for which there is no statement yet",
-                          "help: leave it out: '--use-megatron-fsdp' shares parameters out over the ranks that divide "
-                          "the batch"));
+                          "help: leave it out: '--use-megatron-fsdp' shards parameters over the data-parallel "
+                          "ranks"));
   EXPECT_TRUE(adopt("--pipeline-model-parallel-size 1 --context-parallel-size 1 --expert-model-parallel-size 1"));
   EXPECT_TRUE(adopt("--tensor-model-parallel-size 2 --expert-tensor-parallel-size 2"));
   EXPECT_FALSE(adopt("--tensor-model-parallel-size 2 --expert-tensor-parallel-size 1"));
@@ -224,7 +224,8 @@ TEST_F(Megatron, LayoutStringsAreChecked) {
   EXPECT_EQ(said()[2], "1:82: error: pipeline layout: 4 stages for 3 ranks of '--pipeline-model-parallel-size'");
   EXPECT_EQ(said()[3], "1:82: error: pipeline layout: 5 layers t, and '--num-layers' is 4");
   adopt("--pipeline-model-parallel-layout=\"Etx|L\"");
-  EXPECT_EQ(said()[0], "1:37: error: pipeline layout: 'x' is no layer: E, t, m and L are, and '|' ends a stage");
+  EXPECT_EQ(said()[0],
+            "1:37: error: pipeline layout: 'x' is not a layer: layers are E, t, m and L, and '|' ends a stage");
 }
 
 TEST_F(Megatron, FlagsThatNobodyKnows) {
@@ -238,7 +239,7 @@ TEST_F(Megatron, FlagsThatNobodyKnows) {
   EXPECT_THAT(said(), ElementsAre("1:1: error: Megatron has no flag '--quux'",
                                   "help: flags are written out: abbreviations are not read"));
   EXPECT_FALSE(adopt("2 --bf16"));
-  EXPECT_THAT(said(), ElementsAre("1:1: error: '2' is no flag: flags begin with '--'"));
+  EXPECT_THAT(said(), ElementsAre("1:1: error: '2' is not a flag: flags begin with '--'"));
 }
 
 TEST_F(Megatron, ValuesAreChecked) {
@@ -249,11 +250,12 @@ TEST_F(Megatron, ValuesAreChecked) {
   EXPECT_FALSE(adopt("--bf16 true"));
   EXPECT_THAT(said(), ElementsAre("1:8: error: '--bf16' takes no value"));
   EXPECT_FALSE(adopt("--tensor-model-parallel-size $TP"));
-  EXPECT_THAT(said(), ElementsAre("1:30: error: '$TP' of '--tensor-model-parallel-size' is no whole number from 1 on",
-                                  "help: the variable was not replaced: write the number, or use double quotes, in "
-                                  "which the shell replaces it"));
+  EXPECT_THAT(said(),
+              ElementsAre("1:30: error: '$TP' of '--tensor-model-parallel-size' is not a whole number of at least 1",
+                          "help: the variable was not replaced: write the number, or use double quotes, in "
+                          "which the shell replaces it"));
   EXPECT_FALSE(adopt("--lr x --train-iters 10"));
-  EXPECT_THAT(said(), testing::Contains("1:6: error: 'x' of '--lr' is no number from 0 on"));
+  EXPECT_THAT(said(), testing::Contains("1:6: error: 'x' of '--lr' is not a number of at least 0"));
 }
 
 TEST_F(Megatron, OtherFlagsGetANote) {
@@ -263,7 +265,7 @@ TEST_F(Megatron, OtherFlagsGetANote) {
   ASSERT_TRUE(plan) << diagnostics.text();
   EXPECT_THAT(plan->notes, ElementsAre("Sizes and numbers: the flags of Megatron-LM; styles: the graph of the model.",
                                        "Without a counterpart, and left out: --tp-comm-overlap.",
-                                       "Says nothing of a plan: --num-layers, --hidden-size, "
+                                       "Without effect on a plan: --num-layers, --hidden-size, "
                                        "--no-masked-softmax-fusion, --log-interval, --context-parallel-size."));
   EXPECT_THAT(said(), IsEmpty());
 }
@@ -286,10 +288,9 @@ TEST_F(Megatron, SchedulesInSamples) {
   EXPECT_EQ(plan->training.optimizer->options.back().from, "--train-samples");
   EXPECT_EQ(plan->notes[1], "--train-samples 800 / --global-batch-size 8 is 100 steps.");
   EXPECT_FALSE(adopt("--train-samples 800 --lr 1"));
-  EXPECT_THAT(said(),
-              ElementsAre("1:1: error: '--train-samples' needs '--global-batch-size': a plan counts steps",
-                          "help: a step of Megatron without it has the samples of one microbatch on each rank that "
-                          "divides the batch"));
+  EXPECT_THAT(said(), ElementsAre("1:1: error: '--train-samples' needs '--global-batch-size': a plan counts steps",
+                                  "help: without it, a step of Megatron has one microbatch on each "
+                                  "data-parallel rank"));
   EXPECT_FALSE(adopt("--global-batch-size 8 --train-samples 7 --lr 1"));
   EXPECT_THAT(said(), ElementsAre("1:39: error: --train-samples 7 / --global-batch-size 8 is less than a step"));
   EXPECT_FALSE(adopt("--global-batch-size 8 --train-iters 9 --lr-decay-samples 80 --lr 1"));
@@ -299,10 +300,12 @@ TEST_F(Megatron, SchedulesInSamples) {
 
 TEST_F(Megatron, SchedulesThatPlansDoNotHave) {
   std::optional<AdoptedPlan> plan = adopt("--lr 1 --train-iters 10 --lr-decay-style inverse-square-root");
-  EXPECT_THAT(said(), ElementsAre("1:25: warning: the lr stays constant: 'inverse-square-root' is no schedule here: "
-                                  "constant, linear, cosine and wsd are"));
+  EXPECT_THAT(said(),
+              ElementsAre("1:25: warning: the lr stays constant: 'inverse-square-root' is not a schedule of the "
+                          "language: use constant, linear, cosine or wsd"));
   EXPECT_EQ(plan->training.optimizer->options.front().from,
-            "--lr; stays constant: 'inverse-square-root' is no schedule here: constant, linear, cosine and wsd are");
+            "--lr; stays constant: 'inverse-square-root' is not a schedule of the language: use constant, linear, "
+            "cosine or wsd");
   plan = adopt("--lr 1 --train-iters 10 --weight-decay-incr-style cosine --start-weight-decay 0.01 "
                "--end-weight-decay 0.1");
   EXPECT_THAT(said(),
@@ -315,8 +318,8 @@ TEST_F(Megatron, SchedulesThatPlansDoNotHave) {
                                   "'--weight-decay-incr-style'"));
   adopt("--lr 1 --train-iters 100 --lr-decay-style WSD --lr-wsd-decay-iters 20 --lr-warmup-iters 10 --lr-warmup-init "
         "0.1");
-  EXPECT_THAT(said(), ElementsAre("1:26: warning: lr falls evenly in the last steps: there is no '--lr-wsd-decay-style "
-                                  "exponential' here",
+  EXPECT_THAT(said(), ElementsAre("1:26: warning: lr decays linearly in the last steps: '--lr-wsd-decay-style "
+                                  "exponential' is not supported",
                                   "1:92: warning: '--lr-warmup-init' is left out: the warmup begins at lr / 10"));
   plan = adopt("--lr 1 --lr-decay-style constant --train-iters 100 --lr-warmup-fraction 0.1");
   EXPECT_EQ(plan->training.optimizer->options.back().text, "schedule constant { warmup 10 }");

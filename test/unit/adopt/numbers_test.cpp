@@ -30,5 +30,5 @@ TEST(ScheduleText, WritesTheOption) {
   EXPECT_EQ(scheduleText({"WSD", 0, 100, std::nullopt, 1, 0}, problem), "");
   EXPECT_EQ(problem, "a schedule needs the number of steps that decay takes");
   EXPECT_EQ(scheduleText({"inverse-square-root", 0, 100, std::nullopt, 1, 0}, problem), "");
-  EXPECT_EQ(problem, "'inverse-square-root' is no schedule here: constant, linear, cosine and wsd are");
+  EXPECT_EQ(problem, "'inverse-square-root' is not a schedule of the language: use constant, linear, cosine or wsd");
 }

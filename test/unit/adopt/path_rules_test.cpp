@@ -14,7 +14,7 @@ TEST(PathRules, AStarIsTheNumberOfALayer) {
   PathRules rules(model);
   EXPECT_THAT(rules.match("model", "layers.*.self_attn.q_proj").modules, SizeIs(2));
   EXPECT_THAT(rules.match("model", "layers.1.self_attn.q_proj").modules, SizeIs(1));
-  EXPECT_TRUE(rules.match("model", "layers.*.*.q_proj").empty()) << "'self_attn' is no number";
+  EXPECT_TRUE(rules.match("model", "layers.*.*.q_proj").empty()) << "'self_attn' is not a number";
   EXPECT_TRUE(rules.match("", "layers.*.self_attn.q_proj").empty());
 }
 

@@ -30,8 +30,8 @@ TEST(PipelineLayout, RepeatsLayersAndGroups) {
 }
 
 TEST(PipelineLayout, SaysWhatIsWrongAndWhere) {
-  EXPECT_EQ(problem("Etx|L"), "2: 'x' is no layer: E, t, m and L are, and '|' ends a stage");
-  EXPECT_EQ(problem("E(tx)*2|L"), "3: 'x' is no layer: E, t, m and L are, and '|' ends a stage");
+  EXPECT_EQ(problem("Etx|L"), "2: 'x' is not a layer: layers are E, t, m and L, and '|' ends a stage");
+  EXPECT_EQ(problem("E(tx)*2|L"), "3: 'x' is not a layer: layers are E, t, m and L, and '|' ends a stage");
   EXPECT_EQ(problem("E(tt|L"), "1: '(' is not closed");
   EXPECT_EQ(problem("E(tt)|L"), "5: '*' and a number follow a group");
   EXPECT_EQ(problem("Et*|L"), "3: a number follows '*'");
@@ -40,6 +40,6 @@ TEST(PipelineLayout, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(problem("EtE|L"), "0: the first layer is E, the embedding, and no other one is");
   EXPECT_EQ(problem(""), "0: the first layer is E, the embedding, and no other one is");
   EXPECT_EQ(problem("Et|t"), "3: the last layer is L, the loss, and no other one is");
-  EXPECT_EQ(problem("Em|tL"), "1: layers t stand in front of m");
+  EXPECT_EQ(problem("Em|tL"), "1: layers t come before layers m");
   EXPECT_EQ(problem("Et*99999999L"), "11: more than 100000 layers");
 }

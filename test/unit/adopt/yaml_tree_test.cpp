@@ -54,7 +54,7 @@ TEST_F(YamlTree, AnAliasIsACopy) {
 
 TEST_F(YamlTree, WhatIsWrongHasAPlace) {
   EXPECT_FALSE(read("a: 1\na: 2\n"));
-  EXPECT_THAT(said(), ElementsAre("2:1: error: 'a' is there twice"));
+  EXPECT_THAT(said(), ElementsAre("2:1: error: 'a' is repeated"));
   EXPECT_FALSE(read("a: *x\n"));
   EXPECT_THAT(said(), ElementsAre("1:1: error: no anchor before it is called 'x'"));
   EXPECT_FALSE(read("a: {b: 1}\n<<: 3\n"));
@@ -69,7 +69,7 @@ TEST_F(YamlTree, WhatIsWrongHasAPlace) {
 
 TEST_F(YamlTree, TextBehindTheFirstDocumentIsAnError) {
   EXPECT_FALSE(read("a: 1\n---\nb: 2\n"));
-  EXPECT_THAT(said(), ElementsAre("3:1: error: a second document, or text behind the end of the first"));
+  EXPECT_THAT(said(), ElementsAre("3:1: error: a second document, or text after the end of the first"));
   EXPECT_FALSE(read("{\"a\": 1}\n{\"b\": 2}\n"));
   EXPECT_THAT(said(), SizeIs(1));
   EXPECT_FALSE(read("{\"a\": 1} b\n"));

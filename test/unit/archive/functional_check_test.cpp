@@ -54,7 +54,7 @@ TEST(FunctionalCheck, RefusesTablesThatAnEmbeddingScales) {
 TEST(FunctionalCheck, RefusesPlacesInMemory) {
   TestModel model = linearModel();
   model.graph.node("torch.ops.aten.as_strided.default", {tensor("self", "x")}, "strided", {2, 2});
-  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': the graph reads elements by their place in memory\n"
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': the graph reads elements by their position in memory\n"
                                            "note: 'aten.as_strided.default'\n"
                                            "help: write it with slices, unfold or gather instead of as_strided"));
 }
@@ -74,11 +74,11 @@ TestModel normModel(const std::string &target, const std::string &flag, bool tra
 TEST(FunctionalCheck, RefusesHiddenUpdatesOfStatistics) {
   EXPECT_THAT(
       errorsOf(normModel("torch.ops.aten.batch_norm.default", "training", true)),
-      ElementsAre("'FILE': the graph updates running statistics of a normalization in hiding\nnote: "
+      ElementsAre("'FILE': the graph updates running statistics of a normalization as a side effect\nnote: "
                   "'aten.batch_norm.default'\nhelp: call 'ep = ep.run_decompositions({})' before torch.export.save"));
   EXPECT_THAT(errorsOf(normModel("torch.ops.aten.instance_norm.default", "use_input_stats", true)),
               ElementsAre("'FILE': the graph updates running statistics of an instance norm, which no archive "
-                          "lists\nnote: 'aten.instance_norm.default'\nhelp: make the module with "
+                          "lists\nnote: 'aten.instance_norm.default'\nhelp: create the module with "
                           "'track_running_stats=False', or call 'model.eval()' before torch.export.export"));
 }
 

@@ -195,8 +195,8 @@ TEST(GraphReader, RefusesOtherRegionsWithTheWayOut) {
   model.graph.json["nodes"][0]["target"] = "torch.ops.higher_order.cond";
   EXPECT_THAT(errorsOf(model),
               ElementsAre("'models/model.json' at graph_module.graph.nodes[0]: higher-order operator "
-                          "'higher_order.cond' is not supported\nhelp: a plan is for one graph: export the model with "
-                          "the branch that is taken, or the steps that are done, written out"));
+                          "'higher_order.cond' is not supported\nhelp: a plan is for one graph: export the model "
+                          "with the branch or the loop written out"));
 }
 
 TEST(GraphReader, DropsAsserts) {

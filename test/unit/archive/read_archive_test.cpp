@@ -175,7 +175,7 @@ TEST(BufferValues, AreReadOnDemand) {
   model.storedBuffer("table", {3}, floats({1, 2, 3}));
   ExportedProgram program = readProgram(model);
   EXPECT_EQ(program.buffers[0].payload, "m/data/weights/buffer_1");
-  EXPECT_FALSE(program.buffers[0].data.has_value()) << "nobody has asked for it";
+  EXPECT_FALSE(program.buffers[0].data.has_value()) << "it was not requested";
   std::string digest = program.digest;
   program = readWithBuffers(model);
   EXPECT_NE(program.digest, digest);

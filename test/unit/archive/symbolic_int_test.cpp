@@ -169,7 +169,7 @@ TEST(SymbolicInt, RefusesWhatHasNoValue) {
   bindings["s0"] = INT64_MIN;
   EXPECT_EQ(evaluateError("FloorDiv(" + s0 + ", Integer(-1))", bindings), "'s0//-1' has no 64-bit integer value");
   bindings["s0"] = 4;
-  EXPECT_EQ(evaluateError("ToFloat(" + s0 + ")", bindings), "'float(s0)' is no integer");
+  EXPECT_EQ(evaluateError("ToFloat(" + s0 + ")", bindings), "'float(s0)' is not an integer");
 }
 
 } // namespace

@@ -64,7 +64,7 @@ TEST_F(ZipArchiveTest, MembersAreReadStoredAndDeflated) {
     EXPECT_EQ(archive->read("a/empty", errors), "");
     EXPECT_EQ(archive->read("a/every", errors), every);
     EXPECT_EQ(archive->read("zeros", errors), zeros);
-    EXPECT_EQ(archive->read("a/every", errors), every) << "and once more";
+    EXPECT_EQ(archive->read("a/every", errors), every) << "and again";
     EXPECT_EQ(archive->find("zeros")->size, zeros.size());
     EXPECT_EQ(archive->find("zeros")->compressedSize < 1000, deflated);
     EXPECT_EQ(archive->find("a/every")->index, 1u);

@@ -138,7 +138,7 @@ protected:
 
   std::vector<uint64_t> words;
   size_t size;
-  const std::string damaged = "the artifact is damaged: its checksum is not that of its content; "
+  const std::string damaged = "the artifact is damaged: its checksum does not match its content; "
                               "help: compile the plan again, or copy the file again";
 };
 
@@ -190,7 +190,7 @@ TEST_F(CorruptSchedule, FlippedBytesUnderAChecksumAreRefusedOrStillValid) {
   }
   seal(bytes());
   EXPECT_GT(refused, 500);
-  EXPECT_TRUE(verifySchedule(bytes()).ok()) << "the flips were taken back";
+  EXPECT_TRUE(verifySchedule(bytes()).ok()) << "the flips were undone";
 }
 
 TEST_F(CorruptSchedule, SeveralFlipsUnderAChecksum) {

@@ -13,7 +13,7 @@ namespace meshplan {
 struct WrongSchedule {
   const char *name;
   void (*change)(artifact::ScheduleT &);
-  const char *message; ///< behind the place that all cases of a suite have in common
+  const char *message; ///< after the location that all cases of a suite have in common
 };
 
 class RefusedSchedule : public testing::TestWithParam<WrongSchedule> {

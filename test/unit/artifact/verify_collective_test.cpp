@@ -23,11 +23,11 @@ const WrongSchedule collectiveCases[] = {
     {"Reduction", [](ScheduleT &s) { startOf(s, startSum).reduction = artifact::Reduction::none; },
      "1]: reduction 0 in a reducing collective"},
     {"OtherReduction", [](ScheduleT &s) { startOf(s, startSum).reduction = artifact::Reduction::max; },
-     "1]: the reduction is not that of the partial input"},
+     "1]: the reduction differs from that of the partial input"},
     {"AllReduceSplits", [](ScheduleT &s) { valueOf(s, sum).dims[1]->axes = {artifact::AxisRef(1, 1, 3)}; },
      "1]: dim 1 has 3 shards, 1 x 1 expected"},
     {"GatherDim", [](ScheduleT &s) { startOf(s, startGather).dim = 2; }, "5]: dim 2 of 2"},
-    {"GatherWithoutDim", [](ScheduleT &s) { startOf(s, startGather).dim = -1; }, "5]: dim 1 is divided otherwise"},
+    {"GatherWithoutDim", [](ScheduleT &s) { startOf(s, startGather).dim = -1; }, "5]: dim 1 is sharded differently"},
     {"GatherOtherDim", [](ScheduleT &s) { startOf(s, startGather).dim = 0; }, "5]: dim 0 has 2 shards, 2 x 3 expected"},
     {"GatherCommunicator", [](ScheduleT &s) { startOf(s, startGather).communicator = 0; },
      "5]: dim 1 has 3 shards, 1 x 2 expected"},
@@ -65,7 +65,7 @@ const WrongSchedule collectiveCases[] = {
        valueOf(s, product).partial = artifact::Reduction::none;
        valueOf(s, product).partial_axes.clear();
      },
-     "1]: the reduction is not that of the partial input"},
+     "1]: the reduction differs from that of the partial input"},
     {"SumOverOtherRanks", [](ScheduleT &s) { startOf(s, startSum).communicator = 0; },
      "1]: the input is not partial over axis 0 of the communicator"},
     {"SumOverTooMany",
@@ -76,7 +76,7 @@ const WrongSchedule collectiveCases[] = {
        s.mesh[1]->size = 6;
        valueOf(s, product).partial_axes = {artifact::AxisRef(1, 1, 3), artifact::AxisRef(1, 3, 2)};
      },
-     "1]: the output is partial over other axes than what is left of the input's"},
+     "1]: the output is not partial over the remaining axes of the input"},
     {"SumOfAnotherDigit",
      [](ScheduleT &s) {
        s.mesh[1]->size = 9;
@@ -88,14 +88,14 @@ const WrongSchedule collectiveCases[] = {
        valueOf(s, sum).partial = artifact::Reduction::sum;
        valueOf(s, sum).partial_axes = {artifact::AxisRef(1, 1, 3)};
      },
-     "1]: the output is partial over other axes than what is left of the input's"},
+     "1]: the output is not partial over the remaining axes of the input"},
     {"GatherMakesPartial",
      [](ScheduleT &s) {
        valueOf(s, whole).partial = artifact::Reduction::sum;
        valueOf(s, whole).partial_axes = {artifact::AxisRef(1, 1, 3)};
        forwardOf(s).outputs.clear();
      },
-     "5]: the output is partial over other axes than what is left of the input's"},
+     "5]: the output is not partial over the remaining axes of the input"},
     {"SliceLosesPartial",
      [](ScheduleT &s) {
        // The slice reads the addend instead of the sum.
@@ -103,7 +103,7 @@ const WrongSchedule collectiveCases[] = {
        forwardOf(s).instructions.erase(forwardOf(s).instructions.begin() + startSum,
                                        forwardOf(s).instructions.begin() + slicePart);
      },
-     "1]: the output is partial over other axes than what is left of the input's"},
+     "1]: the output is not partial over the remaining axes of the input"},
     {"GatherDimNegative", [](ScheduleT &s) { startOf(s, startGather).dim = -2; }, "5]: dim -2 of 2"},
     {"SliceDType", [](ScheduleT &s) { valueOf(s, part).dtype = artifact::DType::f64; }, "4]: dtype f32 becomes f64"},
     {"SliceShape", [](ScheduleT &s) { valueOf(s, part).dims[0]->extent = 10; }, "4]: the global shape changes"},
@@ -219,7 +219,7 @@ TEST(VerifyStart, AReductionOverSomeAxesLeavesTheOthers) {
   };
   EXPECT_EQ(message(Reduction::max, {outer, fourth}), "");
   EXPECT_EQ(message(Reduction::max, {fourth, outer}), "");
-  std::string others = "the output is partial over other axes than what is left of the input's";
+  std::string others = "the output is not partial over the remaining axes of the input";
   EXPECT_EQ(message(Reduction::none, {}), others);
   EXPECT_EQ(message(Reduction::max, {outer}), others);
   EXPECT_EQ(message(Reduction::max, {outer, fourth, inner}), others);

@@ -112,7 +112,7 @@ const WrongSchedule flatCases[] = {
     {"GatherStaysFlat", [](ScheduleT &s) { valueAt(s, gathered).flat_axes = {artifact::AxisRef(1, 1, 3)}; },
      "instructions[10]: the flat axes are not those of the communicator"},
     {"GatherChangesDims", [](ScheduleT &s) { valueAt(s, gathered).dims[0]->axes.clear(); },
-     "instructions[10]: dim 0 is divided otherwise"},
+     "instructions[10]: dim 0 is sharded differently"},
     {"GatherAlongADim",
      [](ScheduleT &s) {
        startAt(s, startBucket).more_inputs.clear();
@@ -134,7 +134,7 @@ const WrongSchedule flatCases[] = {
     {"SliceLosesFlat", [](ScheduleT &s) { sliceAt(s, sliceOther) = slice(cut, otherGathered); },
      "instructions[9]: the flat axes of the input are not the first ones of the output"},
     {"SliceChangesDims", [](ScheduleT &s) { valueAt(s, cut).dims[0]->axes.clear(); },
-     "instructions[8]: dim 0 is divided otherwise"},
+     "instructions[8]: dim 0 is sharded differently"},
     {"FewerOutputs", [](ScheduleT &s) { startAt(s, startBucket).more_outputs.clear(); },
      "instructions[10]: 2 inputs and 1 outputs"},
     {"FewerInputs", [](ScheduleT &s) { startAt(s, startBucket).more_inputs.clear(); },
@@ -144,7 +144,7 @@ const WrongSchedule flatCases[] = {
     {"OutputOfTheBucket", [](ScheduleT &s) { startAt(s, startBucket).more_outputs = {gathered}; },
      "instructions[10]: output: value 9 is defined twice"},
     {"SecondOfTheBucket", [](ScheduleT &s) { valueAt(s, otherGathered).dims[0]->axes.clear(); },
-     "instructions[10]: dim 0 is divided otherwise"},
+     "instructions[10]: dim 0 is sharded differently"},
     {"DTypesOfTheBucket",
      [](ScheduleT &s) {
        for (int value : {static_cast<int>(otherAddend), static_cast<int>(otherTotal)})
@@ -227,11 +227,11 @@ const WrongSchedule targetCases[] = {
     {"Unnamed", [](ScheduleT &s) { forwardOf(s).buffers[0]->name = ""; }, "buffers[0]: no name"},
     {"Empty", [](ScheduleT &s) { forwardOf(s).buffers[0]->values.clear(); }, "buffers[0]: no values"},
     {"OfAnInput", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = input; },
-     "buffers[0]: values[1]: value 2 is no parameter and no accumulator, or lies in a buffer already"},
+     "buffers[0]: values[1]: value 2 is neither a parameter nor an accumulator, or already belongs to a buffer"},
     {"OfNoValue", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = 99; },
-     "buffers[0]: values[1]: value 99 is no parameter and no accumulator, or lies in a buffer already"},
+     "buffers[0]: values[1]: value 99 is neither a parameter nor an accumulator, or already belongs to a buffer"},
     {"TwiceInABuffer", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = firstTarget; },
-     "buffers[0]: values[1]: value 15 is no parameter and no accumulator, or lies in a buffer already"},
+     "buffers[0]: values[1]: value 15 is neither a parameter nor an accumulator, or already belongs to a buffer"},
     {"OfSeveralDTypes", [](ScheduleT &s) { valueAt(s, secondTarget).dtype = artifact::DType::f64; },
      "buffers[0]: values[1]: value 16 has another dtype than the first"},
     {"LargerThanTheAddressSpace",
@@ -276,7 +276,7 @@ const WrongSchedule targetCases[] = {
        for (int value : {static_cast<int>(addend), static_cast<int>(otherAddend)})
          valueAt(s, value).partial = artifact::Reduction::max;
      },
-     "instructions[13]: flat tensors, or several, in a reduction that is no sum"},
+     "instructions[13]: flat tensors, or several, in a reduction that is not a sum"},
     {"TargetOfAGatherAlongADim",
      [](ScheduleT &s) {
        auto accumulator = std::make_unique<artifact::AccumulatorT>();

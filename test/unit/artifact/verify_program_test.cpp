@@ -193,29 +193,29 @@ TEST(VerifyTraining, States) {
 
 TEST(VerifyTraining, Settings) {
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values.back()->dtype = artifact::DType::f32; }),
-            "programs[0]: settings[0]: value 8 is no f64 without dims");
+            "programs[0]: settings[0]: value 8 is not an f64 scalar");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) {
               p.settings[0]->schedule = std::make_unique<artifact::RateScheduleT>();
               p.settings[0]->schedule->kind = artifact::RateKind::linear;
             }),
-            "programs[0]: settings[0]: a schedule that ends before it begins");
+            "programs[0]: settings[0]: the learning rate schedule ends before it begins");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) {
               p.settings[0]->schedule = std::make_unique<artifact::RateScheduleT>();
               p.settings[0]->schedule->kind = artifact::RateKind(9);
             }),
-            "programs[0]: settings[0]: a schedule that ends before it begins");
+            "programs[0]: settings[0]: the learning rate schedule ends before it begins");
 }
 
 TEST(VerifyTraining, Updates) {
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.updates[0]->value = 100; }),
             "programs[0]: updates[0]: value 100 of 9");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.updates[0]->target = input; }),
-            "programs[0]: updates[0]: value 2 is no parameter, state or accumulator, or is updated twice");
+            "programs[0]: updates[0]: value 2 is not a parameter, state or accumulator, or is updated twice");
   EXPECT_EQ(trainingError(
                 [](artifact::ProgramT &p) { p.updates.push_back(std::make_unique<artifact::UpdateT>(*p.updates[0])); }),
-            "programs[0]: updates[1]: value 7 is no parameter, state or accumulator, or is updated twice");
+            "programs[0]: updates[1]: value 7 is not a parameter, state or accumulator, or is updated twice");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->dims[0]->axes.clear(); }),
-            "programs[0]: updates[0]: dim 0 is divided otherwise");
+            "programs[0]: updates[0]: dim 0 is sharded differently");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->dims[0]->extent += 6; }),
             "programs[0]: updates[0]: the global shape changes");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->host = true; }),
@@ -249,27 +249,27 @@ TEST(VerifyTraining, Gradients) {
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.gradients[0]->value = 100; }),
             "programs[0]: gradients[0]: value 100 of 10");
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.parameters[0]->trainable = false; }),
-            "programs[0]: gradients[0]: value 0 is no trained parameter, or has a gradient already");
+            "programs[0]: gradients[0]: value 0 is not a trained parameter, or already has a gradient");
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) {
               p.gradients.push_back(std::make_unique<artifact::GradientT>(*p.gradients[0]));
             }),
-            "programs[0]: gradients[1]: value 0 is no trained parameter, or has a gradient already");
+            "programs[0]: gradients[1]: value 0 is not a trained parameter, or already has a gradient");
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.gradients[0]->value = input; }),
             "programs[0]: gradients[0]: value 2 has another shape than the parameter");
 }
 
 TEST(VerifyTraining, GradientsAreMadeByInstructions) {
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.gradients[0]->value = weight; }),
-            "programs[0]: gradients[0]: value 0 is made by no instruction")
+            "programs[0]: gradients[0]: no instruction produces value 0")
       << "the parameter is given";
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) {
               p.values[input] = std::make_unique<artifact::ValueT>(*p.values[weight]);
               p.gradients[0]->value = input;
             }),
-            "programs[0]: gradients[0]: value 2 is made by no instruction")
+            "programs[0]: gradients[0]: no instruction produces value 2")
       << "so is the input";
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.instructions.pop_back(); }),
-            "programs[0]: gradients[0]: value 9 is made by no instruction")
+            "programs[0]: gradients[0]: no instruction produces value 9")
       << "nothing defines it";
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) {
               auto &instruction = *p.instructions.emplace_back(std::make_unique<artifact::InstructionT>());

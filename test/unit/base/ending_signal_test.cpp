@@ -18,7 +18,7 @@ TEST(EndingSignal, ThatIsHeldIsAFailure) {
                 return 1;
               ::kill(::getpid(), SIGTERM);
               Status status = takeEndingSignal(3);
-              return status.message() == "rank 3 was told to stop (SIGTERM)" && takeEndingSignal(3).ok() ? 0 : 2;
+              return status.message() == "rank 3 was asked to stop (SIGTERM)" && takeEndingSignal(3).ok() ? 0 : 2;
             }),
             0);
 }

@@ -57,7 +57,7 @@ TEST(AtomicFile, PiecesMayBeWrittenInAnyOrder) {
   EXPECT_TRUE(file->write(0, bytesOf("abc")).ok());
   EXPECT_TRUE(file->write(3, {}).ok());
   EXPECT_TRUE(file->commit().ok());
-  EXPECT_EQ(contentOf(directory / "a"), std::string("abc\0\0\0gh", 8)) << "what nobody wrote is zero";
+  EXPECT_EQ(contentOf(directory / "a"), std::string("abc\0\0\0gh", 8)) << "what was not written is zero";
 }
 
 } // namespace

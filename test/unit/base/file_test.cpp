@@ -152,8 +152,8 @@ TEST(AtomicFile, AnAttachedProcessTidiesUpForOneThatWasKilled) {
   ASSERT_TRUE(AtomicFile::attach(path, temporary).ok());
   EXPECT_THAT(directory.names(), testing::IsEmpty());
   EXPECT_EQ(AtomicFile::attach(path, temporary).status().message(),
-            "cannot write '" + path + "': there is no '" + temporary +
-                "', which another process has made; help: the folder must be one that all processes share");
+            "cannot write '" + path + "': '" + temporary +
+                "', which another process has created, is missing; help: name a folder that all processes share");
 }
 
 TEST(AtomicFile, ItsNamesAreKnownBeforeThereIsAFile) {
@@ -295,7 +295,7 @@ TEST(AtomicFile, RefusesLinksInALoop) {
   std::filesystem::create_symlink("link", directory / "other");
   std::string path = directory / "link";
   EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(),
-            "cannot write '" + path + "': its links lead back to themselves");
+            "cannot write '" + path + "': its links form a cycle");
   EXPECT_THAT(directory.names(), testing::UnorderedElementsAre("link", "other"));
 }
 
@@ -303,8 +303,7 @@ TEST(AtomicFile, RefusesALinkToNothing) {
   TemporaryDirectory directory;
   std::filesystem::create_symlink("nothing", directory / "link");
   std::string path = directory / "link";
-  EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(),
-            "cannot write '" + path + "': it is a link to what does not exist");
+  EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(), "cannot write '" + path + "': it is a broken link");
   EXPECT_THAT(directory.names(), testing::ElementsAre("link"));
 }
 

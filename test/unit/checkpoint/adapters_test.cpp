@@ -191,9 +191,9 @@ TEST_F(AdapterFeedTest, WhatTheModelLacksIsAWarning) {
   EXPECT_EQ(warningOf({{"q.weight", 7, 3}}), "") << "a name of the model without adapters";
   EXPECT_EQ(warningOf({{base, 7, 3}, {adapter, 7, 3}}), "") << "names of the model with them";
   EXPECT_EQ(warningOf({{"q.weight", 7, 3}, {"k.weight", 7, 3}}),
-            file + ": 1 tensor that the model does not have is not read: 'k.weight'");
+            file + ": 1 tensor that the model does not have is skipped: 'k.weight'");
   EXPECT_EQ(warningOf({{"q.weight", 7, 3}, {"h.1", 1, 0}, {"h.2", 1, 0}, {"h.3", 1, 0}, {"h.4", 1, 0}, {"h.5", 1, 0}}),
-            file + ": 5 tensors that the model does not have are not read: 'h.1', 'h.2', 'h.3', 'h.4' and 1 more");
+            file + ": 5 tensors that the model does not have are skipped: 'h.1', 'h.2', 'h.3', 'h.4' and 1 more");
 }
 
 TEST(WeightsTest, EachNameOfATiedParameterIsKnown) {

@@ -89,22 +89,20 @@ TEST_F(ExportTest, DividesWhatIsLarge) {
 
 TEST_F(ExportTest, SaysWhereAConfigurationIsMissing) {
   save({});
-  EXPECT_THAT(
-      exported({}).notes,
-      ElementsAre("the checkpoint names no weights, so that from_pretrained will not load what is written; help: "
-                  "name the folder that has it with --config"));
+  EXPECT_THAT(exported({}).notes,
+              ElementsAre("the checkpoint does not name initial weights: from_pretrained cannot load the export; help: "
+                          "name the folder that has config.json with --config"));
   std::filesystem::remove_all(folder / "out");
   EXPECT_EQ(errorOf({.config = folder / "run"}), (folder / "run") + ": no config.json in this folder");
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
   writeText(folder / "model/config.json", "[]");
-  EXPECT_EQ(errorOf({.config = folder / "model"}), (folder / "model/config.json") + ": it is no JSON object");
+  EXPECT_EQ(errorOf({.config = folder / "model"}), (folder / "model/config.json") + ": it is not a JSON object");
 }
 
 TEST_F(ExportTest, WritesOverNothing) {
   save({});
   EXPECT_EQ(errorOf({.output = folder / "model"}),
-            "cannot write '" + (folder / "model") +
-                "': it is there already; help: name a folder that is not there yet");
+            "cannot write '" + (folder / "model") + "': it already exists; help: name a folder that does not exist");
   EXPECT_EQ(errorOf({.output = "/proc/out"}), "cannot write '/proc/out': No such file or directory");
 }
 
@@ -123,14 +121,15 @@ TEST_F(ExportTest, SaysWhatIsTrainedBesideAdapters) {
   writeText(folder / "model/adapter_config.json", "{}");
   save({.name = adapter, .hasFrozen = true, .isBaseTrained = true}, folder / "model");
   EXPECT_THAT(exported({.adapters = true}).notes,
-              ElementsAre("what is trained besides adapters is not written: 'base'"));
+              ElementsAre("trained tensors that are not adapters are not written: 'base'"));
 }
 
 TEST_F(ExportTest, AdaptersAreAskedForWhereThereAreSome) {
   save({.name = adapter});
-  EXPECT_EQ(errorOf({}), (folder / "run/step-000009") + ": the model has adapters of PEFT, which a plain model has no "
-                                                        "place for; help: write them alone with --adapters");
-  EXPECT_EQ(errorOf({.adapters = true}), "the checkpoint names no weights; help: name the folder that "
+  EXPECT_EQ(errorOf({}), (folder / "run/step-000009") +
+                             ": the model has PEFT adapters, which an export of plain weights "
+                             "cannot hold; help: export them alone with --adapters");
+  EXPECT_EQ(errorOf({.adapters = true}), "the checkpoint does not name initial weights; help: name the folder that "
                                          "`tools/export_model.py --config-out` has written with --config");
   EXPECT_EQ(errorOf({.config = folder / "run", .adapters = true}),
             (folder / "run") +
@@ -141,7 +140,7 @@ TEST_F(ExportTest, AdaptersAreAskedForWhereThereAreSome) {
 TEST_F(ExportTest, AModelWithoutAdapters) {
   save({});
   EXPECT_EQ(errorOf({.adapters = true}),
-            (folder / "run/step-000009") + ": the model has no adapters of PEFT; help: leave out --adapters");
+            (folder / "run/step-000009") + ": the model has no PEFT adapters; help: leave out --adapters");
 }
 
 } // namespace

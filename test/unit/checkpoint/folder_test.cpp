@@ -57,9 +57,11 @@ TEST(CheckpointFolder, OnlyNamesOfCheckpointsCount) {
   for (const char *name : {"step-5", "step-000005x", "step-", "other", "step--00005", ".step-000007.incomplete"})
     std::filesystem::create_directory(folder / name);
   EXPECT_TRUE(listCheckpoints(folder.path())->empty());
-  EXPECT_EQ(findCheckpoint(folder.path()).status().message(),
-            folder.path() + ": it is no checkpoint and has none in it; help: name a folder with step-000010, or such a "
-                            "folder itself");
+  EXPECT_EQ(
+      findCheckpoint(folder.path()).status().message(),
+      folder.path() +
+          ": neither a checkpoint nor a folder of checkpoints; help: name a folder such as step-000010, or the folder "
+          "that contains it");
   std::filesystem::create_directory(folder / "step-000007");
   EXPECT_EQ(*findCheckpoint(folder.path()), folder / "step-000007");
   EXPECT_EQ(*findCheckpoint(folder / "step-000007/"), folder / "step-000007/") << "its record is missing";
@@ -111,11 +113,11 @@ TEST(CheckpointFolder, ATrainingGoesOnWhereTheLastOneIs) {
   save(*opened, folder.path(), 20);
   EXPECT_TRUE(opened->checkGoesOn(20).ok());
   EXPECT_EQ(opened->checkGoesOn(0).message(), folder.path() +
-                                                  ": it has checkpoints already, the last one of step 20; "
-                                                  "help: go on from it with --resume, or name another folder");
+                                                  ": it already has checkpoints, the last of step 20; "
+                                                  "help: continue from it with --resume, or name another folder");
   EXPECT_EQ(opened->checkGoesOn(10).message(),
-            folder.path() + ": it has checkpoints of later steps than 10, where this run goes on, the last one of step "
-                            "20; help: go on from that one, or name another folder");
+            folder.path() + ": it has checkpoints of steps after 10, where this run continues, the last of step "
+                            "20; help: continue from that one, or name another folder");
 }
 
 TEST(CheckpointFolder, SaysWhyItCannotBeWritten) {

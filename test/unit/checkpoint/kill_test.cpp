@@ -31,7 +31,7 @@ void trainForEver(const Artifact &artifact, const std::string &folder, int out) 
       MESHPLAN_RETURN_IF_ERROR(writer.start(runner, {}));
       int64_t complete = writer.lastStep();
       if (world.rank() == 0 && complete >= 0 && ::write(out, &complete, sizeof complete) != sizeof complete)
-        return Status(StatusCode::io, "nobody listens");
+        return Status(StatusCode::io, "there is no listener");
     }
   });
   std::fprintf(stderr, "%s\n", status.message().c_str());
@@ -83,7 +83,7 @@ TEST(Kill, LosesNoCompleteCheckpoint) {
     auto saved = listCheckpoints(folder.path());
     ASSERT_TRUE(saved.ok() && !saved->empty());
     ASSERT_GE(saved->back().step, told) << "a checkpoint was complete, and is lost";
-    ASSERT_GT(saved->back().step, before) << "the training went on from an earlier one";
+    ASSERT_GT(saved->back().step, before) << "the training continued from an earlier one";
     ASSERT_LE(saved->size(), 3u);
     for (const SavedCheckpoint &each : *saved)
       checkWhole(each.path, each.step);

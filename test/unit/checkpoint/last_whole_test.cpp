@@ -99,8 +99,7 @@ TEST_F(LastWholeTest, EachFileOfACheckpointIsLookedAt) {
   flip(pathOf(2) + "/" + optimizerName, 20); // a letter of a name that nothing reads
   EXPECT_THAT(checkWhole(pathOf(2)).message(), HasSubstr(optimizerName));
   flip(pathOf(3) + "/" + recordName, 100);
-  EXPECT_THAT(checkWhole(pathOf(3)).message(),
-              HasSubstr("checkpoint.json: damaged, or changed by hand: its text has "));
+  EXPECT_THAT(checkWhole(pathOf(3)).message(), HasSubstr("checkpoint.json: damaged, or edited by hand: its text has "));
 }
 
 TEST_F(LastWholeTest, SaysWhatIsDamaged) {
@@ -149,42 +148,42 @@ TEST_F(LastWholeTest, SumsOfAnotherCheckpointAreNoticed) {
   std::vector<std::string> texts{sumsText(sums, files)};
   EXPECT_TRUE(combinedSums(texts, files).ok());
   const std::vector<CheckpointFile> others{{"m", {}}};
-  EXPECT_EQ(combinedSums(texts, others).status().message(), "a rank's checksums are of another checkpoint");
+  EXPECT_EQ(combinedSums(texts, others).status().message(), "the checksums of a rank belong to another checkpoint");
 }
 
 TEST_F(LastWholeTest, NamesTheWayOut) {
   const Status damage(StatusCode::corrupted, "w: damaged");
-  EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(),
-            "w: damaged; help: the last whole checkpoint there is '" + pathOf(2) + "': `mv " + pathOf(3) + " " + run +
-                "/damaged-step-000003`, and the same command takes it");
+  EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(), "w: damaged; help: the last intact checkpoint there is '" +
+                                                                 pathOf(2) + "': `mv " + pathOf(3) + " " + run +
+                                                                 "/damaged-step-000003`; the same command uses it");
   EXPECT_EQ(withLastWhole(damage, pathOf(3), pathOf(3)).message(),
-            "w: damaged; help: the last whole checkpoint there is '" + pathOf(2) + "': name that one");
+            "w: damaged; help: the last intact checkpoint there is '" + pathOf(2) + "': name that one");
   EXPECT_EQ(withLastWhole(damage, pathOf(1), pathOf(1)).message(),
-            "w: damaged; help: the last whole checkpoint there is '" + pathOf(3) + "': name that one");
+            "w: damaged; help: the last intact checkpoint there is '" + pathOf(3) + "': name that one");
   flip(pathOf(2) + "/" + modelName, -1);
-  EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(),
-            "w: damaged; help: the last whole checkpoint there is '" + pathOf(1) + "': `mv " + pathOf(3) + " " + run +
-                "/damaged-step-000003`, `mv " + pathOf(2) + " " + run +
-                "/damaged-step-000002`, and the same command takes it");
+  EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(), "w: damaged; help: the last intact checkpoint there is '" +
+                                                                 pathOf(1) + "': `mv " + pathOf(3) + " " + run +
+                                                                 "/damaged-step-000003`, `mv " + pathOf(2) + " " + run +
+                                                                 "/damaged-step-000002`; the same command uses it");
   std::filesystem::remove(pathOf(1) + "/" + modelName);
   EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(),
-            "w: damaged; help: no other checkpoint in '" + run + "' is whole");
+            "w: damaged; help: no other checkpoint in '" + run + "' is intact");
   const Status other(StatusCode::invalid, "another model");
   EXPECT_EQ(withLastWhole(other, pathOf(3), run).message(), "another model");
 }
 
 TEST_F(LastWholeTest, ACheckpointWithoutItsRecordIsDamaged) {
   std::filesystem::remove(pathOf(3) + "/" + recordName);
-  std::string missing = pathOf(3) + ": checkpoint.json is missing; help: the last whole checkpoint there is '" +
+  std::string missing = pathOf(3) + ": checkpoint.json is missing; help: the last intact checkpoint there is '" +
                         pathOf(2) + "': ",
-              renaming = "`mv " + pathOf(3) + " " + run + "/damaged-step-000003`, and the same command takes it";
+              renaming = "`mv " + pathOf(3) + " " + run + "/damaged-step-000003`; the same command uses it";
   for (const std::string &asked : {run, pathOf(3), pathOf(3) + "/"}) {
     std::string path = *findCheckpoint(asked);
     std::string end = asked == run ? renaming : "name that one";
     EXPECT_THAT(withLastWhole(load(path, 1), path, asked).message(), testing::EndsWith(end)) << asked;
     auto report = exportCheckpoint({.checkpoint = asked, .output = folder / "out"});
     EXPECT_THAT(report.status().message(), testing::AllOf(HasSubstr(": checkpoint.json is missing; help: the last "
-                                                                    "whole checkpoint there is '"),
+                                                                    "intact checkpoint there is '"),
                                                           testing::EndsWith(end)))
         << asked;
   }
@@ -197,7 +196,7 @@ TEST_F(LastWholeTest, AnExportSaysSo) {
   EXPECT_THAT(report.status().message(),
               testing::AllOf(HasSubstr(pathOf(3) + "/model.safetensors: tensor 'w': damaged: bytes 2097152 to 2400007 "
                                                    "have the checksum "),
-                             HasSubstr("; help: the last whole checkpoint there is '" + pathOf(2) + "': `mv ")));
+                             HasSubstr("; help: the last intact checkpoint there is '" + pathOf(2) + "': `mv ")));
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }
 

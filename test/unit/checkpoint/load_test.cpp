@@ -42,15 +42,16 @@ protected:
 
   TemporaryDirectory folder;
   std::string checkpoint = folder / "run/step-000002";
-  const std::string other = checkpoint + ": it is of another model: ";
-  const std::string way = "; help: give the checkpoint of this model, or begin a new training in another folder";
+  const std::string other = checkpoint + ": the checkpoint is of a different model: ";
+  const std::string way = "; help: name a checkpoint of this model, or start a new training in another folder";
 };
 
 TEST_F(LoadTest, ThereIsNone) {
   EXPECT_EQ(errorUnder({}), "cannot open '" + (folder / "run") + "': No such file or directory");
   std::filesystem::create_directory(folder / "run");
-  EXPECT_EQ(errorUnder({}), (folder / "run") + ": it is no checkpoint and has none in it; help: name a folder with "
-                                               "step-000010, or such a folder itself");
+  EXPECT_EQ(errorUnder({}), (folder / "run") +
+                                ": neither a checkpoint nor a folder of checkpoints; help: name a folder such as "
+                                "step-000010, or the folder that contains it");
 }
 
 TEST_F(LoadTest, AnotherModel) {
@@ -65,7 +66,7 @@ TEST_F(LoadTest, AnotherOptimizer) {
   save({.optimizer = "plain"});
   EXPECT_EQ(errorUnder({}), checkpoint +
                                 ": it was saved by sgd (states: none), the plan has sgd (states: "
-                                "momentum_buffer); help: keep the optimizer, or begin a new training from what "
+                                "momentum_buffer); help: keep the optimizer, or start a new training from what "
                                 "`meshplan-run export " +
                                 checkpoint + "` writes");
 }
@@ -99,8 +100,8 @@ TEST_F(LoadTest, WhatWasNotTrainedBegins) {
       return writer.finish();
     });
   };
-  Status status = goOn(checkpoint, {"optimizer states of 'base' begin at zeros, and their steps are counted from here: "
-                                    "it was not trained before"});
+  Status status = goOn(checkpoint, {"optimizer states of 'base' start at zero, and its step count starts here: "
+                                    "not trained before"});
   ASSERT_TRUE(status.ok()) << status.message();
   std::string more = folder / "more/step-000003";
   EXPECT_THAT(elementsOf(more + "/optimizer.safetensors", "base.momentum_buffer"), testing::Each(1.0));
@@ -138,9 +139,9 @@ TEST_F(LoadTest, Truncated) {
                                 "/optimizer.safetensors: truncated: tensor 'w.momentum_buffer' ends at byte 56 "
                                 "of the data, the file has 48");
   std::filesystem::resize_file(checkpoint + "/model.safetensors", 3);
-  EXPECT_EQ(errorUnder({}), checkpoint + "/model.safetensors: truncated: 3 bytes are no safetensors file");
+  EXPECT_EQ(errorUnder({}), checkpoint + "/model.safetensors: truncated: a file of 3 bytes is not a safetensors file");
   writeText(checkpoint + "/checkpoint.json", "{");
-  EXPECT_EQ(errorUnder({}), checkpoint + "/checkpoint.json: it is no JSON object");
+  EXPECT_EQ(errorUnder({}), checkpoint + "/checkpoint.json: it is not a JSON object");
 }
 
 TEST_F(LoadTest, WithoutAFile) {
@@ -163,14 +164,14 @@ TEST_F(LoadTest, CountersThatNoRunHas) {
   save({});
   edit("\"skipped_steps\": 0", "\"skipped_steps\": 3");
   EXPECT_EQ(errorUnder({}), checkpoint +
-                                "/checkpoint.json: a training of 2 steps of which 3 changed nothing, 0 in a row "
-                                "did, and the scale of the loss is 0");
+                                "/checkpoint.json: impossible counters: 2 steps, 3 of them skipped, the last 0 in a "
+                                "row, with a loss scale of 0");
 }
 
 TEST_F(LoadTest, StatesThatBeginBehindTheTraining) {
   save({});
   edit("\"begun\": {}", "\"begun\": {\"w\": 3}");
-  EXPECT_EQ(errorUnder({}), checkpoint + "/checkpoint.json: 'begun' has 3 steps, of a training of 2");
+  EXPECT_EQ(errorUnder({}), checkpoint + "/checkpoint.json: 'begun' has 3 steps, the training has 2");
 }
 
 TEST_F(LoadTest, TheWeightsThatItNeeds) {
@@ -181,11 +182,11 @@ TEST_F(LoadTest, TheWeightsThatItNeeds) {
   EXPECT_EQ(
       errorUnder(plan, folder / "changed.safetensors"),
       checkpoint + ": '" + (folder / "changed.safetensors") +
-          "' are other weights than the training began with, and the checkpoint does not have what is not trained; "
-          "help: give those with --weights");
+          "' are not the initial weights of the training, and the checkpoint does not hold frozen tensors; help: give "
+          "the initial weights with --weights");
   std::filesystem::remove(folder / "base.safetensors");
   EXPECT_EQ(errorUnder(plan), checkpoint +
-                                  ": what is not trained is in the weights that the training began with: cannot "
+                                  ": frozen tensors are in the initial weights of the training: cannot "
                                   "open '" +
                                   (folder / "base.safetensors") +
                                   "': No such file or directory; help: give them with --weights");

@@ -119,27 +119,27 @@ TEST(CheckpointRecord, SaysThatItWasChanged) {
     return place == std::string::npos ? message : message.replace(place, 8, "OWN");
   };
   EXPECT_EQ(errorIn("\"seed\": 0", "\"seed\": 1", false),
-            "r: damaged, or changed by hand: its text has the checksum OWN, written was one with " + seal);
+            "r: damaged, or edited by hand: its text has the checksum OWN, as written it had " + seal);
   EXPECT_EQ(errorIn("\"seed\": 0", "\"seed\": 1", true), "");
   EXPECT_EQ(errorIn(",\n \"checksum\": \"" + seal + "\"", "", false), "r: damaged: it has no checksum");
-  EXPECT_EQ(errorIn("\"block_bytes\"", "\"block\"", true), "r: 'block_bytes' is missing or is no whole number");
+  EXPECT_EQ(errorIn("\"block_bytes\"", "\"block\"", true), "r: 'block_bytes' is missing or is not a whole number");
   EXPECT_EQ(errorIn("00000001abcdef01", "00000001abcdefg1", true), "r: 'w' has no checksums");
-  EXPECT_EQ(errorIn("00000007", "0000007", true), "r: 'header' is no checksum");
+  EXPECT_EQ(errorIn("00000007", "0000007", true), "r: 'header' is not a checksum");
 }
 
 TEST(CheckpointRecord, SaysWhatIsWrong) {
-  EXPECT_EQ(readRecord("r", "{").status().message(), "r: it is no JSON object");
-  EXPECT_EQ(readRecord("r", "").status().message(), "r: it is no JSON object");
+  EXPECT_EQ(readRecord("r", "{").status().message(), "r: it is not a JSON object");
+  EXPECT_EQ(readRecord("r", "").status().message(), "r: it is not a JSON object");
   EXPECT_EQ(errorOf("\"format\": 1", "\"format\": 3"), "r: a checkpoint of format 3, this version reads 1 and 2");
-  EXPECT_EQ(errorOf("\"format\": 1,", ""), "r: 'format' is missing or is no whole number");
-  EXPECT_EQ(errorOf("\"steps\": 0", "\"steps\": 0.5"), "r: 'steps' is missing or is no whole number");
-  EXPECT_EQ(errorOf("\"loss_scale\": 0.0", "\"loss_scale\": \"x\""), "r: 'loss_scale' is missing or is no number");
-  EXPECT_EQ(errorOf("\"data\": {", "\"date\": {"), "r: 'data' is missing or is no object");
-  EXPECT_EQ(errorOf("\"parameters\"", "\"parameter\""), "r: 'parameters' is missing or is no list");
-  EXPECT_EQ(errorOf("\"saved\": true", "\"saved\": 1"), "r: 'saved' is missing or is no boolean");
-  EXPECT_EQ(errorOf("\"dtype\": \"f64\"", "\"dtype\": \"f65\""), "r: 'dtype' is no element type");
-  EXPECT_EQ(errorOf("\"path\": \"\"", "\"path\": 3"), "r: 'path' is missing or is no text");
-  EXPECT_EQ(errorOf("    7", "    -7"), "r: 'shape' is no shape");
+  EXPECT_EQ(errorOf("\"format\": 1,", ""), "r: 'format' is missing or is not a whole number");
+  EXPECT_EQ(errorOf("\"steps\": 0", "\"steps\": 0.5"), "r: 'steps' is missing or is not a whole number");
+  EXPECT_EQ(errorOf("\"loss_scale\": 0.0", "\"loss_scale\": \"x\""), "r: 'loss_scale' is missing or is not a number");
+  EXPECT_EQ(errorOf("\"data\": {", "\"date\": {"), "r: 'data' is missing or is not an object");
+  EXPECT_EQ(errorOf("\"parameters\"", "\"parameter\""), "r: 'parameters' is missing or is not a list");
+  EXPECT_EQ(errorOf("\"saved\": true", "\"saved\": 1"), "r: 'saved' is missing or is not a boolean");
+  EXPECT_EQ(errorOf("\"dtype\": \"f64\"", "\"dtype\": \"f65\""), "r: 'dtype' is not an element type");
+  EXPECT_EQ(errorOf("\"path\": \"\"", "\"path\": 3"), "r: 'path' is missing or is not a string");
+  EXPECT_EQ(errorOf("    7", "    -7"), "r: 'shape' is not a shape");
   EXPECT_EQ(errorOf("    \"w\"", "    \"\""), "r: 'names' has no name");
 }
 

@@ -27,7 +27,7 @@ struct SmallPlan {
   bool isBaseTrained = false;                        ///< and it is, as "w" is
   std::string baseName = "base", otherBaseName = {}; ///< the latter for a tied one
   bool isInteger = false;                            ///< "base" is of i64
-  bool isBuffer = false;                             ///< "base" is no parameter
+  bool isBuffer = false;                             ///< "base" is not a parameter
 };
 
 /// A schedule of the plan.

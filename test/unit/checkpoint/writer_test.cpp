@@ -160,7 +160,7 @@ TEST(CheckpointWriter, OneRankThatFailsIsNamedByTheOthers) {
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(failures[0].message(), "rank 0: cannot save the checkpoint of step 1: cannot open "
                                    "'/nowhere/w.safetensors': No such file or directory");
-  EXPECT_EQ(failures[1].message(), "cannot save the checkpoint of step 1: rank 0 has failed, and says why");
+  EXPECT_EQ(failures[1].message(), "cannot save the checkpoint of step 1: rank 0 failed, see its message");
   EXPECT_THAT(folder.names(), ElementsAre(".lock"));
 }
 
@@ -197,11 +197,9 @@ TEST(CheckpointWriter, MastersLoseNothing) {
   // A plan with bf16 only cannot.
   Resumed narrow = resume({.dtype = DType::bf16}, folder.path());
   EXPECT_THAT(narrow.parameter, Each(rounded));
-  EXPECT_THAT(
-      narrow.loaded.notes,
-      ElementsAre("master weights of the checkpoint are not used: the plan has none, and its parameters have the "
-                  "checkpoint's type",
-                  "tensors of f32 are converted to bf16"));
+  EXPECT_THAT(narrow.loaded.notes, ElementsAre("master weights of the checkpoint are not used: the plan "
+                                               "keeps none",
+                                               "tensors of f32 are converted to bf16"));
 }
 
 TEST(CheckpointWriter, MastersBeginAsParametersWhereThereWereNone) {
@@ -210,7 +208,7 @@ TEST(CheckpointWriter, MastersBeginAsParametersWhereThereWereNone) {
   Resumed resumed = resume({.dtype = DType::bf16, .master = DType::f32}, folder.path(), 2);
   EXPECT_THAT(resumed.parameter, Each(toFloat(toBFloat16(static_cast<float>(behindStep(11).parameter)))));
   EXPECT_THAT(resumed.loaded.notes,
-              ElementsAre("master weights, which the checkpoint does not have, begin as its parameters, of f32",
+              ElementsAre("the checkpoint has no master weights: they start as its parameters, of f32",
                           "tensors of f32 are converted to bf16"));
 }
 

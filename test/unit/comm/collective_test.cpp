@@ -68,8 +68,9 @@ const Case cases[] = {
     {"Count", Kind::allReduce, [](Collective &c) { c.count = -1; }, "count -1 is negative"},
     {"BroadcastCount", Kind::broadcast, [](Collective &c) { c.count = INT64_MIN; },
      "count -9223372036854775808 is negative"},
-    {"SumOfBool", Kind::allReduce, [](Collective &c) { c.dtype = DType::boolean; }, "a sum of bool"},
-    {"ScatteredSumOfBool", Kind::reduceScatter, [](Collective &c) { c.dtype = DType::boolean; }, "a sum of bool"},
+    {"SumOfBool", Kind::allReduce, [](Collective &c) { c.dtype = DType::boolean; }, "bool values cannot be summed"},
+    {"ScatteredSumOfBool", Kind::reduceScatter, [](Collective &c) { c.dtype = DType::boolean; },
+     "bool values cannot be summed"},
     {"FewSendCounts", Kind::reduceScatter, [](Collective &c) { c.sendCounts.pop_back(); },
      "2 send counts for a group of 3 ranks"},
     {"ManyReceiveCounts", Kind::allGather, [](Collective &c) { c.receiveCounts.push_back(0); },
@@ -179,7 +180,7 @@ TEST(Pieces, OfAnAllReduceTileTheBuffer) {
       int64_t next = 0;
       for (const Piece &piece : pieces) {
         EXPECT_EQ(piece.offset, next);
-        EXPECT_LE(piece.count, (count + groupSize - 1) / groupSize) << "shared out evenly";
+        EXPECT_LE(piece.count, (count + groupSize - 1) / groupSize) << "split evenly";
         EXPECT_GE(piece.count, count / groupSize);
         next += piece.count;
       }

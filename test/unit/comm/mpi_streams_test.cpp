@@ -105,7 +105,7 @@ TEST_F(TransportTest, PollSaysWhetherAnythingHasEnded) {
   receive(1, 4);
   auto waiting = poll();
   ASSERT_TRUE(waiting.ok());
-  EXPECT_FALSE(*waiting) << "it was asked for, and nobody has sent it";
+  EXPECT_FALSE(*waiting) << "it was requested, and not sent";
   EXPECT_FALSE(transport->idle());
   send(1, "data");
   bool any = false;
@@ -116,7 +116,7 @@ TEST_F(TransportTest, PollSaysWhetherAnythingHasEnded) {
   });
   EXPECT_TRUE(any);
   EXPECT_THAT(received[1], testing::ElementsAre("data"));
-  EXPECT_EQ(transport->openMessages(), 0) << "data is no message";
+  EXPECT_EQ(transport->openMessages(), 0) << "data is not a message";
 }
 
 TEST_F(TransportTest, DataOfATagStaysInOrder) {

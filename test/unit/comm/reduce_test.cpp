@@ -213,7 +213,7 @@ TEST(ReduceBuffers, EveryOutputGetsTheResultAndMayBeAnInput) {
     std::vector<const void *> inputs = {buffers[0].data(), buffers[1].data(), buffers[2].data()};
     std::vector<void *> outputs = {apart.data(), buffers[place].data()};
     reduceInOrder(inputs, outputs, count, DType::i32, Reduction::sum);
-    EXPECT_EQ(apart.back(), -7) << "nothing is written behind the end";
+    EXPECT_EQ(apart.back(), -7) << "nothing is written after the end";
     apart.pop_back();
     EXPECT_EQ(buffers[place], apart);
     for (int32_t i = 0; i < count; ++i)

@@ -203,7 +203,7 @@ TEST_F(WrittenArchive, ComplexTensorsArePairsOfReals) {
   EXPECT_THAT(source.find("w")->strides, ElementsAre(6, 1));
   EXPECT_EQ(source.find("w")->offset, 2);
   EXPECT_EQ(error(Weight{.dtype = 10, .sizes = "2", .strides = "4611686018427387904"}, 40),
-            "tensor 'w': sizes, strides or storage_offset make no sense");
+            "tensor 'w': invalid sizes, strides or storage_offset");
 }
 
 TEST_F(WrittenArchive, EveryDTypeOfTorch) {
@@ -243,7 +243,7 @@ TEST_F(WrittenArchive, WhatReachesOutOfThePayload) {
 }
 
 TEST_F(WrittenArchive, NumbersThatMakeNoSense) {
-  const std::string wrong = "tensor 'w': sizes, strides or storage_offset make no sense";
+  const std::string wrong = "tensor 'w': invalid sizes, strides or storage_offset";
   for (const Weight &weight :
        {Weight{.sizes = "2"}, Weight{.strides = "1"}, Weight{.sizes = "-2, 3"}, Weight{.strides = "-3, 1"},
         Weight{.offset = "-1"}, Weight{.offset = "9223372036854775807"}, Weight{.offset = "1.5"},
@@ -280,7 +280,7 @@ TEST_F(WrittenArchive, DeepNestingIsNoDanger) {
   EXPECT_EQ(error(R"({"config": {"w": {"path_name": )" + deep + "}}}"), "tensor 'w': no path_name");
   EXPECT_EQ(error(begin + R"("tensor_meta": )" + deep + "}}}"), "tensor 'w': no tensor_meta");
   EXPECT_EQ(error(begin + R"("use_pickle": )" + deep + R"(, "tensor_meta": {"dtype": 1, "sizes": )" + deep + "}}}}"),
-            "tensor 'w': sizes, strides or storage_offset make no sense");
+            "tensor 'w': invalid sizes, strides or storage_offset");
 }
 
 TEST_F(WrittenArchive, WithoutWeights) {

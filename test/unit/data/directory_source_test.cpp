@@ -128,7 +128,7 @@ TEST_F(DirectorySource, WrongShards) {
   writeIndex(R"({"a": "1.safetensors"})");
   EXPECT_EQ(error(), "cannot open '" + shard + "': No such file or directory");
   writeText(shard, "text");
-  EXPECT_EQ(error(), shard + ": truncated: 4 bytes are no safetensors file");
+  EXPECT_EQ(error(), shard + ": truncated: a file of 4 bytes is not a safetensors file");
   writeText(shard, shardText({"a"}) + "x");
   EXPECT_EQ(error(), shard + ": 1 bytes after the last tensor");
   writeText(shard, shardText({"b"}));
@@ -138,7 +138,7 @@ TEST_F(DirectorySource, WrongShards) {
 
 TEST_F(DirectorySource, AWrongSingleFile) {
   writeText(single, "text");
-  EXPECT_EQ(error(), single + ": truncated: 4 bytes are no safetensors file");
+  EXPECT_EQ(error(), single + ": truncated: a file of 4 bytes is not a safetensors file");
 }
 
 } // namespace

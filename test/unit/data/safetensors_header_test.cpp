@@ -102,7 +102,7 @@ TEST(SafetensorsHeader, IncompleteEntries) {
 }
 
 TEST(SafetensorsHeader, NumbersThatAreNone) {
-  const std::string wrong = "tensor 'a': shape or data_offsets make no sense";
+  const std::string wrong = "tensor 'a': invalid shape or data_offsets";
   for (const char *shape : {"[-1]", "[1.5]", "3", "{}", "null", "[\"x\"]", "[18446744073709551615]", "[[2]]"})
     EXPECT_EQ(errorOf("{" + entry("a", "F32", shape, "[0, 8]") + "}"), wrong) << shape;
   for (const char *offsets :
@@ -142,8 +142,8 @@ TEST(SafetensorsHeader, ANameTwiceNeverHidesBytes) {
 }
 
 TEST(SafetensorsHeader, TheLengthOfTheHeader) {
-  EXPECT_EQ(parse("").status().message(), "w: truncated: 0 bytes are no safetensors file");
-  EXPECT_EQ(parse("1234567").status().message(), "w: truncated: 7 bytes are no safetensors file");
+  EXPECT_EQ(parse("").status().message(), "w: truncated: a file of 0 bytes is not a safetensors file");
+  EXPECT_EQ(parse("1234567").status().message(), "w: truncated: a file of 7 bytes is not a safetensors file");
   for (uint64_t size : {uint64_t(3), uint64_t(1) << 40, UINT64_MAX - 7, UINT64_MAX}) {
     std::string text(reinterpret_cast<const char *>(&size), sizeof(size));
     EXPECT_EQ(parse(text + "{}").status().message(), "w: truncated, or not a safetensors file: a header of " +

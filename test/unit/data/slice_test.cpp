@@ -155,7 +155,7 @@ TEST(ForEachRun, RangesThatTouchAreRunsOfTheirOwn) {
   EXPECT_THAT(runsOf({{{0, 1}, {1, 2}}, {{0, 4}}}, {4, 4}), ElementsAre(CopiedRun{0, 0, 4}, CopiedRun{4, 4, 8}));
   EXPECT_THAT(runsOf({{{2, 1}, {0, 1}}, {{0, 4}}}, {4, 4}), ElementsAre(CopiedRun{8, 0, 4}, CopiedRun{0, 4, 4}))
       << "in the order of the list, which is that of the local tensor";
-  EXPECT_THAT(runsOf({{{1, 0}, {3, 1}}}, {4}), ElementsAre(CopiedRun{3, 0, 1})) << "an empty one is no run";
+  EXPECT_THAT(runsOf({{{1, 0}, {3, 1}}}, {4}), ElementsAre(CopiedRun{3, 0, 1})) << "an empty one is not a run";
 }
 
 TEST(ForEachRun, DimsOfOneMeltWhateverTheirStride) {
@@ -190,7 +190,7 @@ TEST(CheckSlice, RangesMustLieInside) {
   EXPECT_FALSE(checkSlice({{{-1, 2}}, {{0, 5}}}, shape).ok());
   EXPECT_FALSE(checkSlice({{{0, INT64_MAX}}, {{0, 5}}}, shape).ok());
   EXPECT_TRUE(checkSlice({{{4, 0}}, {{0, 0}}}, shape).ok()) << "nothing, at the end";
-  EXPECT_FALSE(checkSlice({{{5, 0}}, {{0, 5}}}, shape).ok()) << "nothing, behind it";
+  EXPECT_FALSE(checkSlice({{{5, 0}}, {{0, 5}}}, shape).ok()) << "nothing, after it";
   EXPECT_FALSE(checkSlice({{{2, -1}}, {{0, 5}}}, shape).ok());
   EXPECT_FALSE(checkSlice({{{0, 4}}, {{0, 5}}, {}}, shape).ok());
   EXPECT_FALSE(checkSlice({{{0, 1}, {4, 1}}, {{0, 5}}}, shape).ok()) << "each of several ranges";

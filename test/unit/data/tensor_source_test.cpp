@@ -204,7 +204,7 @@ TEST_F(TensorSourceTest, StaysReadableWhereItIsMovedTo) {
 
 TEST_F(TensorSourceTest, MissingAndTruncatedFiles) {
   EXPECT_EQ(openError(path), "cannot open '" + path + "': No such file or directory");
-  EXPECT_EQ(openError(write("")), path + ": truncated: 0 bytes are no safetensors file");
+  EXPECT_EQ(openError(write("")), path + ": truncated: a file of 0 bytes is not a safetensors file");
   EXPECT_EQ(openError(write("not a safetensors file")),
             path + ": truncated, or not a safetensors file: a header of 7021991845529153390 bytes in a file of 22");
   std::string text = safetensorsText(goodHeader, 8);

@@ -56,11 +56,10 @@ TEST(DataWords, BadWeights) {
                              " 1", "0x1", "1,5", "99999999999999999999999"})
     EXPECT_EQ(errorOfWords({std::string("a=") + weight}),
               std::string("--data a=") + weight + ": weight '" + weight +
-                  "', a decimal number above 0 and below 1000000 with at most six digits behind the point required; "
+                  "', a decimal number above 0 and below 1000000 with at most six decimal places required; "
                   "help: PATH=0.3, or PATH alone");
-  EXPECT_EQ(errorOfWords({"=1"}),
-            "--data =1: weight '1', a decimal number above 0 and below 1000000 with at most six digits "
-            "behind the point required; help: PATH=0.3, or PATH alone");
+  EXPECT_EQ(errorOfWords({"=1"}), "--data =1: weight '1', a decimal number above 0 and below 1000000 with at most six "
+                                  "decimal places required; help: PATH=0.3, or PATH alone");
 }
 
 TEST(DataWords, AllOrNone) {

@@ -148,8 +148,8 @@ TEST_F(DatasetTest, BadData) {
             folder / "t.bin" + ": no samples (t.bin: 2 bytes, 1 tokens of u16, 0 samples of 2: input_ids same)");
   EXPECT_EQ(error({path + "=0"}, inputs(2)),
             "--data " + path +
-                "=0: weight '0', a decimal number above 0 and below 1000000 with at most six digits behind "
-                "the point required; help: PATH=0.3, or PATH alone");
+                "=0: weight '0', a decimal number above 0 and below 1000000 with at most six decimal "
+                "places required; help: PATH=0.3, or PATH alone");
   const std::string none = "cannot open '" + folder / "none" + "': No such file or directory, and ";
   EXPECT_EQ(error({folder / "none"}, inputs(2)),
             none + "there are no token files '" + folder / "none.bin" + "' and '" + folder / "none.idx" + "'");
@@ -159,7 +159,7 @@ TEST_F(DatasetTest, BadData) {
   writeText(folder / "none.bin", "12");
   EXPECT_EQ(error({folder / "none"}, inputs(2)),
             none + "the token file '" + folder / "none.bin" + "' has no index '" + folder / "none.idx" + "'");
-  EXPECT_EQ(error({path}, {}), "the program has no inputs, so that there is nothing to read for it");
+  EXPECT_EQ(error({path}, {}), "the program has no inputs: there is no data to read");
   EXPECT_EQ(error({path}, {{"labels", DType::i64, {2, 2}}}), path + ": no tensor 'labels'; the file has 'input_ids'");
 }
 
@@ -195,13 +195,13 @@ TEST_F(DatasetTest, ARunDoesNotGoOnWithOtherData) {
             "the saved position, 13 samples, is in data of which an epoch has 8 samples, and this data has 6" + help);
   std::string size = std::to_string(std::filesystem::file_size(folder / "d.safetensors"));
   EXPECT_EQ(check(open({write("f.safetensors", 8)}, {.seed = 5}), saved),
-            "the data is not that of the saved run: it has 'f.safetensors: " + size +
-                " bytes, 8 samples of input_ids i64 [2]' where that has 'd.safetensors: " + size +
+            "the data differs from that of the saved run: it has 'f.safetensors: " + size +
+                " bytes, 8 samples of input_ids i64 [2]', the saved run has 'd.safetensors: " + size +
                 " bytes, 8 samples of input_ids i64 [2]'" + help);
   auto dataset = open({folder / "d.safetensors"}, {.seed = 6});
   EXPECT_EQ(check(dataset, saved), "the seed of the data is 6, and that of the saved run 5; help: give the same seed");
   EXPECT_EQ(check(open({folder / "d.safetensors"}, {.seed = 5, .shuffles = false}), saved),
-            "the saved run took samples in shuffled order, and this run takes them in the given order");
+            "the saved run read samples in shuffled order, this run reads them in the given order");
   saved.position = -1;
   EXPECT_EQ(check(dataset, saved), "the saved position in the data is -1, 0 or more required");
 }
@@ -219,8 +219,9 @@ TEST_F(DatasetTest, OtherLabelsAreAnotherFingerprint) {
   saved.samples = 3;
   EXPECT_EQ(
       openTokens(TokenPlace::next)->checkResume(saved).message(),
-      "the data is not that of the saved run: it has 't.bin: 16 bytes, 8 tokens of u16, 3 samples of 2: input_ids "
-      "same, labels next' where that has 't.bin: 16 bytes, 8 tokens of u16, 4 samples of 2: input_ids same, labels "
+      "the data differs from that of the saved run: it has 't.bin: 16 bytes, 8 tokens of u16, 3 samples of 2: "
+      "input_ids "
+      "same, labels next', the saved run has 't.bin: 16 bytes, 8 tokens of u16, 4 samples of 2: input_ids same, labels "
       "same'; help: give the data of the saved run, or start a new run from its weights");
 }
 

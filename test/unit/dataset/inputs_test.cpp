@@ -27,7 +27,7 @@ TEST(Inputs, Refused) {
       errorOfInputs({{"y", DType::i64, {4}}, {"x", DType::f32, {4, 4}, 1}}),
       "the plan calls dim 1 of input 'x' the batch, and data has samples in the first one; help: export the model "
       "with the batch as the first dim of its inputs");
-  EXPECT_EQ(errorOfInputs({}), "the program has no inputs, so that there is nothing to read for it");
+  EXPECT_EQ(errorOfInputs({}), "the program has no inputs: there is no data to read");
   EXPECT_EQ(
       errorOfInputs({{"x", DType::f32, {4}}, {"scale", DType::f32, {}}}),
       "input 'scale' has no dims, and data needs a first one for the samples; help: make it a constant or a buffer "

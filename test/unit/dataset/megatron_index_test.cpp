@@ -61,7 +61,8 @@ TEST(MegatronIndex, EveryCutIsRefused) {
   ASSERT_TRUE(read(text).ok());
   for (size_t size = 0; size < text.size(); ++size)
     EXPECT_FALSE(read(text.substr(0, size)).ok()) << size;
-  EXPECT_EQ(errorOfIndex(text.substr(0, 33)), "p.idx: truncated: 33 bytes are no index of a Megatron data set");
+  EXPECT_EQ(errorOfIndex(text.substr(0, 33)),
+            "p.idx: truncated: a file of 33 bytes is not an index of a Megatron data set");
   EXPECT_EQ(errorOfIndex(text.substr(0, text.size() - 1)),
             "p.idx: 3 sequences and 4 documents do not fit " + std::to_string(text.size() - 1) + " bytes");
   EXPECT_EQ(errorOfIndex(text + "x"),

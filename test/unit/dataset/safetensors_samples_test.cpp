@@ -88,7 +88,7 @@ TEST_F(SafetensorsSamples, AnotherDType) {
 TEST_F(SafetensorsSamples, AnotherShape) {
   const std::string tail =
       ", samples in the first dim, each of shape [4], required; help: compile for the shape in the "
-      "file, or make the data anew";
+      "file, or create the data again";
   writeSafetensors(path, {tokenRows("input_ids", 2, 5)});
   EXPECT_EQ(error({ids}), path + ": tensor 'input_ids' has shape [2, 5]" + tail);
   writeSafetensors(path, {{"input_ids", "I64", "[4]", bytesOf(counting<int64_t>(4))}});
@@ -106,7 +106,7 @@ TEST_F(SafetensorsSamples, AnotherNumberOfSamples) {
 TEST_F(SafetensorsSamples, FilesThatCannotBeRead) {
   EXPECT_EQ(error({ids}), "cannot open '" + path + "': No such file or directory");
   writeText(path, "text");
-  EXPECT_EQ(error({ids}), path + ": truncated: 4 bytes are no safetensors file");
+  EXPECT_EQ(error({ids}), path + ": truncated: a file of 4 bytes is not a safetensors file");
   writeSafetensors(path, {tokenRows("input_ids", 2, 4)});
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
   EXPECT_EQ(error({ids}), path + ": truncated: tensor 'input_ids' ends at byte 64 of the data, the file has 63");

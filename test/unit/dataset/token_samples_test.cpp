@@ -157,7 +157,8 @@ TEST_F(TokenSamples, InputsThatTokensDoNotFit) {
 TEST_F(TokenSamples, FilesThatDoNotFit) {
   EXPECT_EQ(error(bin, {ids}), "cannot open '" + bin + "': No such file or directory");
   writeText(bin, "odd");
-  EXPECT_EQ(error(bin, {ids}), bin + ": 3 bytes are no whole number of u16 tokens, as a .bin without .idx has them");
+  EXPECT_EQ(error(bin, {ids}),
+            bin + ": 3 bytes are not a whole number of u16 tokens, the content of a .bin without .idx");
   writeMegatron<uint16_t>({3, 5}, 8);
   std::filesystem::resize_file(prefix + ".bin", 14);
   EXPECT_EQ(error(prefix, {ids}), prefix + ".bin: 14 bytes, 16 required: " + prefix +
@@ -166,7 +167,8 @@ TEST_F(TokenSamples, FilesThatDoNotFit) {
   std::filesystem::remove(prefix + ".bin");
   EXPECT_EQ(error(prefix, {ids}), "cannot open '" + prefix + ".bin': No such file or directory");
   std::filesystem::resize_file(prefix + ".idx", 20);
-  EXPECT_EQ(error(prefix, {ids}), prefix + ".idx: truncated: 20 bytes are no index of a Megatron data set");
+  EXPECT_EQ(error(prefix, {ids}),
+            prefix + ".idx: truncated: a file of 20 bytes is not an index of a Megatron data set");
 }
 
 TEST_F(TokenSamples, FilesOfLlmC) {

@@ -20,7 +20,7 @@ protected:
 TEST_F(DerivationTest, ArgumentsAreFoundByName) {
   auto derivation = begin("aten.add.Tensor", "self = $0, other = 2.0", "4xf32 -> 4xf32");
   EXPECT_EQ(derivation->operand("self"), argument(0));
-  EXPECT_FALSE(derivation->operand("other")) << "a number is no tensor";
+  EXPECT_FALSE(derivation->operand("other")) << "a number is not a tensor";
   EXPECT_FALSE(derivation->operand("out"));
   EXPECT_TRUE(derivation->wants("self"));
   EXPECT_FALSE(derivation->wants("other"));

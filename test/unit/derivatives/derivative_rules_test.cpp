@@ -9,7 +9,7 @@ using namespace meshplan;
 namespace {
 
 /// Kernels without a derivative: gradients, and local forms of sharded operators, which calls get only after
-/// `differentiate`. Whoever adds a kernel writes its derivative, or states here why it needs none.
+/// `differentiate`. A new kernel comes with its derivative, or with the reason here why it needs none.
 const llvm::StringSet<> withoutDerivative = {
     // gradients
     "meshplan.attention_backward",

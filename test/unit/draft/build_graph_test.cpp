@@ -189,7 +189,7 @@ TEST(BuildGraph, OfMergedDimsTheMajorOneIsDivided) {
   EXPECT_TRUE(merge.areTogether(1, 4));
   EXPECT_FALSE(merge[1].wholeAt);
   EXPECT_FALSE(merge.areTogether(2, 4));
-  EXPECT_EQ(merge[2].wholeAt, 0u) << "the columns of a head cannot be told from the heads behind it";
+  EXPECT_EQ(merge[2].wholeAt, 0u) << "the columns of a head cannot be told from the heads after it";
 }
 
 TEST(BuildGraph, DimsOfOneElementAreNoMajorOnes) {

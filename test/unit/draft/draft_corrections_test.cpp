@@ -114,7 +114,7 @@ TEST_F(DraftCorrectionsTest, StylesStandAgainWhereAWarningStays) {
   EXPECT_EQ(said(Severity::Warning, {{3, "gathers"}}), Next::compile);
   EXPECT_THAT(styled(), ElementsAre("up", "down", "norm"));
   EXPECT_THAT(draft.undivided, IsEmpty());
-  // The pair was tried because of this warning, which goes away.
+  // The pair was tried because of this warning, which disappears.
   EXPECT_EQ(said(Severity::Warning, {{5, "gathers"}}), Next::take);
 }
 

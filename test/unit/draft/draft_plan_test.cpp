@@ -162,7 +162,7 @@ TEST_F(DraftPlan, SymbolsGetTheExtentsOfTheExample) {
 TEST_F(DraftPlan, AnArchiveThatCannotBeRead) {
   EXPECT_FALSE(draft("dp=2", "none.pt2"));
   ASSERT_EQ(diagnostics.all().size(), 1u);
-  EXPECT_EQ(diagnostics.all()[0].message, "cannot be opened: no such file or directory") << "its name is the place";
+  EXPECT_EQ(diagnostics.all()[0].message, "cannot be opened: no such file or directory") << "its name is the location";
   EXPECT_EQ(sources.buffer(diagnostics.all()[0].range.file).name(), directory / "none.pt2");
   std::ofstream(directory / "text.pt2") << "text";
   EXPECT_FALSE(draft("dp=2", "text.pt2"));
@@ -175,8 +175,8 @@ TEST_F(DraftPlan, AModelThatCannotBeCompiledWhole) {
   save("m.pt2", mlp("custom.scan.default"));
   EXPECT_FALSE(draft("dp=2,tp=3"));
   ASSERT_EQ(diagnostics.all().size(), 1u);
-  EXPECT_EQ(diagnostics.all()[0].message, "operator 'custom.scan.default' in module '' belongs to a library of Python, "
-                                          "and the runtime has no kernel for it");
+  EXPECT_EQ(diagnostics.all()[0].message, "operator 'custom.scan.default' in module '' belongs to a Python library: "
+                                          "the runtime has no kernel for it");
   EXPECT_THAT(diagnostics.all()[0].helps, ElementsAre("export the model with operators of PyTorch (aten)"));
   EXPECT_EQ(diagnostics.all()[0].range.line, 0) << "the draft is not there to be looked at";
 }

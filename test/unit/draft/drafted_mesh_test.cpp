@@ -42,14 +42,13 @@ TEST_F(DraftedMesh, RanksSayTheRest) {
   EXPECT_EQ(mesh({{}, {}, said(2)}, "", 8), "dp=4,tp=2");
   EXPECT_EQ(mesh({said(4), {}, said(2)}, "", 8), "dp=4,tp=2");
   EXPECT_EQ(mesh({{}, {}, said(2)}),
-            "f: error: does not say how many ranks divide the batch\n"
-            "help: --ranks N says how many there are in all, --mesh dp=N,tp=M how they are arranged\n");
+            "f: error: does not state how many ranks the batch is split over\n"
+            "help: --ranks N states how many there are in all, --mesh dp=N,tp=M how they are arranged\n");
   EXPECT_EQ(mesh({{}, {}, said(2)}, "", 7),
-            "f:1:1: error: 7 ranks of --ranks are not 3 that divide the batch times 2 that divide weights\n  x\n  ^\n");
+            "f:1:1: error: 7 ranks of --ranks are not 3 for the batch times 2 for weights\n  x\n  ^\n");
   EXPECT_EQ(mesh({said(3), {}, TakenNumber{2, "a default"}}, "", 8),
-            "f:1:1: error: 8 ranks of --ranks are not 3 that divide the batch times 2 that divide weights\n  x\n  ^\n");
-  EXPECT_EQ(mesh({said(3), said(2), {}}),
-            "f:1:1: error: 3 ranks that divide the batch are not 2 equal groups\n  x\n  ^\n");
+            "f:1:1: error: 8 ranks of --ranks are not 3 for the batch times 2 for weights\n  x\n  ^\n");
+  EXPECT_EQ(mesh({said(3), said(2), {}}), "f:1:1: error: 3 ranks for the batch are not 2 equal groups\n  x\n  ^\n");
 }
 
 TEST_F(DraftedMesh, AStatedMeshHoldsAndAgrees) {
@@ -57,11 +56,11 @@ TEST_F(DraftedMesh, AStatedMeshHoldsAndAgrees) {
   EXPECT_EQ(mesh({{}, {}, TakenNumber{1, "a default"}}, "dp=2,tp=2"), "dp=2,tp=2");
   EXPECT_EQ(mesh({said(4), said(2), {}}, "dp=2,fsdp=2"), "dp=2,fsdp=2");
   EXPECT_EQ(mesh({{}, {}, said(4)}, "dp=2,tp=2"),
-            "f:1:1: error: this divides weights over 4 ranks, and --mesh has 2\n  x\n  ^\n");
+            "f:1:1: error: this splits weights over 4 ranks, and --mesh has 2\n  x\n  ^\n");
   EXPECT_EQ(mesh({said(1), {}, {}}, "dp=2,tp=2"),
-            "f:1:1: error: this divides the batch over 1 rank, and --mesh has 2\n  x\n  ^\n");
+            "f:1:1: error: this splits the batch over 1 rank, and --mesh has 2\n  x\n  ^\n");
   EXPECT_EQ(
       mesh({{}, said(2), {}}, "dp=4"),
-      "f:1:1: error: this says 2 groups that hold the same shards, and --mesh has no two axes for that\n  x\n  ^\n"
+      "f:1:1: error: this states 2 groups that hold the same shards, and --mesh has no two axes for that\n  x\n  ^\n"
       "help: --mesh dp=2,fsdp=N has them\n");
 }

@@ -83,7 +83,7 @@ TEST_F(DraftedTraining, UnitsAreLayersOrClasses) {
   mesh = {{"dp", 2, AxisRole::data}, {"fsdp", 2, AxisRole::data}};
   EXPECT_EQ(draft().front(), "data dp, fsdp { shard parameters, gradients, optimizer over fsdp }");
   splitsBatch = false;
-  EXPECT_THAT(draft(), ElementsAre("optimizer sgd { lr 0.1 }")) << "no gradient is added up";
+  EXPECT_THAT(draft(), ElementsAre("optimizer sgd { lr 0.1 }")) << "no gradient is accumulated";
 }
 
 TEST_F(DraftedTraining, MicrobatchesFollowFromTheBatch) {
@@ -95,7 +95,7 @@ TEST_F(DraftedTraining, MicrobatchesFollowFromTheBatch) {
   EXPECT_THAT(draft(), ElementsAre("optimizer sgd { lr 0.1 }"));
   training.microBatch->value = 3;
   draft();
-  EXPECT_EQ(diagnostics.text(), "error: a batch of 16 is no multiple of 3 samples on each of 2 ranks\n");
+  EXPECT_EQ(diagnostics.text(), "error: a batch of 16 is not a multiple of 3 samples on each of 2 ranks\n");
   training.globalBatch->value = 64;
   draft();
   EXPECT_EQ(diagnostics.text(), "") << "the batch is another one, and its parts are";
@@ -109,8 +109,8 @@ TEST_F(DraftedTraining, PrecisionIsWhatDiffers) {
   precision.master = {"f32", ""}, precision.state = {"bf16", ""};
   EXPECT_EQ(draft().front(), "precision { compute bf16; state bf16 }");
   EXPECT_EQ(diagnostics.text(),
-            "warning: this says parameters in bf16, and those of the archive are in f32\n"
-            "help: what the archive has holds: a model is exported in the dtype that it is trained in\n");
+            "warning: this states parameters in bf16, and those of the archive are in f32\n"
+            "help: the dtype of the archive applies: a model is exported in the dtype that it is trained in\n");
   for (OutlineParameter &parameter : model.parameters)
     parameter.dtype = "bf16";
   EXPECT_EQ(draft().front(), "precision { master f32; state bf16 }");

@@ -34,19 +34,19 @@ TEST(ParseDraftMesh, NamesSayTheRole) {
 
 TEST(ParseDraftMesh, RefusesOtherForms) {
   for (const char *text : {"", "dp", "dp=", "=2", "dp=2,", "dp=x", "dp=2;tp=3"})
-    EXPECT_NE(errorOf(text).find("has not the form AXIS=SIZE"), std::string::npos) << text;
+    EXPECT_NE(errorOf(text).find("does not have the form AXIS=SIZE"), std::string::npos) << text;
   EXPECT_EQ(errorOf("dp=2,tp=0"), "the size of the axis 'tp' is 0, at least 1 required");
   EXPECT_EQ(errorOf("dp=-1"), "the size of the axis 'dp' is -1, at least 1 required");
-  EXPECT_EQ(errorOf("dp=2,dp=3"), "the axis 'dp' is there twice");
-  EXPECT_EQ(errorOf("dp=2,pp=3"), "the name 'pp' does not say what the axis divides: it is dp, data, fsdp or batch for "
+  EXPECT_EQ(errorOf("dp=2,dp=3"), "the axis 'dp' is repeated");
+  EXPECT_EQ(errorOf("dp=2,pp=3"), "the name 'pp' does not tell what the axis splits: use dp, data, fsdp or batch for "
                                   "the batch, or tp, model, tensor or mp for weights");
 }
 
 TEST(ParseDraftMesh, SizesAndNamesAreWhole) {
   for (const char *text : {"dp=2x", "dp=9223372036854775808", "dp=2=3", "dp=0x2", "dp=1.0", ",dp=2", "dp==2"})
-    EXPECT_NE(errorOf(text).find("has not the form AXIS=SIZE"), std::string::npos) << text;
+    EXPECT_NE(errorOf(text).find("does not have the form AXIS=SIZE"), std::string::npos) << text;
   for (const char *text : {"DP=2", "dp2=2", "d=2", "tensors=2"})
-    EXPECT_NE(errorOf(text).find("does not say what the axis divides"), std::string::npos) << text;
+    EXPECT_NE(errorOf(text).find("does not tell what the axis splits"), std::string::npos) << text;
   std::vector<DraftAxis> mesh = llvm::cantFail(parseDraftMesh("tp=2,mp=3,data=5"));
   EXPECT_EQ(axesOfRole(mesh, AxisRole::tensor), "(tp, mp)") << "in the order of the mesh";
   EXPECT_EQ(shardsOfRole(mesh, AxisRole::tensor), 6);

@@ -48,8 +48,8 @@ TEST(WhyWhole, OfBothSidesTheOutputIsNamed) {
   builder.whole("aten.sort.default", "before", x);
   size_t y = builder.linear("w", x);
   EXPECT_EQ(whyLast(builder), "'aten.sort.default' in 'before' needs the input features whole");
-  builder.whole("aten.topk.default", "behind", y);
-  EXPECT_EQ(whyLast(builder), "'aten.topk.default' in 'behind' needs the output features whole");
+  builder.whole("aten.topk.default", "after", y);
+  EXPECT_EQ(whyLast(builder), "'aten.topk.default' in 'after' needs the output features whole");
 }
 
 TEST(WhyWhole, AWeightWithOneOfTheTwoDims) {
@@ -57,14 +57,14 @@ TEST(WhyWhole, AWeightWithOneOfTheTwoDims) {
     GraphOf builder;
     builder.norm("ln", builder.input());
     (isOutput ? builder.graph.weights[0].outputDim : builder.graph.weights[0].inputDim) = 0;
-    EXPECT_EQ(whyLast(builder), "no style divides a weight of 'aten.layer_norm.default'");
+    EXPECT_EQ(whyLast(builder), "no style splits a weight of 'aten.layer_norm.default'");
   }
 }
 
 TEST(WhyWhole, OtherWeights) {
   GraphOf builder;
   builder.norm("ln", builder.input());
-  EXPECT_EQ(whyLast(builder), "no style divides a weight of 'aten.layer_norm.default'");
+  EXPECT_EQ(whyLast(builder), "no style splits a weight of 'aten.layer_norm.default'");
   builder.graph.weights[0].outputDim = builder.graph.weights[0].inputDim = 0;
   EXPECT_EQ(whyLast(builder), "'aten.layer_norm.default' reads it without an input of the model");
   builder.graph.weights[0].call = builder.graph.calls.size();

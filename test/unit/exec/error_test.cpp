@@ -34,7 +34,7 @@ TEST(ErrorTest, ResultIsNotWhatTheScheduleSays) {
   int x = builder.input("x", {{2}, {3}}), y = builder.value({{2}, {3}});
   builder.compute("aten.t.default", {tensorArg("self", x)}, {y});
   EXPECT_EQ(errorOf(builder, {{"x", at::zeros({2, 3}, at::kDouble)}}),
-            "rank 0: aten.t.default(self [2, 3] f64): its result is [3, 2] f64, the schedule says [2, 3] f64");
+            "rank 0: aten.t.default(self [2, 3] f64): its result is [3, 2] f64, the schedule expects [2, 3] f64");
 }
 
 TEST(ErrorTest, ResultOfAnotherElementType) {
@@ -42,7 +42,7 @@ TEST(ErrorTest, ResultOfAnotherElementType) {
   int x = builder.input("x", {{2}}), y = builder.value({{2}});
   builder.compute("aten.isnan.default", {tensorArg("self", x)}, {y});
   EXPECT_THAT(errorOf(builder, {{"x", at::zeros({2}, at::kDouble)}}),
-              HasSubstr("its result is [2] bool, the schedule says [2] f64"));
+              HasSubstr("its result is [2] bool, the schedule expects [2] f64"));
 }
 
 TEST(ErrorTest, UnknownOperator) {

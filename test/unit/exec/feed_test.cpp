@@ -91,7 +91,7 @@ TEST_F(FileFeedTest, TensorsThatAModelTiesAreTheSame) {
   EXPECT_TRUE(readTied(elsewhere).ok()) << "in elements that this rank does not hold";
   EXPECT_EQ(readTied(weight + 1).message(),
             folder / "tied.safetensors" +
-                ": tensors 'lm_head.weight' and 'embed.weight' differ, and the model has one tensor for both; help: "
+                ": tensors 'lm_head.weight' and 'embed.weight' differ, but the model ties them; help: "
                 "leave out the one that it does not use");
   EXPECT_THAT(readTied(at::zeros({3, 2})).message(), testing::HasSubstr("'lm_head.weight' has shape [3, 2]"));
 }

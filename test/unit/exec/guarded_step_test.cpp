@@ -110,9 +110,9 @@ TEST_F(GuardedStepTest, ASkippedStepChangesNothingAndIsNotCounted) {
     EXPECT_EQ(first(runner, "w"), 0) << "on both ranks";
     EXPECT_EQ(runner.outcome().nonfinite, 2);
     std::string text = runner.describeOutcome();
-    EXPECT_THAT(text, HasSubstr("2 elements of the gradients of step 2 are NaN or infinite, and nothing was changed"));
-    EXPECT_THAT(text, HasSubstr(world.rank() == 1 ? "of them it has made 2 in the gradient of 'w'"
-                                                  : "it has made none of them itself"));
+    EXPECT_THAT(text, HasSubstr("2 elements of the gradients of step 2 are NaN or infinite, and nothing was updated"));
+    EXPECT_THAT(text, HasSubstr(world.rank() == 1 ? "this rank produced 2 in the gradient of 'w'"
+                                                  : "this rank produced none of them"));
     MESHPLAN_RETURN_IF_ERROR(step(runner, good));
     EXPECT_EQ(number(runner, "optimizer.step"), 2);
     EXPECT_EQ(number(runner, "loss_scale"), 4);
@@ -133,9 +133,9 @@ TEST_F(GuardedStepTest, ASumIsNoRanksOwn) {
   auto statuses = run([&](World &world, ProgramRunner &runner) -> Status {
     MESHPLAN_RETURN_IF_ERROR(step(runner, bad));
     EXPECT_THAT(runner.describeOutcome(),
-                HasSubstr(world.rank() == 1 ? "and nothing was changed; of them ranks have made together 2 in the "
+                HasSubstr(world.rank() == 1 ? "and nothing was updated; sums over ranks produced 2 in the "
                                               "gradient of 'w'"
-                                            : "it has made none of them itself"));
+                                            : "this rank produced none of them"));
     return Status();
   });
   for (const Status &status : statuses)

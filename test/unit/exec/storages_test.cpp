@@ -96,7 +96,7 @@ public:
     struct Ending final : Registration {
       explicit Ending(Notes &notes) : notes(notes) {}
       ~Ending() override {
-        EXPECT_EQ(notes.freed, 0) << "memory goes behind its registration";
+        EXPECT_EQ(notes.freed, 0) << "memory is freed after its registration";
         ++notes.ended;
       }
       Notes &notes;

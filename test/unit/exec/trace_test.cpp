@@ -71,8 +71,8 @@ TEST(TraceTest, ShiftMovesAllTimes) {
 }
 
 TEST(TraceTest, TextsThatAreNone) {
-  const std::string noEvent = "the text of a trace holds what is no event";
-  EXPECT_EQ(traceRefusal("{}"), "the text of a trace is no list");
+  const std::string noEvent = "an element of the trace is not an event";
+  EXPECT_EQ(traceRefusal("{}"), "the trace is not a list");
   for (const char *text : {"[1]", "[[]]", "[[1]]", R"([["a", 1]])", R"([["a", 1, 2, 3]])", R"([[1, 1, 2]])",
                            R"([["a", "1", 2]])", R"([["a", 1, 2.5]])", R"([["a", 1, 2], null])"})
     EXPECT_EQ(traceRefusal(text), noEvent) << text;

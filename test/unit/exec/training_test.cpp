@@ -154,7 +154,7 @@ TEST_F(TrainingTest, WhatLiesOnTheHostChangesThere) {
   });
   EXPECT_TRUE(at::allclose(held["w"], 1 - 0.25 * gradient, 0, 1e-15));
   EXPECT_TRUE(at::allclose(held["w.momentum_buffer"], 1.5 * gradient, 0, 1e-15));
-  EXPECT_EQ(hostPeak, 2 * 2 * 8) << "parameter and momentum, which change in their places";
+  EXPECT_EQ(hostPeak, 2 * 2 * 8) << "parameter and momentum, which change in place";
 }
 
 } // namespace

@@ -94,10 +94,10 @@ TEST(PathPattern, QuotesAroundComponents) {
   EXPECT_TRUE(matches(R"({"a, }b", c}.d)", "a, }b.d"));
   EXPECT_TRUE(matches(R"({"a, }b", c}.d)", "c.d"));
   EXPECT_TRUE(matches(R"(h."a\"b\\")", R"(h.a"b\)"));
-  EXPECT_EQ(problem(R"(h."a"b)"), "error: in the path 'h.\"a\"b': quotes stand around whole components\n");
-  EXPECT_EQ(problem(R"({"a", b}c)"), "error: in the path '{\"a\", b}c': quotes stand around whole components\n");
-  EXPECT_EQ(problem(R"({a"b"})"), "error: in the path '{a\"b\"}': quotes stand around whole components\n");
-  EXPECT_EQ(problem(R"("a"{b})"), "error: in the path '\"a\"{b}': quotes stand around whole components\n");
+  EXPECT_EQ(problem(R"(h."a"b)"), "error: in the path 'h.\"a\"b': quotes must enclose whole components\n");
+  EXPECT_EQ(problem(R"({"a", b}c)"), "error: in the path '{\"a\", b}c': quotes must enclose whole components\n");
+  EXPECT_EQ(problem(R"({a"b"})"), "error: in the path '{a\"b\"}': quotes must enclose whole components\n");
+  EXPECT_EQ(problem(R"("a"{b})"), "error: in the path '\"a\"{b}': quotes must enclose whole components\n");
 }
 
 TEST(PathPattern, WithoutQuotes) {
@@ -113,9 +113,8 @@ TEST(PathPattern, Problems) {
   EXPECT_EQ(problem("a..b"), "error: in the path 'a..b': a component is empty\n");
   EXPECT_EQ(problem(".a"), "error: in the path '.a': a component is empty\n");
   EXPECT_EQ(problem("a."), "error: in the path 'a.': a component is empty\n");
-  EXPECT_EQ(problem("a***"), "error: in the path 'a***': '**' stands for whole components; use '*' inside one\n");
-  EXPECT_EQ(problem("{**, a}b"),
-            "error: in the path '{**, a}b': '**' stands for whole components; use '*' inside one\n");
+  EXPECT_EQ(problem("a***"), "error: in the path 'a***': '**' matches whole components; use '*' inside one\n");
+  EXPECT_EQ(problem("{**, a}b"), "error: in the path '{**, a}b': '**' matches whole components; use '*' inside one\n");
   EXPECT_EQ(problem("{0..x}"), "error: in the path '{0..x}': '0..x' is not a range of indices\n");
   EXPECT_EQ(problem("{0..9 by 0}"), "error: in the path '{0..9 by 0}': '0..9 by 0' is not a range of indices\n");
   EXPECT_EQ(problem("{5..2}"), "error: in the path '{5..2}': the range 5..2 is empty\n");

@@ -174,7 +174,7 @@ TEST_F(BuildProgram, OperatorsOfLibrariesAreRefusedOnce) {
   node("other.scan.default", "", {{"self", x}}, {value({4})});
   output("y", x);
   EXPECT_FALSE(build(""));
-  const std::string end = " belongs to a library of Python, and the runtime has no kernel for it";
+  const std::string end = " belongs to a Python library: the runtime has no kernel for it";
   const std::string help = "help: export the model with operators of PyTorch (aten)";
   EXPECT_THAT(said(), ElementsAre("0: operator 'custom.scan.default' in module 'a.b'" + end, help,
                                   "0: operator 'other.scan.default' in module ''" + end, help));
@@ -240,7 +240,7 @@ TEST_F(BuildProgram, UpdatesOfWhatIsNotSavedAreRefused) {
   updatingModel(false);
   EXPECT_FALSE(build(training));
   EXPECT_THAT(said(), ElementsAre("0: the model updates its buffer 'total', which is not in its state dict",
-                                  "help: register it with 'persistent=True', so that checkpoints have it"));
+                                  "help: register it with 'persistent=True', so that checkpoints contain it"));
 }
 
 TEST_F(BuildProgram, AMicrobatchHasASampleForEachRank) {
@@ -259,8 +259,8 @@ TEST_F(BuildProgram, ADimIsAtLeastItsShards) {
   EXPECT_THAT(
       said(),
       ElementsAre("3: dim 'seq' of input 'x' has size 5, fewer than dp = 2, tp = 3",
-                  "help: choose axis sizes whose product is at most 5, or a larger size: in the plan if the model "
-                  "leaves it open, else in the export"));
+                  "help: choose axis sizes whose product is at most 5, or a larger size: in the plan if the dim "
+                  "is dynamic, else in the export"));
 }
 
 TEST_F(BuildProgram, ADimOfSizeZeroIsNotDivided) {
@@ -269,7 +269,7 @@ TEST_F(BuildProgram, ADimOfSizeZeroIsNotDivided) {
   EXPECT_TRUE(build("input x: [batch over dp, _]")) << diagnostics.text();
   EXPECT_FALSE(build("input x: [batch, _ over dp]"));
   EXPECT_THAT(said(), ElementsAre("3: dim 1 of input 'x' has size 0, fewer than dp = 2",
-                                  "help: do not divide it, or a larger size: in the plan if the model leaves it open, "
+                                  "help: do not split it, or a larger size: in the plan if the dim is dynamic, "
                                   "else in the export"));
 }
 
@@ -279,7 +279,7 @@ TEST_F(BuildProgram, WhatIsStatedIsBesideTheFunction) {
   EXPECT_EQ(std::distance(owner->getBody()->begin(), owner->getBody()->end()), 4) << "mesh, style, border, function";
   EXPECT_EQ((*owner->getOps<plan::StyleOp>().begin()).getModule(), "a");
   diagnostics = Diagnostics(sources);
-  EXPECT_FALSE(build("a: replicate\nfreeze a")) << "what is not honoured is no program";
+  EXPECT_FALSE(build("a: replicate\nfreeze a")) << "what is not honoured is not a program";
 }
 
 } // namespace

@@ -19,8 +19,8 @@ protected:
 
   const std::string training = "model \"m.pt2\"\nmesh dp = 1\nloss loss\noptimizer sgd { lr 0.1 }\nrest: replicate";
   const std::string forward = "model \"m.pt2\"\nmesh dp = 1\nrest: replicate";
-  const std::string help = "help: export the model in training mode, after 'model.train()'; a model that is to be "
-                           "trained without dropout says so with a probability of 0";
+  const std::string help = "help: export the model in training mode, after 'model.train()'; to train "
+                           "without dropout, set its probability to 0";
 };
 
 TEST_F(CheckTrainingMode, DropoutsThatAreSwitchedOff) {
@@ -68,11 +68,12 @@ TEST_F(CheckTrainingMode, FunctionsWithABackwardOfTheirOwn) {
   checkOwnFunctions(program, bound, diagnostics);
   EXPECT_THAT(
       said(),
-      ElementsAre("5: the model applies a torch.autograd.Function, whose 'backward' no archive has: its gradient "
-                  "is the derivative of its 'forward'",
-                  "help: if 'backward' is another, write it with detach(): 'x + (f(x) - x).detach()' has the "
-                  "value of f(x) and the gradient of x, '2 * x.detach() - x' the value of x and a gradient of "
-                  "-1"));
+      ElementsAre(
+          "5: the model applies a torch.autograd.Function, whose 'backward' an archive does not contain: its gradient "
+          "is the derivative of its 'forward'",
+          "help: if 'backward' differs, write it with detach(): 'x + (f(x) - x).detach()' has the "
+          "value of f(x) and the gradient of x, '2 * x.detach() - x' the value of x and a gradient of "
+          "-1"));
   EXPECT_FALSE(diagnostics.hasErrors());
   std::vector<std::string> notes;
   for (const Note &note : diagnostics.all().front().notes)

@@ -173,10 +173,12 @@ TEST_F(Compile, WhatAPassReportsIsSaidOfThePlan) {
   EXPECT_FALSE(compiled->run(Phase::schedule));
   ASSERT_FALSE(compiled->diagnostics().all().empty());
   const meshplan::Diagnostic &error = compiled->diagnostics().all().front();
-  EXPECT_EQ(error.message, "'output split 1 over tp' divides dim 1 of size 4 by 6, which leaves ranks without any");
+  EXPECT_EQ(error.message,
+            "'output split 1 over tp' splits dim 1 of size 4 into 6 shards, which leaves ranks without elements");
   EXPECT_EQ(error.range.line, 5);
   EXPECT_EQ(error.range.column, 10);
-  EXPECT_THAT(error.helps, ElementsAre("divide it by at most its size")) << "a note that helps is a help";
+  EXPECT_THAT(error.helps, ElementsAre("split it into at most as many shards as its size"))
+      << "a note that helps is a help";
   EXPECT_THAT(error.notes, IsEmpty());
 }
 

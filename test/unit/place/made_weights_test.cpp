@@ -47,7 +47,7 @@ protected:
       return feature && !feature->meets ? "(" + dim + ")" : dim;
     };
     std::string fans = use.fans ? std::to_string(use.fans->in) + "/" + std::to_string(use.fans->out) : "none";
-    std::string behind = use.unknown ? " behind " + use.unknown.getTarget().str() : "";
+    std::string behind = use.unknown ? " after " + use.unknown.getTarget().str() : "";
     return text(use.output) + " " + text(use.input) + "; " + fans + behind;
   }
 };
@@ -71,7 +71,7 @@ TEST_F(MadeWeights, OperatorsOfSeveralOperandsAreFollowed) {
            binary("c", "mul.Tensor", "b: 4x6xf32, s: 6xf32", "other", "4x6xf32"), linearText("c")});
   EXPECT_EQ(features(1), "0 1; 6/4");
   EXPECT_EQ(features(2), "0 1; 6/4");
-  EXPECT_EQ(features(3), "0 -; none") << "a gain of rows is no weight by itself";
+  EXPECT_EQ(features(3), "0 -; none") << "a gain of rows is not a weight by itself";
   EXPECT_EQ(features(4), "- 0; none");
 }
 
@@ -142,9 +142,9 @@ TEST_F(MadeWeights, WhatMixesDimsDoesNotTell) {
   program("w: 6x6xf32", {"v = aten.linalg_inv.default(w: 6x6xf32) {A = #base.operand<0>} : 6x6xf32",
                          "y = aten.linear.default(x: 2x6xf32, v: 6x6xf32) {input = #base.operand<0>, weight = "
                          "#base.operand<1>} : 2x6xf32"});
-  EXPECT_EQ(features(1), "- -; none behind aten.linalg_inv.default");
+  EXPECT_EQ(features(1), "- -; none after aten.linalg_inv.default");
   program("w: 4x6xf32", {"v = custom.op.default(w: 4x6xf32) {self = #base.operand<0>} : 4x6xf32", linearText("v")});
-  EXPECT_EQ(features(1), "- -; none behind custom.op.default");
+  EXPECT_EQ(features(1), "- -; none after custom.op.default");
 }
 
 TEST_F(MadeWeights, SeveralContractedDimsCountTogether) {
@@ -291,11 +291,11 @@ TEST_F(MadeWeights, WhatIsAddedToActivationsIsNoWeight) {
 
 TEST_F(MadeWeights, WhereASearchEndsItSaysSo) {
   program("w: 2x6xf32", {binary("m", "add.Tensor", "x: 2x6xf32, w: 2x6xf32", "other", "2x6xf32")});
-  EXPECT_EQ(features(1), "- -; none behind aten.add.Tensor") << "a difference of a weight, or a table of positions";
+  EXPECT_EQ(features(1), "- -; none after aten.add.Tensor") << "a difference of a weight, or a table of positions";
   program("w: 4x6xf32; b: 5x4xf32", {viewed("v", "x: 2x6xf32", "2x1x6xf32"),
                                      binary("m", "mul.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"),
                                      binary("p", "matmul.default", "b: 5x4xf32, m: 2x4x6xf32", "other", "2x5x6xf32")});
-  EXPECT_EQ(features(1), "- -; none behind aten.matmul.default") << "a factor of a weight, or an activation";
+  EXPECT_EQ(features(1), "- -; none after aten.matmul.default") << "a factor of a weight, or an activation";
 }
 
 TEST_F(MadeWeights, ATriangleKeepsItsDims) {

@@ -76,7 +76,7 @@ TEST_F(BorderHelp, ValuesCountInTheOrderOfTheProgram) {
   EXPECT_EQ(whole(two, 2), "up: output [_, _]");
   EXPECT_EQ(whole(two, 3), "up: output 1 [_, _]");
   std::string kept = call("a", "x", "up") + call("b", "a", "up") + call("c", "b", "down");
-  EXPECT_EQ(whole(kept, 2), "up: output [_, _]") << "what is read inside only is no output";
+  EXPECT_EQ(whole(kept, 2), "up: output [_, _]") << "what is read inside only is not an output";
 }
 
 TEST_F(BorderHelp, EveryCallOfAModuleHasItsBorders) {

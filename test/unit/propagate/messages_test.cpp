@@ -79,7 +79,7 @@ TEST_F(Messages, OnlySomeStylesTakeParts) {
       {"colwise", true}, {"rowwise", true}, {"sequence", false}, {"replicate", false}, {"expert", false}};
   for (auto [style, takes] : cases)
     EXPECT_EQ(statement(style).takesParts(), takes) << style;
-  EXPECT_FALSE((DividingStatement{stated(), {}}.takesParts())) << "a layout is no style";
+  EXPECT_FALSE((DividingStatement{stated(), {}}.takesParts())) << "a layout is not a style";
 }
 
 TEST_F(Messages, FewerPartsThanShards) {
@@ -95,11 +95,11 @@ TEST_F(Messages, ShardsThatWouldCutAPart) {
   read("%x: " + type, viewOf(type, "6, 4", "6x4"));
   EXPECT_THAT(
       blocked(statement(), 1, 0, 1),
-      ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, and its shards over tp = 4 would cut "
+      ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, and sharding over tp = 4 would split "
                   "one",
                   "help: tp must divide 6 (groups, not columns)"));
   read("%x: " + type, viewOf(type, "4, 6", "4x6"));
-  EXPECT_THAT(blocked(statement(), 1, 0, 1).front(), testing::HasSubstr("and its shards over tp = 4 would cut one"))
+  EXPECT_THAT(blocked(statement(), 1, 0, 1).front(), testing::HasSubstr("and sharding over tp = 4 would split one"))
       << "as many parts as shards are not fewer";
 }
 
@@ -108,17 +108,18 @@ TEST_F(Messages, APlacedParameterTakesParts) {
   EXPECT_TRUE(placed.takesParts());
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + type, splitOf(type, "8, 8"));
-  EXPECT_THAT(blocked(placed, 1),
-              ElementsAre("error p.plan:3: dim 1 of 'attn' is parts of 8, 8 to "
-                          "'aten.split_with_sizes.default' in 'attn', and is divided over tp as one",
-                          "help: state the parts of the fused weight: 'parts 2'"));
+  EXPECT_THAT(blocked(placed, 1), ElementsAre("error p.plan:3: "
+                                              "'aten.split_with_sizes.default' in 'attn' reads dim 1 of 'attn' as "
+                                              "parts of 8, 8, but it is split over tp as a whole",
+                                              "help: state the parts of the fused weight: 'parts 2'"));
 }
 
 TEST_F(Messages, PartsThatAreTooSmallForTheAxis) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + type, splitOf(type, "13, 3"));
-  EXPECT_EQ(blocked(statement(), 1).back(), "help: tp can be at most 3, the size of the smallest part; or gather it "
-                                            "before it is taken apart with 'attn: input [_, _]'");
+  EXPECT_EQ(blocked(statement(), 1).back(),
+            "help: tp can be at most 3, the size of the smallest part; or gather it with "
+            "'attn: input [_, _]' before it is split into parts");
 }
 
 TEST_F(Messages, OneHeadOfAProjectionHasNoParts) {
@@ -126,14 +127,16 @@ TEST_F(Messages, OneHeadOfAProjectionHasNoParts) {
   const std::string type = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [8, 8, 8]}]>>)";
   read("%x: " + type, viewOf(type, "4, 6", "4x6"));
   std::vector<std::string> heads = blocked(statement(), 1, 0, 1);
-  EXPECT_THAT(heads.front(), testing::HasSubstr("is 4 groups of 6, and is divided over tp in parts of 8, 8, 8"));
-  EXPECT_EQ(heads.back(), "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'");
+  EXPECT_THAT(heads.front(), testing::HasSubstr("is 4 groups of 6, but is split over tp in parts of 8, 8, 8"));
+  EXPECT_EQ(heads.back(),
+            "help: these are the parts that the model concatenates; gather them before with 'q: output [_, _]'");
   read("%x: " + type, viewOf(type, "4, 6", "4x6") +
                           "%2 = plan.call \"aten.select.int\"(%1) {self = #base.operand<0>, dim = 1 : i64, index = 0 : "
                           "i64} in \"attn\" : (tensor<6x4x6xf32>) -> tensor<6x6xf32>\n");
   std::vector<std::string> parts = blocked(statement(), 1, 0, 1);
-  EXPECT_THAT(parts.front(), testing::HasSubstr("is 4 parts of 6, and is divided over tp in parts of 8, 8, 8"));
-  EXPECT_EQ(parts.back(), "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'");
+  EXPECT_THAT(parts.front(), testing::HasSubstr("is 4 parts of 6, but is split over tp in parts of 8, 8, 8"));
+  EXPECT_EQ(parts.back(),
+            "help: these are the parts that the model concatenates; gather them before with 'q: output [_, _]'");
 }
 
 TEST_F(Messages, AStatementThatDealsItsInputAnew) {
@@ -148,9 +151,9 @@ TEST_F(Messages, AStatementThatDealsItsInputAnew) {
   };
   Cause colwise{stated(3), StringAttr::get(&context, "colwise tp parts 2")};
   EXPECT_THAT(report(colwise, false),
-              ElementsAre("warning p.plan:4: 'rowwise tp' divides its input as [6, 16 over tp], and it arrives as "
-                          "[6, 16 over tp parts 8+8]; 96 bytes on each rank are dealt anew",
-                          "note p.plan:3: divided by 'colwise tp parts 2'",
+              ElementsAre("warning p.plan:4: 'rowwise tp' splits its input as [6, 16 over tp], but it arrives as "
+                          "[6, 16 over tp parts 8+8]; 96 bytes per rank are redistributed",
+                          "note p.plan:3: split by 'colwise tp parts 2'",
                           "help: state the same 'parts' at both, or at neither"));
   EXPECT_EQ(report(std::nullopt, true).size(), 2u) << "an error, and no other statement";
 }
@@ -179,8 +182,8 @@ TEST_F(Messages, PartsBelowOthers) {
   read("%x: " + type, viewOf(type, "3, 5, 2", "3x5x2"));
   EXPECT_THAT(
       blocked(statement(), 1, 1, 1),
-      ElementsAre("error p.plan:3: dim 1 of size 30 of 'q' is 3 x 5 groups of 2, and its shards over tp = 4 would "
-                  "cut one",
+      ElementsAre("error p.plan:3: dim 1 of size 30 of 'q' is 3 x 5 groups of 2, and sharding over tp = 4 would "
+                  "split one",
                   "help: tp must divide 5 (groups, not columns)"));
 }
 
@@ -189,9 +192,9 @@ TEST_F(Messages, PartsThatAreNotThoseOfTheModel) {
   read("%x: " + type, viewOf(type, "6, 4", "6x4"));
   EXPECT_THAT(
       blocked(statement(), 1, 0, 1),
-      ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, and is divided over tp in parts of "
-                  "12, 12, which do not follow them",
-                  "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'"));
+      ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, but is split over tp in parts of "
+                  "12, 12, which do not match them",
+                  "help: these are the parts that the model concatenates; gather them before with 'q: output [_, _]'"));
   read("%x: " + type, viewOf(type, "2, 3, 4", "2x3x4"));
   EXPECT_THAT(blocked(statement(), 1, 1, 1),
               ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 2 x 3 groups of 4, fewer than tp = 4",
@@ -230,13 +233,13 @@ TEST_F(Messages, CountedElementsTakeNoParts) {
   read("%x: " + parts, viewOf(parts, "6, 4", "6x4"));
   EXPECT_THAT(
       blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true),
-      ElementsAre("error p.plan:3: dim 1 of 'q' is divided over tp part by part, and 'aten.view.default' in "
-                  "'attn' finds its elements by their number",
-                  "help: these are the parts that the model joins; gather them before with 'q: output [_, _]'"));
+      ElementsAre("error p.plan:3: dim 1 of 'q' is split over tp part by part, but 'aten.view.default' in "
+                  "'attn' addresses its elements by their position in the whole tensor",
+                  "help: these are the parts that the model concatenates; gather them before with 'q: output [_, _]'"));
   const std::string one = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + one, viewOf(one, "6, 4", "6x4"));
-  EXPECT_THAT(blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true).front(), testing::HasSubstr("would cut one"))
-      << "without parts that is no matter";
+  EXPECT_THAT(blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true).front(), testing::HasSubstr("would split one"))
+      << "without parts that does not matter";
 }
 
 /// A split of %x in parts of 8, 4 and 4, in a module; %x is an argument or the result of another module.
@@ -254,12 +257,12 @@ std::string splitIn(const std::string &module, const std::string &producer, cons
 TEST_F(Messages, AFusedWeightHasParts) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)";
   read("%x: " + type, splitIn("attn", "qkv", type));
-  const std::string error = "error p.plan:3: dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in "
-                            "'attn', and is divided over tp as one";
+  const std::string error = "error p.plan:3: 'aten.split_with_sizes.default' in "
+                            "'attn' reads dim 1 of 'qkv' as parts of 8, 4, 4, but it is split over tp as a whole";
   EXPECT_THAT(blocked(statement(), 1, 0, 1),
               ElementsAre(error, "help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'"));
   EXPECT_THAT(blocked({stated(), {}}, 1, 0, 1),
-              ElementsAre(error, "help: gather it before it is taken apart with 'qkv: output [_ over dp, _]'"))
+              ElementsAre(error, "help: gather it with 'qkv: output [_ over dp, _]' before it is split into parts"))
       << "the other dim stays as it is";
 }
 
@@ -267,26 +270,28 @@ TEST_F(Messages, PartsAreGatheredAtTheBorderThatIsThere) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"dp", "tp"}]>>)";
   read("%x: " + type, splitIn("attn", "", type));
   EXPECT_THAT(blocked({stated(), {}}, 1),
-              ElementsAre("error p.plan:3: dim 1 of 'attn' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in "
-                          "'attn', and is divided over tp as one",
-                          "help: gather it before it is taken apart with 'attn: input [_, _]'"));
-  const char *inside = "help: divide another dim, or let the modules before it gather this one with 'output'";
+              ElementsAre("error p.plan:3: 'aten.split_with_sizes.default' in "
+                          "'attn' reads dim 1 of 'attn' as parts of 8, 4, 4, but it is split over tp as a whole",
+                          "help: gather it with 'attn: input [_, _]' before it is split into parts"));
+  const char *inside = "help: split another dim, or let the modules before it gather this one with 'output'";
   read("%x: " + type, splitIn("attn", "attn", type));
   EXPECT_EQ(blocked({stated(), {}}, 1, 0, 1).back(), inside);
   read("%x: " + type, splitIn("", "", type));
   EXPECT_THAT(blocked({stated(), {}}, 1),
-              ElementsAre("error p.plan:3: dim 1 of the root module is parts of 8, 4, 4 to "
-                          "'aten.split_with_sizes.default' in the root module, and is divided over tp as one",
+              ElementsAre("error p.plan:3: "
+                          "'aten.split_with_sizes.default' in the root module reads dim 1 of the root module as parts "
+                          "of 8, 4, 4, but it is split over tp as a whole",
                           inside));
 }
 
 TEST_F(Messages, OtherPartsThanThoseOfTheModel) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp", parts [6, 6, 4]}]>>)";
   read("%x: " + type, splitIn("attn", "qkv", type));
-  EXPECT_THAT(blocked(statement("rowwise"), 1, 0, 1),
-              ElementsAre("error p.plan:3: dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in "
-                          "'attn', and is divided over tp as parts of 6, 6, 4",
-                          "help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'"));
+  EXPECT_THAT(
+      blocked(statement("rowwise"), 1, 0, 1),
+      ElementsAre("error p.plan:3: 'aten.split_with_sizes.default' in "
+                  "'attn' reads dim 1 of 'qkv' as parts of 8, 4, 4, but it is split over tp as parts of 6, 6, 4",
+                  "help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'"));
 }
 
 TEST_F(Messages, AnOperatorWithoutARecordReadsWholeValues) {
@@ -301,16 +306,15 @@ TEST_F(Messages, AnOperatorWithoutARecordReadsWholeValues) {
   };
   EXPECT_THAT(unknown("custom.scan.default", "mixer"),
               ElementsAre("warning p.plan:4: operator 'custom.scan.default' in 'mixer' has no record and runs on whole "
-                          "values: its operand 1 is gathered from [6 over dp, 16 over tp]; 384 bytes on each rank",
+                          "tensors: its operand 1 is gathered from [6 over dp, 16 over tp]; 384 bytes per rank",
                           "help: try 'ep.run_decompositions({})' before torch.export.save, "
                           "write it with other operators, or add a record (docs/adding-an-op.md), or ask for it "
                           "with 'mixer: input 1 [_, _]'"));
-  EXPECT_THAT(
-      unknown("custom.scan.default", "", /*isError=*/true),
-      ElementsAre("error p.plan:4: operator 'custom.scan.default' in the root module has no record and runs on "
-                  "whole values: its operand 1 is gathered from [6 over dp, 16 over tp]; 384 bytes on each rank",
-                  "help: try 'ep.run_decompositions({})' before torch.export.save, "
-                  "write it with other operators, or add a record (docs/adding-an-op.md)"));
+  EXPECT_THAT(unknown("custom.scan.default", "", /*isError=*/true),
+              ElementsAre("error p.plan:4: operator 'custom.scan.default' in the root module has no record and runs on "
+                          "whole tensors: its operand 1 is gathered from [6 over dp, 16 over tp]; 384 bytes per rank",
+                          "help: try 'ep.run_decompositions({})' before torch.export.save, "
+                          "write it with other operators, or add a record (docs/adding-an-op.md)"));
   for (const char *known : {"aten.add.other", "aten.cross_entropy_loss.default", "aten.scaled_dot_product_attention.x"})
     EXPECT_THAT(unknown(known, "m").front(),
                 testing::StartsWith("warning p.plan:4: this form of operator '" + std::string(known) +
@@ -329,9 +333,9 @@ TEST_F(Messages, AnOperatorWithoutARecordReadsNoMicrobatches) {
   EXPECT_THAT(said([&] { reportUnknownOperator(call(0), 0, layouts, stated(4)); }),
               ElementsAre("error p.plan:4: operator 'custom.scan.default' in 'mixer' has no record, and would read "
                           "samples of several microbatches",
-                          "note p.plan:5: also divided by 'input x'",
-                          "help: leave 'microbatches' out, write 'mean' behind it if the mean of the losses of "
-                          "microbatches is meant, or add a record (docs/adding-an-op.md)"));
+                          "note p.plan:5: also split by 'input x'",
+                          "help: leave out 'microbatches', write 'mean' after it to take the mean of the "
+                          "losses of microbatches, or add a record (docs/adding-an-op.md)"));
 }
 
 TEST_F(Messages, AReshardThatNothingStates) {
@@ -343,14 +347,14 @@ TEST_F(Messages, AReshardThatNothingStates) {
   };
   EXPECT_THAT(unstated("[{}, {}]", false),
               ElementsAre("warning p.plan:3: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' "
-                          "needs [6, 16], and gets [6, 16 over tp]; 384 bytes on each rank",
-                          "help: give the modules that share these values styles that fit together, or ask for it with "
+                          "needs [6, 16], and gets [6, 16 over tp]; 384 bytes per rank",
+                          "help: give compatible styles to the modules that share these values, or ask for it with "
                           "'head: input [_, _]'"));
   EXPECT_THAT(
       unstated("[{\"tp\"}, {}]", true),
       ElementsAre("error p.plan:3: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs "
-                  "[6 over tp, 16], and gets [6, 16 over tp]; 128 bytes on each rank",
-                  "help: give the modules that share these values styles that fit together, or ask for it with "
+                  "[6 over tp, 16], and gets [6, 16 over tp]; 128 bytes per rank",
+                  "help: give compatible styles to the modules that share these values, or ask for it with "
                   "'head: input [_ over tp, _]'"))
       << "the largest shard has two of the six rows";
 }
@@ -364,9 +368,9 @@ TEST_F(Messages, AReshardOfAHeadThatNoModuleMakes) {
   auto unstated = [&](const DividingStatement &by) {
     return said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), by, {}, false); }).back();
   };
-  EXPECT_EQ(unstated(statement()), "help: a KV head is not cut: use 'replicate' for what makes it");
+  EXPECT_EQ(unstated(statement()), "help: a KV head cannot be split: use 'replicate' for its producer");
   EXPECT_EQ(unstated(statement("sequence")),
-            "help: give the modules that share these values styles that fit together, or ask for it with "
+            "help: give compatible styles to the modules that share these values, or ask for it with "
             "'attn: input 1 [_, _, _, _]'")
       << "not what divides features";
 }
@@ -380,7 +384,7 @@ TEST_F(Messages, AReshardOfAnotherDimIsNoneOfAHead) {
   EXPECT_EQ(said([&] {
               reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), statement(), {}, false);
             }).back(),
-            "help: give the modules that share these values styles that fit together, or ask for it with "
+            "help: give compatible styles to the modules that share these values, or ask for it with "
             "'attn: input 1 [_, _, _, _]'");
 }
 
@@ -388,9 +392,10 @@ TEST_F(Messages, ADimSmallerThanItsShards) {
   read("%x: tensor<3x8xf32>", "%0 = plan.constrain %x <[{\"tp\"}, {}]> along [#plan.axis<\"tp\">] as \"sequence tp\" : "
                               "tensor<3x8xf32> -> tensor<3x8xf32>\n");
   context.printOpOnDiagnostic(false);
-  EXPECT_THAT(said([&] { reportSmallDim(cast<ConstrainOp>(op(0)), 0, 4); }),
-              ElementsAre("error -:3: 'sequence tp' divides dim 0 of size 3 by 4, which leaves ranks without any",
-                          "help: divide it by at most its size"));
+  EXPECT_THAT(
+      said([&] { reportSmallDim(cast<ConstrainOp>(op(0)), 0, 4); }),
+      ElementsAre("error -:3: 'sequence tp' splits dim 0 of size 3 into 4 shards, which leaves ranks without elements",
+                  "help: split it into at most as many shards as its size"));
 }
 
 } // namespace

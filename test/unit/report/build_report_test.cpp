@@ -230,7 +230,7 @@ memory of a rank on the host
 )"));
 }
 
-/// A derivative from the runtime costs its operator once more.
+/// A derivative from the runtime costs its operator again.
 TEST(BuildReport, CountsOperatorsThatRunAgain) {
   Report report = reportOf(schedHead + R"(
 sched.program @forward {

@@ -128,7 +128,7 @@ TEST(PrintReport, NamesOperatorsThatRunAgain) {
   llvm::raw_string_ostream stream(text);
   printReport(report, stream);
   EXPECT_NE(text.find(R"(
-operators computed again for their derivatives
+operators recomputed for their derivatives
   aten.gru.input       2
   aten.cdist.default  10
 

@@ -95,7 +95,7 @@ TEST_F(WriteProgram, EveryStepIsAnOp) {
 TEST_F(WriteProgram, MemoryIsThatOfTheFullestRank) {
   write(gathered, inOrder);
   sched::MemoryAttr memory = *program().getMemory();
-  EXPECT_EQ(memory.getParameters(), 2 * 32) << "w and b; what is no input is a parameter";
+  EXPECT_EQ(memory.getParameters(), 2 * 32) << "w and b; what is not an input is a parameter";
   EXPECT_EQ(memory.getInputs(), 32);
   EXPECT_EQ(memory.getConstants(), 32);
   // Permanent 128; at the peak also the gathered value and the sum, 32 bytes each.
@@ -136,7 +136,7 @@ TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
   EXPECT_EQ(memory.getParameters(), 32);
   EXPECT_EQ(memory.getStates(), 32);
   EXPECT_EQ(memory.getInputs(), 32 + 2 * 8) << "settings come with the inputs";
-  EXPECT_EQ(memory.getPeak(), 3 * 32 + 2 * 8) << "nothing is made anew";
+  EXPECT_EQ(memory.getPeak(), 3 * 32 + 2 * 8) << "nothing is recomputed";
 }
 
 /// The same with the optimizer's state on the host.

@@ -50,9 +50,9 @@ TEST(Check, K3OneProducer) {
 
 TEST(Check, K4DependenciesStandBefore) {
   EXPECT_EQ(checkAfter([](Problem &p) { std::swap(p.operations[0], p.operations[1]); }),
-            "K4: operation 'reduce' stands before 'linear', on which it depends");
+            "K4: operation 'reduce' comes before 'linear', on which it depends");
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[2].after = {2}; }),
-            "K4: operation 'reshape' stands before 'reshape', on which it depends");
+            "K4: operation 'reshape' comes before 'reshape', on which it depends");
 }
 
 /// A parameter that one operation reads, another updates and a third reads after that.
@@ -90,7 +90,7 @@ TEST(Check, K5ViewsTakeNoBytes) {
 
 TEST(Check, K6ProducersReadWhatTheyView) {
   EXPECT_EQ(checkAfter([](Problem &p) { p.buffers[4].viewOf = 2; }),
-            "K6: operation 'reshape' makes the view 'v' of a buffer that it does not read");
+            "K6: operation 'reshape' produces the view 'v' of a buffer that it does not read");
   EXPECT_EQ(checkAfter([](Problem &p) { p.buffers[1].viewOf = 0; }), "K6: buffer 'x' is permanent and a view");
 }
 

@@ -7,7 +7,7 @@
 using namespace meshplan::scheduling;
 
 TEST(VerifyLifetimes, V1EveryOperationRunsOnce) {
-  EXPECT_EQ(verifyText(mlp, "run linear\nrun linear\n"), "V1: step 'run linear' comes a second time");
+  EXPECT_EQ(verifyText(mlp, "run linear\nrun linear\n"), "V1: step 'run linear' is repeated");
   EXPECT_EQ(verifyText(mlp, "run reduce\n"), "V1: step 'run reduce' runs a collective");
   EXPECT_EQ(verifyText(mlp, "start linear\n"), "V1: step 'start linear' treats an operation as a collective");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nwait reduce\nfree y\n"), "V1: operation 'reshape' never runs");
@@ -18,7 +18,7 @@ TEST(VerifyLifetimes, V1EveryOperationRunsOnce) {
 TEST(VerifyLifetimes, V2StartBeforeWait) {
   EXPECT_EQ(verifyText(mlp, "run linear\nwait reduce\n"), "V2: step 'wait reduce' comes before the start");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nwait reduce\nwait reduce\n"),
-            "V2: step 'wait reduce' comes a second time");
+            "V2: step 'wait reduce' is repeated");
   EXPECT_EQ(verifyText(twoStreams + R"(buffer y 1 kept
 operation gather on communication over tp reads x writes y
 )",
@@ -41,7 +41,7 @@ TEST(VerifyLifetimes, V5OnlyLiveIdleTemporariesAreFreed) {
   EXPECT_EQ(verifyText(mlp, "free w\n"), "V5: step 'free w' frees a permanent buffer");
   EXPECT_EQ(verifyText(mlp, "free u\n"), "V5: step 'free u' frees a buffer that the caller receives");
   EXPECT_EQ(verifyText(mlp, "free y\n"), "V5: step 'free y' comes before the buffer is produced");
-  EXPECT_EQ(verifyText(mlp, "run linear\nfree y\nfree y\n"), "V5: step 'free y' comes a second time");
+  EXPECT_EQ(verifyText(mlp, "run linear\nfree y\nfree y\n"), "V5: step 'free y' is repeated");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nfree y\n"),
             "V5: step 'free y' comes while 'reduce' is in flight");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nfree z\n"),
@@ -63,9 +63,9 @@ TEST(VerifyLifetimes, AWaitIsForACollective) {
 }
 
 TEST(VerifyLifetimes, AStartComesOnce) {
-  EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nstart reduce\n"), "V1: step 'start reduce' comes a second time");
+  EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nstart reduce\n"), "V1: step 'start reduce' is repeated");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nwait reduce\nstart reduce\n"),
-            "V1: step 'start reduce' comes a second time");
+            "V1: step 'start reduce' is repeated");
 }
 
 TEST(VerifyLifetimes, ControlDependenciesCount) {

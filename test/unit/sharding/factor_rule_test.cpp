@@ -90,7 +90,7 @@ TEST_F(FactorRuleTest, ParallelFactorsAreInAResult) {
 TEST_F(FactorRuleTest, FactorsConsistOfUnits) {
   FactorRule rule = product();
   rule.factors[0].unit = 3;
-  EXPECT_EQ(fault(rule), "factor 0 of size 4 is not made of units of 3");
+  EXPECT_EQ(fault(rule), "factor 0 of size 4 is not a multiple of its block size 3");
 }
 
 TEST_F(FactorRuleTest, VerifyReportsTheFault) {

@@ -88,7 +88,7 @@ TEST_F(GradientRecords, AMatrixCostsAsTheProductThatItIsOf) {
   OpCost plain = cost("meshplan.weight_gradient", sides, "(tensor<2x4x6xf32>, tensor<2x4x8xf32>) -> tensor<6x8xf32>");
   EXPECT_EQ(plain.flops, 2 * (2 * 4) * 6 * 8);
   EXPECT_EQ(plain.bytes, 4 * (2 * 4 * 6 + 2 * 4 * 8 + 6 * 8));
-  EXPECT_EQ(plain.workspaceBytes, 0) << "rows that lie behind each other are one matrix";
+  EXPECT_EQ(plain.workspaceBytes, 0) << "rows that are contiguous are one matrix";
   OpCost wide =
       cost("meshplan.weight_gradient_f32", sides, "(tensor<2x4x6xbf16>, tensor<2x4x8xbf16>) -> tensor<6x8xf32>");
   EXPECT_EQ(wide.flops, plain.flops);

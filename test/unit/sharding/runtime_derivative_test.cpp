@@ -184,11 +184,11 @@ TEST_F(RuntimeDerivative, ItCostsTheCallOnceMoreAndItsBackwardPass) {
                      "(tensor<2x4x3xf32>, tensor<4xf32>, tensor<2x4x3xf32>) -> tensor<2x4x3xf32>");
   EXPECT_EQ(made.flops, 3 * own.flops);
   EXPECT_EQ(made.bytes, 3 * own.bytes);
-  EXPECT_EQ(made.workspaceBytes, own.workspaceBytes + 4 * 2 * 4 * 3) << "the result is made again";
+  EXPECT_EQ(made.workspaceBytes, own.workspaceBytes + 4 * 2 * 4 * 3) << "the result is recomputed";
 }
 
 /// As metered, a layer needs 11 tensors like its output for gru, and 3 for a plain layer. The gradients reuse memory of
-/// the forward pass that is computed again.
+/// the forward pass that is recomputed.
 TEST_F(RuntimeDerivative, ARecurrentLayerKeepsEveryPlace) {
   constexpr char args[] = "{input = #base.operand<0>, hx = #base.operand<1>, params = [#base.operand<2>, "
                           "#base.operand<3>], has_biases = false, num_layers = 1, gradients = [#base.operand<4>, "

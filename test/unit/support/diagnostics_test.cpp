@@ -44,11 +44,11 @@ TEST_F(DiagnosticsTest, MarksCountCharactersAndKeepTabs) {
     printExcerpt(os, sources, {plan, line, column, end});
     return text.substr(text.find('\n') + 1);
   };
-  EXPECT_EQ(excerpt(1, 3, 4), "   \t^\n") << "a tab behind a character of two bytes";
+  EXPECT_EQ(excerpt(1, 3, 4), "   \t^\n") << "a tab after a character of two bytes";
   EXPECT_EQ(excerpt(1, 1, 3), "  ^~\n");
   EXPECT_EQ(excerpt(2, 1, 9), "  ^~\n") << "two characters, four bytes";
   EXPECT_EQ(excerpt(2, 2, 2), "   ^\n") << "an empty range has a mark";
-  EXPECT_EQ(excerpt(2, 5, 7), "      ^\n") << "behind the end of the line";
+  EXPECT_EQ(excerpt(2, 5, 7), "      ^\n") << "after the end of the line";
   EXPECT_EQ(excerpt(0, 1, 2), "") << "a file as a whole has no line";
 }
 
@@ -70,7 +70,7 @@ TEST_F(DiagnosticsTest, LongLinesAreCutAroundThePlace) {
   EXPECT_EQ(excerpt(2, 61, 62), "  " + most + "...\n" + blanks(62) + "^\n");
   EXPECT_EQ(excerpt(2, 201, 204), "  ..." + most + "...\n" + blanks(65) + "^~~\n") << "60 characters in front";
   EXPECT_EQ(excerpt(2, 480, 481), "  ..." + most + "\n" + blanks(164) + "^\n");
-  EXPECT_EQ(excerpt(2, 481, 482), "  ..." + most + "\n" + blanks(165) + "^\n") << "behind the end of the line";
+  EXPECT_EQ(excerpt(2, 481, 482), "  ..." + most + "\n" + blanks(165) + "^\n") << "after the end of the line";
   EXPECT_EQ(excerpt(2, 201, 400), "  ..." + most + "...\n" + blanks(65) + "^" + std::string(99, '~') + "\n")
       << "marked as far as it is shown";
 }

@@ -106,6 +106,6 @@ TEST(Arguments, NamesWhatHasNoPlace) {
     EXPECT_TRUE(failed(serialize(module.get(), {}))) << text;
     ASSERT_EQ(module.messages.size(), 1u) << text;
     EXPECT_THAT(module.messages[0], testing::StartsWith("'sched.compute' op argument 'a' of 'aten.op' is "));
-    EXPECT_THAT(module.messages[0], testing::EndsWith(", which has no place in the artifact"));
+    EXPECT_THAT(module.messages[0], testing::EndsWith(", which the artifact cannot represent"));
   }
 }

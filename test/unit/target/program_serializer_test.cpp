@@ -259,12 +259,12 @@ TEST_F(ProgramSerializer, AFreeNamesItsValuesAndHasNoOrigin) {
 TEST_F(ProgramSerializer, WhatHasNoPlaceFailsWithItsReason) {
   EXPECT_EQ(serializeBody("%x = sched.input \"x\" : <[2], i5>"), nullptr);
   EXPECT_THAT(module->messages,
-              ElementsAre("'sched.input' op has the element type 'i5', which has no place in the artifact"));
+              ElementsAre("'sched.input' op has the element type 'i5', which the artifact cannot represent"));
   EXPECT_EQ(serializeBody("%x = sched.compute \"aten.op\"() {} on @compute : () -> !sched.tensor<[2], f80>\n"
                           "sched.output \"y\" %x : <[2], f80>"),
             nullptr);
-  EXPECT_THAT(module->messages, ElementsAre("'sched.compute' op has the element type 'f80', which has no "
-                                            "place in the artifact"));
+  EXPECT_THAT(module->messages, ElementsAre("'sched.compute' op has the element type 'f80', which the "
+                                            "artifact cannot represent"));
   EXPECT_EQ(serializeBody("%c = sched.constant \"c\" dense_resource<none> : tensor<2xi16> : <[2], i16>"), nullptr);
   EXPECT_THAT(module->messages, ElementsAre("'sched.constant' op 'c' has no bytes in this module"));
 }

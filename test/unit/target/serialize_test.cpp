@@ -203,8 +203,8 @@ TEST(SerializeErrors, NamesAConstantWithoutBytes) {
 TEST(SerializeErrors, NamesAnElementTypeWithoutDType) {
   SchedModule module(schedHead + "sched.program @f {\n%x = sched.input \"x\" : <[2], i5>\n}");
   EXPECT_TRUE(failed(serialize(module.get(), {})));
-  EXPECT_THAT(module.messages, testing::ElementsAre("'sched.input' op has the element type 'i5', which has no place "
-                                                    "in the artifact"));
+  EXPECT_THAT(module.messages, testing::ElementsAre("'sched.input' op has the element type 'i5', which the artifact "
+                                                    "cannot represent"));
 }
 
 TEST(SerializeErrors, NeedsAMesh) {

@@ -76,13 +76,13 @@ TEST_F(WriteArtifact, WritesWhatALinkLeadsTo) {
 TEST_F(WriteArtifact, RefusesLinksInALoop) {
   fs::create_symlink("link", directory / "link");
   EXPECT_EQ(write(directory / "link", {'a'}),
-            "cannot write '" + (directory / "link").string() + "': its links lead back to themselves");
+            "cannot write '" + (directory / "link").string() + "': its links form a cycle");
   EXPECT_THAT(files(), testing::ElementsAre("link"));
 }
 
 TEST_F(WriteArtifact, RefusesALinkToNothing) {
   fs::create_symlink("nothing", directory / "link");
   EXPECT_EQ(write(directory / "link", {'a'}),
-            "cannot write '" + (directory / "link").string() + "': it is a link to what does not exist");
+            "cannot write '" + (directory / "link").string() + "': it is a broken link");
   EXPECT_THAT(files(), testing::ElementsAre("link"));
 }

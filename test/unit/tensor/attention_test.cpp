@@ -221,10 +221,10 @@ static std::string attentionFailure(std::vector<at::Tensor> tensors, std::vector
 TEST(AttentionTest, Refusals) {
   at::Tensor x = at::zeros({1, 4, 3, 2}), three = at::zeros({1, 3, 3, 2}), one = at::zeros({1, 1});
   EXPECT_THAT(attentionFailure({x, three, three}, {}),
-              testing::HasSubstr("query [1, 4, 3, 2], key [1, 3, 3, 2] and value [1, 3, 3, 2] do not belong together"));
+              testing::HasSubstr("query [1, 4, 3, 2], key [1, 3, 3, 2] and value [1, 3, 3, 2] do not match"));
   EXPECT_THAT(attentionFailure({x, x, x}, {{"window", int64_t(-1)}}),
               testing::HasSubstr("window must not be negative, it is -1"));
-  EXPECT_THAT(attentionFailure({x, x.narrow(2, 0, 2), x}, {}), testing::HasSubstr("do not belong together"));
+  EXPECT_THAT(attentionFailure({x, x.narrow(2, 0, 2), x}, {}), testing::HasSubstr("do not match"));
   EXPECT_THAT(attentionFailure({one, x, x}, {}), testing::HasSubstr("must have 4 dims"));
   EXPECT_THAT(attentionFailure({x, x, x}, {{"dropout", 0.1}}),
               testing::HasSubstr("attention with dropout needs a seed and a step"));

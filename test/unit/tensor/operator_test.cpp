@@ -182,7 +182,7 @@ TEST(OperatorTest, ResultsThatDoNotFit) {
   auto complex = prepareCall("aten.fft_fft.default", std::vector<Argument>{value("self", 0)}, {1});
   EXPECT_THAT((*complex)->run(values).message(), HasSubstr("its result 0 has the element type ComplexFloat"));
   auto integer = prepareCall("aten.size.int", std::vector<Argument>{value("self", 0), {"dim", int64_t(0)}}, {1});
-  EXPECT_EQ((*integer)->run(values).message(), "its result 0 is no tensor");
+  EXPECT_EQ((*integer)->run(values).message(), "its result 0 is not a tensor");
 }
 
 TEST(OperatorTest, ElementTypesRoundTrip) {

@@ -235,7 +235,7 @@ TEST(VjpTest, OperatorsMadeOfOthersWithViewsAndChangesInPlace) {
   EXPECT_LT(difference(found, expected), 1e-14);
 }
 
-/// The forward pass has updated them; this call runs the operator once more.
+/// The forward pass has updated them; this call runs the operator again.
 TEST(VjpTest, RunningMeansAreLeftAlone) {
   at::Tensor x = randomDoubles({6, 3}), mean = randomDoubles({3}), variance = randomDoubles({3}).abs(),
              g = randomDoubles({6, 3});

@@ -140,7 +140,7 @@ constexpr int64_t none = -100;
 
 TEST_F(IgnoredTargetsTest, OfTheWholeBatch) {
   EXPECT_EQ(said({none, none, none, none, none, none, 1, none, none, none, none, none}, 2),
-            "no target of the batch counts: all of 'labels' is -100");
+            "every target of the batch is ignored: all of 'labels' is -100");
 }
 
 TEST_F(IgnoredTargetsTest, OneThatCountsIsEnough) {
@@ -149,7 +149,7 @@ TEST_F(IgnoredTargetsTest, OneThatCountsIsEnough) {
 
 TEST_F(IgnoredTargetsTest, OfOneCallOfTheModel) {
   EXPECT_EQ(said({1, none, none, none, none, none, none, none, none, none, none, none}, 4),
-            "no target of microbatch 1 counts: all of 'labels' there is -100");
+            "every target of microbatch 1 is ignored: all of 'labels' there is -100");
 }
 
 } // namespace

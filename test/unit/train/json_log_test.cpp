@@ -104,7 +104,7 @@ TEST_F(JsonLog, ARunThatGoesOnDropsLaterSteps) {
 }
 
 TEST_F(JsonLog, WhatIsSaidBeforeAStepBelongsToTheOneBefore) {
-  EXPECT_TRUE(open(7)->note("goes on").ok());
+  EXPECT_TRUE(open(7)->note("continues").ok());
   EXPECT_THAT(steps(), ElementsAre(7));
 }
 

@@ -203,7 +203,7 @@ TEST_F(TrainerTest, GoesOnFromACheckpointWithTheNextBatch) {
   EXPECT_THAT(reports.losses(), ElementsAre(10, 26, 10));
   EXPECT_EQ(w, 1 - rate * 46);
   EXPECT_TRUE(train({.lastStep = 3}, /*resumes=*/true).ok());
-  EXPECT_THAT(reports.notes, ElementsAre("step 3 is done already, and the last one is 3: nothing to do"));
+  EXPECT_THAT(reports.notes, ElementsAre("step 3 of 3 is already done: nothing to do"));
 }
 
 TEST_F(TrainerTest, SavesEachSoManySteps) {
@@ -217,7 +217,7 @@ TEST_F(TrainerTest, AnyRankMayWishToStop) {
   EXPECT_THAT(reports.losses(), ElementsAre(10, 26));
   EXPECT_THAT(reports.saved, ElementsAre(2));
   EXPECT_THAT(reports.notes,
-              ElementsAre("stopped by another rank's signal behind step 2 of 9; --resume goes on from there"));
+              ElementsAre("stopped by another rank's signal after step 2 of 9; --resume continues from there"));
 }
 
 TEST_F(TrainerTest, AStopIsTakenInAnEvaluation) {
@@ -228,7 +228,7 @@ TEST_F(TrainerTest, AStopIsTakenInAnEvaluation) {
   EXPECT_THAT(reports.losses(), ElementsAre(10, 26));
   EXPECT_EQ(reports.evaluations.size(), 1u);
   EXPECT_THAT(reports.saved, ElementsAre(2));
-  EXPECT_THAT(reports.notes, ElementsAre("stopped by SIGUSR1 behind step 2 of 9; --resume goes on from there"));
+  EXPECT_THAT(reports.notes, ElementsAre("stopped by SIGUSR1 after step 2 of 9; --resume continues from there"));
 }
 
 TEST_F(TrainerTest, EvaluatesAtBothEndsAndBetween) {
@@ -239,7 +239,7 @@ TEST_F(TrainerTest, EvaluatesAtBothEndsAndBetween) {
   for (const EvaluationReport &each : reports.evaluations) {
     steps.push_back(each.step);
     EXPECT_THAT(each.loss, DoubleEq((10 + 26) / 2.0));
-    EXPECT_FALSE(each.perplexity) << "a sum is no logarithm of probabilities";
+    EXPECT_FALSE(each.perplexity) << "a sum is not a logarithm of probabilities";
     EXPECT_EQ(each.batches, 2);
     EXPECT_EQ(each.samples, 8);
   }
@@ -252,11 +252,11 @@ TEST_F(TrainerTest, ALossThatIsNoNumberEndsTheRun) {
   writeData({1, 2, 3, 4, 5, std::numeric_limits<double>::quiet_NaN(), 7, 8});
   Status status = train({.lastStep = 3, .saveEvery = 1});
   EXPECT_EQ(status.code(), StatusCode::numericFault);
-  EXPECT_THAT(
-      status.message(),
-      testing::MatchesRegex("rank [01]: step 2: the loss 'loss' is nan; help: with 'nonfinite gradients stop' in "
-                            "the plan a run names the parameter and the rank whose gradient it is, with 'skip' "
-                            "it goes on"));
+  EXPECT_THAT(status.message(),
+              testing::MatchesRegex(
+                  "rank [01]: step 2: the loss 'loss' is nan; help: with 'nonfinite gradients stop' in "
+                  "the plan a run names the parameter and the rank of the first non-finite gradient, with 'skip' "
+                  "it continues"));
   auto last = findCheckpoint(folder / "run");
   EXPECT_TRUE(!last || last->ends_with("step-000001"));
 }

@@ -16,7 +16,7 @@ TEST(DeviationTest, ThreeTimesTheOwnErrorOrAMillionthOfTheLargest) {
   EXPECT_DOUBLE_EQ(deviationOf({3, 3}, 1, 1e7, false).bound, 10);
   EXPECT_DOUBLE_EQ(deviationOf({1.5, 1.5}, 1, 10, false).ratio(), 0.5);
   EXPECT_TRUE(deviationOf({3, 3}, 1, 10, false).isRight());
-  EXPECT_FALSE(deviationOf({3.1, 0}, 1, 10, false).isRight()) << "rounding is no excuse in 32 bits";
+  EXPECT_FALSE(deviationOf({3.1, 0}, 1, 10, false).isRight()) << "rounding is not an excuse in 32 bits";
 }
 
 TEST(DeviationTest, SixteenBits) {

@@ -143,9 +143,10 @@ TEST_F(ReferenceTest, Refusals) {
   EXPECT_EQ(failure(Precision::own, other("aten.nothing.default")),
             "the reference in its own precision: aten.nothing.default (test.plan:3:3 loss): there is no operator "
             "'aten.nothing.default'");
-  EXPECT_EQ(failure(Precision::wide, other("aten.relu.default")),
-            "the reference in f64: aten.relu.default (test.plan:3:3 loss): its result is [4] f64, the archive says [] "
-            "f64");
+  EXPECT_EQ(
+      failure(Precision::wide, other("aten.relu.default")),
+      "the reference in f64: aten.relu.default (test.plan:3:3 loss): its result is [4] f64, the archive expects [] "
+      "f64");
 }
 
 TEST_F(ReferenceTest, TheErrorsOfItsOwnPrecision) {
@@ -228,7 +229,7 @@ TEST_F(ReferenceTest, WhatIsNotFiniteFirst) {
     product.target = "aten.div.Tensor";
   };
   EXPECT_EQ(failureOfExact(divide), "the reference in f64: output 'loss'" + left +
-                                        "aten.sum.default (test.plan:3:3 loss) makes NaN in 1 of 1 elements, behind "
+                                        "aten.sum.default (test.plan:3:3 loss) makes NaN in 1 of 1 elements, after "
                                         "the first infinity: aten.div.Tensor (test.plan:3:3 loss) makes infinity in 2 "
                                         "of 4 elements");
   weights["w"] = at::tensor({1.0f, 1.0f, 1.0f, 1.0f});
@@ -244,7 +245,7 @@ TEST_F(ReferenceTest, GradientsThatAreNotFinite) {
     product.args.pop_back();
   };
   EXPECT_THAT(failureOfExact(root), testing::EndsWith("gradient 'w' is not finite, which leaves nothing to compare "
-                                                      "with: going back from the loss"));
+                                                      "with: in the backward pass"));
 }
 
 TEST_F(ReferenceTest, SubjectsThatItLacks) {

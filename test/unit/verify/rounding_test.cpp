@@ -10,7 +10,7 @@ using namespace meshplan;
 
 namespace {
 
-const std::string before = "errors are compared with those of PyTorch's own run, and the program rounds more: ";
+const std::string before = "error bounds are those of PyTorch's own run, and the program rounds more: ";
 
 std::string refusalOf(const Artifact &artifact) {
   const auto &programs = *artifact.schedule().programs();
@@ -86,7 +86,7 @@ TEST(RoundingTest, ParametersThatAreGatheredInFewerDigits) {
   GatheredParameter rounded(DType::f32);
   GatheredParameter::widen(rounded.builder, rounded.gathered);
   EXPECT_EQ(rounded.refusal(), before +
-                                   "parameter 'w' is rounded to bf16 before it is read, the model reads it as it is; "
+                                   "parameter 'w' is rounded to bf16 before it is read, the model reads it unrounded; "
                                    "help: verify the plan without 'gather bf16'");
 }
 
@@ -148,8 +148,9 @@ TEST(RoundingTest, SumsOfRoundedGradients) {
               call.args.push_back(std::make_unique<artifact::ArgT>(dtypeArg("dtype", DType::bf16)));
               setDtype(step.step(), step.gradient, DType::bf16);
             }),
-            before + "gradients are added up in bf16 (test.plan:3:3 loss, module head); help: verify the plan without "
-                     "'reduce bf16'");
+            before +
+                "gradients are accumulated in bf16 (test.plan:3:3 loss, module head); help: verify the plan without "
+                "'reduce bf16'");
 }
 
 TEST(RoundingTest, AStepThatRoundsAsTheModelDoes) {

@@ -35,8 +35,8 @@ public:
 
   int w, x, loss, gradient, squared, factor, rate;
   int held;    ///< what the optimizer changes
-  int changed; ///< that behind the step
-  int stored;  ///< the parameter behind the step
+  int changed; ///< that after the step
+  int stored;  ///< the parameter after the step
 
 private:
   void addHeld(Held kind);

@@ -130,7 +130,7 @@ bool DataReader::readShard(const Option &option) {
     if (kind == std::end(kindNames))
       return false;
     if (shards(kind->second))
-      context.diagnostics.error(word->range, "'" + word->text + "' stands twice").help("keep one of them");
+      context.diagnostics.error(word->range, "'" + word->text + "' is repeated").help("keep one of them");
     else
       data.shard.push_back(kind->second);
   }
@@ -211,7 +211,7 @@ bool DataReader::reduce(const Option &option) {
     return false;
   if (context.syntax.microbatches.empty())
     context.diagnostics
-        .error(option.range, "'" + option.text + "' without microbatches: gradients are made once in a step")
+        .error(option.range, "'" + option.text + "' without microbatches: gradients are computed once in a step")
         .help("add 'microbatches NUMBER', or remove '" + option.text + "'");
   return true;
 }
@@ -232,7 +232,7 @@ bool DataReader::contiguous(const Option &option) {
       return false;
     bool &isContiguous = word.text == "parameters" ? data.contiguousParameters : data.contiguousGradients;
     if (std::exchange(isContiguous, true))
-      context.diagnostics.error(word.range, "'" + word.text + "' stands twice").help("keep one of them");
+      context.diagnostics.error(word.range, "'" + word.text + "' is repeated").help("keep one of them");
   }
   return true;
 }
@@ -261,7 +261,7 @@ void DataReader::check() const {
   if (!missing.empty())
     context.diagnostics
         .error(shardOption->range, "'" + shardText(data.shard) + "' without " + llvm::join(missing, " and ") +
-                                       ": a rank can update the shard that it holds, and no more")
+                                       ": a rank can update only its own shard")
         .help("write 'shard " + std::string(shardsParameters ? "parameters, " : "") + "gradients, optimizer" +
               overText() + "'");
   if (data.shard.empty())
@@ -273,7 +273,7 @@ void DataReader::check() const {
   else if (overlapOption && prefetchOption && data.overlapParameters != (data.prefetch > 0))
     context.diagnostics
         .error(prefetchOption->range, "'" + prefetchOption->text + "' and '" + overlapOption->text +
-                                          "' contradict each other: what is gathered ahead overlaps, and nothing else")
+                                          "' contradict each other: only gathers that are started ahead overlap")
         .note(overlapOption->range, "the other option is here")
         .help("remove one of them");
 }
@@ -284,21 +284,22 @@ void DataReader::checkContiguous() const {
   if (contiguousOption != nullptr && data.bucketBytes == 0)
     context.diagnostics
         .error(contiguousOption->range, "'" + contiguousOption->text + "' and '" + bucketOption->text +
-                                            "' contradict each other: each tensor is moved alone")
+                                            "' contradict each other: transfers are not coalesced")
         .note(bucketOption->range, "the other option is here")
         .help("remove one of them");
   else if (data.contiguousParameters && isWhole)
-    context.diagnostics.error(contiguousOption->range, "'contiguous parameters' without 'shard': no parameter is moved")
+    context.diagnostics
+        .error(contiguousOption->range, "'contiguous parameters' without 'shard': no parameter is gathered")
         .help("write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, optimizer', or " +
               std::string(data.contiguousGradients ? "'contiguous gradients'" : "remove 'contiguous parameters'"));
   else if (data.contiguousGradients && isWhole && !data.bucketBytes)
     context.diagnostics
         .error(contiguousOption->range,
-               "'contiguous gradients' without 'bucket': gradients of parameters that stay whole are moved one by one")
+               "'contiguous gradients' without 'bucket': gradients of replicated parameters are not coalesced")
         .help("write 'bucket SIZE', as in 'bucket 64 MiB', or remove 'contiguous gradients'");
   if (registerOption != nullptr && contiguousOption == nullptr)
     context.diagnostics
-        .error(registerOption->range, "'register buffers' without 'contiguous': there is no buffer from step to step")
+        .error(registerOption->range, "'register buffers' without 'contiguous': no buffer persists between steps")
         .help("write 'contiguous parameters, gradients', or remove 'register buffers'");
 }
 
@@ -306,9 +307,9 @@ void DataReader::reportUnsharded(const Option &option) const {
   bool isOverlap = option.name.text == "overlap";
   // With a sharded optimizer, new parameters are gathered at the end of a step.
   std::string reason = data.shard.empty() ? "no parameter is gathered"
-                       : isOverlap        ? "new parameters are gathered behind the optimizer, and that gather is not "
-                                            "overlapped with the next step yet"
-                                          : "parameters are gathered behind the optimizer only, and stay whole";
+                       : isOverlap        ? "new parameters are gathered after the optimizer, and this gather does "
+                                            "not overlap with the next step yet"
+                                          : "parameters are gathered only after the optimizer, and stay whole";
   Diagnostic &error = context.diagnostics.error(option.range, "'" + (isOverlap ? "overlap parameters" : option.text) +
                                                                   "' without 'shard parameters': " + reason);
   if (shardOption != nullptr)
@@ -320,10 +321,10 @@ void DataReader::reportUnsharded(const Option &option) const {
 void DataReader::reportUnits() const {
   for (const Option *option : unitOptions)
     context.diagnostics
-        .error(option->range, "'" + option->text + "' without 'shard': parameters that stay whole are in no unit")
+        .error(option->range, "'" + option->text + "' without 'shard': replicated parameters are not in a unit")
         .help("write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, optimizer', or "
               "remove '" +
-              option->text + "'; 'bucket SIZE' makes pieces of gradients, too");
+              option->text + "'; 'bucket SIZE' coalesces gradients, too");
 }
 
 void bind::bindData(const Context &context, BoundPlan &plan) {

@@ -48,9 +48,9 @@ const BoundData *findGeneral(const Context &context, const BoundPlan &plan) {
     if (!context.syntax.data[i].paths.empty())
       continue;
     if (general != nullptr)
-      context.diagnostics.error(plan.data[i].range, "two data blocks take what no other block names")
+      context.diagnostics.error(plan.data[i].range, "two data blocks have no 'on'")
           .note(general->range, "the other block is here")
-          .help("say which parameters it takes: 'data AXES on PATHS { ... }'");
+          .help("name its parameters: 'data AXES on PATHS { ... }'");
     general = &plan.data[i];
   }
   return general;
@@ -153,7 +153,7 @@ void UnitChecker::checkOther(const std::vector<BoundPaths> &unit) {
         continue;
       context.diagnostics.error(paths.range, "parameter " + pathOf(context, parameter) + " is in two units")
           .note(claim.range, "the other unit is here")
-          .help("take it out of one of the two, or write '[PATH, PATH]' for one unit");
+          .help("remove it from one of the two, or write '[PATH, PATH]' for one unit");
       isReported = true;
     }
   }
@@ -167,8 +167,8 @@ void UnitChecker::checkNested(const BoundPaths &paths) const {
     if (found.size() < 2)
       continue;
     context.diagnostics
-        .error(paths.range, "'" + paths.text + "' makes units of '" + context.model.modules[found[0]].path + "' and '" +
-                                context.model.modules[found[1]].path + "', which both hold parameter " +
+        .error(paths.range, "'" + paths.text + "' makes '" + context.model.modules[found[0]].path + "' and '" +
+                                context.model.modules[found[1]].path + "' units, and both contain parameter " +
                                 pathOf(context, parameter))
         .help("name modules that share no parameter, or write '[PATH, PATH]' for one unit");
     return;

@@ -31,7 +31,7 @@ void checkOptions(const Context &context, const DataStatement &statement) {
   auto isGeneral = [](const DataStatement &other) { return other.paths.empty(); };
   bool takesOut = !isGeneral(statement) && llvm::any_of(context.syntax.data, isGeneral);
   if (statement.options.empty() && !takesOut)
-    context.diagnostics.error(statement.range, "the block has no option, and does nothing")
+    context.diagnostics.error(statement.range, "the block has no option, and so has no effect")
         .help("write one, as in 'bucket 64 MiB' or " + std::string(shardAllHelp) + ", or remove the block");
 }
 
@@ -39,12 +39,13 @@ void checkParameters(const Context &context, const BoundPlan &plan, const BoundD
   // Offloaded parameters are checked separately.
   if (data.parameters.empty() || data.offloadOptimizer || reachesAny(plan, data, data.parameters))
     return;
-  Diagnostic &error = context.diagnostics.error(data.range, "none of the " + std::to_string(data.parameters.size()) +
-                                                                " parameters of the block is trained: it does nothing");
+  Diagnostic &error =
+      context.diagnostics.error(data.range, "none of the " + std::to_string(data.parameters.size()) +
+                                                " parameters of the block is trained: it has no effect");
   explainUntrained(context, plan, data.parameters.front(), error);
   bool isFrozen = llvm::any_of(data.parameters,
                                [&](size_t parameter) { return plan.parameterUse[parameter] == ParameterUse::Frozen; });
-  error.help(isFrozen ? "write " + std::string(shardAllHelp) + " to share them out, or remove the block"
+  error.help(isFrozen ? "write " + std::string(shardAllHelp) + " to shard them, or remove the block"
                       : "remove the block");
 }
 
@@ -54,9 +55,9 @@ void checkUnits(const Context &context, const BoundPlan &plan, const BoundData &
     for (const BoundPaths &paths : unit) {
       if (paths.parameters.empty() || reachesAny(plan, data, paths.parameters))
         continue;
-      Diagnostic &error =
-          context.diagnostics.error(paths.range, "unit '" + paths.text + "' names no parameter that is moved");
-      explainUntrained(context, plan, paths.parameters.front(), error).help("take the path out of the unit");
+      Diagnostic &error = context.diagnostics.error(
+          paths.range, "unit '" + paths.text + "' names no parameter that is gathered or reduced");
+      explainUntrained(context, plan, paths.parameters.front(), error).help("remove the path from the unit");
     }
 }
 

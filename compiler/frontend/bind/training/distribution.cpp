@@ -152,7 +152,7 @@ static std::string faultOf(const InitialValues &values) {
   Distribution kind = values.distribution;
   bool isNormal = kind == Distribution::Normal || kind == Distribution::TruncatedNormal;
   if (isNormal && !(values.std > 0))
-    return "the standard deviation has to be above 0, is " + numberText(values.std);
+    return "the standard deviation has to be above 0, and is " + numberText(values.std);
   bool isBounded = kind == Distribution::Uniform || kind == Distribution::TruncatedNormal;
   if (isBounded && !(values.low < values.high))
     return "the upper bound has to be above the lower one, " + numberText(values.low) + ", is " +
@@ -161,10 +161,10 @@ static std::string faultOf(const InitialValues &values) {
   constexpr double mostDeviations = 8;
   if (kind == Distribution::TruncatedNormal && (values.low > values.mean + mostDeviations * values.std ||
                                                 values.high < values.mean - mostDeviations * values.std))
-    return "the bounds leave out all within 8 standard deviations of the mean";
+    return "the bounds exclude everything within 8 standard deviations of the mean";
   bool hasGain = kind != Distribution::Constant && !isNormal && kind != Distribution::Uniform;
   if (hasGain && !(values.gain > 0))
-    return "the gain has to be above 0, is " + numberText(values.gain);
+    return "the gain has to be above 0, and is " + numberText(values.gain);
   return "";
 }
 

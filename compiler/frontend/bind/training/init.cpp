@@ -136,7 +136,7 @@ void InitBinder::coverRest() {
     return reportUncovered(left);
   size_t number = rest - statement.entries.begin();
   if (auto again = std::find_if(std::next(rest), statement.entries.end(), isRest); again != statement.entries.end())
-    context.diagnostics.error(again->range, "'rest' stands twice").note(rest->range, "the first one is here");
+    context.diagnostics.error(again->range, "'rest' is repeated").note(rest->range, "the first one is here");
   if (left.empty() && !context.diagnostics.hasErrors())
     context.diagnostics.warning(rest->range, "'rest' covers nothing: every parameter has an entry of 'init'");
   for (size_t parameter : left)

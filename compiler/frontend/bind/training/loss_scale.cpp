@@ -118,7 +118,7 @@ void bind::bindLossScale(const Context &context, BoundPlan &plan) {
     else if (plan.nonfinite->action == NonfiniteAction::Stop)
       context.diagnostics
           .error(plan.nonfinite->range,
-                 "'nonfinite gradients stop' and 'loss_scale dynamic' contradict each other: the scale is found by "
+                 "'nonfinite gradients stop' and 'loss_scale dynamic' contradict each other: the scale is adapted by "
                  "steps whose gradients are not finite")
           .note(scale->range, "the scale is here")
           .help("write 'nonfinite gradients skip', or give the scale a number");
@@ -131,6 +131,6 @@ void bind::bindLossScale(const Context &context, BoundPlan &plan) {
         .help(help);
   else if (!scale && plan.precision && plan.precision->compute == "f16")
     context.diagnostics
-        .warning(plan.precision->range, "'compute f16' makes gradients of f16, where numbers below 6e-8 are 0")
+        .warning(plan.precision->range, "'compute f16' computes gradients in f16, where numbers below 6e-8 are 0")
         .help(help);
 }

@@ -71,7 +71,7 @@ std::string batchHelp(int64_t samples, uint64_t needed) {
     batches = std::to_string(static_cast<uint64_t>(samples) / needed * needed);
   if (needed <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - samples))
     batches += (batches.empty() ? "" : " or ") + std::to_string((static_cast<uint64_t>(samples) / needed + 1) * needed);
-  return "remove the statement" + (batches.empty() ? "" : ", or take a batch of " + batches);
+  return "remove the statement" + (batches.empty() ? "" : ", or use a batch of " + batches);
 }
 
 /// Checks that all microbatches have the same size, so that one program runs them all.
@@ -127,9 +127,9 @@ static void checkBatchDims(const Context &context, const BoundPlan &plan) {
     if (llvm::count_if(input.dims, isBatch) > 1)
       context.diagnostics
           .error(input.range, "input '" + context.model.inputs[input.input].name +
-                                  "' has two dims 'batch', and 'mean' takes microbatches along one")
+                                  "' has two dims 'batch', and 'mean' splits microbatches along one")
           .note(plan.microbatches.range, "the statement is here")
-          .help("leave 'mean' out, or give one of the dims another name");
+          .help("leave out 'mean', or give one of the dims another name");
   }
 }
 

@@ -12,7 +12,8 @@ using namespace meshplan::bind;
 /// Reads one word; false if the option has no such word.
 static bool takeWord(const Context &context, BoundData &data, const Word &word) {
   if (word.text == "gradients") {
-    context.diagnostics.error(word.range, "'offload gradients' says nothing: gradients go where the optimizer works")
+    context.diagnostics
+        .error(word.range, "'offload gradients' has no effect: gradients are moved to the optimizer's device")
         .help("write 'offload optimizer', or remove 'gradients'");
     return true;
   }
@@ -20,7 +21,7 @@ static bool takeWord(const Context &context, BoundData &data, const Word &word) 
     return false;
   bool &isOffloaded = word.text == "parameters" ? data.offloadParameters : data.offloadOptimizer;
   if (std::exchange(isOffloaded, true))
-    context.diagnostics.error(word.range, "'" + word.text + "' stands twice").help("keep one of them");
+    context.diagnostics.error(word.range, "'" + word.text + "' is repeated").help("keep one of them");
   return true;
 }
 
@@ -48,8 +49,8 @@ static void checkParameters(const Context &context, const BoundData &data) {
   if (!data.offloadParameters || llvm::is_contained(data.shard, DataKind::Parameters))
     return;
   context.diagnostics
-      .error(data.offloadRange, "'offload parameters' without 'shard parameters': a parameter that stays whole is read "
-                                "where it lies, and has to be on the device")
+      .error(data.offloadRange, "'offload parameters' without 'shard parameters': a replicated parameter is read "
+                                "where it is, and has to be on the device")
       .help("write 'shard parameters, gradients, optimizer', or " +
             std::string(data.offloadOptimizer ? "'offload optimizer'" : "remove 'offload parameters'"));
 }
@@ -58,9 +59,8 @@ static void checkOptimizer(const Context &context, const BoundPlan &plan, const 
   if (!data.offloadOptimizer || !plan.optimizer || keepsAny(plan, data))
     return;
   context.diagnostics
-      .error(data.offloadRange, "'offload optimizer' moves nothing to the host: '" +
-                                    optimizerName(plan.optimizer->kind).str() +
-                                    "' keeps nothing for the parameters of this block")
+      .error(data.offloadRange, "'offload optimizer' has no effect: '" + optimizerName(plan.optimizer->kind).str() +
+                                    "' has no state for the parameters of this block")
       .note(plan.optimizer->range, "the optimizer is here")
       .help(std::string("add 'momentum NUMBER' to the optimizer or 'master DTYPE' to the precision, or ") +
             (data.offloadParameters ? "write 'offload parameters'" : "remove 'offload optimizer'"));
@@ -72,8 +72,8 @@ static void checkContiguous(const Context &context, const BoundData &data) {
   if (!offloads || (!data.contiguousParameters && !data.contiguousGradients))
     return;
   context.diagnostics
-      .error(data.offloadRange, "'offload' and 'contiguous' contradict each other: buffers that collectives take as "
-                                "they are lie on the device")
+      .error(data.offloadRange, "'offload' and 'contiguous' contradict each other: contiguous buffers "
+                                "are on the device")
       .help("remove one of them");
 }
 

@@ -111,7 +111,7 @@ bool OptimizerReader::takeGroup(const Option &option) {
 
 void OptimizerReader::bindGroup(const GroupOption &written) {
   if (written.option->block.empty())
-    context.diagnostics.error(written.option->range, "the group states no number, and does nothing")
+    context.diagnostics.error(written.option->range, "the group states no number, and so has no effect")
         .help("write one, as in 'weight_decay 0', or remove the group");
   WrittenNumbers numbers = general;
   readOptions(context, "group", written.option->block, numberRules(context, optimizer.kind, numbers));
@@ -141,7 +141,7 @@ void OptimizerReader::claim(const BoundPaths &paths) {
     if (owner != 0 && owner != group && !isReported) {
       context.diagnostics.error(paths.range, "parameter " + pathOf(parameter) + " is in two groups of the optimizer")
           .note(claims[parameter], "the other group is here")
-          .help("take it out of one of the two");
+          .help("remove it from one of the two");
       isReported = true;
     }
     if (owner == 0) {
@@ -170,13 +170,13 @@ void OptimizerReader::checkTrained(const BoundPaths &paths) {
   explainUntrained(
       context, plan, paths.parameters.front(),
       context.diagnostics.error(paths.range, "group '" + paths.text + "' names no parameter that is trained"))
-      .help("take the path out of the group");
+      .help("remove the path from the group");
 }
 
 void OptimizerReader::reportNamedFrozen(const BoundPaths &paths, size_t parameter) const {
   Diagnostic &error = context.diagnostics.error(paths.range, "group '" + paths.text + "' names parameter " +
                                                                  pathOf(parameter) + ", which is not trained");
-  explainUntrained(context, plan, parameter, error).help("take it out of the group");
+  explainUntrained(context, plan, parameter, error).help("remove it from the group");
 }
 
 /// Warns of a group with some untrained parameters, for which the group has no effect.
@@ -188,7 +188,7 @@ void OptimizerReader::warnOfFrozen(const BoundPaths &paths) const {
   Diagnostic &warning = context.diagnostics.warning(
       paths.range, "of the " + std::to_string(paths.parameters.size()) + " parameters of group '" + paths.text + "' " +
                        std::to_string(frozen.size()) + (frozen.size() == 1 ? " is" : " are") +
-                       " not trained, and the group does nothing for " + (frozen.size() == 1 ? "it" : "them"));
+                       " not trained, and the group has no effect on " + (frozen.size() == 1 ? "it" : "them"));
   explainUntrained(context, plan, frozen.front(), warning);
 }
 

@@ -96,7 +96,7 @@ void checkMaster(const Context &context, const BoundPlan &plan, const BoundPreci
     return;
   std::string wider = bitsOf(stored) == 16 ? "f32" : "f64";
   context.diagnostics
-      .error(option.range, "'" + option.text + "' keeps nothing: parameter '" + path + "' is " + stored +
+      .error(option.range, "'" + option.text + "' has no effect: parameter '" + path + "' is " + stored +
                                ", and no other is narrower")
       .help((stored == "f64" ? "" : "write 'master " + wider + "', or ") + "remove '" + option.text + "'");
 }
@@ -108,8 +108,7 @@ void checkState(const Context &context, const BoundPlan &plan, const Option &opt
   });
   if (!keeps)
     context.diagnostics
-        .error(option.range,
-               "'state' is the dtype of what the optimizer keeps, and 'sgd' without momentum keeps nothing")
+        .error(option.range, "'state' is the dtype of optimizer states, and 'sgd' without momentum has none")
         .note(plan.optimizer->range, "the optimizer is here")
         .help("add 'momentum NUMBER' to the optimizer, or remove '" + option.text + "'");
 }
@@ -154,7 +153,7 @@ void checkActivations(const Context &context, const BoundPrecision &precision, c
   std::string own = quotedList(all, ","),
               problem = "'" + option.text + "' does not fit a model that computes in " + own;
   if (stated == "f32")
-    problem = "'" + option.text + "' changes nothing: the model computes in " + own + ", and no sum is of 16 bits";
+    problem = "'" + option.text + "' has no effect: the model computes in " + own + ", and no sum is of 16 bits";
   std::string forms = "'activations f32'";
   for (const std::string &dtype : narrow)
     forms += " or 'activations " + dtype + "'";
@@ -182,7 +181,7 @@ OptionRule dtypeRule(const Context &context, const BoundPlan &plan, std::string 
 
 void bind::bindPrecision(const Context &context, const PrecisionStatement &statement, BoundPlan &plan) {
   if (statement.options.empty())
-    context.diagnostics.error(statement.range, "'precision' states no dtype, and does nothing")
+    context.diagnostics.error(statement.range, "'precision' states no dtype, and so has no effect")
         .help("write one, as in 'precision { master f32; reduce f32 }', or remove the statement");
   BoundPrecision precision;
   precision.range = statement.range;

@@ -79,10 +79,10 @@ bool TrainableReader::checkChanges(TrainableStatement::Kind kind, const BoundPat
   if (kind == TrainableStatement::Kind::TrainOnly || paths.parameters.empty() || llvm::any_of(paths.parameters, isFree))
     return true;
   context.diagnostics
-      .error(paths.range, "'" + wordOf(kind) + " " + paths.text + "' changes nothing: the archive freezes '" +
+      .error(paths.range, "'" + wordOf(kind) + " " + paths.text + "' has no effect: the archive freezes '" +
                               parameterPath(context.model, context.model.parameters[paths.parameters.front()]) + "'" +
                               (paths.parameters.size() == 1 ? "" : " and all others that it names"))
-      .help("take the path out of the statement");
+      .help("remove the path from the statement");
   return false;
 }
 
@@ -93,7 +93,7 @@ bool TrainableReader::check(TrainableStatement::Kind kind, const BoundPaths &pat
         .error(paths.range, "'" + wordOf(kind) + "' names parameter '" + path + "', which '" +
                                 wordOf(named[parameter]->kind) + "' names, too")
         .note(named[parameter]->range, "it is named here")
-        .help("a parameter is either trained, frozen or unused: take it out of one of the two");
+        .help("a parameter is either trained, frozen or unused: remove it from one of the two");
     return false;
   }
   if (kind != TrainableStatement::Kind::TrainOnly || context.model.parameters[parameter].requiresGrad)

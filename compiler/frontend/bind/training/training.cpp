@@ -32,17 +32,17 @@ void checkNested(const Context &context, const std::map<size_t, SourceRange> &na
     const std::string &path = context.model.modules[module].path;
     if (path.empty()) {
       context.diagnostics
-          .error(range, "'recompute' of the whole model frees nothing: all of it is computed again before its first "
+          .error(range, "'recompute' of the whole model saves no memory: all of it is recomputed before its first "
                         "gradient")
           .help("name its layers");
       return;
     }
     if (const auto *outer = findAround(context, path, named)) {
       context.diagnostics
-          .error(range, "module '" + path + "' lies in '" + context.model.modules[outer->first].path +
+          .error(range, "module '" + path + "' is inside '" + context.model.modules[outer->first].path +
                             "', which is recomputed with all that is inside")
           .note(outer->second, "it is named here")
-          .help("take one of the two out");
+          .help("remove one of the two");
       return;
     }
   }
@@ -64,7 +64,7 @@ void bindRecomputes(const Context &context, BoundPlan &plan) {
       if (twice)
         context.diagnostics.error(path.range, "module '" + context.model.modules[*twice].path + "' is recomputed twice")
             .note(seen[*twice], "it is named here, too")
-            .help("take it out of one of the two");
+            .help("remove it from one of the two");
     }
   }
   checkNested(context, seen);

@@ -237,7 +237,7 @@ void Autocaster::refuseMixed(plan::CallOp call) {
                     << operatorText(call.getTarget(), call.getModule())
                     << " is in a region without autocast, and reads " << types << " under 'compute': expected one type";
   diagnostic.attachNote(statement.getLoc())
-      << "help: convert what the region reads, as in 'x.float()', before the model is exported";
+      << "help: convert the inputs of the region, as in 'x.float()', before the export";
 }
 
 Value Autocaster::converted(Value value, FloatType element, plan::CallOp reader) {

@@ -48,8 +48,8 @@ static LogicalResult reportOtherTargets(plan::CallOp call, unsigned logits, unsi
                     << " rows of logits and " << count(target) << " targets";
   for (BlockArgument input : inputsBehind(call.getOperand(logits)))
     if (!ofTarget.contains(input))
-      diagnostic.attachNote(input.getLoc()) << "the logits are made of this input";
-  diagnostic.attachNote() << "help: give the dims of inputs that belong together one size";
+      diagnostic.attachNote(input.getLoc()) << "the logits are computed from this input";
+  diagnostic.attachNote() << "help: give corresponding dims of the inputs the same size";
   return failure();
 }
 

@@ -113,11 +113,11 @@ FailureOr<plan::CallOp> LossNormalizer::findCall() {
 
 LogicalResult LossNormalizer::reportOtherLoss(plan::CallOp other) {
   auto diagnostic = statement.emitError()
-                    << text << " redefines a loss of classes, and output '" << name.getValue() << "' is "
-                    << (other ? "made by " + operatorText(other.getTarget(), other.getModule()) : "not computed");
+                    << text << " applies to a classification loss, but output '" << name.getValue() << "' is "
+                    << (other ? "computed by " + operatorText(other.getTarget(), other.getModule()) : "not computed");
   diagnostic.attachNote(statement.getLoc())
-      << "help: return the loss of classes (cross_entropy, nll_loss) by itself from the model, or leave out " << text
-      << ": the loss is then as the model makes it";
+      << "help: return the classification loss (cross_entropy, nll_loss) itself from the model, or leave out " << text
+      << " to keep the loss of the model";
   return diagnostic;
 }
 
@@ -129,7 +129,7 @@ LogicalResult LossNormalizer::reportMixedSamples(plan::CallOp obstacle) {
   else
     diagnostic << ", and they come from no input with a dim 'batch'";
   diagnostic.attachNote(statement.getLoc())
-      << "help: take targets that are an input with a dim 'batch', or views of one, or write 'per token'";
+      << "help: use targets that are an input with a dim 'batch' or a view of one, or write 'per token'";
   return diagnostic;
 }
 

@@ -24,7 +24,7 @@ void meshplan::checkAttention(const at::Tensor &query, const at::Tensor &key, co
   bool matches = query.size(0) == key.size(0) && query.size(3) == key.size(3) && key.size(0) == value.size(0) &&
                  key.size(1) == value.size(1) && key.size(2) == value.size(2);
   TORCH_CHECK(matches && key.size(1) > 0 && query.size(1) % key.size(1) == 0, "query ", query.sizes(), ", key ",
-              key.sizes(), " and value ", value.sizes(), " do not belong together");
+              key.sizes(), " and value ", value.sizes(), " do not match");
   TORCH_CHECK(!masks.mask || isBroadcastTo(*masks.mask, {query.size(0), query.size(1), query.size(2), key.size(2)}),
               "mask ", masks.mask->sizes(), " does not fit query ", query.sizes(), " and key ", key.sizes());
   TORCH_CHECK(!masks.keyMask || masks.keyMask->sizes().equals({key.size(0), key.size(2)}), "key_mask ",

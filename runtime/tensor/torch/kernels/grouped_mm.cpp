@@ -25,8 +25,7 @@ static void forEachGroup(const at::Tensor &offs, int64_t groups, int64_t rows, c
 at::Tensor meshplan::groupedMm(const at::Tensor &input, const at::Tensor &weight, const at::Tensor &offs) {
   TORCH_CHECK(input.dim() == 2 && weight.dim() == 3 && offs.dim() == 1 && input.size(1) == weight.size(1) &&
                   weight.size(0) == offs.size(0),
-              "input ", input.sizes(), ", weight ", weight.sizes(), " and offs ", offs.sizes(),
-              " do not belong together");
+              "input ", input.sizes(), ", weight ", weight.sizes(), " and offs ", offs.sizes(), " do not match");
   at::Tensor result = at::zeros({input.size(0), weight.size(2)}, input.options());
   forEachGroup(offs, weight.size(0), input.size(0), [&](int64_t group, int64_t begin, int64_t count) {
     at::Tensor rows = result.narrow(0, begin, count);
@@ -48,7 +47,7 @@ at::Tensor meshplan::composedGroupedMm(const at::Tensor &input, const at::Tensor
 
 at::Tensor meshplan::groupedWeightGradient(const at::Tensor &left, const at::Tensor &right, const at::Tensor &offs) {
   TORCH_CHECK(left.dim() == 2 && right.dim() == 2 && offs.dim() == 1 && left.size(0) == right.size(0), "left ",
-              left.sizes(), ", right ", right.sizes(), " and offs ", offs.sizes(), " do not belong together");
+              left.sizes(), ", right ", right.sizes(), " and offs ", offs.sizes(), " do not match");
   at::Tensor result = at::zeros({offs.size(0), left.size(1), right.size(1)}, left.options());
   forEachGroup(offs, offs.size(0), left.size(0), [&](int64_t group, int64_t begin, int64_t count) {
     at::Tensor matrix = result.select(0, group);

@@ -70,7 +70,7 @@ static at::Tensor asRows(const at::Tensor &tensor) {
 static void checkRows(const at::Tensor &left, const at::Tensor &right) {
   TORCH_CHECK(left.dim() == right.dim() &&
                   left.sizes().slice(0, left.dim() - 1).equals(right.sizes().slice(0, right.dim() - 1)),
-              "left ", left.sizes(), " and right ", right.sizes(), " have other rows");
+              "left ", left.sizes(), " and right ", right.sizes(), " differ in their number of rows");
 }
 
 at::Tensor meshplan::weightGradient(const at::Tensor &left, const at::Tensor &right) {

@@ -146,7 +146,8 @@ std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, co
                                                       bool largest, int64_t begin, int64_t end, int64_t size) {
   TORCH_CHECK(places.dim() == 1 && places.size(0) == self.size(dim), "places ", places.sizes(), " do not fit dim ", dim,
               " of ", self.sizes());
-  TORCH_CHECK(values.has_value() == (begin > 0) && indices.has_value() == (begin > 0), "a heap of ", begin, " places");
+  TORCH_CHECK(values.has_value() == (begin > 0) && indices.has_value() == (begin > 0), "a heap of ", begin,
+              " elements");
   std::vector<int64_t> shape = self.movedim(dim, -1).sizes().vec();
   shape.back() = k;
   // Ranks without the run return the lowest value and the index -1; a max over the ranks then finds the real ones.
@@ -154,7 +155,7 @@ std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, co
   at::Tensor where = at::full(shape, -1, places.options());
   // A run is a range of the dim that one rank holds completely.
   int64_t own = places.ge(begin).logical_and_(places.lt(end)).sum().item<int64_t>();
-  TORCH_CHECK(own == 0 || own == end - begin, "a rank has ", own, " of the places from ", begin, " to ", end);
+  TORCH_CHECK(own == 0 || own == end - begin, "a rank has ", own, " of the indices from ", begin, " to ", end);
   if (own > 0 && chosen.numel() > 0) {
     Step step{k, begin, end, size, places.lt(begin).sum().item<int64_t>(), largest};
     auto select = self.is_cpu() ? selectRows : selectOnDevice;

@@ -37,7 +37,7 @@ static double unitOf(DType dtype) {
 Expected<Tensor> meshplan::roundedAnew(const Tensor &tensor, uint64_t seed) {
   return guarded([&]() -> Expected<Tensor> {
     if (!isFloat(tensor.dtype()))
-      return Status::error(StatusCode::invalid, "a tensor of ", dtypeName(tensor.dtype()), " is not rounded");
+      return Status::error(StatusCode::invalid, "a tensor of ", dtypeName(tensor.dtype()), " cannot be rounded");
     constexpr double probability = 1.0 / 6, factor = 0.75; // a change by 1/2 to 3/2 units
     const at::Tensor &own = unwrap(tensor);
     at::Tensor drawn =
@@ -69,7 +69,7 @@ bool meshplan::shareMemory(const Tensor &tensor, const Tensor &other) {
 
 Expected<Tensor> meshplan::sumOf(const Tensor &tensor, const Tensor &other) {
   if (!std::ranges::equal(tensor.shape(), other.shape()) || tensor.dtype() != other.dtype())
-    return Status::error(StatusCode::invalid, "cannot add up ", describe(tensor), " and ", describe(other));
+    return Status::error(StatusCode::invalid, "cannot add ", describe(tensor), " and ", describe(other));
   return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).add(unwrap(other))); });
 }
 

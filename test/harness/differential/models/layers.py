@@ -33,8 +33,14 @@ FORMS |= {"sum": 2, "mean": 3, "amax": 2, "max_place": 2, "min_place": 2, "any":
 FORMS |= functions.FORMS | places.FORMS | windows.FORMS
 FORMS |= composites.FORMS | vocabulary.FORMS
 # Steps that may take groups of a dim: parts of a weight that cut them are refused.
-GROUPED = {"turned", "view", "dealt", "stacked", "named"}
-WINDOWED = {"pool", "spread", "dealt", "resized", "scaled"}  # steps that read windows of the last one to three dims
+GROUPED = {"turned", "view", "dim_shuffled", "stacked", "named"}
+WINDOWED = {
+    "pool",
+    "spread",
+    "dim_shuffled",
+    "resized",
+    "scaled",
+}  # steps that read windows of the last one to three dims
 LEAST_RESULT = 8  # the error of fewer numbers is a draw of luck
 MOST_RESULT = 2 * shapes.MOST_ELEMENTS
 
@@ -52,7 +58,7 @@ class Context:
 class Layer(nn.Module):
     """A block: takes and gives a hidden state of the same shape.
 
-    Its modules may carry `units`, the number of pieces into which their features may be dealt, `parts`, how a plan must
+    Its modules may carry `units`, the number of pieces into which their features may be split, `parts`, how a plan must
     say that the weight is several ones, and `role`, which of the two sides of a pair they are.
     """
 

@@ -44,7 +44,7 @@ class Form:
     make: Callable[[Tensors], torch.Tensor]
     buffers: Tensors = field(default_factory=dict)
     turned: bool = False  # the weight is [inputs, outputs]
-    parts: str = ""  # that a plan has to say of the output features
+    parts: str = ""  # that a plan has to state for the output features
     is_apart: bool = False  # parts of the output features are parameters: a step takes the gradient apart there
 
 
@@ -251,7 +251,7 @@ class MadeLinear(nn.Module):
     def divided(self, side: str) -> dict[str, int]:
         """The dims of parameters that a style divides: of features that meet an activation, or else the inner ones."""
         uses = {name: (getattr(use, side), side in use.inner) for name, use in self.form.uses.items()}
-        # A bias that is added to activations is no part of a product.
+        # A bias that is added to activations is not part of a product.
         if hasattr(self, "bias") and side == "output" and not self.modulation:
             uses["bias"] = (0, False)
         met = {name: dim for name, (dim, inner) in uses.items() if dim is not None and not inner}
@@ -281,7 +281,7 @@ def made_layers(model: nn.Module) -> Iterator[tuple[str, MadeLinear]]:
 
 
 #
-# What the compiler says of them
+# What the compiler reports about them
 #
 
 

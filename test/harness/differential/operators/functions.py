@@ -109,7 +109,7 @@ def measured(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 def checked(x: torch.Tensor, choices: Choices) -> torch.Tensor:
-    """What is no number told apart, and replaced."""
+    """Non-finite elements are found and replaced."""
     odd, whole = torch.where(torch.arange(x.size(-1)) % 3 == 1, float("inf"), x), integers(x)
     forms: dict[str, Callable[[], torch.Tensor]] = {
         "nan_to_num": lambda: aten.nan_to_num.default(odd, 0.5, 2.5, -2.5),

@@ -68,7 +68,7 @@ def written(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 def with_majority(x: torch.Tensor, dim: int) -> torch.Tensor:
-    """x with its first element in more than half of the places along a dim."""
+    """x with its first element in more than half of the positions along a dim."""
     shape = [1] * x.dim()
     shape[dim] = size = x.size(dim)
     return torch.where(torch.arange(size).view(shape) <= size // 2, aten.slice.Tensor(x, dim, 0, 1), x)

@@ -87,7 +87,7 @@ def select(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 def split(x: torch.Tensor, choices: Choices) -> torch.Tensor:
-    """Takes a dim apart, and joins the pieces in another order or adds up those of one size."""
+    """Takes a dim apart, and joins the pieces in another order or sums those of one size."""
     dim = choices.pick((*[min(1, x.dim() - 1)] * 19, choices.dim(x)))
     size = x.size(dim)
     form = choices.pick(("split", "sizes", "chunk", "sections", "places"))

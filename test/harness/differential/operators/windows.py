@@ -1,4 +1,4 @@
-"""Steps that pad images, cut them into windows, deal their elements anew or resize them; vectors of three."""
+"""Steps that pad images, cut them into windows, rearrange their elements or resize them; vectors of three."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def as_images(x: torch.Tensor) -> torch.Tensor:
     return x[(slice(None),) + (None,) * (4 - x.dim())] if x.dim() > 1 else x[None, None, None]
 
 
-def dealt(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+def dim_shuffled(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Elements of channels moved to places, or back; images of fitting sizes are made of a part of x."""
     x = as_images(x)
     channels, rows, columns = x.shape[1:]
@@ -110,5 +110,11 @@ def crossed(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     return forms[choices.pick(tuple(forms))]() if x.dim() > 1 and x.numel() * features < MOST_ELEMENTS else x
 
 
-STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled, "crossed": crossed}
-FORMS = {"spread": 22, "dealt": 16, "resized": 10, "scaled": 24, "crossed": 9}
+STEPS: dict[str, Step] = {
+    "spread": spread,
+    "dim_shuffled": dim_shuffled,
+    "resized": resized,
+    "scaled": scaled,
+    "crossed": crossed,
+}
+FORMS = {"spread": 22, "dim_shuffled": 16, "resized": 10, "scaled": 24, "crossed": 9}

@@ -1,1 +1,1 @@
-"""What a random plan says of a model and its training."""
+"""What a random plan states about a model and its training."""

@@ -1,4 +1,4 @@
-"""Draws a data block: over which axes ranks share out what of a training, and how it is moved."""
+"""Draws a data block: over which axes ranks shard what of a training, and how it is moved."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def optimizer_keeps(drawn: case.Case, data: Statement, groups: Groups) -> bool:
 
 
 def contiguous_kinds(drawn: case.Case, data: Statement) -> list[str]:
-    """Of these lies in one buffer what is moved in one piece."""
+    """Of these, coalesced tensors are in one buffer."""
     shards, bucket = option(data, "shard"), option(data, "bucket")
     if bucket == "none" or not (shards or bucket):
         return []

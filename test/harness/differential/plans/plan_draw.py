@@ -1,4 +1,4 @@
-"""Draws what a plan says of a model: axes of inputs and outputs, styles of modules, layouts at borders."""
+"""Draws what a plan states about a model: axes of inputs and outputs, styles of modules, layouts at borders."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def draw_plan(drawn: case.Case, model: nn.Module, generator: random.Random) -> N
             clauses += plan.border(min(module.weight.shape), often=path.endswith(".first"))
         drawn.entries.append(case.Entry(path, clauses))
     for block in drawn.blocks:
-        # The first value that tables take is no hidden state; what walks and some convolutions give first is none.
+        # The first value that tables take is not a hidden state; what walks and some convolutions give first is none.
         sides = {"walk": ("input",), "fan": ("input",), "convolution": ("input",), "tables": ("output",)}.get(
             block.kind, ("input", "output")
         )

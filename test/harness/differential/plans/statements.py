@@ -33,7 +33,7 @@ def find(statements: Sequence[case.Statement], head: str) -> case.Statement | No
 
 
 def option(statement: case.Statement | None, name: str) -> str:
-    """What stands behind the name of an option; empty without it."""
+    """What follows the name of an option; empty without it."""
     options = statement.options if statement else []
     return next((each.partition(" ")[2] for each in options if each.split()[0] == name), "")
 
@@ -103,6 +103,6 @@ def settings_of(drawn: case.Case, groups: Groups) -> Settings:
         states=DTYPES.get(option(precision, "state")),
         microbatches=calls_of(drawn.statements),
         frozen=sorted({name for names in untrained(drawn.statements, groups) for name in names}),
-        # Gradients that are added up in 16 bits have errors that PyTorch's own run has not.
+        # Gradients that are accumulated in 16 bits have errors that PyTorch's own run has not.
         parameters=optimizer.head == "optimizer sgd" and option(precision, "reduce") != "bf16",
     )

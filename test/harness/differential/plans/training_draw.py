@@ -111,7 +111,7 @@ def draw_training(seed: int, only_made: bool = False) -> case.Case:
     if not list(model.parameters()):
         drawn.head.kind = "tokens"
         model = make_model(drawn)
-    # Parameters behind a second step have gone through gradients of what rounding has made of the first.
+    # Parameters after a second step have gone through gradients of what rounding has made of the first.
     if not is_smooth(drawn):
         drawn.steps = 1
     plan_draw.draw_plan(drawn, model, planner)

@@ -297,7 +297,7 @@ class ShrinkTest(unittest.TestCase):
 
 
 class MadeWeightsTest(unittest.TestCase):
-    """Of weights that are made of others: what each form says of itself, and what is held against it."""
+    """Of weights that are computed from others: what each form states about itself, and what is held against it."""
 
     def test_every_form_is_drawn_and_makes_a_weight(self) -> None:
         drawn = set()
@@ -424,7 +424,7 @@ class ReadingTest(unittest.TestCase):
     def test_reasons_are_those_of_columns_that_count(self) -> None:
         for reason, patterns, columns in REASONS:
             self.assertTrue(patterns and set(columns) <= set(WANTED), reason)
-        self.assertEqual(unreached_because("aten.gru_cell.default", "uneven"), "", "samples are dealt unevenly")
+        self.assertEqual(unreached_because("aten.gru_cell.default", "uneven"), "", "samples are split unevenly")
         self.assertNotEqual(unreached_because("aten.gru_cell.default", "colwise"), "")
         self.assertNotEqual(unreached_because("aten.zeros_like.default", "uneven"), "")
         self.assertEqual(unreached_because("aten.add.Tensor", "parts"), "")

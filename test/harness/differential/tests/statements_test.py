@@ -60,7 +60,7 @@ class MemoryDrawTest(unittest.TestCase):
             self.assertEqual(self.kinds(data, Statement("precision", [dtype]))[0], ["gradients"], dtype)
         for dtype in ("gather f32", "storage f32", "master f64", "reduce f64"):
             self.assertEqual(self.kinds(data, Statement("precision", [dtype]))[0], ["parameters", "gradients"], dtype)
-        # Parameters that are only gathered behind the optimizer are as they are stored.
+        # Parameters that are only gathered after the optimizer are as they are stored.
         whole = Statement("data dp", ["shard gradients, optimizer"])
         self.assertIn("parameters", self.kinds(whole, Statement("precision", ["storage f64"]))[0])
         case = case_of_statements(Statement("precision", ["gather bf16"]))

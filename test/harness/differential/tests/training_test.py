@@ -438,7 +438,7 @@ class CountTest(unittest.TestCase):
             coverage.add(
                 {("meshplan.sgd", "colwise"), ("meshplan.sgd", "uneven"), ("aten.gelu_backward.default", "tied")}
             )
-        self.assertEqual(coverage.missing(), [("aten.gelu_backward.default", ANY)], "uneven and tied are no styles")
+        self.assertEqual(coverage.missing(), [("aten.gelu_backward.default", ANY)], "uneven and tied are not styles")
         self.assertRegex(coverage.table(), rf"\nmeshplan.sgd +{LEAST} +{LEAST} +0 ")
         self.assertIn("1 operators and 1 reasons", coverage.summary())
 
@@ -451,6 +451,6 @@ class CountTest(unittest.TestCase):
         self.assertIn("meshplan.sgd", coverage.table())
 
     def test_reasons_of_refusals(self) -> None:
-        message = "error: microbatches would have to be put together: an operator reads samples of several"
+        message = "error: microbatches cannot be concatenated: an operator reads samples of several microbatches"
         self.assertEqual(reason_of(message), "samples of several microbatches are mixed")
-        self.assertEqual(reason_of("error: 'plan.call' op takes an operand that is partial over \"microbatch\""), "")
+        self.assertEqual(reason_of("error: 'plan.call' op has an operand that is partial over \"microbatch\""), "")

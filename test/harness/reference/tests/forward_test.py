@@ -89,7 +89,7 @@ class Verdicts(unittest.TestCase):
         )
         self.check(self.outputs(floats=floats[:1]), False, "floats is torch.float32 [1, 3]")
         self.check(self.outputs(floats=floats.double()), False, "floats is torch.float64")
-        self.check(self.outputs(extra=floats), False, "extra is no output of the model")
+        self.check(self.outputs(extra=floats), False, "extra is not an output of the model")
         self.check({name: self.outputs()[name] for name in ("rough", "zeros", "counts")}, False, "floats is missing")
         self.check({}, False, "floats is missing")
 
@@ -126,7 +126,7 @@ class Deviations(unittest.TestCase):
         self.assertEqual(Deviation(1, 1, 4).share, 0.25)
         self.assertEqual(Deviation(0, 0, 0).share, 0)
         self.assertEqual(Deviation(1e-9, 0, 0).share, math.inf)
-        # PyTorch's own run is no number: nothing can be said.
+        # PyTorch's own run is NaN: there is no verdict.
         self.assertEqual(Deviation(1, math.inf, math.inf).share, math.inf)
         self.assertEqual(Deviation(0, math.nan, math.nan).share, math.inf)
 

@@ -26,7 +26,7 @@ class Model(torch.nn.Module):
 
 
 def found(*tensors: tuple[str, str], wrong: tuple[str, ...] = ()) -> dict:
-    """What verify says of these, (what, name)."""
+    """What verify reports about these, (what, name)."""
     rows = [{"what": what, "name": name, "right": name not in wrong, "made_by": "an op"} for what, name in tensors]
     return {"right": not wrong, "tensors": rows}
 
@@ -75,7 +75,7 @@ class Fault(unittest.TestCase):
         right = found(("gradient", "a"))
         self.assertIsNone(self.fault(0, right))
         self.assertEqual(self.fault(1, right), "exit status 1, right True, 0 wrong")
-        self.assertEqual(self.fault(0, right, "gradient=a"), "nothing is said of gradient=a")
+        self.assertEqual(self.fault(0, right, "gradient=a"), "nothing is reported about gradient=a")
 
     def test_what_is_wrong_is_named(self) -> None:
         wrong = found(("gradient", "a"), ("gradient", "b"), wrong=("a",))

@@ -76,7 +76,7 @@ class Shares(unittest.TestCase):
     """Parameters of the largest rank."""
 
     def cell(self, program: str, shares_only: bool) -> Cell:
-        """What a program in the place of meshplan and meshplan-run makes of it."""
+        """What a program instead of meshplan and meshplan-run makes of it."""
         with tempfile.TemporaryDirectory() as name:
             script = Path(name) / "program"
             script.write_text(f"#!/bin/sh\n{program}\n")

@@ -34,7 +34,7 @@ def listed() -> Missing:
 
 
 def has_gradients(schema: FunctionSchema) -> bool:
-    """True for functions from tensors to tensors whose results are no integers by definition."""
+    """True for functions from tensors to tensors whose results are not integers by definition."""
     tensors = [each for each in (*schema.arguments.flat_non_out, *schema.returns) if "Tensor" in str(each.type)]
     return (
         schema.kind() == SchemaKind.functional

@@ -34,7 +34,7 @@ class Steps(unittest.TestCase):
         self.assertNotEqual(fault([second, first]), "")
 
     def test_a_loss_is_a_number(self) -> None:
-        self.assertEqual(fault([step(1, 2.0), step(2, None)]), "the loss of step 2 is no number")
+        self.assertEqual(fault([step(1, 2.0), step(2, None)]), "the loss of step 2 is not a number")
 
 
 class Falls(unittest.TestCase):
@@ -48,4 +48,4 @@ class Falls(unittest.TestCase):
         self.assertEqual(fault([evaluation(0, 2.0), *steps, evaluation(2, 1.0)], evaluated=0.5), "")
         self.assertRegex(fault([evaluation(0, 2.0), *steps, evaluation(2, 1.1)], evaluated=0.5), "evaluation: 1.1000")
         self.assertRegex(fault([*steps, evaluation(2, 1.0)], evaluated=0.5), "no evaluation before step 1")
-        self.assertRegex(fault([evaluation(0, 2.0), evaluation(1, 1.0), *steps], evaluated=0.5), "behind step 2")
+        self.assertRegex(fault([evaluation(0, 2.0), evaluation(1, 1.0), *steps], evaluated=0.5), "after step 2")

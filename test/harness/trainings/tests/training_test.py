@@ -92,7 +92,7 @@ class TrainingTest(unittest.TestCase):
         self.expect_step(self.module.first.weight.detach() - 0.1 * gradient / 4, Settings(clip=limit))
 
     def test_the_mean_of_microbatches(self) -> None:
-        """Of losses that are no means over samples."""
+        """Of losses that are not means over samples."""
         self.module.forward = lambda x: {"loss": self.module.second(self.module.first(x)).sum(0).square().sum()}
         weight = self.module.first.weight
         parts = [self.module(x)["loss"] for x in self.x["x"].chunk(2)]
@@ -109,7 +109,7 @@ class TrainingTest(unittest.TestCase):
         self.assertTrue(all(part["number"] is number for part in parts))
 
     def copies_after_a_small_step(self, master: str) -> tuple[torch.Tensor, torch.Tensor]:
-        """The weight before and behind it, as it is trained; the module's own, of 16 bits, loses the step."""
+        """The weight before and after it, as it is trained; the module's own, of 16 bits, loses the step."""
         self.module.bfloat16()
         start = self.module.first.weight.detach().float()
         training = Training(self.module, self.names, Settings(master=master, numbers={"lr": 1e-6}))

@@ -168,14 +168,14 @@ TEST(SplitComplex, BordersOfTheGraphAreReal) {
   model.graph.json["tensor_values"]["p_w"]["dtype"] = int(c64);
   EXPECT_THAT(errorsOf(model),
               ElementsAre("'FILE': parameter 'w' is complex (complex64)" + inside +
-                              "hold a real parameter with a last dim of 2, and read it by torch.view_as_complex",
+                              "store a real parameter with a last dim of 2, and read it through torch.view_as_complex",
                           "'FILE': output '0' is complex (complex64)" + inside + "return torch.view_as_real of it"));
   model = pairModel();
   model.graph.json["tensor_values"]["x"]["dtype"] = int(c64);
   model.output("x");
   EXPECT_THAT(errorsOf(model),
               ElementsAre("'FILE': input 'x' is complex (complex64)" + inside +
-                              "take torch.view_as_real of it, and read that by torch.view_as_complex",
+                              "take torch.view_as_real of it, and read that through torch.view_as_complex",
                           "'FILE': output '0' is complex (complex64)" + inside + "return torch.view_as_real of it"));
 }
 

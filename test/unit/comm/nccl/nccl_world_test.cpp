@@ -170,7 +170,7 @@ TEST(NcclWorld, AnOldLibraryRegistersNothing) {
   });
   EXPECT_EQ(statuses[0].code(), StatusCode::unsupported);
   EXPECT_EQ(statuses[0].message(),
-            "rank 0: a buffer of 64 bytes: this NCCL registers no buffers; help: install 2.19 or "
+            "rank 0: a buffer of 64 bytes: this NCCL cannot register buffers; help: install 2.19 or "
             "newer, or remove 'register buffers'");
 }
 

@@ -41,8 +41,7 @@ TEST(Posted, OnlyTheRootOfABroadcastHasSomethingToGive) {
 TEST(Posted, WhatAnotherVersionHasWritten) {
   MapStore store;
   ASSERT_TRUE(store.set("a", "something else").ok());
-  EXPECT_EQ(readPosted(store, "a").status().message(),
-            "the store holds what this version of the runtime did not write");
+  EXPECT_EQ(readPosted(store, "a").status().message(), "the store holds data of another version of the runtime");
 }
 
 TEST(Posted, AStoreThatHasLostAPiece) {

@@ -76,7 +76,7 @@ TEST(Exchange, EachPieceIsClaimedOnce) {
   Ranks ranks({{}, {}, {}}, {0, 0, 0});
   EXPECT_EQ(ranks.exchange->claimPiece(1), 1) << "the own one first";
   EXPECT_EQ(ranks.exchange->claimPiece(1), 2);
-  EXPECT_EQ(ranks.exchange->claimPiece(2), 0) << "behind the last comes the first";
+  EXPECT_EQ(ranks.exchange->claimPiece(2), 0) << "after the last comes the first";
   EXPECT_EQ(ranks.exchange->claimPiece(0), std::nullopt);
 }
 

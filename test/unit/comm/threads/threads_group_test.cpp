@@ -57,7 +57,7 @@ TEST_F(ThreadsGroupTest, WhoWaitsFirstMovesForAll) {
   EXPECT_EQ(ranks[0].start(), "");
   EXPECT_EQ(open(), 1u);
   EXPECT_EQ(ranks[1].start(), "");
-  EXPECT_EQ(open(), 0u) << "nobody looks for it any more";
+  EXPECT_EQ(open(), 0u) << "it is not needed any more";
   EXPECT_EQ(ranks[1].output, 0) << "a start moves nothing";
   EXPECT_TRUE(ranks[0].wait().ok());
   EXPECT_EQ(ranks[0].output, 43);
@@ -139,7 +139,7 @@ TEST_F(ThreadsGroupTest, LeavingWithoutAWaitEndsTheRun) {
   EXPECT_EQ(ranks[1].start(), "");
   ranks[0].pending.reset();
   EXPECT_EQ(run.cause.code(), StatusCode::peerLost);
-  EXPECT_EQ(run.cause.message(), "rank 0: all-reduce on 'tp': left without waiting for it");
+  EXPECT_EQ(run.cause.message(), "rank 0: all-reduce on 'tp': ended before its wait");
   Status other = ranks[1].wait();
   EXPECT_EQ(other.code(), StatusCode::peerLost);
   EXPECT_EQ(ranks[1].output, 0) << "the buffers of rank 0 may be gone";

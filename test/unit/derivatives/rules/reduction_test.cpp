@@ -85,7 +85,7 @@ TEST_F(ReductionDerivatives, AVarianceChangesByTheDistanceFromTheMean) {
       << "and the mean by as much for all";
   EXPECT_EQ(derive("aten.var.correction", "self = $0, dim = [1]", "4x1xf32 -> 4xf32"),
             "%0 = vjp.aten.var.correction(dim [1], gradients [g], of 'self', self a): 4x1xf32\na: %0")
-      << "a variance of one number is no number";
+      << "a variance of one number is NaN";
 }
 
 TEST_F(ReductionDerivatives, RunningSumsAreSummedFromBehind) {

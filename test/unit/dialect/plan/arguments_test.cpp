@@ -56,8 +56,8 @@ TEST_F(ArgumentsTest, WeightsAreParametersAndBuffers) {
 
 TEST_F(ArgumentsTest, CallsOfOneOperandLeadBackToWeights) {
   EXPECT_TRUE(isFromWeights(argument(0)));
-  EXPECT_TRUE(isFromWeights(result(1))) << "two calls behind a parameter";
-  EXPECT_FALSE(isFromWeights(result(2))) << "behind an input";
+  EXPECT_TRUE(isFromWeights(result(1))) << "two calls after a parameter";
+  EXPECT_FALSE(isFromWeights(result(2))) << "after an input";
   EXPECT_FALSE(isFromWeights(result(3))) << "of two operands";
   EXPECT_TRUE(isFromWeights(result(4)));
   EXPECT_TRUE(isFromWeights(result(5)));

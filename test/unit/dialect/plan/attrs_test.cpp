@@ -205,7 +205,7 @@ TEST_F(PlanAttrs, AWholeDimHasNeitherUnitNorParts) {
   EXPECT_EQ(canonicalDim(24, dim("unit 4"), mesh()), dim(""));
   EXPECT_EQ(canonicalDim(24, dim("parts [12, 12], ?"), mesh()), dim("?"));
   EXPECT_EQ(divideDim(24, {}, mesh(), 4, {}, 2), dim(""));
-  EXPECT_EQ(canonicalDim(0, dim("\"tp\", unit 4"), mesh()), dim("\"tp\"")) << "no elements are dealt evenly";
+  EXPECT_EQ(canonicalDim(0, dim("\"tp\", unit 4"), mesh()), dim("\"tp\"")) << "no elements are split evenly";
 }
 
 TEST_F(PlanAttrs, GatheringMinorAxesUnitesShards) {

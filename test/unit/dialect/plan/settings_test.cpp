@@ -25,7 +25,7 @@ protected:
 
 TEST_F(SettingsTest, NewOnesStandBehindAllOthers) {
   BlockArgument seed = setting("seed", 7);
-  EXPECT_EQ(seed.getArgNumber(), 1u) << "a parameter of that name is no setting";
+  EXPECT_EQ(seed.getArgNumber(), 1u) << "a parameter of that name is not a setting";
   EXPECT_EQ(argumentKind(seed), ArgumentKind::setting);
   EXPECT_EQ(argAttr<attr::Value>(seed).getValueAsDouble(), 7);
   EXPECT_FALSE(argAttr<attr::Schedule>(seed));

@@ -96,7 +96,7 @@ TEST_F(SchedSyntax, WrongAttributesAreNamed) {
       {"#sched.dim<6 parts [2, x]>", "expected integer value"},
       {"#sched.dim<6 repeat>", "expected integer value"},
       {"#sched.dim<6 parts [6] unit 2>", "expected '>'"},
-      {"#sched.dim<6 unit 4>", "dim of size 6 is not made of units of 4"},
+      {"#sched.dim<6 unit 4>", "dim of size 6 is not a multiple of its block size 4"},
       // A local integer
       {"#base.local[0]", "expected '<'"},
       {"#base.local<result 0, dim 0>", "expected integer value"},
@@ -135,7 +135,7 @@ TEST_F(SchedSyntax, WrongTypesAreNamed) {
       {"!sched.tensor<[4], f32, flat = 0:(1)2>", "expected '{'"},
       {"!sched.tensor<[4], f32, flat = {0:(1)2}, partial = sum {1:(1)2}>", "expected '>'"},
       {"!sched.tensor<[4 over {0:(1)2}], f32, flat = {0:(1)2}>", "axis 0 is used twice in one layout"},
-      {"!sched.tensor<[4], f32, partial = sum {}>", "a partial tensor names both a reduction and axes"},
+      {"!sched.tensor<[4], f32, partial = sum {}>", "a partial tensor must name both a reduction and axes"},
       {"!sched.tensor<[4 over {0:(1)2}], f32, partial = sum {0:(1)2}>", "axis 0 is used twice in one layout"},
   };
   expectFaults<Type>(cases);

@@ -195,9 +195,10 @@ TEST_F(InitialFeedTest, WholeTensorsCanBeWritten) {
 TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
   build(plain, /*hasBias=*/false);
   EXPECT_THAT(parametersWithoutInit(program()), testing::ElementsAre("bias"));
-  EXPECT_EQ(feed().status().message(), "the plan does not say how bias begins; help: give weights, or write 'init { "
-                                       "**.bias zeros; rest normal 0.02 }' in the "
-                                       "plan; buffers begin as the archive has them, if it was exported with weights");
+  EXPECT_EQ(feed().status().message(),
+            "the plan does not initialize bias; help: give weights, or write 'init { "
+            "**.bias zeros; rest normal 0.02 }' in the "
+            "plan; buffers start with the values of the archive, if it was exported with weights");
   build(plain);
   EXPECT_THAT(parametersWithoutInit(program()), testing::IsEmpty());
 }
@@ -228,7 +229,7 @@ TEST_F(InitialFeedTest, HelpNamesTheModelsOwnNorms) {
 TEST_F(InitialFeedTest, RefusesWhatIsNotDrawn) {
   build(plain);
   std::vector<std::byte> out(80);
-  EXPECT_EQ((*feed()).read({{"x"}, {10}, {{{0, 10}}}, DType::f32}, out).message(), "the plan draws no 'x'");
+  EXPECT_EQ((*feed()).read({{"x"}, {10}, {{{0, 10}}}, DType::f32}, out).message(), "the plan does not initialize 'x'");
   EXPECT_EQ((*feed()).read({{"bias"}, {10}, {{{0, 10}}}, DType::i64}, out).message(),
-            "parameter 'bias' of type i64 cannot be drawn");
+            "parameter 'bias' of type i64 cannot be initialized randomly");
 }

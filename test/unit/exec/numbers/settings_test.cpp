@@ -124,7 +124,7 @@ TEST_F(SettingsTest, RatesAreFiniteAndNotNegative) {
 TEST_F(SettingsTest, StepsAreCountedFromTheFirst) {
   Settings settings(program());
   EXPECT_TRUE(settings.set("step", 2).ok());
-  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(0.1, 0.5, 2, 0)) << "the schedule goes on too";
+  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(0.1, 0.5, 2, 0)) << "the schedule continues too";
   EXPECT_THAT(numbersAt(settings, 3), testing::ElementsAre(0.1, 0.5, 5, 0));
   EXPECT_EQ(settings.set("step", 0).message(),
             "the setting 'step' is 0, it must be a whole number from 1 to 2147483647");

@@ -151,7 +151,7 @@ TEST(ComputeStepTest, AResultThatIsNone) {
   args[6]->name = "bias";
   at::Tensor matrix = at::zeros({2, 3}, at::kDouble), column = at::ones({2, 1}, at::kDouble);
   Tensors tensors = {{"grad", matrix}, {"x", matrix}, {"mean", column}, {"rstd", column}};
-  EXPECT_THAT(failureOf(builder, tensors), testing::EndsWith(": its result is none, the schedule says [3] f64"));
+  EXPECT_THAT(failureOf(builder, tensors), testing::EndsWith(": its result is none, the schedule expects [3] f64"));
   builder.program().instructions[0]->action.AsCompute()->outputs[1] = -1;
   builder.output("y", y);
   EXPECT_EQ(mustRun(builder, tensors).size(), 1u) << "where nothing is expected there may be none";

@@ -48,9 +48,8 @@ TEST(SliceStepTest, RankMustHoldWhatItKeeps) {
   builder.origin("model.norm", 7, "sequence tp");
   builder.slice(input, output);
   EXPECT_THAT(runSchedule(builder, {{"x", at::zeros({4}, at::kDouble)}}).status().message(),
-              testing::EndsWith(
-                  ": slice (test.plan:7:3 sequence tp, module model.norm): the rank does not hold all of the part that "
-                  "it should keep"));
+              testing::EndsWith(": slice (test.plan:7:3 sequence tp, module model.norm): the rank does not hold the "
+                                "whole slice"));
 }
 
 namespace {

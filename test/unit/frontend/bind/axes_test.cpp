@@ -90,7 +90,7 @@ TEST_F(BindAxes, UsedAxesAreThoseOfAllCalls) {
   EXPECT_EQ(twice.range, (SourceRange{0, 5, 4, 6}));
   EXPECT_EQ(twice.notes.at(0).range, (SourceRange{0, 5, 1, 3})) << "where it stood first";
   EXPECT_THAT(said(), ElementsAre("axis 'tp' is used twice", "note: it is used here, too",
-                                  "help: an axis divides at most one dim of a value: take it away at one of the two"));
+                                  "help: an axis splits at most one dim of a value: remove it from one of the two"));
   std::vector<std::string> names;
   for (const Word &word : used)
     names.push_back(word.text);
@@ -142,7 +142,7 @@ TEST_F(BindAxes, ALayoutMaySplitOneDim) {
 
 TEST_F(BindAxes, AListedLayoutNamesAndCountsItsDims) {
   BoundLayout bound = layout("[batch over (dp, cp), _, seq, _ over tp]");
-  EXPECT_THAT(splitsOf(bound), ElementsAre("0: 0 1", "3: 2")) << "whole dims are no splits";
+  EXPECT_THAT(splitsOf(bound), ElementsAre("0: 0 1", "3: 2")) << "whole dims are not splits";
   EXPECT_EQ(bound.rank, 4u);
   EXPECT_THAT(bound.names, ElementsAre("batch", "", "seq", ""));
   EXPECT_THAT(said(), IsEmpty());
@@ -151,22 +151,22 @@ TEST_F(BindAxes, AListedLayoutNamesAndCountsItsDims) {
 }
 
 TEST_F(BindAxes, LayoutsThatCannotBe) {
-  const std::string help = "help: an axis divides at most one dim of a value: take it away at one of the two";
+  const std::string help = "help: an axis splits at most one dim of a value: remove it from one of the two";
   EXPECT_THAT(splitsOf(layout("[_ over tp, _ over (dp, tp)]")), ElementsAre("0: 2", "1: 0"));
   EXPECT_THAT(said(), ElementsAre("axis 'tp' is used twice", "note: it is used here, too", help));
   EXPECT_THAT(splitsOf(layout("split 1 over (tp, tp)")), ElementsAre("1: 2"));
   EXPECT_THAT(said(), ElementsAre("axis 'tp' is used twice", "note: it is used here, too", help));
   layout("split 0 - n over tp");
   EXPECT_THAT(said(), ElementsAre("dims count from 0, and this is -4"));
-  EXPECT_THAT(splitsOf(layout("split m over tp")), ElementsAre("0: 2")) << "good for going on";
+  EXPECT_THAT(splitsOf(layout("split m over tp")), ElementsAre("0: 2")) << "good for continuing";
   EXPECT_THAT(said(), ElementsAre("unknown name 'm'", "help: names of this plan: 'cp', 'dp', 'n', 'tp', 'world'"));
   layout("shard");
   EXPECT_THAT(said(), ElementsAre("unknown layout 'shard'",
                                   "help: layouts: 'replicate', 'split DIM over AXIS', '[NAME over AXIS, _]'"));
   layout("[batch = 4 over dp, sec]");
-  EXPECT_THAT(said(), ElementsAre("a layout says what is split, not how large a dim is",
-                                  "help: give extents with the inputs of the plan", "no input has a dim 'sec'",
-                                  "help: did you mean 'seq'?", "help: '_' leaves a dim unnamed"));
+  EXPECT_THAT(said(),
+              ElementsAre("a layout states splits, not extents", "help: give extents with the inputs of the plan",
+                          "no input has a dim 'sec'", "help: did you mean 'seq'?", "help: '_' leaves a dim unnamed"));
 }
 
 } // namespace

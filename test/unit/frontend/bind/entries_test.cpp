@@ -160,13 +160,13 @@ TEST_F(Entries, AModuleThatReadsAParameterCanBeDivided) {
 
 TEST_F(Entries, ADividingStyleNeedsParameters) {
   EXPECT_THAT(faults("act: rowwise tp\nrest: replicate"),
-              ElementsAre("'act' has no parameters of its own, and 'rowwise' divides parameters",
+              ElementsAre("'act' has no parameters of its own, and 'rowwise' splits parameters",
                           "activations follow their producer: remove the entry"));
   EXPECT_THAT(faults("net: sequence dp, expert tp\nrest: replicate"),
-              ElementsAre("'net' has no parameters of its own, and 'expert' divides parameters",
+              ElementsAre("'net' has no parameters of its own, and 'expert' splits parameters",
                           "modules with parameters: 'net.a', 'net.b', 'net.c.0', 'net.c.1'"));
   EXPECT_THAT(faults("\"\": colwise tp\nrest: replicate"),
-              ElementsAre("the root module has no parameters of its own, and 'colwise' divides parameters",
+              ElementsAre("the root module has no parameters of its own, and 'colwise' splits parameters",
                           "modules with parameters: 'net.a', 'net.b', 'net.c.0', 'net.c.1'"));
 }
 
@@ -246,7 +246,7 @@ TEST_F(Entries, ALayoutFitsTheParameter) {
   for (const char *layout : {"replicate", "split 0 over tp", "split 1 over tp", "[_, _ over tp]"})
     bindRight(name + layout + " }\nrest: replicate");
   EXPECT_THAT(faults(name + "split 2 over tp }\nrest: replicate"),
-              ElementsAre("'net.b.weight' has 2 dims, so there is no dim 2", "dims count from 0"));
+              ElementsAre("'net.b.weight' has 2 dims, and no dim 2", "dims count from 0"));
   for (const char *layout : {"[_]", "[_ over tp]", "[]", "[_, _, _ over tp]"}) {
     std::vector<std::string> said = faults(name + layout + " }\nrest: replicate");
     size_t listed = std::string(layout) == "[]" ? 0 : 1 + std::count(layout, layout + strlen(layout), ',');
@@ -276,7 +276,7 @@ TEST_F(Entries, ALayoutThatFitsNoneIsReportedOnce) {
 
 TEST_F(Entries, RestCannotOverride) {
   EXPECT_THAT(faults("net { override rest: replicate }\nrest: replicate"),
-              ElementsAre("'rest' takes what is left and cannot override"));
+              ElementsAre("'rest' applies to modules without an entry and cannot override"));
 }
 
 } // namespace

@@ -41,7 +41,7 @@ TEST(BindLossUnit, NamesAndMeanings) {
   EXPECT_EQ(lossUnitName(LossUnit::Model), "");
   EXPECT_EQ(lossUnitName(LossUnit::Token), "token");
   EXPECT_EQ(lossUnitName(LossUnit::Sequence), "sequence");
-  EXPECT_EQ(lossUnitMeaning(LossUnit::Model), "as the model makes it");
+  EXPECT_EQ(lossUnitMeaning(LossUnit::Model), "as the model computes it");
   EXPECT_TRUE(lossUnitMeaning(LossUnit::Token).contains("all targets"));
   EXPECT_EQ(lossText({0, {}, LossUnit::Token}, llama(1)), "loss loss per token");
   EXPECT_EQ(lossText({0, {}, LossUnit::Model}, llama(1)), "loss loss");

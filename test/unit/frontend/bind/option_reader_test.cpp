@@ -69,7 +69,7 @@ TEST_F(OptionReader, WordsAreReadAcrossCommasAndLists) {
   EXPECT_EQ(words("shard parameters, gradients over dp"), "parameters gradients over dp");
   EXPECT_EQ(words("reduce each microbatch"), "each microbatch");
   EXPECT_EQ(words("shard [a, b], c"), "a b c");
-  EXPECT_EQ(words("shard a, 2"), "") << "a number is no word";
+  EXPECT_EQ(words("shard a, 2"), "") << "a number is not a word";
   EXPECT_EQ(words("shard"), "");
   EXPECT_EQ(allWords(option("shard")), std::nullopt);
 }
@@ -137,8 +137,8 @@ TEST_F(OptionReader, WhatDoesNotFitIsNamed) {
                {"once2", "once2 N", yes}});
   std::string text = diagnostics.text();
   for (const char *message :
-       {"p.plan:6:1: error: 'data' has no option 'bukcet'", "p.plan:8:1: error: option 'once' stands twice",
-        "p.plan:7:1: note: it stands here, too", "p.plan:9:1: error: cannot read 'refused 3'",
+       {"p.plan:6:1: error: 'data' has no option 'bukcet'", "p.plan:8:1: error: option 'once' is repeated",
+        "p.plan:7:1: note: the first one is here", "p.plan:9:1: error: cannot read 'refused 3'",
         "help: the form is 'refused A | B'", "p.plan:10:1: error: cannot read 'once2'"})
     EXPECT_THAT(text, testing::HasSubstr(message));
   EXPECT_EQ(diagnostics.errorCount(), 4u);

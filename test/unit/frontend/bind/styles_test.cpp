@@ -150,7 +150,7 @@ TEST_F(BindStyles, WrongOptionsAreNamed) {
 
 TEST_F(BindStyles, CountsHaveASmallestValue) {
   EXPECT_THAT(faults("colwise tp parts n - 3"), ElementsAre("the number of parts is at least 2, and this is 1",
-                                                            "'parts 3' stands for three projections of one size"));
+                                                            "'parts 3' means three projections of equal size"));
   EXPECT_THAT(faults("colwise tp parts (a n - 5, b 1)"),
               ElementsAre("the size of a part is at least 1, and this is -1",
                           "sizes are in proportion: 'parts (q 4, k 1, v 1)'"));

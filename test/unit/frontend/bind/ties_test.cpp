@@ -149,7 +149,7 @@ TEST_F(Ties, TheStyleIsShownWhereItStands) {
 /// As with a parametrization, which reads a parameter that the module above it owns.
 TEST_F(Ties, AnotherModuleReadsTheParameter) {
   model.parameters[1].readers = {2, 3};
-  help = "the module that owns a parameter and those that read it give it one placement; write 'c: rowwise tp', too";
+  help = "the owner of a parameter and its readers must give it the same placement; write 'c: rowwise tp', too";
   EXPECT_THAT(check("d: rowwise tp\nc: replicate\n{a, b}: replicate"),
               ElementsAre("4: parameter 'd.w' has two placements: 'replicate' of 'c' keeps it whole",
                           "3: 'rowwise tp' of 'd' splits it over tp"));

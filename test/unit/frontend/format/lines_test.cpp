@@ -72,7 +72,7 @@ TEST(Lines, DepthAndKeyCountInTheWidth) {
   EXPECT_EQ(render({line}), "      keyword.1: " + half + ", " + std::string(51, 'b') + "\n");
   line.parts[1].text += "b";
   EXPECT_EQ(render({line}), "      keyword.1: " + half + ",\n          " + std::string(52, 'b') + "\n")
-      << "it goes on four columns farther in";
+      << "it continues four columns farther in";
 }
 
 TEST(Lines, AContinuationIsAsWide) {

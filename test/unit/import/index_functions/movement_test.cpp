@@ -118,7 +118,7 @@ TEST_F(MovementTest, OnlySelfIsRead) {
   EXPECT_THAT(elementsOf(last()), testing::Optional(std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
   read("o: 2x3xi64; x: 6xf32", {"y = aten.view_as.default(o: 2x3xi64, x: 6xf32) {self = #base.operand<1>, other = "
                                 "#base.operand<0>} : 2x3xf32"});
-  EXPECT_EQ(elementsOf(last()), std::nullopt) << "self is no first operand";
+  EXPECT_EQ(elementsOf(last()), std::nullopt) << "self is not a first operand";
   EXPECT_EQ(elementsOf(argument(0)), std::nullopt) << "nothing makes an argument";
 }
 

@@ -169,7 +169,7 @@ TEST_F(RealBounds, WhatALayerComputesIsModerate) {
   EXPECT_TRUE(moderate({product, half}, fed));
   EXPECT_TRUE(moderate({total}, fed));
   EXPECT_FALSE(moderate({product, unary("l", "aten.mul.Tensor", "p", ", other = -3.0e38", "8x8xf32", "8x8xf32")}, fed))
-      << "behind the product";
+      << "after the product";
   EXPECT_FALSE(moderate({"e = aten.exp.default(x: 8x8xf32) {self = #base.operand<0>} : 8x8xf32"}, fed));
   EXPECT_FALSE(moderate({"p = aten.embedding.default(x: 8x8xf32, i: 8xi64) {weight = #base.operand<0>, indices = "
                          "#base.operand<1>} : 8x8xf32"},

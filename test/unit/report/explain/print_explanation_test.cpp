@@ -67,7 +67,7 @@ TEST_F(PrintExplanationTest, SaysWhichShardsHoldWhat) {
   tied to    tied
              twice
 
-dim 0 (9) is divided over dp = 2, tp = 2: 3 on 1 shard, 2 on 3
+dim 0 (9) is split over dp = 2, tp = 2: 3 on 1 shard, 2 on 3
 a.plan:2:1: x
   x over dp
   ^
@@ -104,7 +104,7 @@ TEST_F(PrintExplanationTest, FlatStorageIsNotWhole) {
   layout     [9, 5], flat over dp
   each rank  23 elements, 92 B of 180 B
 
-the 45 elements of a rank are divided over dp = 2: at most 23 on each
+the 45 elements of a rank are sharded over dp = 2: at most 23 on each
 )" + std::string(colwiseAlone));
 }
 
@@ -144,7 +144,7 @@ collectives, bytes that a rank sends and receives
     made     aten.mul.Tensor                    [4 over tp]
     needed   aten.linear.default in h.*.up (3)  [4]
              output y                           [4]
-    because  nothing in the plan says so
+    because  not stated in the plan
     and      x                                  a.plan:2:1
 )");
 }
@@ -185,7 +185,7 @@ TEST_F(PrintExplanationTest, SaysWhatATrainingStepAdds) {
   gradient  f32  [4]                16 B of 16 B
   exp_avg   f32  [4], flat over dp  8 B of 16 B
 
-collectives of the training step behind the forward pass, bytes that a rank sends and receives
+collectives of the training step after the forward pass, bytes that a rank sends and receives
   none
 )");
   explanation.training->gradient.reset();

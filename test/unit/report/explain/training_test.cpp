@@ -68,7 +68,7 @@ TEST_F(ExplainTraining, AParameterHasAGradientAndStates) {
   for (std::string name : {"up.w", "tied.w"}) {
     std::optional<TrainingExplanation> training = explain("parameter", name);
     ASSERT_TRUE(training && training->gradient) << name;
-    EXPECT_EQ(training->gradient->dtype, "f32") << "as it is made, not as it is added up";
+    EXPECT_EQ(training->gradient->dtype, "f32") << "as it is computed, not as it is accumulated";
     EXPECT_EQ(training->gradient->layout, "[4, 6], partial over dp");
     ASSERT_EQ(training->states.size(), 1u);
     EXPECT_EQ(training->states[0].name, "momentum_buffer");

@@ -61,7 +61,7 @@ TEST_F(CarriersTest, BelongToThePassThatReadsThem) {
   EXPECT_FALSE(isBackward(at(4))) << "a forward call reads it";
   EXPECT_FALSE(isBackward(at(5))) << "nothing reads it";
   EXPECT_TRUE(isBackward(at(7)));
-  EXPECT_TRUE(isBackward(at(6))) << "of an input, as of a parameter, it can be made again";
+  EXPECT_TRUE(isBackward(at(6))) << "of an input, as of a parameter, it can be recomputed";
 }
 
 } // namespace

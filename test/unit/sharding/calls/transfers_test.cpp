@@ -41,7 +41,7 @@ TEST_F(TransfersTest, ACopyLiesInTheOtherMemoryInTheSameLayout) {
   EXPECT_EQ(back.getType(), there.getType());
   for (Value copy : {there, back}) {
     EXPECT_TRUE(isTransfer(copy.getDefiningOp<CallOp>()));
-    EXPECT_TRUE(isCarrier(copy.getDefiningOp())) << "elements keep their places";
+    EXPECT_TRUE(isCarrier(copy.getDefiningOp())) << "elements keep their positions";
     EXPECT_FALSE(copy.getDefiningOp<CallOp>().getBackward());
   }
   EXPECT_EQ(there.getDefiningOp<CallOp>().getTarget(), "meshplan.to_host");

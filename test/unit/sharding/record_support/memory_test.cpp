@@ -51,7 +51,8 @@ TEST_F(MemoryTest, ImagesMayHaveTheirFeaturesInnermost) {
   EXPECT_EQ(imageBytes(call(image, {{60, 1, 15, 3}}), "a"), 0);
   EXPECT_EQ(imageBytes(call(image, {{60, 1, 3, 12}}), "a"), 480) << "columns before rows are neither";
   EXPECT_EQ(imageBytes(call(image, {{60, 1, 15, 3}}), "b"), 0) << "it is not given";
-  EXPECT_EQ(imageBytes(call("(tensor<2x3x4xf32>) -> tensor<f32>", {{12, 1, 3}}), "a"), 96) << "three dims are no image";
+  EXPECT_EQ(imageBytes(call("(tensor<2x3x4xf32>) -> tensor<f32>", {{12, 1, 3}}), "a"), 96)
+      << "three dims are not an image";
   EXPECT_EQ(imageBytes(call("(tensor<1x2x2x2x3xf32>) -> tensor<f32>", {{24, 1, 12, 6, 2}}), "a"), 0)
       << "a volume is one";
 }

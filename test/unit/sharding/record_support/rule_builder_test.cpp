@@ -117,7 +117,7 @@ TEST_F(RuleBuilderTest, ASharedFactorCountsSeveralTimes) {
   EXPECT_EQ(build("(tensor<8xf32>, tensor<2xf32>) -> tensor<8xf32>", write(4)), "[a], [a/4] -> [a]; a=8");
   EXPECT_EQ(build("(tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>", write(1)), "[a], [a] -> [a]; a=8");
   EXPECT_EQ(build("(tensor<8xf32>, tensor<3xf32>) -> tensor<8xf32>", write(3)),
-            "fault: dim 0 of operand 1 is shared by 3 indices of no single factor");
+            "fault: dim 0 of operand 1 is overlapped by 3 indices of more than one factor");
 }
 
 TEST_F(RuleBuilderTest, JoinedPiecesHaveAFactorEach) {

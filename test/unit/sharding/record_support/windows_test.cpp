@@ -77,7 +77,7 @@ TEST_F(Windows, APlaceIsTheMajorFactorOfItsElements) {
 TEST_F(Windows, OtherwiseBothDimsAreWhole) {
   EXPECT_EQ(describe(tie(12, 10, {3, 1, 0, 1})), "[a] -> [b]; a=12:whole b=10:whole");
   EXPECT_EQ(describe(tie(4, 1, {4, 4, 0, 1})), "[a] -> [1]; a=4:whole");
-  EXPECT_EQ(describe(tie(12, 3, {1, 0, 0, 1})), "[a] -> [b]; a=12:whole b=3:whole") << "a stride of 0 is no stride";
+  EXPECT_EQ(describe(tie(12, 3, {1, 0, 0, 1})), "[a] -> [b]; a=12:whole b=3:whole") << "a stride of 0 is not a stride";
 }
 
 TEST_F(Windows, DimsThatTheCallLacksAreLeftAlone) {

@@ -144,7 +144,7 @@ TEST(Uniform, MicrobatchesHaveTheNumbersOfTheBatch) {
       at::equal(ofMicrobatch("meshplan.uniform", {}, arguments, 3, 6), drawAt({8, 3}, DType::f64).narrow(0, 6, 2)));
   EXPECT_THAT(failureOf("meshplan.uniform",
                         {{"seed", scalarOf(0)}, {"step", scalarOf(1)}, {"microbatch", scalarOf(-1)}}, arguments),
-              testing::HasSubstr("the microbatch -1 is no whole number from 0 to 4294967295"));
+              testing::HasSubstr("the microbatch -1 is not a whole number from 0 to 4294967295"));
 }
 
 TEST(Dropout, OperatorsOfPyTorchGiveTheSame) {
@@ -170,9 +170,9 @@ TEST(Dropout, WhatCannotBe) {
   };
   using testing::HasSubstr;
   EXPECT_THAT(failure(1.5, 0, 1), HasSubstr("a probability of 1.5 is not between 0 and 1"));
-  EXPECT_THAT(failure(0.5, 0.5, 1), HasSubstr("the seed 0.5 is no whole number from 0 to 9007199254740991"));
-  EXPECT_THAT(failure(0.5, 0, -1), HasSubstr("the step -1 is no whole number from 0 to 4294967295"));
-  EXPECT_THAT(failure(0.5, 0, 1, {{6}, {3}}), HasSubstr("a part [4] at [3] is not inside of a tensor [6]"));
+  EXPECT_THAT(failure(0.5, 0.5, 1), HasSubstr("the seed 0.5 is not a whole number from 0 to 9007199254740991"));
+  EXPECT_THAT(failure(0.5, 0, -1), HasSubstr("the step -1 is not a whole number from 0 to 4294967295"));
+  EXPECT_THAT(failure(0.5, 0, 1, {{6}, {3}}), HasSubstr("a part [4] at [3] exceeds the whole tensor [6]"));
 }
 
 TEST(Uniform, NumbersAreTheFirstDigitsOfWords) {

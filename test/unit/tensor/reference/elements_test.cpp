@@ -63,7 +63,7 @@ TEST(ElementsTest, ElementsThatAreNotFinite) {
   EXPECT_EQ(nonfiniteIn(wrap(numbers({})))->count, 0);
   at::Tensor large = at::zeros({(1 << 22) + 3});
   large[(1 << 22) + 1] = noNumber;
-  EXPECT_EQ(nonfiniteIn(wrap(large))->first, (1 << 22) + 1) << "behind the first piece";
+  EXPECT_EQ(nonfiniteIn(wrap(large))->first, (1 << 22) + 1) << "after the first piece";
 }
 
 TEST(ElementsTest, ThePlaceOfANumber) {
@@ -79,9 +79,9 @@ TEST(ElementsTest, SumsAndParts) {
   EXPECT_TRUE(at::equal(sum, numbers({3, 256}, at::kBFloat16))) << "in the type of both";
   EXPECT_TRUE(at::equal(unwrap(*dividedBy(wrap(sum), 4)), numbers({0.75, 64}, at::kBFloat16)));
   EXPECT_EQ(sumOf(wrap(at::zeros({2})), wrap(at::zeros({1, 2}))).status().message(),
-            "cannot add up [2] f32 and [1, 2] f32");
+            "cannot add [2] f32 and [1, 2] f32");
   EXPECT_EQ(sumOf(wrap(at::zeros({2})), wrap(at::zeros({2}, at::kDouble))).status().message(),
-            "cannot add up [2] f32 and [2] f64");
+            "cannot add [2] f32 and [2] f64");
 }
 
 TEST(ElementsTest, Refusals) {
@@ -120,7 +120,7 @@ TEST(ElementsTest, RoundedAnew) {
   at::Tensor ends = at::full({1000}, std::numeric_limits<float>::lowest());
   EXPECT_TRUE(unwrap(*roundedAnew(wrap(ends), 1)).isfinite().all().item<bool>());
   EXPECT_TRUE(at::equal(unwrap(*roundedAnew(wrap(at::zeros({1000})), 1)), at::zeros({1000})));
-  EXPECT_EQ(roundedAnew(wrap(at::ones({1}, at::kLong)), 1).status().message(), "a tensor of i64 is not rounded");
+  EXPECT_EQ(roundedAnew(wrap(at::ones({1}, at::kLong)), 1).status().message(), "a tensor of i64 cannot be rounded");
 }
 
 TEST(ElementsTest, WhatSixteenBitsAreRoundedBy) {

@@ -41,7 +41,7 @@ TEST(FirstStepTest, Adam) {
 
 TEST(FirstStepTest, InThePrecisionOfTheParameter) {
   EXPECT_EQ(stepOf({.rate = 0.1}, 1, DType::f32), static_cast<double>(1.95f));
-  EXPECT_EQ(stepOf({.rate = 0.001}, 1, DType::bf16), 2) << "there is no number between";
+  EXPECT_EQ(stepOf({.rate = 0.001}, 1, DType::bf16), 2) << "no number is between";
 }
 
 TEST(FirstStepTest, Clipping) {

@@ -118,6 +118,6 @@ TEST(IndexCheckTest, OtherFailuresAreSaidAsTheyAre) {
   EXPECT_THAT(failure.message, testing::HasSubstr("2-D"));
   EXPECT_FALSE(failure.fault);
   std::vector<Argument> whole = {value("weight", 0), value("indices", 1), {"offset", int64_t(0)}};
-  EXPECT_FALSE(IndexCheck::of("meshplan.embedding", whole)) << "nobody knows the rows of all ranks";
+  EXPECT_FALSE(IndexCheck::of("meshplan.embedding", whole)) << "no rank knows the rows of all ranks";
   EXPECT_FALSE(IndexCheck::of("aten.linear.default", whole));
 }

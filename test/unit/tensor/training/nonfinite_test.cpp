@@ -139,7 +139,7 @@ TEST(NonfiniteNotes, SaysWhatOtherRanksMayHaveMade) {
 
 TEST(NonfiniteNotes, AnInnerOneTakesOver) {
   at::Tensor bad = at::tensor({nan});
-  note(bad, "nobody asks");
+  note(bad, "without a reader");
   NonfiniteNotes outer;
   {
     NonfiniteNotes inner;

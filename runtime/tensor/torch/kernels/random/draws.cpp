@@ -23,7 +23,7 @@ static constexpr double words32 = 4294967296.0;
 
 static uint64_t wholeNumber(const char *what, double value, double end) {
   TORCH_CHECK(value >= 0 && value < end && value == std::floor(value), what, " ", value,
-              " is no whole number from 0 to ", static_cast<uint64_t>(end) - 1);
+              " is not a whole number from 0 to ", static_cast<uint64_t>(end) - 1);
   return static_cast<uint64_t>(value);
 }
 

@@ -13,7 +13,7 @@ PartOfWhole::PartOfWhole(at::IntArrayRef given, at::IntArrayRef all, at::IntArra
   bool fits = whole.size() == shape.size() && offset.size() == shape.size();
   for (size_t dim = 0; fits && dim < shape.size(); ++dim)
     fits = offset[dim] >= 0 && offset[dim] + shape[dim] <= whole[dim];
-  TORCH_CHECK(fits, "a part ", given, " at ", first, " is not inside of a tensor ", all);
+  TORCH_CHECK(fits, "a part ", given, " at ", first, " exceeds the whole tensor ", all);
   // A run ends at the innermost dim that is not whole.
   for (outer = shape.size(); outer > 0;) {
     --outer;

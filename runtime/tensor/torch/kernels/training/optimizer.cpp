@@ -11,7 +11,7 @@ using namespace meshplan;
 static void checkShapes(const at::Tensor &parameter, std::initializer_list<const at::Tensor *> others) {
   for (const at::Tensor *other : others)
     TORCH_CHECK(parameter.sizes().equals(other->sizes()), "a parameter ", parameter.sizes(), " and a tensor ",
-                other->sizes(), " of its step have other shapes");
+                other->sizes(), " of its step differ in shape");
 }
 
 /// The gradient in the parameter's dtype, times the factor. The fused kernels require the same dtype.
@@ -187,8 +187,8 @@ at::Tensor meshplan::roundAddends(const at::Tensor &self, at::ScalarType dtype) 
 }
 
 at::Tensor meshplan::takeMicrobatch(const at::Tensor &self, const at::Tensor &index, int64_t dim, int64_t count) {
-  TORCH_CHECK(count > 0 && self.size(dim) % count == 0, "dim ", dim, " of ", self.sizes(), " is not made of ", count,
-              " microbatches");
+  TORCH_CHECK(count > 0 && self.size(dim) % count == 0, "dim ", dim, " of ", self.sizes(), " cannot be split into ",
+              count, " microbatches");
   int64_t size = self.size(dim) / count;
   // A view: microbatches do not copy the batch.
   return self.narrow(dim, index.item<int64_t>() * size, size);

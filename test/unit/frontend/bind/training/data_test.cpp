@@ -112,13 +112,13 @@ TEST(BindData, WhatIsUpdatedIsShardedAsTheUpdateIs) {
 TEST(BindData, WhatIsAboutTheGatherNeedsShardedParameters) {
   for (const char *option : {"overlap parameters", "overlap gradients, parameters", "prefetch 1", "keep lm_head"})
     for (auto [shard, why] :
-         {std::pair("", "no parameter is gathered"), {"; shard optimizer", "behind the optimizer"}}) {
+         {std::pair("", "no parameter is gathered"), {"; shard optimizer", "after the optimizer"}}) {
       EXPECT_THAT(blockFaults(option + std::string(shard)).at(0), testing::HasSubstr(why)) << option;
       EXPECT_EQ(blockFaults(option + std::string(shard)).size(), 2u) << option;
     }
   EXPECT_THAT(blockFaults("prefetch 1; shard weights").at(0), "cannot read 'shard weights'");
   EXPECT_EQ(blockFaults("prefetch 1; shard weights").size(), 2u) << "what was meant is not known";
-  EXPECT_THAT(blockFaults("shard optimizer, optimizer").at(0), "'optimizer' stands twice");
+  EXPECT_THAT(blockFaults("shard optimizer, optimizer").at(0), "'optimizer' is repeated");
 }
 
 TEST(BindData, BucketsHaveSizesInBytes) {
@@ -138,9 +138,9 @@ TEST(BindData, UnitsAreOfWhatIsSharded) {
   for (const char *shard : {"optimizer", "gradients, optimizer", "parameters, gradients, optimizer"})
     EXPECT_EQ(oneBlock("unit model.layers.*; shard " + std::string(shard)).units.size(), 1u) << shard;
   EXPECT_THAT(blockFaults("unit model.layers.*; bucket 1 MiB"),
-              ElementsAre("'unit model.layers.*' without 'shard': parameters that stay whole are in no unit",
+              ElementsAre("'unit model.layers.*' without 'shard': replicated parameters are not in a unit",
                           "write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, "
-                          "optimizer', or remove 'unit model.layers.*'; 'bucket SIZE' makes pieces of gradients, too"));
+                          "optimizer', or remove 'unit model.layers.*'; 'bucket SIZE' coalesces gradients, too"));
   EXPECT_EQ(blockFaults("unit model.layers.*; unit lm_head").size(), 4u) << "each of them";
   EXPECT_THAT(blockFaults("unit lm_head; shard weights").front(), "cannot read 'shard weights'")
       << "what was meant is unknown";
@@ -150,7 +150,7 @@ TEST(BindData, UnitsAreOfWhatIsSharded) {
 TEST(BindData, WhenGradientsAreReducedIsForMicrobatches) {
   for (std::string option : {"reduce each microbatch", "reduce last microbatch"})
     EXPECT_THAT(blockFaults(option),
-                ElementsAre("'" + option + "' without microbatches: gradients are made once in a step",
+                ElementsAre("'" + option + "' without microbatches: gradients are computed once in a step",
                             "add 'microbatches NUMBER', or remove '" + option + "'"));
   EXPECT_EQ(boundData("loss loss\ndata dp { reduce each microbatch }\nmicrobatches 1").size(), 1u)
       << "their number may be set to 1";
@@ -183,27 +183,28 @@ TEST(BindData, WhatIsMovedInPiecesMayBeContiguous) {
 }
 
 TEST(BindData, WhatIsMovedAloneIsNotContiguous) {
-  EXPECT_THAT(blockFaults(whole + "bucket none; contiguous parameters"),
-              ElementsAre("'contiguous parameters' and 'bucket none' contradict each other: each tensor is moved alone",
-                          "remove one of them"));
+  EXPECT_THAT(
+      blockFaults(whole + "bucket none; contiguous parameters"),
+      ElementsAre("'contiguous parameters' and 'bucket none' contradict each other: transfers are not coalesced",
+                  "remove one of them"));
   EXPECT_THAT(blockFaults("contiguous gradients"),
-              ElementsAre("'contiguous gradients' without 'bucket': gradients of parameters that stay whole are moved "
-                          "one by one",
+              ElementsAre("'contiguous gradients' without 'bucket': gradients of replicated parameters are not "
+                          "coalesced",
                           "write 'bucket SIZE', as in 'bucket 64 MiB', or remove 'contiguous gradients'"));
   const std::string sharding = "write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, "
                                "optimizer', or ";
   EXPECT_THAT(blockFaults("bucket 1 MiB; contiguous parameters"),
-              ElementsAre("'contiguous parameters' without 'shard': no parameter is moved",
+              ElementsAre("'contiguous parameters' without 'shard': no parameter is gathered",
                           sharding + "remove 'contiguous parameters'"));
   EXPECT_THAT(blockFaults("bucket 1 MiB; contiguous parameters, gradients").back(),
               sharding + "'contiguous gradients'");
   EXPECT_THAT(blockFaults(whole + "contiguous gradients, parameters, gradients"),
-              ElementsAre("'gradients' stands twice", "keep one of them"));
+              ElementsAre("'gradients' is repeated", "keep one of them"));
 }
 
 TEST(BindData, BuffersAreRegisteredThatAreThere) {
   EXPECT_THAT(blockFaults(whole + "register buffers"),
-              ElementsAre("'register buffers' without 'contiguous': there is no buffer from step to step",
+              ElementsAre("'register buffers' without 'contiguous': no buffer persists between steps",
                           "write 'contiguous parameters, gradients', or remove 'register buffers'"));
 }
 

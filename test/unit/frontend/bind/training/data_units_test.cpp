@@ -91,7 +91,7 @@ TEST(BindDataUnits, ModulesOfOnePathShareNoParameter) {
 TEST(BindDataUnits, ATiedParameterIsInOneUnit) {
   ModelOutline tied = llama(1, /*tied=*/true);
   EXPECT_THAT(saidOfUnits("unit {model.embed_tokens, lm_head}", tied).front(),
-              HasSubstr("makes units of 'model.embed_tokens' and 'lm_head', which both hold parameter"));
+              HasSubstr("makes 'model.embed_tokens' and 'lm_head' units, and both contain parameter"));
   EXPECT_THAT(saidOfUnits("unit model.embed_tokens, lm_head", tied).front(), HasSubstr("is in two units"));
   EXPECT_THAT(saidOfUnits("unit [model.embed_tokens, lm_head], model.layers.*", tied), IsEmpty());
 }

@@ -87,14 +87,14 @@ TEST(Distributions, OthersAreNotRead) {
 }
 
 TEST(Distributions, NumbersThatNoneHas) {
-  EXPECT_THAT(faultsOf("normal 0"), ElementsAre("the standard deviation has to be above 0, is 0"));
-  EXPECT_THAT(faultsOf("normal -1"), ElementsAre("the standard deviation has to be above 0, is -1"));
+  EXPECT_THAT(faultsOf("normal 0"), ElementsAre("the standard deviation has to be above 0, and is 0"));
+  EXPECT_THAT(faultsOf("normal -1"), ElementsAre("the standard deviation has to be above 0, and is -1"));
   EXPECT_THAT(faultsOf("uniform 2 1"), ElementsAre("the upper bound has to be above the lower one, 2, is 1"));
   EXPECT_THAT(faultsOf("uniform -1"), ElementsAre("the upper bound has to be above the lower one, 1, is -1"));
   EXPECT_THAT(faultsOf("constant 1e39"), ElementsAre("a number has to fit into f32"));
-  EXPECT_THAT(faultsOf("xavier normal gain 0"), ElementsAre("the gain has to be above 0, is 0"));
+  EXPECT_THAT(faultsOf("xavier normal gain 0"), ElementsAre("the gain has to be above 0, and is 0"));
   EXPECT_THAT(faultsOf("truncated normal 1 from 9 to 10"),
-              ElementsAre("the bounds leave out all within 8 standard deviations of the mean"));
+              ElementsAre("the bounds exclude everything within 8 standard deviations of the mean"));
 }
 
 } // namespace

@@ -42,7 +42,7 @@ TEST(BindLossScale, ADynamicOneSkipsSteps) {
   EXPECT_EQ(plan.nonfinite->action, NonfiniteAction::Skip);
   EXPECT_THAT(
       faults(trainedPlan + "precision { loss_scale dynamic }\nnonfinite gradients stop"),
-      ElementsAre("'nonfinite gradients stop' and 'loss_scale dynamic' contradict each other: the scale is found "
+      ElementsAre("'nonfinite gradients stop' and 'loss_scale dynamic' contradict each other: the scale is adapted "
                   "by steps whose gradients are not finite",
                   "write 'nonfinite gradients skip', or give the scale a number"));
 }
@@ -86,7 +86,7 @@ TEST(BindLossScale, GradientsOf16BitsAreLikelyToVanish) {
   EXPECT_EQ(said[1], "add 'precision { loss_scale dynamic }'");
   EXPECT_THAT(faults(trainedPlan + "precision { loss_scale 1024 }", half), IsEmpty());
   EXPECT_THAT(faults(trainedPlan + "precision { compute f16 }"),
-              ElementsAre("'compute f16' makes gradients of f16, where numbers below 6e-8 are 0",
+              ElementsAre("'compute f16' computes gradients in f16, where numbers below 6e-8 are 0",
                           "add 'precision { loss_scale dynamic }'"));
   EXPECT_THAT(faults(trainedPlan + "precision { compute f16; loss_scale dynamic }"), IsEmpty());
   EXPECT_THAT(faults(trainedPlan + "precision { compute bf16 }"), IsEmpty()) << "bf16 has the exponents of f32";

@@ -74,10 +74,10 @@ TEST(BindMicrobatches, TheNearestNumbersThatDivideAreNamed) {
 TEST(BindMicrobatches, RanksWithDifferentNumbersOfSamplesHaveNone) {
   EXPECT_THAT(faults(overDp + "microbatches 3", samples(7)),
               ElementsAre("the batch has 7 samples, and 3 microbatches over dp = 2 need a multiple of 6",
-                          "remove the statement, or take a batch of 6 or 12"));
+                          "remove the statement, or use a batch of 6 or 12"));
   EXPECT_THAT(faults("loss loss\ninput input_ids, labels: [batch over (dp, tp), seq]\nmicrobatches 2", samples(7)),
               ElementsAre("the batch has 7 samples, and 2 microbatches over (dp, tp) = 6 need a multiple of 12",
-                          "remove the statement, or take a batch of 12"));
+                          "remove the statement, or use a batch of 12"));
 }
 
 TEST(BindMicrobatches, TheInputThatIsDividedMostCounts) {
@@ -185,8 +185,8 @@ TEST(MeanOfMicrobatches, OneSizeForAll) {
   auto of = [&](const char *number) { return std::string(plan).replace(plan.find("NUMBER"), 6, number); };
   EXPECT_THAT(
       faults(of("25"), openSamples()),
-      ElementsAre("the batch has 25 samples, and 3 microbatches need a multiple of 3", "take a batch of 24 or 27"));
-  EXPECT_EQ(faults(of("2"), openSamples()).back(), "take a batch of 3");
+      ElementsAre("the batch has 25 samples, and 3 microbatches need a multiple of 3", "use a batch of 24 or 27"));
+  EXPECT_EQ(faults(of("2"), openSamples()).back(), "use a batch of 3");
 }
 
 TEST(MeanOfMicrobatches, ALossThatThePlanDefinesHasNoOtherMean) {
@@ -205,8 +205,8 @@ TEST(MeanOfMicrobatches, SamplesLieAlongOneDim) {
                        model.inputs[1].dims[1] = model.inputs[1].dims[0];
                        return model;
                      }()),
-              ElementsAre("input 'labels' has two dims 'batch', and 'mean' takes microbatches along one",
-                          "leave 'mean' out, or give one of the dims another name"));
+              ElementsAre("input 'labels' has two dims 'batch', and 'mean' splits microbatches along one",
+                          "leave out 'mean', or give one of the dims another name"));
 }
 
 TEST(MeanOfMicrobatches, NeedsALossAndABatch) {

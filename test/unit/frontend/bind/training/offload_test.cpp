@@ -39,14 +39,13 @@ TEST(BindOffload, ParametersAndWhatTheOptimizerKeepsGoApart) {
 TEST(BindOffload, GradientsFollowTheOptimizer) {
   for (const char *option : {"offload gradients", "offload optimizer, gradients"})
     EXPECT_THAT(faults(adam + data(option)),
-                ElementsAre("'offload gradients' says nothing: gradients go where the optimizer works",
+                ElementsAre("'offload gradients' has no effect: gradients are moved to the optimizer's device",
                             "write 'offload optimizer', or remove 'gradients'"));
 }
 
 TEST(BindOffload, OnlyDividedParametersLeaveTheDevice) {
-  const std::string said =
-                        "'offload parameters' without 'shard parameters': a parameter that stays whole is read where "
-                        "it lies, and has to be on the device",
+  const std::string said = "'offload parameters' without 'shard parameters': a replicated parameter is read where it "
+                           "is, and has to be on the device",
                     divide = "write 'shard parameters, gradients, optimizer', or ";
   EXPECT_THAT(faults(adam + data("offload parameters")), ElementsAre(said, divide + "remove 'offload parameters'"));
   EXPECT_THAT(faults(adam + data("shard gradients, optimizer; offload parameters, optimizer")),
@@ -54,9 +53,8 @@ TEST(BindOffload, OnlyDividedParametersLeaveTheDevice) {
 }
 
 TEST(BindOffload, AnOptimizerKeepsSomething) {
-  const std::string said =
-                        "'offload optimizer' moves nothing to the host: 'sgd' keeps nothing for the parameters of this "
-                        "block",
+  const std::string said = "'offload optimizer' has no effect: 'sgd' has no state for the parameters of this "
+                           "block",
                     keep = "add 'momentum NUMBER' to the optimizer or 'master DTYPE' to the precision, or ";
   EXPECT_THAT(faults(sgd + data("offload optimizer")), ElementsAre(said, keep + "remove 'offload optimizer'"));
   EXPECT_THAT(faults(sgd + data(divided + "offload optimizer, parameters")),
@@ -70,21 +68,20 @@ TEST(BindOffload, AnOptimizerKeepsSomething) {
 
 TEST(BindOffload, FrozenParametersHaveNoState) {
   EXPECT_EQ(faults(adam + "freeze model.layers.*\ndata dp on model.layers.* { offload optimizer }\n").front(),
-            "'offload optimizer' moves nothing to the host: 'adamw' keeps nothing for the parameters of this block");
+            "'offload optimizer' has no effect: 'adamw' has no state for the parameters of this block");
 }
 
 TEST(BindOffload, BuffersOfCollectivesAreOnTheDevice) {
   for (const char *options : {"contiguous parameters; offload parameters", "contiguous gradients; offload optimizer"})
-    EXPECT_THAT(
-        faults(adam + data(divided + options)),
-        ElementsAre("'offload' and 'contiguous' contradict each other: buffers that collectives take as they are "
-                    "lie on the device",
-                    "remove one of them"));
+    EXPECT_THAT(faults(adam + data(divided + options)),
+                ElementsAre("'offload' and 'contiguous' contradict each other: contiguous buffers are "
+                            "on the device",
+                            "remove one of them"));
 }
 
 TEST(BindOffload, OtherFormsAreRefused) {
   EXPECT_THAT(faults(adam + data("offload optimizer, optimizer")),
-              ElementsAre("'optimizer' stands twice", "keep one of them"));
+              ElementsAre("'optimizer' is repeated", "keep one of them"));
   for (const char *option : {"offload", "offload 2", "offload none", "offload states", "offload optimizer to host"})
     EXPECT_EQ(faults(adam + data(option)).back(), "the form is 'offload parameters, optimizer'") << option;
 }

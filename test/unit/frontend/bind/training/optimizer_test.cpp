@@ -95,7 +95,7 @@ TEST(BindOptimizer, AGroupHasTheOtherNumbersOfTheOptimizer) {
   const OptimizerNumbers &first = optimizer.groups[1].numbers, &second = optimizer.groups[2].numbers;
   EXPECT_EQ(first.weightDecay, 0);
   EXPECT_EQ(first.beta2, 0.5);
-  EXPECT_EQ(first.lr, 1e-2) << "stated behind the group";
+  EXPECT_EQ(first.lr, 1e-2) << "stated after the group";
   EXPECT_EQ(first.eps, 1);
   EXPECT_EQ(second.lr, 0);
   EXPECT_EQ(second.weightDecay, 0.01);

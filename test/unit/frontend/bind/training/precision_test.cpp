@@ -118,7 +118,7 @@ TEST(BindPrecision, SumsOfActivationsAreSentAsTheModelComputesOrInF32) {
               ElementsAre("'activations bf16' does not fit a model that computes in 'f32'",
                           "remove 'activations bf16', or export the model in 16 bits, or add 'compute bf16'"));
   EXPECT_THAT(faults("precision { activations f32 }", ofDtypes({"f32"})),
-              ElementsAre("'activations f32' changes nothing: the model computes in 'f32', and no sum is of 16 bits",
+              ElementsAre("'activations f32' has no effect: the model computes in 'f32', and no sum is of 16 bits",
                           "remove 'activations f32', or export the model in 16 bits, or add 'compute bf16'"));
 }
 
@@ -152,7 +152,7 @@ TEST(BindPrecision, AMasterKeepsMoreThanItsParameter) {
 
 TEST(BindPrecision, AMasterThatKeepsNothingIsNamedWithItsParameter) {
   EXPECT_THAT(faults(sharded + "precision { master bf16 }", ofDtypes({"f32"})),
-              ElementsAre("'master bf16' keeps nothing: parameter 'model.embed_tokens.weight' is f32, and no other is "
+              ElementsAre("'master bf16' has no effect: parameter 'model.embed_tokens.weight' is f32, and no other is "
                           "narrower",
                           "write 'master f64', or remove 'master bf16'"));
   EXPECT_THAT(faults(sharded + "precision { master f16 }", ofDtypes({"f64", "bf16"})),
@@ -176,7 +176,7 @@ TEST(BindPrecision, AStateIsKeptByTheOptimizer) {
     EXPECT_THAT(faults("loss loss\noptimizer " + std::string(optimizer) + "\nprecision { state f32 }"), IsEmpty())
         << optimizer;
   EXPECT_THAT(faults("loss loss\noptimizer sgd\nprecision { state f32 }"),
-              ElementsAre("'state' is the dtype of what the optimizer keeps, and 'sgd' without momentum keeps nothing",
+              ElementsAre("'state' is the dtype of optimizer states, and 'sgd' without momentum has none",
                           "add 'momentum NUMBER' to the optimizer, or remove 'state f32'"));
   EXPECT_EQ(faults("loss loss\noptimizer sdg\nprecision { state f32 }").size(), 2u) << "no known optimizer";
 }

@@ -55,7 +55,7 @@ TEST(BindTrainable, FreezeAndUnusedNameModulesAndParameters) {
   EXPECT_THAT(used(body, trained), SizeIs(9));
   BoundPlan plan = bound(body, llama(1));
   EXPECT_EQ(plan.parameterUseRange.front().line, 5);
-  EXPECT_EQ(plan.parameterUseRange.back().line, 6) << "the place of the statement";
+  EXPECT_EQ(plan.parameterUseRange.back().line, 6) << "the location of the statement";
 }
 
 TEST(BindTrainable, FreezeMayBeSaidTwice) {

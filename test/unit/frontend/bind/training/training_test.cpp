@@ -42,7 +42,7 @@ TEST(BindTraining, AModuleIsRecomputedOnce) {
 
 TEST(BindTraining, AModuleIsNotRecomputedInsideAnother) {
   EXPECT_THAT(faults("recompute model.layers.*\nrecompute model.layers.0.mlp").front(),
-              "module 'model.layers.0.mlp' lies in 'model.layers.0', which is recomputed with all that is inside");
+              "module 'model.layers.0.mlp' is inside 'model.layers.0', which is recomputed with all that is inside");
   EXPECT_THAT(faults("recompute model.norm\nrecompute model.layers.0, model.layers.1"), IsEmpty());
 }
 

@@ -1,7 +1,7 @@
 //===- hash.h - a fingerprint of bytes ----------------------------*- C++ -*-===//
 //
-// Tells apart files that differ by accident. Not cryptographic. The same on
-// every little-endian machine.
+// XXH3, which tells apart files that differ by accident. Not cryptographic. The
+// same on every machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -18,6 +19,9 @@ namespace meshplan {
 using Hash = std::array<std::byte, 16>;
 
 Hash hashBytes(std::span<const std::byte> bytes);
+
+/// A number that follows from bytes and `seed`, evenly distributed.
+uint64_t hashBytes(std::span<const std::byte> bytes, uint64_t seed);
 
 /// Two lower-case hexadecimal digits for each byte.
 std::string toHexadecimal(std::span<const std::byte> bytes);

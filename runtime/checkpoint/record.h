@@ -14,8 +14,9 @@
 
 namespace meshplan {
 
-/// The format that this build writes. It reads format 1, too, which has no checksums.
-inline constexpr int64_t checkpointFormat = 2;
+/// The format that this build writes. It reads format 1, too, which has no checksums, and format 2, where all
+/// parameters are saved: weights of files had another fingerprint.
+inline constexpr int64_t checkpointFormat = 3;
 
 /// Files of a checkpoint.
 inline constexpr const char *recordName = "checkpoint.json", *modelName = "model.safetensors",

@@ -2,7 +2,9 @@
 
 #include "runtime/data/block_checksums.h"
 
-#include <cstdio>
+#include "runtime/base/format.h"
+
+#include <climits>
 #include <isa-l/crc.h>
 #include <zlib.h>
 
@@ -12,11 +14,16 @@ uint32_t crc32Of(std::span<const std::byte> bytes, uint32_t before) {
   return crc32_gzip_refl(before, reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size());
 }
 
-std::string checksumText(uint32_t checksum) {
-  char digits[16];
-  std::snprintf(digits, sizeof digits, "%08x", checksum);
-  return digits;
+uint32_t crc32cOf(std::span<const std::byte> bytes) {
+  // libisal counts in an int, and takes and gives the remainder.
+  uint32_t remainder = ~uint32_t(0);
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min<size_t>(bytes.size(), INT_MAX)))
+    remainder = crc32_iscsi(reinterpret_cast<unsigned char *>(const_cast<std::byte *>(bytes.data())),
+                            static_cast<int>(std::min<size_t>(bytes.size(), INT_MAX)), remainder);
+  return ~remainder;
 }
+
+std::string checksumText(uint32_t checksum) { return fmt::format("{:08x}", checksum); }
 
 /// The remainder that a CRC is made of: without the inversions in front and behind, so that zeros in front add nothing.
 static uint32_t remainderOf(std::span<const std::byte> bytes, uint32_t before) { return ~crc32Of(bytes, ~before); }

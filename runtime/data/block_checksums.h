@@ -21,6 +21,9 @@ namespace meshplan {
 /// The CRC-32 of some bytes; `before` is that of the bytes in front of them.
 uint32_t crc32Of(std::span<const std::byte> bytes, uint32_t before = 0);
 
+/// CRC-32C (Castagnoli).
+uint32_t crc32cOf(std::span<const std::byte> bytes);
+
 /// Eight hexadecimal digits.
 std::string checksumText(uint32_t checksum);
 

@@ -21,8 +21,6 @@ public:
       : tensor(tensor), payload(payload), blockBytes(tensor.checksums->blockBytes) {
     if (elementCount(tensor.shape) > 0)
       isCompared.resize(tensor.checksums->values.size());
-    Hash hash = hashBytes(std::as_bytes(std::span(tensor.name)));
-    std::memcpy(&seed, hash.data(), sizeof(seed));
   }
 
   /// Of all who read the tensor, in parts or whole, one compares a block: who reads a certain element of it.
@@ -76,15 +74,13 @@ private:
   const StoredTensor &tensor;
   std::span<const std::byte> payload;
   int64_t blockBytes;
-  uint64_t seed = 0;
   std::vector<bool> isCompared; // or left to others
   size_t passed = 0;            // blocks all of which are compared
 };
 
 bool BlockCheck::isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
   // A number that follows from the tensor's name and the block alone, and is another one for each.
-  uint64_t draw = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
-  draw ^= draw >> 32;
+  uint64_t draw = hashBytes(std::as_bytes(std::span(tensor.name)), static_cast<uint64_t>(block));
   if (static_cast<int64_t>(draw % share.count) != share.place)
     return false;
   Range bytes = rangeOf(block);

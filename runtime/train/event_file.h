@@ -1,7 +1,8 @@
 //===- event_file.h - the numbers of a run for TensorBoard -------*- C++ -*-===//
 //
 // A file of records, each an `Event` of tensorflow/core/util/event.proto: the
-// fields that scalars need, in the encoding of protocol buffers.
+// fields that scalars need, in the encoding of protocol buffers. protozero writes it: LibTorch
+// exports the symbols of a protobuf of its own.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,24 +8,12 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 
-#include "runtime/base/philox.h"
-
-#include <ATen/core/Tensor.h>
-#include <optional>
+#include "runtime/tensor/torch/kernels/attention.h"
 
 namespace meshplan {
 
 /// Rows of queries that share one additive mask.
 constexpr int64_t attentionBlockRows = 512;
-
-/// What attention() takes under these names; of a call, whose arguments it refers to.
-struct AttentionMasks {
-  const std::optional<at::Tensor> &mask, &keyMask;
-  bool causal;
-  int64_t window;
-
-  bool causalOnly() const { return !mask && !keyMask && window == 0; }
-};
 
 /// Which weights of keys are dropped: those of [batch, heads, queries, keys] by their number in the whole tensor.
 struct AttentionDropout {
@@ -46,11 +34,7 @@ struct IndexSpan {
   int64_t size() const { return end - begin; }
 };
 
-/// The dropout of a call with these arguments, as attention() takes them; none for a probability of 0.
-AttentionDropout attentionDropout(double probability, const at::Tensor &query, const at::Tensor &key,
-                                  const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step,
-                                  int64_t number, int64_t firstSample, int64_t firstHead, int64_t allHeads,
-                                  const std::optional<at::Tensor> &microbatch, int64_t drawn);
+AttentionForm attentionForm(const AttentionCall &call);
 
 /// [B, H, rows, keys], the weights of a block or their gradient: drops what the call drops, and scales the others, in
 /// place.
@@ -76,10 +60,8 @@ bool hasFlashKernel(const at::Tensor &query, const at::Tensor &value, AttentionF
 /// elements in the last dim.
 at::Tensor withAdjacentElements(const at::Tensor &tensor);
 
-/// [B, G, T, D] to [B, H, T, D], one key head for each of H query heads as attention() deals them with `headsPerKey`: a
-/// copy.
-at::Tensor headsRead(const at::Tensor &tensor, int64_t heads, int64_t headsPerKey, int64_t firstHead,
-                     int64_t firstKeyHead);
+/// [B, G, T, D] to [B, H, T, D], for each of H query heads the key head that it reads: a copy.
+at::Tensor headsRead(const at::Tensor &tensor, int64_t count, const AttentionHeads &heads);
 
 /// [B, H, rows, keys]: cap(query key^T * scale) of operands of one type with as many heads; no mask yet.
 at::Tensor cappedScores(const at::Tensor &query, const at::Tensor &key, AttentionForm form);

@@ -9,18 +9,25 @@
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GROUPS_H
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/string_view.h>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace meshplan {
 
-/// aten.convolution of an input [batch, features, places..], or of one sample without a batch; a group has as many
-/// input features as the dim 1 of the weight, or `groupInputs` where it is transposed. Lists have one number for each
-/// window dim. With a `mode`, "same" or "valid", that is the padding.
+/// How windows of a convolution lie. Lists have one number for each window dim.
+struct ConvolutionForm {
+  std::vector<int64_t> stride, padding, dilation;
+  std::string mode; ///< "same" or "valid", instead of `padding`
+  bool transposed = false;
+  std::vector<int64_t> outputPadding; ///< of a transposed one
+  int64_t groupInputs = 0;            ///< input features of a group of a transposed one
+};
+
+/// aten.convolution of an input [batch, features, places..], or of one sample without a batch. A group has as many
+/// input features as the dim 1 of the weight, unless the form says it.
 at::Tensor groupedConvolution(const at::Tensor &input, const at::Tensor &weight, const std::optional<at::Tensor> &bias,
-                              at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
-                              c10::string_view mode, bool transposed, at::IntArrayRef outputPadding,
-                              int64_t groupInputs);
+                              const ConvolutionForm &form);
 
 /// aten.group_norm of groups of `groupFeatures`.
 at::Tensor groupNorm(const at::Tensor &input, int64_t groupFeatures, const std::optional<at::Tensor> &weight,

@@ -46,13 +46,19 @@ at::Tensor indexPart(const at::Tensor &self, const c10::List<std::optional<at::T
 at::Tensor indexSumPart(const at::Tensor &source, const c10::List<std::optional<at::Tensor>> &indices,
                         const at::Tensor &places, int64_t dim, at::IntArrayRef size, int64_t place);
 
-/// aten.topk goes on with the places from `begin` up to `end`, of which a rank has all or none: `values` and `indices`
-/// are the heap behind those before, absent in front of the first. Gives the heap; behind the last of `size` places
-/// what aten.topk gives. A rank without the places gives the least numbers, of which the largest is any other.
+/// The places [begin, end) of the `size` of a dim, with which aten.topk goes on.
+struct TopkStep {
+  int64_t k = 0, dim = 0;
+  bool largest = true;
+  int64_t begin = 0, end = 0, size = 0;
+};
+
+/// One step of aten.topk, of whose places a rank has all or none: `values` and `indices` are the heap after the steps
+/// before, absent in the first. Gives the heap; in the last step what aten.topk gives. A rank without the places gives
+/// the least numbers, of which the largest is any other.
 std::tuple<at::Tensor, at::Tensor> topkPart(const at::Tensor &self, const at::Tensor &places,
                                             const std::optional<at::Tensor> &values,
-                                            const std::optional<at::Tensor> &indices, int64_t k, int64_t dim,
-                                            bool largest, int64_t begin, int64_t end, int64_t size);
+                                            const std::optional<at::Tensor> &indices, const TopkStep &step);
 
 } // namespace meshplan
 

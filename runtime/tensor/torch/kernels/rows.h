@@ -33,14 +33,21 @@ at::Tensor rowPick(const at::Tensor &input, const at::Tensor &target, int64_t of
 /// [C], [N] to [N]: weight[target], zero where target is ignoreIndex. Fails for another target outside of [0, C).
 at::Tensor classWeight(const at::Tensor &weight, const at::Tensor &target, int64_t ignoreIndex);
 
-/// All [N]: log(sumExp) + max - picked, zero where target is ignoreIndex. Without maximum and sum, which logarithms of
-/// probabilities do not need, -picked. Times `weight`, if there is one. With `rowSum`, that of rowSumLogSoftmax,
-/// (1 - labelSmoothing) of it and labelSmoothing / classes of -rowSum. Fails for another target outside of [0,
-/// classes); no classes, or a negative number, stand for not known.
-at::Tensor tokenLoss(const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
-                     const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex, int64_t classes = -1,
-                     const std::optional<at::Tensor> &weight = {}, const std::optional<at::Tensor> &rowSum = {},
-                     double labelSmoothing = 0);
+/// The losses of rows, from what the ranks know of them together.
+struct TokenLoss {
+  std::optional<at::Tensor> max, sumExp; ///< [N]; neither: `picked` is logarithms of probabilities
+  at::Tensor picked, target;             ///< [N]
+  int64_t ignoreIndex = 0;
+  int64_t classes = -1;             ///< none, or a negative number: not known
+  std::optional<at::Tensor> weight; ///< [N], of the target's class
+  std::optional<at::Tensor> rowSum; ///< [N], that of rowSumLogSoftmax, which smoothed labels need
+  double labelSmoothing = 0;
+};
+
+/// [N]: log(sumExp) + max - picked, or -picked without the first two, times weight; zero where target is ignoreIndex.
+/// With rowSum (1 - labelSmoothing) of it, and labelSmoothing / classes of -rowSum. Fails for another target outside of
+/// [0, classes).
+at::Tensor tokenLoss(const TokenLoss &row);
 
 /// [N] to []: number of targets other than ignoreIndex.
 at::Tensor countTokens(const at::Tensor &target, int64_t ignoreIndex, at::ScalarType dtype);

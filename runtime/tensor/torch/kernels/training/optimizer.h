@@ -1,11 +1,7 @@
 //===- optimizer.h - steps of optimizers -------------------------*- C++ -*-===//
 //
 // The fused kernels of ATen, one parameter at a time. Parameter and states are
-// changed in place and returned; gradients are left as they are. Learning rate,
-// number of the step (1 for the first) and the factor of the gradient, if there
-// is one, are tensors without dims, so that a schedule need not be made anew for
-// another value. Their dtype is any float. Where `nonfinite`, an integer without
-// dims, is given and not 0, nothing is changed.
+// changed in place; gradients are left as they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,30 +10,37 @@
 
 #include <ATen/core/Tensor.h>
 #include <optional>
-#include <tuple>
 
 namespace meshplan {
 
+/// What every optimizer takes. States and gradient have the shape of the parameter; states have its dtype or a narrower
+/// one, the gradient has any. The others are tensors without dims, so that a schedule need not be made anew for another
+/// value, of any float where nothing is said.
+struct OptimizerStep {
+  at::Tensor parameter, gradient;
+  at::Tensor learningRate;
+  at::Tensor step;                     ///< its number, 1 for the first; of an optimizer with states
+  std::optional<at::Tensor> factor;    ///< of the gradient
+  std::optional<at::Tensor> nonfinite; ///< an integer: nothing is changed where it is not 0
+};
+
+struct AdamNumbers {
+  double beta1 = 0, beta2 = 0, eps = 0, weightDecay = 0;
+  bool decoupled = false;
+};
+
+struct SgdNumbers {
+  double momentum = 0, dampening = 0, weightDecay = 0;
+  bool nesterov = false;
+};
+
 /// Adam (Kingma and Ba, 2015) as torch.optim.Adam does it; with `decoupled` weight decay AdamW (Loshchilov and Hutter,
-/// 2019). All tensors have the shape and, but for the gradient, the dtype of the parameter.
-std::tuple<at::Tensor, at::Tensor, at::Tensor> adamStep(at::Tensor parameter, const at::Tensor &gradient,
-                                                        at::Tensor average, at::Tensor squareAverage,
-                                                        const at::Tensor &learningRate, const at::Tensor &step,
-                                                        const std::optional<at::Tensor> &factor,
-                                                        const std::optional<at::Tensor> &nonfinite, double beta1,
-                                                        double beta2, double eps, double weightDecay, bool decoupled);
+/// 2019).
+void adamStep(const OptimizerStep &step, at::Tensor average, at::Tensor squareAverage, const AdamNumbers &numbers);
 
-/// torch.optim.SGD without momentum.
-at::Tensor sgdStep(at::Tensor parameter, const at::Tensor &gradient, const at::Tensor &learningRate,
-                   const std::optional<at::Tensor> &factor, const std::optional<at::Tensor> &nonfinite,
-                   double weightDecay);
-
-/// torch.optim.SGD with momentum. The first step sets the state to the gradient.
-std::tuple<at::Tensor, at::Tensor> momentumStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor momentum,
-                                                const at::Tensor &learningRate, const at::Tensor &step,
-                                                const std::optional<at::Tensor> &factor,
-                                                const std::optional<at::Tensor> &nonfinite, double rate,
-                                                double dampening, double weightDecay, bool nesterov);
+/// torch.optim.SGD; without a state, `momentum` undefined, it has no momentum. The first step sets the state to the
+/// gradient.
+void sgdStep(const OptimizerStep &step, at::Tensor momentum, const SgdNumbers &numbers);
 
 /// A row-major copy in the memory of the host, from which copies to the device are fast; one on the device of the
 /// thread, of a tensor there. The elements are read before the stream of the thread goes on.

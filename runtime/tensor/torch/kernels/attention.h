@@ -22,8 +22,8 @@ struct AttentionMasks {
   bool causalOnly() const { return !mask && !keyMask && window == 0; }
 };
 
-/// Which key head each query head reads. A rank may hold a shard of the heads, in which some query heads of
-/// the first and the last key head are missing.
+/// Which key head each query head reads. A rank may hold a shard of the heads, in which some query heads of the first
+/// and the last key head are missing.
 struct AttentionHeads {
   /// Number of query heads that share a key head: query head h reads key head (first + h) / perKey - firstKey.
   /// 0: H is a multiple of G, and query head h reads key head h / (H / G).

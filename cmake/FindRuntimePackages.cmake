@@ -1,9 +1,11 @@
-# Libraries of the runtime: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, zlib and
-# ISA-L.
+# Libraries of the runtime: LibTorch from the wheel of the Python environment, CLI11, fmt, nlohmann-json, protozero,
+# libzip, zlib and ISA-L.
 #
 # The wheel's own CMake package requires a CUDA toolkit, so the target is built from the wheel's headers and libraries.
 find_package(CLI11 REQUIRED CONFIG)
-find_package(spdlog REQUIRED CONFIG)
+# Used header-only.
+find_path(FMT_INCLUDE_DIR fmt/format.h REQUIRED)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 find_package(nlohmann_json REQUIRED CONFIG)
 find_package(Threads REQUIRED)
 # Linked statically: a wheel would take libz.so from the machine that it is installed on, which may be too old.

@@ -28,10 +28,9 @@ BELOW_EXEC = {
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/schema": (set(), {"flatbuffers", "xxhash"}),
     EXTENT: (set(), set()),
-    "runtime/include": ({EXTENT}, set()),
-    "runtime/base": ({EXTENT}, {"spdlog", "json"}),
+    "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT}, {"flatbuffers"}),
-    "runtime/data": ({"runtime/base", EXTENT}, {"json", "zlib", "isal"}),
+    "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
     "runtime/comm": ({"runtime/base", EXTENT}, set()),
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
     "runtime/comm/mpi": ({"runtime/base", "runtime/comm"}, {"mpi"}),
@@ -40,11 +39,14 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/launch": ({"runtime/base"}, set()),
     "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
-    "runtime/exec": (BELOW_EXEC | {"runtime/include"}, {"flatbuffers", "json"}),
+    "runtime/exec": (BELOW_EXEC, {"flatbuffers", "json"}),
     "runtime/dataset": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
     "runtime/checkpoint": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers", "json"}),
     "runtime/verify": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
-    "runtime/train": (BELOW_EXEC | {"runtime/checkpoint", "runtime/dataset", "runtime/exec"}, {"flatbuffers", "json"}),
+    "runtime/train": (
+        BELOW_EXEC | {"runtime/checkpoint", "runtime/dataset", "runtime/exec"},
+        {"flatbuffers", "json", "protozero"},
+    ),
     "grammar": (set(), {"antlr"}),
     "dialect/base": ({EXTENT}, {"mlir", "llvm"}),
     "dialect/plan": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
@@ -113,7 +115,6 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         },
         {"mlir", "llvm"},
     ),
-    "examples": ({"runtime/include"}, set()),
 }
 
 # Programs and tests may use every room, but a program uses either the compiler or the runtime.
@@ -139,7 +140,8 @@ LIBRARIES: dict[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
         ("zlib", r"zlib\.h", r"zlib|ZLIB::"),
         ("isal", r"isa-l", r"isal"),
         ("cli11", r"CLI/", r"CLI11::"),
-        ("spdlog", r"spdlog/", r"spdlog::"),
+        ("fmt", r"fmt/", r"fmt::"),
+        ("protozero", r"protozero/", r"protozero"),
         ("json", r"nlohmann/", r"nlohmann_json::"),
         ("gtest", r"g(test|mock)/", r"GTest::"),
         ("benchmark", r"benchmark/", r"benchmark::"),

@@ -99,7 +99,7 @@ class CheckLayers(unittest.TestCase):
     def test_cmake_dependencies(self) -> None:
         self.expect(
             {
-                "runtime/base/CMakeLists.txt": "meshplan_library(NAME meshplan-base SRCS a.cpp DEPS spdlog::spdlog)\n",
+                "runtime/base/CMakeLists.txt": "meshplan_library(NAME meshplan-base SRCS a.cpp DEPS fmt::fmt)\n",
                 "compiler/support/CMakeLists.txt": (
                     "meshplan_library(\n  NAME meshplan-support\n  SRCS a.cpp\n"
                     "  DEPS LLVMSupport # fine\n       meshplan-base meshplan-torch)\n"

@@ -1,7 +1,6 @@
 //===- hash.h - a fingerprint of bytes --------------------------*- C++ -*-===//
 //
-// A fingerprint that detects accidental differences between files. Not cryptographic. Equal on all little-endian
-// machines.
+// A fingerprint (XXH3) that detects accidental differences between files. Not cryptographic. Equal on all machines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -18,6 +18,9 @@ namespace meshplan {
 using Hash = std::array<std::byte, 16>;
 
 Hash hashBytes(std::span<const std::byte> bytes);
+
+/// A uniformly distributed number, determined by the bytes and `seed`.
+uint64_t hashBytes(std::span<const std::byte> bytes, uint64_t seed);
 
 /// Two lower-case hexadecimal digits per byte.
 std::string toHexadecimal(std::span<const std::byte> bytes);

@@ -2,11 +2,11 @@
 
 #include "runtime/checkpoint/exported_tensors.h"
 
+#include "runtime/base/format.h"
 #include "runtime/base/names.h"
 #include "runtime/checkpoint/adapters.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -61,12 +61,9 @@ std::vector<ExportedFile> meshplan::dividedIntoFiles(std::span<const Exported> t
     bytes += each.bytes();
   }
   files.front().name = options.adapters ? "adapter_model.safetensors" : modelName;
-  char name[64];
   // The names that Hugging Face's loaders expect.
-  for (size_t i = 0; files.size() > 1 && i < files.size(); ++i) {
-    std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", i + 1, files.size());
-    files[i].name = name;
-  }
+  for (size_t i = 0; files.size() > 1 && i < files.size(); ++i)
+    files[i].name = fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, files.size());
   return files;
 }
 

@@ -3,11 +3,11 @@
 #include "runtime/checkpoint/folder.h"
 
 #include "runtime/base/file.h"
+#include "runtime/base/format.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -25,11 +25,7 @@ static Status failed(const char *what, const std::string &path, int error) {
                        "': ", std::strerror(error));
 }
 
-static std::string nameOf(int64_t step) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%06lld", static_cast<long long>(step));
-  return std::string(prefix) + digits;
-}
+static std::string nameOf(int64_t step) { return fmt::format("{}{:06}", prefix, step); }
 
 std::string meshplan::checkpointPath(const std::string &folder, int64_t step) { return folder + "/" + nameOf(step); }
 

@@ -14,8 +14,9 @@
 
 namespace meshplan {
 
-/// The format that this build writes. It also reads format 1, which has no checksums.
-inline constexpr int64_t checkpointFormat = 2;
+/// The format that this build writes. It also reads format 1, which has no checksums, and format 2. Both must contain
+/// all parameters: their fingerprints of weight files are computed differently.
+inline constexpr int64_t checkpointFormat = 3;
 
 /// Files of a checkpoint.
 inline constexpr const char *recordName = "checkpoint.json", *modelName = "model.safetensors",

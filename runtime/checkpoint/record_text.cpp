@@ -260,11 +260,11 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
   Status failure;
   ObjectReader top(json, failure);
   int64_t format = top.integer("format");
-  if (failure.ok() && format != checkpointFormat && format != 1)
+  if (failure.ok() && (format < 1 || format > checkpointFormat))
     return Status::error(StatusCode::unsupported, path, ": a checkpoint of format ", format,
-                         ", this version reads 1 and ", checkpointFormat);
+                         ", this version reads 1 to ", checkpointFormat);
   // Without the seal checkSeal could not find an edit, so a sealed format must have it.
-  if (format == checkpointFormat && !top.has("checksum"))
+  if (format > 1 && !top.has("checksum"))
     return Status::error(StatusCode::corrupted, path, ": damaged: it has no checksum");
   CheckpointRecord record{.state = readState(top)};
   ObjectReader weights = top.object("weights"), optimizer = top.object("optimizer");
@@ -281,10 +281,14 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
     record.states.push_back(
         {reader.text("name"), reader.text("parameter"), reader.dtype(), reader.shape(), reader.flag("master")});
   }
-  if (format == checkpointFormat)
+  if (format > 1)
     record.checksums = readChecksums(top.object("checksums"));
   if (!failure.ok())
     return failure.withContext(path);
+  if (format < checkpointFormat && !record.savesAll())
+    return Status::error(StatusCode::unsupported, path, ": a checkpoint of format ", format,
+                         " that lacks frozen parameters, this version reads such a checkpoint of format ", checkpointFormat,
+                         "; help: export it with the version that wrote it, and train from the export");
   return record;
 }
 

@@ -2,7 +2,9 @@
 
 #include "runtime/data/block_checksums.h"
 
-#include <cstdio>
+#include "runtime/base/format.h"
+
+#include <climits>
 #include <isa-l/crc.h>
 #include <zlib.h>
 
@@ -12,11 +14,16 @@ uint32_t crc32Of(std::span<const std::byte> bytes, uint32_t before) {
   return crc32_gzip_refl(before, reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size());
 }
 
-std::string checksumText(uint32_t checksum) {
-  char digits[16];
-  std::snprintf(digits, sizeof digits, "%08x", checksum);
-  return digits;
+uint32_t crc32cOf(std::span<const std::byte> bytes) {
+  // ISA-L counts bytes in an int. It takes and returns the remainder, without the inversions at begin and end.
+  uint32_t remainder = ~uint32_t(0);
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min<size_t>(bytes.size(), INT_MAX)))
+    remainder = crc32_iscsi(reinterpret_cast<unsigned char *>(const_cast<std::byte *>(bytes.data())),
+                            static_cast<int>(std::min<size_t>(bytes.size(), INT_MAX)), remainder);
+  return ~remainder;
 }
+
+std::string checksumText(uint32_t checksum) { return fmt::format("{:08x}", checksum); }
 
 /// The raw remainder of the CRC, without the inversions at begin and end. It is linear, and leading zeros do not change
 /// it.

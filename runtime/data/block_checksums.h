@@ -21,6 +21,9 @@ namespace meshplan {
 /// The CRC-32 of some bytes; `before` is the CRC-32 of the bytes preceding them.
 uint32_t crc32Of(std::span<const std::byte> bytes, uint32_t before = 0);
 
+/// CRC-32C (Castagnoli).
+uint32_t crc32cOf(std::span<const std::byte> bytes);
+
 /// The checksum as eight hexadecimal digits.
 std::string checksumText(uint32_t checksum);
 

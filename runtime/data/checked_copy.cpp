@@ -21,8 +21,6 @@ public:
       : tensor(tensor), payload(payload), blockBytes(tensor.checksums->blockBytes) {
     if (elementCount(tensor.shape) > 0)
       isCompared.resize(tensor.checksums->values.size());
-    Hash hash = hashBytes(std::as_bytes(std::span(tensor.name)));
-    std::memcpy(&seed, hash.data(), sizeof(seed));
   }
 
   /// Distributes the comparison. Among all readers of the tensor, whatever their slices, exactly one compares a block:
@@ -78,15 +76,13 @@ private:
   const StoredTensor &tensor;
   std::span<const std::byte> payload;
   int64_t blockBytes;
-  uint64_t seed = 0;
   std::vector<bool> isCompared; // or is left to another reader
   size_t passed = 0;            // all blocks before this one are done
 };
 
 bool BlockCheck::isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
   // A hash of the tensor's name and the block, so that all readers agree on it without communication.
-  uint64_t draw = (seed ^ static_cast<uint64_t>(block)) * 0x9e3779b97f4a7c15;
-  draw ^= draw >> 32;
+  uint64_t draw = hashBytes(std::as_bytes(std::span(tensor.name)), static_cast<uint64_t>(block));
   if (static_cast<int64_t>(draw % share.count) != share.place)
     return false;
   Range bytes = rangeOf(block);

@@ -2,188 +2,132 @@
 
 #include "runtime/data/zip_file.h"
 
-#include "runtime/data/block_checksums.h"
-
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <optional>
-#include <zlib.h>
 
 namespace meshplan {
 
-namespace {
+/// Deflate compresses at most by this factor. A larger stated size is false and must not be allocated.
+static constexpr uint64_t maxDeflateRatio = 1032;
 
-using Bytes = std::span<const std::byte>;
-
-// Record layouts: PKWARE APPNOTE.TXT 4.3; numbers are little-endian.
-constexpr uint32_t localSignature = 0x04034b50, entrySignature = 0x02014b50, endSignature = 0x06054b50;
-constexpr uint32_t end64Signature = 0x06064b50, locator64Signature = 0x07064b50;
-constexpr size_t localSize = 30, entrySize = 46, endSize = 22, end64Size = 56, locator64Size = 20;
-constexpr uint16_t extra64 = 0x0001;
-constexpr uint32_t in64 = 0xffffffff; // marks a number that is in the zip64 extra field
-
-Status damaged(const char *what) {
-  return Status::error(StatusCode::corrupted, "damaged or truncated zip file: ", what);
+template <typename... Parts> static Status damaged(const Parts &...what) {
+  return Status::error(StatusCode::corrupted, "damaged or truncated zip file: ", what...);
 }
 
-/// Precondition: the number lies inside `bytes`.
-template <typename T> T numberAt(Bytes bytes, uint64_t offset) {
-  T number;
-  std::memcpy(&number, bytes.data() + offset, sizeof(T));
-  return number;
+bool isZipFile(std::span<const std::byte> file) {
+  return file.size() >= 4 && std::memcmp(file.data(), "PK\x03\x04", 4) == 0;
 }
 
-std::optional<Bytes> sliceOf(Bytes bytes, uint64_t offset, uint64_t size) {
-  if (offset > bytes.size() || size > bytes.size() - offset)
-    return std::nullopt;
-  return bytes.subspan(offset, size);
-}
-
-struct Directory {
-  uint64_t offset, size, count;
-};
-
-Expected<Directory> findDirectory(Bytes file) {
-  // A comment of at most 64 KiB follows the end record. The comment must end at the end of the file; this distinguishes
-  // the record from that of a nested archive.
-  if (file.size() < endSize)
-    return damaged("no directory");
-  uint64_t least = file.size() - std::min<size_t>(file.size(), endSize + 0xffff);
-  uint64_t end = file.size() - endSize;
-  auto isEnd = [&] {
-    return numberAt<uint32_t>(file, end) == endSignature &&
-           end + endSize + numberAt<uint16_t>(file, end + 20) == file.size();
-  };
-  while (!isEnd()) {
-    if (end == least)
-      return damaged("no directory");
-    --end;
+// A source of our own, because libzip has no function that returns the offset of an entry's data: after a read, the
+// source's position gives it.
+zip_int64_t ZipFile::serve(void *state, void *data, zip_uint64_t size, zip_source_cmd_t command) {
+  auto &[file, position, error] = *static_cast<Source *>(state);
+  switch (command) {
+  case ZIP_SOURCE_READ:
+    size = std::min<zip_uint64_t>(size, file.size() - position);
+    std::copy_n(file.data() + position, size, static_cast<std::byte *>(data));
+    position += size;
+    return static_cast<zip_int64_t>(size);
+  case ZIP_SOURCE_SEEK: {
+    zip_int64_t target = zip_source_seek_compute_offset(position, file.size(), data, size, &error);
+    if (target >= 0)
+      position = static_cast<uint64_t>(target);
+    return target < 0 ? -1 : 0;
   }
-  Directory directory{numberAt<uint32_t>(file, end + 16), numberAt<uint32_t>(file, end + 12),
-                      numberAt<uint16_t>(file, end + 10)};
-  if (end < locator64Size || numberAt<uint32_t>(file, end - locator64Size) != locator64Signature)
-    return directory;
-  uint64_t end64 = numberAt<uint64_t>(file, end - locator64Size + 8);
-  if (!sliceOf(file, end64, end64Size) || numberAt<uint32_t>(file, end64) != end64Signature)
-    return damaged("no zip64 directory");
-  return Directory{numberAt<uint64_t>(file, end64 + 48), numberAt<uint64_t>(file, end64 + 40),
-                   numberAt<uint64_t>(file, end64 + 32)};
-}
-
-/// Replaces the numbers that do not fit in 32 bits, in the order of the format.
-Status readExtra64(Bytes extra, std::initializer_list<uint64_t *> numbers) {
-  while (extra.size() >= 4) {
-    uint16_t id = numberAt<uint16_t>(extra, 0), size = numberAt<uint16_t>(extra, 2);
-    std::optional<Bytes> content = sliceOf(extra, 4, size);
-    if (!content)
-      return damaged("an extra field reaches outside");
-    extra = extra.subspan(4 + size);
-    if (id != extra64)
-      continue;
-    // The field has only the numbers that overflowed, in this order, so each is read only if its 32-bit value says so.
-    for (uint64_t *number : numbers) {
-      if (*number != in64)
-        continue;
-      if (content->size() < 8)
-        return damaged("a zip64 field is too short");
-      *number = numberAt<uint64_t>(*content, 0);
-      content = content->subspan(8);
-    }
+  case ZIP_SOURCE_TELL:
+    return static_cast<zip_int64_t>(position);
+  case ZIP_SOURCE_STAT: {
+    auto &stat = *static_cast<zip_stat_t *>(data);
+    zip_stat_init(&stat);
+    stat.valid = ZIP_STAT_SIZE;
+    stat.size = file.size();
+    return sizeof stat;
   }
-  return Status();
+  case ZIP_SOURCE_ERROR:
+    return zip_error_to_data(&error, data, size);
+  case ZIP_SOURCE_SUPPORTS:
+    return ZIP_SOURCE_SUPPORTS_SEEKABLE;
+  default: // open, close and free reset the position
+    position = 0;
+    return 0;
+  }
 }
 
-Expected<Bytes> dataOf(Bytes file, uint64_t localOffset, uint64_t size) {
-  if (!sliceOf(file, localOffset, localSize) || numberAt<uint32_t>(file, localOffset) != localSignature)
-    return damaged("an entry has no header");
-  // The local header repeats name and extra field, possibly with another length, so its own lengths locate the data.
-  uint64_t begin =
-      localOffset + localSize + numberAt<uint16_t>(file, localOffset + 26) + numberAt<uint16_t>(file, localOffset + 28);
-  std::optional<Bytes> data = sliceOf(file, begin, size);
-  if (!data)
-    return damaged("an entry reaches outside of the file");
-  return *data;
+ZipFile::~ZipFile() {
+  if (archive)
+    zip_discard(archive);
 }
 
-/// Reads the entry at the start of `directory` and advances past it.
-Expected<ZipEntry> readEntry(Bytes file, Bytes &directory) {
-  if (directory.size() < entrySize || numberAt<uint32_t>(directory, 0) != entrySignature)
-    return damaged("an entry of the directory is missing");
-  uint64_t nameSize = numberAt<uint16_t>(directory, 28), extraSize = numberAt<uint16_t>(directory, 30);
-  uint64_t commentSize = numberAt<uint16_t>(directory, 32);
-  if (!sliceOf(directory, entrySize, nameSize + extraSize + commentSize))
-    return damaged("an entry of the directory is too long");
-  uint16_t flags = numberAt<uint16_t>(directory, 8), method = numberAt<uint16_t>(directory, 10);
-  uint64_t packed = numberAt<uint32_t>(directory, 20), size = numberAt<uint32_t>(directory, 24);
-  uint64_t localOffset = numberAt<uint32_t>(directory, 42);
-  ZipEntry entry;
-  entry.name.assign(reinterpret_cast<const char *>(directory.data()) + entrySize, nameSize);
-  entry.checksum = numberAt<uint32_t>(directory, 16);
-  MESHPLAN_RETURN_IF_ERROR(
-      readExtra64(directory.subspan(entrySize + nameSize, extraSize), {&size, &packed, &localOffset}));
-  if ((flags & 1) || (method != 0 && method != Z_DEFLATED))
+template <typename Read> Status ZipFile::withOpened(const ZipEntry &entry, zip_flags_t flags, const Read &read) {
+  zip_file_t *opened = zip_fopen_index(archive, entry.index, flags);
+  if (!opened)
+    return damaged("entry '", entry.name, "': ", zip_strerror(archive));
+  Status status;
+  if (!read(opened))
+    status = damaged("entry '", entry.name, "': ",
+                     zip_error_code_zip(zip_file_get_error(opened)) == ZIP_ER_OK ? "it has another size than stated"
+                                                                                 : zip_file_strerror(opened));
+  zip_fclose(opened);
+  return status;
+}
+
+Expected<ZipEntry> ZipFile::entryAt(uint64_t index) {
+  zip_stat_t stat;
+  if (zip_stat_index(archive, index, ZIP_FL_ENC_RAW, &stat) != 0)
+    return damaged(zip_strerror(archive));
+  ZipEntry entry{.name = stat.name,
+                 .index = index,
+                 .deflated = stat.comp_method == ZIP_CM_DEFLATE,
+                 .checksum = stat.crc,
+                 .size = stat.size,
+                 .data = {}};
+  if (stat.encryption_method != ZIP_EM_NONE || (stat.comp_method != ZIP_CM_STORE && !entry.deflated))
     return Status::error(StatusCode::unsupported, "entry '", entry.name, "' is encrypted or packed with method ",
-                         method);
-  entry.deflated = method == Z_DEFLATED;
-  entry.size = size;
-  if (!entry.deflated && size != packed)
-    return damaged("a stored entry has two sizes");
-  MESHPLAN_ASSIGN_OR_RETURN(entry.data, dataOf(file, localOffset, packed));
-  directory = directory.subspan(entrySize + nameSize + extraSize + commentSize);
+                         stat.comp_method);
+  if (!entry.deflated && stat.size != stat.comp_size)
+    return damaged("entry '", entry.name, "': it is stored and has two sizes");
+  if (stat.comp_size == 0)
+    return entry;
+  std::byte first;
+  MESHPLAN_RETURN_IF_ERROR(withOpened(entry, ZIP_FL_COMPRESSED, [&](zip_file_t *opened) {
+    return zip_fread(opened, &first, 1) == 1; // the source is then one byte after the begin of the data
+  }));
+  uint64_t begin = source.position - 1;
+  if (stat.comp_size > source.file.size() - begin)
+    return damaged("entry '", entry.name, "': it reaches outside of the file");
+  entry.data = source.file.subspan(begin, stat.comp_size);
   return entry;
 }
 
-/// Inflates raw deflate data in steps, since sizes may exceed zlib's 32-bit counters.
-bool inflateAll(Bytes packed, std::span<std::byte> out) {
-  z_stream stream{};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-    return false;
-  constexpr size_t most = std::numeric_limits<uInt>::max();
-  int result = Z_OK;
-  size_t read = 0, written = 0;
-  while (result == Z_OK) {
-    stream.next_in = const_cast<Bytef *>(reinterpret_cast<const Bytef *>(packed.data() + read));
-    stream.avail_in = static_cast<uInt>(std::min(most, packed.size() - read));
-    stream.next_out = reinterpret_cast<Bytef *>(out.data() + written);
-    stream.avail_out = static_cast<uInt>(std::min(most, out.size() - written));
-    uInt in = stream.avail_in, room = stream.avail_out;
-    result = inflate(&stream, Z_NO_FLUSH); // without progress it returns Z_BUF_ERROR, which ends the loop
-    read += in - stream.avail_in;
-    written += room - stream.avail_out;
+Expected<std::shared_ptr<ZipFile>> ZipFile::open(std::span<const std::byte> file) {
+  std::shared_ptr<ZipFile> zip(new ZipFile(file));
+  zip_source_t *reader = zip_source_function_create(serve, &zip->source, &zip->source.error);
+  zip->archive = zip_open_from_source(reader, ZIP_RDONLY, &zip->source.error);
+  if (!zip->archive) {
+    zip_source_free(reader);
+    return damaged("its directory is missing or wrong");
   }
-  inflateEnd(&stream);
-  return result == Z_STREAM_END && written == out.size();
+  auto count = static_cast<uint64_t>(zip_get_num_entries(zip->archive, 0));
+  for (uint64_t i = 0; i < count; ++i) {
+    MESHPLAN_ASSIGN_OR_RETURN(ZipEntry entry, zip->entryAt(i));
+    zip->list.push_back(std::move(entry));
+  }
+  return zip;
 }
 
-} // namespace
-
-bool isZipFile(Bytes file) { return file.size() >= 4 && numberAt<uint32_t>(file, 0) == localSignature; }
-
-Expected<std::vector<ZipEntry>> readZipDirectory(Bytes file) {
-  MESHPLAN_ASSIGN_OR_RETURN(Directory directory, findDirectory(file));
-  std::optional<Bytes> records = sliceOf(file, directory.offset, directory.size);
-  if (!records)
-    return damaged("the directory reaches outside of the file");
-  std::vector<ZipEntry> entries;
-  for (uint64_t i = 0; i < directory.count; ++i) {
-    MESHPLAN_ASSIGN_OR_RETURN(ZipEntry entry, readEntry(file, *records));
-    entries.push_back(std::move(entry));
-  }
-  return entries;
-}
-
-Expected<std::vector<std::byte>> unpack(const ZipEntry &entry) {
-  // Deflate compresses at most 1032 to 1. A larger stated size is false and must not be allocated.
-  if (entry.size / 1032 > entry.data.size())
-    return damaged("an entry states an impossible size");
+Expected<std::vector<std::byte>> ZipFile::unpack(const ZipEntry &entry) {
+  if (entry.size / maxDeflateRatio > entry.data.size())
+    return damaged("entry '", entry.name, "': it states an impossible size");
   std::vector<std::byte> content(entry.size);
-  if (!entry.deflated)
-    std::copy(entry.data.begin(), entry.data.end(), content.begin());
-  else if (!inflateAll(entry.data, content))
-    return damaged("an entry cannot be unpacked");
-  if (crc32Of(content) != entry.checksum)
-    return damaged("the checksum of an entry is wrong");
+  std::lock_guard lock(mutex);
+  MESHPLAN_RETURN_IF_ERROR(withOpened(entry, 0, [&](zip_file_t *opened) {
+    // A read returns fewer bytes than requested if the request exceeds libzip's counters.
+    uint64_t done = 0;
+    for (zip_int64_t count = 1; done < content.size() && count > 0; done += std::max<zip_int64_t>(count, 0))
+      count = zip_fread(opened, content.data() + done, content.size() - done);
+    std::byte last; // one more read reaches the end of the entry, where libzip compares the checksum
+    return done == content.size() && zip_fread(opened, &last, 1) == 0;
+  }));
   return content;
 }
 

@@ -2,6 +2,8 @@
 
 #include "runtime/train/event_file.h"
 
+#include "runtime/data/block_checksums.h"
+
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -9,88 +11,82 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <protozero/pbf_writer.hpp>
 #include <unistd.h>
 
 using namespace meshplan;
 
 namespace {
 
-constexpr std::array<uint32_t, 256> makeTable() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t byte = 0; byte < 256; ++byte) {
-    uint32_t rest = byte;
-    for (int bit = 0; bit < 8; ++bit)
-      rest = (rest >> 1) ^ (rest & 1 ? 0x82f63b78 : 0);
-    table[byte] = rest;
-  }
-  return table;
-}
+using protozero::pbf_writer;
 
-/// CRC-32C (Castagnoli), masked as the record format requires.
+/// The CRC-32C of a part of a record, masked as the record format requires.
 uint32_t maskedChecksum(std::string_view bytes) {
-  static constexpr auto table = makeTable();
-  uint32_t checksum = ~0u;
-  for (unsigned char byte : bytes)
-    checksum = table[(checksum ^ byte) & 0xff] ^ (checksum >> 8);
-  return std::rotr(~checksum, 15) + 0xa282ead8;
+  return std::rotr(crc32cOf(std::as_bytes(std::span(bytes))), 15) + 0xa282ead8;
 }
 
 template <typename Number> std::string bytesOf(Number number) {
   return {reinterpret_cast<const char *>(&number), sizeof number};
 }
 
-std::string varint(uint64_t number) {
-  std::string bytes;
-  for (; number >= 128; number >>= 7)
-    // Seven bits per byte, the lowest first; the top bit says that more bytes follow.
-    bytes += static_cast<char>(number | 128);
-  return bytes + static_cast<char>(number);
-}
-
-/// Wire types of protocol buffers: 0 varint, 1 eight bytes, 2 length-delimited, 5 four bytes.
-std::string key(int field, int wireType) { return varint(field << 3 | wireType); }
-std::string text(int field, std::string_view bytes) { return key(field, 2) + varint(bytes.size()).append(bytes); }
-
 double wallTime() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-/// Event { wall_time = 1, step = 2, file_version = 3, summary = 5 }
-std::string event(int64_t step, const std::string &content) {
-  return key(1, 1) + bytesOf(wallTime()) + key(2, 0) + varint(static_cast<uint64_t>(step)) + content;
+/// Event { wall_time = 1, step = 2, file_version = 3, summary = 5 }, with one of the last two.
+std::string event(int64_t step, int field, const std::string &content) {
+  std::string record;
+  pbf_writer event(record);
+  event.add_double(1, wallTime());
+  event.add_int64(2, step);
+  event.add_bytes(field, content);
+  return record;
 }
 
 /// Summary { value = 1 { tag = 1, simple_value = 2 } }
-std::string scalar(std::string_view tag, double number) {
-  return text(1, text(1, tag) + key(2, 5) + bytesOf(static_cast<float>(number)));
-}
+class Summary {
+public:
+  void add(const std::string &tag, double number) {
+    pbf_writer value(writer, 1);
+    value.add_string(1, tag);
+    value.add_float(2, static_cast<float>(number));
+  }
+  std::string eventOf(int64_t step) const { return event(step, 5, text); }
+
+private:
+  std::string text;
+  pbf_writer writer{text};
+};
 
 class EventFile final : public ReportSink {
 public:
   EventFile(std::string path, std::ofstream file) : path(std::move(path)), file(std::move(file)) {}
 
   /// The first record that TensorBoard expects.
-  Status begin() { return write(event(0, text(3, "brain.Event:2"))); }
+  Status begin() { return write(event(0, 3, "brain.Event:2")); }
 
   Status step(const StepReport &report) override {
-    std::string values = scalar("train/loss", report.loss) + scalar("time/step_seconds", report.seconds) +
-                         scalar("time/data_seconds", report.dataSeconds) +
-                         scalar("memory/peak_bytes", static_cast<double>(report.peakBytes));
+    Summary summary;
+    summary.add("train/loss", report.loss);
+    summary.add("time/step_seconds", report.seconds);
+    summary.add("time/data_seconds", report.dataSeconds);
+    summary.add("memory/peak_bytes", static_cast<double>(report.peakBytes));
     for (const auto &[name, rate] : report.rates)
-      values += scalar("train/" + name, rate);
+      summary.add("train/" + name, rate);
     if (report.gradientNorm)
-      values += scalar("train/gradient_norm", *report.gradientNorm);
+      summary.add("train/gradient_norm", *report.gradientNorm);
     if (report.lossScale)
-      values += scalar("train/loss_scale", *report.lossScale);
+      summary.add("train/loss_scale", *report.lossScale);
     if (report.exposedSeconds)
-      values += scalar("time/exposed_seconds", *report.exposedSeconds);
+      summary.add("time/exposed_seconds", *report.exposedSeconds);
     if (report.tokens > 0)
-      values += scalar("time/tokens_per_second", static_cast<double>(report.tokens) / report.seconds);
-    return write(event(report.step, text(5, values)));
+      summary.add("time/tokens_per_second", static_cast<double>(report.tokens) / report.seconds);
+    return write(summary.eventOf(report.step));
   }
   Status evaluation(const EvaluationReport &report) override {
-    std::string values = scalar("evaluation/loss", report.loss);
+    Summary summary;
+    summary.add("evaluation/loss", report.loss);
     if (report.perplexity)
-      values += scalar("evaluation/perplexity", *report.perplexity);
-    return write(event(report.step, text(5, values)));
+      summary.add("evaluation/perplexity", *report.perplexity);
+    return write(summary.eventOf(report.step));
   }
   Status checkpoint(const CheckpointReport &) override { return Status(); }
   Status note(const std::string &) override { return Status(); }

@@ -1,7 +1,8 @@
 //===- event_file.h - TensorBoard event files -------------------*- C++ -*-===//
 //
 // An event file for TensorBoard: records with an `Event` of tensorflow/core/util/event.proto each. Only the fields that
-// scalars need, encoded as protocol buffers.
+// scalars need, encoded as protocol buffers by protozero. Google's protobuf cannot be linked, because LibTorch exports
+// the symbols of its own copy.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 
 #include "runtime/train/progress.h"
 
-#include "runtime/base/printed.h"
+#include "runtime/base/format.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,22 +12,22 @@ using namespace meshplan;
 
 std::string meshplan::durationText(double seconds) {
   if (seconds < 0.1)
-    return printed("%.1f ms", 1e3 * seconds);
+    return fmt::format("{:.1f} ms", 1e3 * seconds);
   if (seconds < 10)
-    return printed("%.2f s", seconds);
-  auto whole = static_cast<long long>(std::llround(seconds));
+    return fmt::format("{:.2f} s", seconds);
+  long long whole = std::llround(seconds);
   if (whole < 60)
-    return printed("%lld s", whole);
+    return fmt::format("{} s", whole);
   if (whole < 3600)
-    return printed("%lld min %02lld s", whole / 60, whole % 60);
-  return printed("%lld h %02lld min", whole / 3600, whole % 3600 / 60);
+    return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
 std::string meshplan::rateText(double perSecond) {
   // About three significant digits: more would change with every step and hide a real change.
   if (perSecond < 100)
-    return printed("%.*f", perSecond < 10 ? 2 : 1, perSecond);
-  std::string digits = printed("%.0f", perSecond);
+    return fmt::format("{:.{}f}", perSecond, perSecond < 10 ? 2 : 1);
+  std::string digits = fmt::format("{:.0f}", perSecond);
   for (auto place = static_cast<ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3)
     digits.insert(place, ",");
   return digits;
@@ -36,20 +36,19 @@ std::string meshplan::rateText(double perSecond) {
 std::string meshplan::bytesText(int64_t bytes) {
   auto number = static_cast<double>(bytes);
   if (bytes >= int64_t(1) << 30)
-    return printed("%.2f GiB", number / (int64_t(1) << 30));
+    return fmt::format("{:.2f} GiB", number / (int64_t(1) << 30));
   if (bytes >= 1 << 20)
-    return printed("%.0f MiB", number / (1 << 20));
-  return printed("%.0f KiB", number / (1 << 10));
+    return fmt::format("{:.0f} MiB", number / (1 << 20));
+  return fmt::format("{:.0f} KiB", number / (1 << 10));
 }
 
 std::string meshplan::evaluationText(const EvaluationReport &report) {
   std::string samples = std::to_string(report.samples);
   if (report.samplesThere > report.samples)
     samples += " of " + std::to_string(report.samplesThere);
-  std::string perplexity = report.perplexity ? printed("  perplexity %.2f", *report.perplexity) : "";
-  return printed("loss %.4f%s  (%s samples, %s)", report.loss, perplexity.c_str(), samples.c_str(),
-                 durationText(report.seconds).c_str()) +
-         (report.reason.empty() ? "" : "; " + report.reason);
+  std::string perplexity = report.perplexity ? fmt::format("  perplexity {:.2f}", *report.perplexity) : "";
+  return fmt::format("loss {:.4f}{}  ({} samples, {}){}{}", report.loss, perplexity, samples,
+                     durationText(report.seconds), report.reason.empty() ? "" : "; ", report.reason);
 }
 
 namespace {
@@ -102,15 +101,13 @@ private:
   }
 
   std::string lineOf(const StepReport &report) const {
-    std::string line = printed("step %lld/%lld  loss %.4f", static_cast<long long>(report.step),
-                               static_cast<long long>(report.lastStep), report.loss);
+    std::string line = fmt::format("step {}/{}  loss {:.4f}", report.step, report.lastStep, report.loss);
     if (!report.rates.empty())
-      line += printed("  lr %.2e", report.rates.front().second);
+      line += fmt::format("  lr {:.2e}", report.rates.front().second);
     if (report.gradientNorm)
-      line += printed("  norm %.3g", *report.gradientNorm);
+      line += fmt::format("  norm {:.3g}", *report.gradientNorm);
     if (report.nonfinite > 0)
-      line +=
-          printed("  skipped: %lld elements of the gradients are not finite", static_cast<long long>(report.nonfinite));
+      line += fmt::format("  skipped: {} elements of the gradients are not finite", report.nonfinite);
     bool hasTokens = report.tokens > 0;
     // Tokens where the data has them, since samples of different lengths are not comparable.
     line += "  " + rateText(static_cast<double>(hasTokens ? report.tokens : report.samples) / report.seconds) +

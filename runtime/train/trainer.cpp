@@ -2,11 +2,11 @@
 
 #include "runtime/train/trainer.h"
 
+#include "runtime/base/format.h"
 #include "runtime/train/class_loss.h"
 #include "runtime/train/scalars.h"
 
 #include <cmath>
-#include <cstdio>
 
 using namespace meshplan;
 
@@ -26,9 +26,8 @@ static Status at(const std::string &moment, const Status &failure, int64_t rank)
 static Status withMemoryHelp(const Status &failure, const artifact::Program &program) {
   if (failure.code() != StatusCode::outOfMemory || !program.memory())
     return failure;
-  char mebibytes[32];
-  std::snprintf(mebibytes, sizeof mebibytes, "%.1f MiB", static_cast<double>(program.memory()->peak()) / (1 << 20));
-  return Status::error(failure.code(), failure.message(), "; help: the plan needs up to ", mebibytes,
+  return Status::error(failure.code(), failure.message(), "; help: the plan needs up to ",
+                       fmt::format("{:.1f} MiB", static_cast<double>(program.memory()->peak()) / (1 << 20)),
                        " per rank, and ranks of one machine share its memory: 'recompute', sharded states, more "
                        "microbatches or fewer ranks per machine need less");
 }

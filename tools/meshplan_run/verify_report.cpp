@@ -2,8 +2,8 @@
 
 #include "tools/meshplan_run/verify_report.h"
 
+#include "runtime/base/format.h"
 #include "runtime/base/names.h"
-#include "runtime/base/printed.h"
 #include "runtime/exec/origin.h"
 #include "runtime/verify/value_layout_text.h"
 
@@ -56,10 +56,9 @@ static std::string tableText(const Verification &verification) {
       continue;
     auto wrong = std::ranges::count_if(order, [&](size_t i) { return !verification.verdicts[i].isRight(); });
     const Verdict &worst = verification.verdicts[order.front()];
-    text += printed("%-13s  %7zu  %5td  %-11.2e  %-8.2e  %-8.2g  %4lld  ", std::string(kindName(kind)).c_str(),
-                    order.size(), wrong, worst.deviation.error, worst.deviation.bound, worst.deviation.ratio(),
-                    static_cast<long long>(worst.rank));
-    text += verification.subjects[order.front()].name + "\n";
+    text += fmt::format("{:<13}  {:>7}  {:>5}  {:<11.2e}  {:<8.2e}  {:<8.2g}  {:>4}  {}\n", kindName(kind),
+                        order.size(), wrong, worst.deviation.error, worst.deviation.bound, worst.deviation.ratio(),
+                        worst.rank, verification.subjects[order.front()].name);
   }
   return text;
 }
@@ -68,9 +67,8 @@ static std::string detailText(const Job &job, const Subject &subject, const Verd
   const Deviation &deviation = verdict.deviation;
   std::string text = "WRONG: " + std::string(kindName(subject.kind)) + " '" + subject.name + "', " +
                      layoutText(job.artifact.schedule(), *job.program->values()->Get(subject.value)) + "\n";
-  text += printed("  error %.3e on rank %lld, PyTorch's own %.3e, bound %.3e; wrong on ", deviation.error,
-                  static_cast<long long>(verdict.rank), deviation.own, deviation.bound);
-  text += rankList(verdict.wrongRanks) + "\n";
+  text += fmt::format("  error {:.3e} on rank {}, PyTorch's own {:.3e}, bound {:.3e}; wrong on {}\n", deviation.error,
+                      verdict.rank, deviation.own, deviation.bound, rankList(verdict.wrongRanks));
   if (std::string maker = makerText(job, subject); !maker.empty())
     text += "  made by " + maker + "\n";
   if (std::string place = originText(job.artifact.schedule(), subject.placed); !place.empty())

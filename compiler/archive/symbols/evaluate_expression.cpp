@@ -1,9 +1,10 @@
 //===- evaluate_expression.cpp - expressions become values -------*- C++ -*-===//
 
 #include "compiler/archive/symbols/operations.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 
@@ -116,9 +117,9 @@ Result ofFloats(Kind kind, double left, double right) {
 Result roundDecimal(double number, int64_t digits) {
   if (digits < 0 || digits > 300)
     return std::nullopt;
-  char text[1024];
-  std::snprintf(text, sizeof text, "%.*f", static_cast<int>(digits), number);
-  return finite(std::strtod(text, nullptr));
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.*f", static_cast<int>(digits), number);
+  return finite(std::strtod(text.c_str(), nullptr));
 }
 
 std::optional<bool> compare(Kind kind, const SymbolicValue &left, const SymbolicValue &right) {

@@ -3,7 +3,8 @@
 #include "compiler/report/settings/describe_settings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include <cstdio>
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 
 using namespace meshplan;
@@ -11,11 +12,10 @@ using llvm::StringRef;
 
 /// The shortest text that parses to this number.
 static std::string numberText(double number) {
-  char text[32];
-  for (int digits = 6; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, number);
-    if (std::strtod(text, nullptr) == number)
-      break;
+  std::string text;
+  for (int digits = 6; digits <= 17 && (text.empty() || std::strtod(text.c_str(), nullptr) != number); ++digits) {
+    text.clear();
+    llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, number);
   }
   return text;
 }

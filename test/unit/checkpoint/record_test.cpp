@@ -56,6 +56,11 @@ TEST(CheckpointRecord, SavesBuffersThatAreNoWeights) {
   EXPECT_FALSE(exampleOf({.extent = most / 4 + 1, .hasFrozen = true, .isBuffer = true}, state).savesAll());
 }
 
+CheckpointRecord withChecksums(CheckpointRecord record = exampleOf({})) {
+  record.checksums = CheckpointChecksums{.files = {{modelName, {7, {{"w", {1, 0xabcdef01}}}}}, {optimizerName, {}}}};
+  return record;
+}
+
 TEST(CheckpointRecord, IsReadAsItWasWritten) {
   TrainingState state{.counters = {.steps = 10, .skipped = 2, .stepsInRow = 3, .lossScale = 0.1},
                       .samplesConsumed = int64_t(1) << 60,
@@ -64,7 +69,8 @@ TEST(CheckpointRecord, IsReadAsItWasWritten) {
                       .seed = (int64_t(1) << 53) - 1,
                       .settings = {{"optimizer.lr", 1e-4}, {"seed", 3}},
                       .weights = "/a \"b\".safetensors"};
-  CheckpointRecord record = exampleOf({.dtype = DType::bf16, .master = DType::f32, .hasFrozen = true}, state);
+  CheckpointRecord record =
+      withChecksums(exampleOf({.dtype = DType::bf16, .master = DType::f32, .hasFrozen = true}, state));
   record.weightsFingerprint = "cd";
   auto read = readRecord("r", textOf(record));
   ASSERT_TRUE(read.ok()) << read.status().message();
@@ -78,12 +84,6 @@ std::string errorOf(const std::string &from, const std::string &to) {
   size_t place = text.find(from);
   EXPECT_NE(place, std::string::npos) << text;
   return readRecord("r", text.replace(place, from.size(), to)).status().message();
-}
-
-CheckpointRecord withChecksums() {
-  CheckpointRecord record = exampleOf({});
-  record.checksums = CheckpointChecksums{.files = {{modelName, {7, {{"w", {1, 0xabcdef01}}}}}, {optimizerName, {}}}};
-  return record;
 }
 
 TEST(CheckpointRecord, HasChecksumsAndItsOwn) {
@@ -130,7 +130,11 @@ TEST(CheckpointRecord, SaysThatItWasChanged) {
 TEST(CheckpointRecord, SaysWhatIsWrong) {
   EXPECT_EQ(readRecord("r", "{").status().message(), "r: it is not a JSON object");
   EXPECT_EQ(readRecord("r", "").status().message(), "r: it is not a JSON object");
-  EXPECT_EQ(errorOf("\"format\": 1", "\"format\": 3"), "r: a checkpoint of format 3, this version reads 1 and 2");
+  EXPECT_EQ(errorOf("\"format\": 1", "\"format\": 4"), "r: a checkpoint of format 4, this version reads 1 to 3");
+  EXPECT_EQ(
+      errorOf("\"saved\": true", "\"saved\": false"),
+      "r: a checkpoint of format 1 that lacks frozen parameters, this version reads such a checkpoint of format 3; help: export "
+      "it with the version that wrote it, and train from the export");
   EXPECT_EQ(errorOf("\"format\": 1,", ""), "r: 'format' is missing or is not a whole number");
   EXPECT_EQ(errorOf("\"steps\": 0", "\"steps\": 0.5"), "r: 'steps' is missing or is not a whole number");
   EXPECT_EQ(errorOf("\"loss_scale\": 0.0", "\"loss_scale\": \"x\""), "r: 'loss_scale' is missing or is not a number");

@@ -33,6 +33,15 @@ TEST(BlockChecksums, AreThoseOfZlib) {
   EXPECT_EQ(checksumText(0xab), "000000ab");
 }
 
+/// The check value of the CRC catalogues, and the first two examples of RFC 3720, B.4.
+TEST(BlockChecksums, Castagnoli) {
+  std::string digits = "123456789", zeros(32, '\0'), ones(32, '\xff');
+  EXPECT_EQ(crc32cOf(std::as_bytes(std::span(digits))), 0xe3069283u);
+  EXPECT_EQ(crc32cOf(std::as_bytes(std::span(zeros))), 0x8a9136aau);
+  EXPECT_EQ(crc32cOf(std::as_bytes(std::span(ones))), 0x62a8ab43u);
+  EXPECT_EQ(crc32cOf({}), 0u);
+}
+
 /// Each byte, or run of up to 40 bytes, goes to one of the writers.
 TEST(BlockChecksums, WhoeverWritesWhichBytes) {
   std::mt19937 random(2);

@@ -83,7 +83,7 @@ inline AttentionResult attentionByDefinition(const AttentionCase &c, const Atten
   at::Tensor kept = weights;
   if (c.dropout != 0)
     kept = weights * dropByOperators(at::ones_like(weights), PartOfWhole(weights.sizes(), {}, {}), c.dropout,
-                                     randomStream(inputs.seed, inputs.step, attentionNumber));
+                                     randomStream({inputs.seed, inputs.step, attentionNumber}));
   return {at::matmul(kept, inputs.value.repeat_interleave(repeats, 1)), sum.log().masked_fill(sum.eq(0), 0).squeeze(3),
           weights};
 }

@@ -64,7 +64,7 @@ struct SmoothedLoss {
     if (weight)
       targetWeight = callOperator("meshplan.class_weight", {*weight, target},
                                   {value("weight", 0), value("target", 1), {"ignore_index", ignoreIndex}})[0];
-    return tokenLoss(max, sumExp, picked, target, ignoreIndex, logits.size(1), targetWeight, rowSum, smoothing);
+    return tokenLoss({max, sumExp, picked, target, ignoreIndex, logits.size(1), targetWeight, rowSum, smoothing});
   }
 
   at::Tensor expected(const at::Tensor &logits, const at::Tensor &target, int64_t ignoreIndex) const {
@@ -136,8 +136,8 @@ TEST(RowsTest, ClassWeightsOfTargets) {
 
 TEST(RowsTest, SmoothedLabelsNeedTheNumberOfClasses) {
   at::Tensor row = at::ones({2}), target = at::zeros({2}, at::kLong);
-  EXPECT_THROW(tokenLoss(row, row, row, target, -100, -1, {}, row, 0.1), c10::Error);
-  EXPECT_TRUE(at::allclose(tokenLoss(row, row, row, target, -100, 4, {}, row, 0.5), at::full({2}, -0.125)));
+  EXPECT_THROW(tokenLoss({row, row, row, target, -100, -1, {}, row, 0.1}), c10::Error);
+  EXPECT_TRUE(at::allclose(tokenLoss({row, row, row, target, -100, 4, {}, row, 0.5}), at::full({2}, -0.125)));
 }
 
 TEST(RowsTest, LogarithmsOfProbabilitiesNeedNoSum) {
@@ -150,8 +150,8 @@ TEST(RowsTest, LogarithmsOfProbabilitiesNeedNoSum) {
                                    {value("picked", 0), value("target", 1), {"ignore_index", ignored}})[0];
     EXPECT_TRUE(at::allclose(loss, picked.neg().masked_fill(target.eq(ignored), 0), 0, 0, /*equal_nan=*/true));
   }
-  EXPECT_THROW(tokenLoss({}, {}, picked, target, -100, 3), c10::IndexError);
-  EXPECT_EQ(tokenLoss({}, {}, picked.to(at::kBFloat16), target, -100, 4).scalar_type(), at::kBFloat16);
+  EXPECT_THROW(tokenLoss({{}, {}, picked, target, -100, 3}), c10::IndexError);
+  EXPECT_EQ(tokenLoss({{}, {}, picked.to(at::kBFloat16), target, -100, 4}).scalar_type(), at::kBFloat16);
 }
 
 /// A loss near zero is as exact as log(1 + x) in float32, however large the logits are.
@@ -166,7 +166,7 @@ TEST(RowsTest, SmallLossesOfLargeLogitsAreExact) {
 
 TEST(RowsTest, ATargetThatIsNoClassIsAnError) {
   at::Tensor row = at::ones({2}), ignored = at::tensor({int64_t(1), int64_t(-100)});
-  auto loss = [&](const at::Tensor &target) { return tokenLoss(row, row, row, target, -100, 4); };
+  auto loss = [&](const at::Tensor &target) { return tokenLoss({row, row, row, target, -100, 4}); };
   EXPECT_NO_THROW(loss(ignored));
   EXPECT_THROW(loss(at::tensor({int64_t(1), int64_t(4)})), c10::IndexError);
   EXPECT_THROW(loss(at::tensor({int64_t(-1), int64_t(0)})), c10::IndexError);
@@ -244,8 +244,8 @@ TEST(RowsTest, PickTakesOnlyWhatLiesHere) {
 
 TEST(RowsTest, AnIgnoredTargetCostsNothingWhateverItsRow) {
   at::Tensor row = at::full({2}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
-  EXPECT_TRUE(at::equal(tokenLoss(row, row, row, at::full({2}, -1, at::kLong), -1, 4), at::zeros({2}, at::kDouble)));
-  EXPECT_TRUE(at::equal(tokenLoss(row, row, row, at::full({2}, 7, at::kLong), 7, 4), at::zeros({2}, at::kDouble)))
+  EXPECT_TRUE(at::equal(tokenLoss({row, row, row, at::full({2}, -1, at::kLong), -1, 4}), at::zeros({2}, at::kDouble)));
+  EXPECT_TRUE(at::equal(tokenLoss({row, row, row, at::full({2}, 7, at::kLong), 7, 4}), at::zeros({2}, at::kDouble)))
       << "also outside of the classes";
 }
 
@@ -253,7 +253,7 @@ TEST(RowsTest, TargetsOutOfRangeAreNamed) {
   at::Tensor row = at::ones({2});
   auto message = [&](std::vector<int64_t> target) {
     try {
-      tokenLoss(row, row, row, at::tensor(target, at::kLong), -100, 4);
+      tokenLoss({row, row, row, at::tensor(target, at::kLong), -100, 4});
     } catch (const c10::IndexError &error) {
       return std::string(error.what_without_backtrace());
     }

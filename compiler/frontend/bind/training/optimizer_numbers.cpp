@@ -4,9 +4,10 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
-#include <cstdio>
 
 using namespace meshplan;
 using namespace meshplan::bind;
@@ -94,8 +95,8 @@ OptionRule nesterovRule(WrittenNumbers &target) {
 } // namespace
 
 std::string bind::numberText(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
   return text;
 }
 

@@ -51,15 +51,15 @@ static Result mathAttention(const at::Tensor &query, const at::Tensor &key, cons
   return {at::matmul(weights, shared(value)).to(query.scalar_type()), logsumexp};
 }
 
-static Result attendBlock(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-                          const AttentionMasks &masks, IndexSpan rows, const AttentionForm &form) {
-  IndexSpan keys = reachableKeys(rows, key.size(2), masks);
-  bool flash = hasFlashKernel(query, value, form);
-  at::Tensor mask = additiveMask(masks, rows, keys, query.options().dtype(maskType(query, masks, flash)));
-  at::Tensor blockQuery = query.narrow(2, rows.begin, rows.size());
-  at::Tensor blockKey = key.narrow(2, keys.begin, keys.size()), blockValue = value.narrow(2, keys.begin, keys.size());
-  return flash ? flashAttention(blockQuery, blockKey, blockValue, mask, /*causal=*/false, form.scale)
-               : mathAttention(blockQuery, blockKey, blockValue, mask, form, rows, keys);
+static Result attendBlock(const AttentionCall &call, const AttentionForm &form, IndexSpan rows) {
+  IndexSpan keys = reachableKeys(rows, call.key.size(2), call.masks);
+  bool flash = hasFlashKernel(call.query, call.value, form);
+  at::Tensor mask =
+      additiveMask(call.masks, rows, keys, call.query.options().dtype(maskType(call.query, call.masks, flash)));
+  at::Tensor query = call.query.narrow(2, rows.begin, rows.size()), key = call.key.narrow(2, keys.begin, keys.size());
+  at::Tensor value = call.value.narrow(2, keys.begin, keys.size());
+  return flash ? flashAttention(query, key, value, mask, /*causal=*/false, form.scale)
+               : mathAttention(query, key, value, mask, form, rows, keys);
 }
 
 static Result emptyResult(const at::Tensor &query, const at::Tensor &value) {
@@ -69,39 +69,32 @@ static Result emptyResult(const at::Tensor &query, const at::Tensor &value) {
           at::zeros({batch, heads, rows}, query.options().dtype(type))};
 }
 
-Result meshplan::attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-                           const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal,
-                           int64_t window, double scale, double softcap, double dropout, int64_t headsPerKey,
-                           int64_t firstHead, int64_t firstKeyHead, const std::optional<at::Tensor> &seed,
-                           const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample, int64_t allHeads,
-                           const std::optional<at::Tensor> &microbatch, int64_t drawn) {
-  if (headsPerKey > 0) {
-    auto read = [&](const at::Tensor &tensor) {
-      return headsRead(tensor, query.size(1), headsPerKey, firstHead, firstKeyHead);
-    };
-    return attention(query, read(key), read(value), mask, keyMask, causal, window, scale, softcap, dropout,
-                     /*headsPerKey=*/0, firstHead, /*firstKeyHead=*/0, seed, step, number, firstSample, allHeads,
-                     microbatch, drawn);
+Result meshplan::attention(const AttentionCall &call) {
+  const at::Tensor &query = call.query, &key = call.key, &value = call.value;
+  const AttentionMasks &masks = call.masks;
+  if (call.heads.perKey > 0) {
+    AttentionCall whole = call;
+    whole.key = headsRead(key, query.size(1), call.heads);
+    whole.value = headsRead(value, query.size(1), call.heads);
+    whole.heads = {.first = call.heads.first};
+    return attention(whole);
   }
-  AttentionMasks masks{mask, keyMask, causal, window};
   checkAttention(query, key, value, masks);
-  AttentionForm form{
-      scale, softcap,
-      attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
+  AttentionForm form = attentionForm(call);
   if (query.numel() == 0 || key.size(2) == 0)
     return emptyResult(query, value);
   if (hasDeviceKernel(query, key, value, masks, form))
-    return deviceAttention(query, key, value, masks, scale);
+    return deviceAttention(query, key, value, masks, call.scale);
   // The kernel has its own causal mask and skips hidden blocks, so blocks of rows would only add overhead.
   if (masks.causalOnly() && hasFlashKernel(query, value, form))
-    return flashAttention(query, key, value, std::nullopt, causal, scale);
+    return flashAttention(query, key, value, std::nullopt, masks.causal, call.scale);
   int64_t rows = query.size(2);
   if (rows <= attentionBlockRows)
-    return attendBlock(query, key, value, masks, {0, rows}, form);
+    return attendBlock(call, form, {0, rows});
   auto [out, logsumexp] = emptyResult(query, value);
   for (int64_t row = 0; row < rows; row += attentionBlockRows) {
     IndexSpan span{row, std::min(row + attentionBlockRows, rows)};
-    auto [blockOut, blockLogsumexp] = attendBlock(query, key, value, masks, span, form);
+    auto [blockOut, blockLogsumexp] = attendBlock(call, form, span);
     out.narrow(2, span.begin, span.size()).copy_(blockOut);
     logsumexp.narrow(2, span.begin, span.size()).copy_(blockLogsumexp);
   }

@@ -2,8 +2,6 @@
 
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
 
-#include "runtime/tensor/torch/kernels/random/draws.h"
-
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <limits>
@@ -78,22 +76,20 @@ bool meshplan::hasFlashKernel(const at::Tensor &query, const at::Tensor &value, 
          form.softcap == 0 && form.dropout.probability == 0;
 }
 
-AttentionDropout meshplan::attentionDropout(double probability, const at::Tensor &query, const at::Tensor &key,
-                                            const std::optional<at::Tensor> &seed,
-                                            const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample,
-                                            int64_t firstHead, int64_t allHeads,
-                                            const std::optional<at::Tensor> &microbatch, int64_t drawn) {
-  if (probability == 0)
-    return {};
-  TORCH_CHECK(probability > 0 && probability <= 1, "a probability of ", probability, " is not between 0 and 1");
-  TORCH_CHECK(seed && step, "attention with dropout needs a seed and a step");
-  return {probability,
-          randomStream(*seed, *step, number, microbatch, drawn),
-          firstSample,
-          firstHead,
-          allHeads == 0 ? query.size(1) : allHeads,
-          query.size(2),
-          key.size(2)};
+AttentionForm meshplan::attentionForm(const AttentionCall &call) {
+  AttentionForm form{call.scale, call.softcap, {}};
+  if (call.dropout == 0)
+    return form;
+  TORCH_CHECK(call.dropout > 0 && call.dropout <= 1, "a probability of ", call.dropout, " is not between 0 and 1");
+  TORCH_CHECK(call.draws.seed && call.draws.step, "attention with dropout needs a seed and a step");
+  form.dropout = {call.dropout,
+                  randomStream(call.draws),
+                  call.firstSample,
+                  call.heads.first,
+                  call.allHeads == 0 ? call.query.size(1) : call.allHeads,
+                  call.query.size(2),
+                  call.key.size(2)};
+  return form;
 }
 
 void meshplan::dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys) {
@@ -111,10 +107,9 @@ at::Tensor meshplan::withAdjacentElements(const at::Tensor &tensor) {
   return tensor.stride(3) == 1 ? tensor : tensor.contiguous();
 }
 
-at::Tensor meshplan::headsRead(const at::Tensor &tensor, int64_t heads, int64_t headsPerKey, int64_t firstHead,
-                               int64_t firstKeyHead) {
-  at::Tensor head = at::arange(firstHead, firstHead + heads, tensor.options().dtype(at::kLong));
-  return tensor.index_select(1, head.div(headsPerKey, "floor").sub_(firstKeyHead));
+at::Tensor meshplan::headsRead(const at::Tensor &tensor, int64_t count, const AttentionHeads &heads) {
+  at::Tensor head = at::arange(heads.first, heads.first + count, tensor.options().dtype(at::kLong));
+  return tensor.index_select(1, head.div(heads.perKey, "floor").sub_(heads.firstKey));
 }
 
 at::Tensor meshplan::cappedScores(const at::Tensor &query, const at::Tensor &key, AttentionForm form) {

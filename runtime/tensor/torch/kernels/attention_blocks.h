@@ -8,24 +8,12 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 
-#include "runtime/base/philox.h"
-
-#include <ATen/core/Tensor.h>
-#include <optional>
+#include "runtime/tensor/torch/kernels/attention.h"
 
 namespace meshplan {
 
 /// Number of query rows in a block; they share one additive mask.
 constexpr int64_t attentionBlockRows = 512;
-
-/// The mask arguments of attention(). Refers to the arguments of a call.
-struct AttentionMasks {
-  const std::optional<at::Tensor> &mask, &keyMask;
-  bool causal;
-  int64_t window;
-
-  bool causalOnly() const { return !mask && !keyMask && window == 0; }
-};
 
 /// Which attention weights are dropped: the weights [batch, heads, queries, keys] by their number in the whole tensor.
 struct AttentionDropout {
@@ -46,16 +34,13 @@ struct IndexSpan {
   int64_t size() const { return end - begin; }
 };
 
-/// The dropout of a call, with the arguments of attention(); none for a probability of 0.
-AttentionDropout attentionDropout(double probability, const at::Tensor &query, const at::Tensor &key,
-                                  const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step,
-                                  int64_t number, int64_t firstSample, int64_t firstHead, int64_t allHeads,
-                                  const std::optional<at::Tensor> &microbatch, int64_t drawn);
+/// The form of a call. Its dropout has a probability of 0 if the call has none.
+AttentionForm attentionForm(const AttentionCall &call);
 
 /// Applies the dropout of the call, in place, to [B, H, rows, keys]: the weights of a block or their gradient.
 void dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys);
 
-/// Throws unless the shapes are as attention() says.
+/// Throws unless the shapes are as AttentionCall says.
 void checkAttention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                     const AttentionMasks &masks);
 
@@ -75,10 +60,9 @@ bool hasFlashKernel(const at::Tensor &query, const at::Tensor &value, AttentionF
 /// elements in the last dim.
 at::Tensor withAdjacentElements(const at::Tensor &tensor);
 
-/// Expands [B, G, T, D] to [B, H, T, D]: a copy of the key head for each of H query heads, assigned as in attention()
-/// with `headsPerKey`.
-at::Tensor headsRead(const at::Tensor &tensor, int64_t heads, int64_t headsPerKey, int64_t firstHead,
-                     int64_t firstKeyHead);
+/// Expands [B, G, T, D] to [B, H, T, D]: a copy of the key head for each of `count` query heads, assigned as in
+/// AttentionHeads. Precondition: heads.perKey > 0.
+at::Tensor headsRead(const at::Tensor &tensor, int64_t count, const AttentionHeads &heads);
 
 /// [B, H, rows, keys]: cap(query key^T * scale), without mask. The operands have the same dtype and number of heads.
 at::Tensor cappedScores(const at::Tensor &query, const at::Tensor &key, AttentionForm form);

@@ -7,20 +7,17 @@
 using namespace meshplan;
 
 at::Tensor meshplan::groupedConvolution(const at::Tensor &input, const at::Tensor &weight,
-                                        const std::optional<at::Tensor> &bias, at::IntArrayRef stride,
-                                        at::IntArrayRef padding, at::IntArrayRef dilation, c10::string_view mode,
-                                        bool transposed, at::IntArrayRef outputPadding, int64_t groupInputs) {
+                                        const std::optional<at::Tensor> &bias, const ConvolutionForm &form) {
   bool isSample = input.dim() < weight.dim();
   at::Tensor batch = isSample ? input.unsqueeze(0) : input;
-  int64_t ofGroup = transposed ? groupInputs : weight.size(1);
+  int64_t ofGroup = form.transposed ? form.groupInputs : weight.size(1);
   TORCH_CHECK(ofGroup > 0 && batch.size(1) % ofGroup == 0, batch.size(1), " features are not groups of ", ofGroup);
   int64_t groups = batch.size(1) / ofGroup;
-  std::vector<int64_t> noPadding(stride.size(), 0);
-  if (!transposed)
-    outputPadding = noPadding;
-  at::Tensor result =
-      mode.empty() ? at::convolution(batch, weight, bias, stride, padding, dilation, transposed, outputPadding, groups)
-                   : at::_convolution_mode(batch, weight, bias, stride, mode, dilation, groups);
+  const std::vector<int64_t> noPadding(form.stride.size(), 0);
+  at::Tensor result = form.mode.empty()
+                          ? at::convolution(batch, weight, bias, form.stride, form.padding, form.dilation,
+                                            form.transposed, form.transposed ? form.outputPadding : noPadding, groups)
+                          : at::_convolution_mode(batch, weight, bias, form.stride, form.mode, form.dilation, groups);
   return isSample ? result.squeeze(0) : result;
 }
 

@@ -48,14 +48,20 @@ at::Tensor indexPart(const at::Tensor &self, const c10::List<std::optional<at::T
 at::Tensor indexSumPart(const at::Tensor &source, const c10::List<std::optional<at::Tensor>> &indices,
                         const at::Tensor &places, int64_t dim, at::IntArrayRef size, int64_t place);
 
-/// One step of a sequential aten.topk: continues with the positions [begin, end), of which a rank has all or none.
-/// `values` and `indices` are the heap after the earlier positions; absent at begin 0. Returns the heap; after the last
-/// of `size` positions, the result of aten.topk. A rank without these positions returns the lowest numbers, so that the
-/// max over the ranks is the result.
+/// The step of a sequential aten.topk that continues with the positions [begin, end) of the `size` along `dim`.
+struct TopkStep {
+  int64_t k = 0, dim = 0;
+  bool largest = true;
+  int64_t begin = 0, end = 0, size = 0;
+};
+
+/// One step of a sequential aten.topk. A rank has all of the step's positions or none. `values` and `indices` are the
+/// heap after the earlier positions; absent at begin 0. Returns the heap; after the last of `size` positions, the
+/// result of aten.topk. A rank without these positions returns the lowest numbers, so that the max over the ranks is
+/// the result.
 std::tuple<at::Tensor, at::Tensor> topkPart(const at::Tensor &self, const at::Tensor &places,
                                             const std::optional<at::Tensor> &values,
-                                            const std::optional<at::Tensor> &indices, int64_t k, int64_t dim,
-                                            bool largest, int64_t begin, int64_t end, int64_t size);
+                                            const std::optional<at::Tensor> &indices, const TopkStep &step);
 
 } // namespace meshplan
 

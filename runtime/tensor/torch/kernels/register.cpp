@@ -27,6 +27,124 @@
 
 using namespace meshplan;
 
+using torch::jit::pop, torch::jit::push;
+using Stack = torch::jit::Stack;
+
+// Kernels with many arguments take structs. These functions fill the structs from the stack of arguments of a call, in
+// the order of the schema below, and push the results.
+
+static void callAttention(const c10::OperatorHandle &, Stack *stack) {
+  AttentionCall of;
+  pop(stack, of.query, of.key, of.value, of.masks.mask, of.masks.keyMask, of.masks.causal, of.masks.window, of.scale,
+      of.softcap, of.dropout, of.heads.perKey, of.heads.first, of.heads.firstKey, of.draws.seed, of.draws.step,
+      of.draws.number, of.firstSample, of.allHeads, of.draws.microbatch, of.draws.drawn);
+  auto [out, logsumexp] = attention(of);
+  push(stack, out, logsumexp);
+}
+
+static void callAttentionBackward(const c10::OperatorHandle &, Stack *stack) {
+  AttentionCall of;
+  at::Tensor gradient;
+  bool perHead = false;
+  std::optional<at::Tensor> out, logsumexp;
+  pop(stack, gradient, of.query, of.key, of.value, of.masks.mask, of.masks.keyMask, of.masks.causal, of.masks.window,
+      of.scale, of.softcap, of.dropout, of.heads.perKey, of.heads.first, of.heads.firstKey, perHead, of.draws.seed,
+      of.draws.step, of.draws.number, of.firstSample, of.allHeads, of.draws.microbatch, of.draws.drawn, out, logsumexp);
+  auto [query, key, value] = attentionBackward(gradient, of, perHead, out, logsumexp);
+  push(stack, query, key, value);
+}
+
+static void callAttentionMaskGradient(const c10::OperatorHandle &, Stack *stack) {
+  AttentionCall of;
+  at::Tensor gradient;
+  pop(stack, gradient, of.query, of.key, of.value, of.masks.mask, of.masks.keyMask, of.masks.causal, of.masks.window,
+      of.scale, of.softcap, of.dropout, of.heads.perKey, of.heads.first, of.heads.firstKey, of.draws.seed,
+      of.draws.step, of.draws.number, of.firstSample, of.allHeads, of.draws.microbatch, of.draws.drawn);
+  push(stack, attentionMaskGradient(gradient, of));
+}
+
+static void callGroupedConvolution(const c10::OperatorHandle &, Stack *stack) {
+  at::Tensor input, weight;
+  std::optional<at::Tensor> bias;
+  ConvolutionForm form;
+  pop(stack, input, weight, bias, form.stride, form.padding, form.dilation, form.mode, form.transposed,
+      form.outputPadding, form.groupInputs);
+  push(stack, groupedConvolution(input, weight, bias, form));
+}
+
+static void callTokenLoss(const c10::OperatorHandle &, Stack *stack) {
+  TokenLoss row;
+  pop(stack, row.max, row.sumExp, row.picked, row.target, row.ignoreIndex, row.classes, row.weight, row.rowSum,
+      row.labelSmoothing);
+  push(stack, tokenLoss(row));
+}
+
+static void callRowLossGradient(const c10::OperatorHandle &, Stack *stack) {
+  at::Tensor gradient;
+  RowLoss loss;
+  pop(stack, gradient, loss.input, loss.target, loss.max, loss.sumExp, loss.weight, loss.classWeight, loss.ignoreIndex,
+      loss.classes, loss.labelSmoothing, loss.offset);
+  push(stack, rowLossGradient(gradient, loss));
+}
+
+static void callTopkPart(const c10::OperatorHandle &, Stack *stack) {
+  at::Tensor self, places;
+  std::optional<at::Tensor> before, placesBefore;
+  TopkStep step;
+  pop(stack, self, places, before, placesBefore, step.k, step.dim, step.largest, step.begin, step.end, step.size);
+  auto [values, indices] = topkPart(self, places, before, placesBefore, step);
+  push(stack, values, indices);
+}
+
+static void callDropout(const c10::OperatorHandle &, Stack *stack) {
+  at::Tensor input;
+  Draws draws;
+  double p = 0;
+  std::vector<int64_t> shape, offset;
+  pop(stack, input, draws.seed, draws.step, p, draws.number, shape, offset, draws.microbatch, draws.drawn);
+  push(stack, dropout(input, draws, p, shape, offset));
+}
+
+static void callUniform(const c10::OperatorHandle &, Stack *stack) {
+  Draws draws;
+  at::ScalarType dtype = at::kFloat;
+  std::vector<int64_t> size, shape, offset;
+  pop(stack, draws.seed, draws.step, size, draws.number, dtype, shape, offset, draws.microbatch, draws.drawn);
+  push(stack, uniform(draws, size, dtype, shape, offset));
+}
+
+static void callAdam(const c10::OperatorHandle &, Stack *stack) {
+  OptimizerStep step;
+  at::Tensor average, squareAverage;
+  AdamNumbers numbers;
+  pop(stack, step.parameter, step.gradient, average, squareAverage, step.learningRate, step.step, step.factor,
+      step.nonfinite, numbers.beta1, numbers.beta2, numbers.eps, numbers.weightDecay, numbers.decoupled);
+  adamStep(step, average, squareAverage, numbers);
+  push(stack, step.parameter, average, squareAverage);
+}
+
+static void callSgd(const c10::OperatorHandle &, Stack *stack) {
+  OptimizerStep step;
+  SgdNumbers numbers;
+  pop(stack, step.parameter, step.gradient, step.learningRate, step.factor, step.nonfinite, numbers.weightDecay);
+  sgdStep(step, {}, numbers);
+  push(stack, step.parameter);
+}
+
+static void callSgdMomentum(const c10::OperatorHandle &, Stack *stack) {
+  OptimizerStep step;
+  at::Tensor momentum;
+  SgdNumbers numbers;
+  pop(stack, step.parameter, step.gradient, momentum, step.learningRate, step.step, step.factor, step.nonfinite,
+      numbers.momentum, numbers.dampening, numbers.weightDecay, numbers.nesterov);
+  sgdStep(step, momentum, numbers);
+  push(stack, step.parameter, momentum);
+}
+
+template <c10::BoxedKernel::BoxedKernelFunction *call> static torch::CppFunction boxed() {
+  return torch::CppFunction::makeFromBoxedFunction<call>();
+}
+
 /// Defines each operator: its name, arguments and results as schedules use them, and the function for all devices.
 static void define(torch::Library &library) {
   library.def(
@@ -34,14 +152,14 @@ static void define(torch::Library &library) {
       "bool causal=False, int window=0, *, float scale, float softcap=0., float dropout=0., int heads_per_key=0, "
       "int first_head=0, int first_key_head=0, Tensor? seed=None, Tensor? step=None, int number=0, int first_sample=0, "
       "int all_heads=0, Tensor? microbatch=None, int drawn=0) -> (Tensor out, Tensor logsumexp)",
-      &attention);
+      boxed<&callAttention>());
   library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
   library.def("grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &groupedMm);
   library.def("composed_grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &composedGroupedMm);
   library.def("grouped_convolution(Tensor input, Tensor weight, Tensor? bias=None, *, int[] stride, int[] padding=[], "
               "int[] dilation, str mode=\"\", bool transposed=False, int[] output_padding=[], int group_inputs=0) "
               "-> Tensor",
-              &groupedConvolution);
+              boxed<&callGroupedConvolution>());
   library.def("group_norm(Tensor input, int group_features, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) "
               "-> Tensor",
               &groupNorm);
@@ -61,7 +179,7 @@ static void define(torch::Library &library) {
   library.def("row_pick(Tensor input, Tensor target, int offset=0) -> Tensor", &rowPick);
   library.def("token_loss(Tensor? max=None, Tensor? sum_exp=None, *, Tensor picked, Tensor target, int ignore_index, "
               "int classes=-1, Tensor? weight=None, Tensor? row_sum=None, float label_smoothing=0.) -> Tensor",
-              &tokenLoss);
+              boxed<&callTokenLoss>());
   library.def("class_weight(Tensor weight, Tensor target, int ignore_index) -> Tensor", &classWeight);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
   // Indexing along a split dim: each rank works on the positions that it holds, which `places` lists, and gives a
@@ -75,15 +193,15 @@ static void define(torch::Library &library) {
               &indexPart);
   library.def("topk_part(Tensor self, Tensor places, Tensor? values=None, Tensor? indices=None, *, int k, int dim, "
               "bool largest=True, int begin, int end, int size) -> (Tensor, Tensor)",
-              &topkPart);
+              boxed<&callTopkPart>());
   library.def(
       "dropout(Tensor input, Tensor seed, Tensor step, *, float p, int number, int[] shape=[], int[] offset=[], "
       "Tensor? microbatch=None, int drawn=0) "
       "-> Tensor",
-      &dropout);
+      boxed<&callDropout>());
   library.def("uniform(Tensor seed, Tensor step, *, int[] size, int number, ScalarType dtype, int[] shape=[], "
               "int[] offset=[], Tensor? microbatch=None, int drawn=0) -> Tensor",
-              &uniform);
+              boxed<&callUniform>());
 }
 
 static void defineGradients(torch::Library &library) {
@@ -103,19 +221,19 @@ static void defineGradients(torch::Library &library) {
               "int first_sample=0, int all_heads=0, Tensor? microbatch=None, int drawn=0, Tensor? out=None, "
               "Tensor? logsumexp=None) "
               "-> (Tensor query_gradient, Tensor key_gradient, Tensor value_gradient)",
-              &attentionBackward);
+              boxed<&callAttentionBackward>());
   library.def("attention_mask_gradient(Tensor gradient, Tensor query, Tensor key, Tensor value, "
               "Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "
               "float scale, float softcap=0., float dropout=0., int heads_per_key=0, int first_head=0, "
               "int first_key_head=0, Tensor? seed=None, Tensor? step=None, int number=0, int first_sample=0, "
               "int all_heads=0, Tensor? microbatch=None, int drawn=0) -> Tensor",
-              &attentionMaskGradient);
+              boxed<&callAttentionMaskGradient>());
   library.def("sum_shared_heads(Tensor input, int groups, int heads_per_group, int first_head=0) -> Tensor",
               &sumSharedHeads);
   library.def("row_loss_gradient(Tensor gradient, Tensor input, Tensor target, Tensor? max=None, "
               "Tensor? sum_exp=None, Tensor? weight=None, Tensor? class_weight=None, *, int ignore_index, "
               "int classes, float label_smoothing=0., int offset=0) -> Tensor",
-              &rowLossGradient);
+              boxed<&callRowLossGradient>());
   library.def("embedding_gradient(Tensor gradient, Tensor indices, Tensor? weight=None, int offset=0, "
               "int padding_idx=-1, bool scale_grad_by_freq=False, int rows=-1) -> Tensor",
               &embeddingGradient);
@@ -144,14 +262,14 @@ static void defineTraining(torch::Library &library) {
   library.def("adam(Tensor(a!) parameter, Tensor gradient, Tensor(b!) average, Tensor(c!) square_average, "
               "Tensor learning_rate, Tensor step, Tensor? factor=None, Tensor? nonfinite=None, *, float beta1, "
               "float beta2, float eps, float weight_decay, bool decoupled) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
-              &adamStep);
+              boxed<&callAdam>());
   library.def("sgd(Tensor(a!) parameter, Tensor gradient, Tensor learning_rate, Tensor? factor=None, "
               "Tensor? nonfinite=None, *, float weight_decay) -> Tensor(a!)",
-              &sgdStep);
+              boxed<&callSgd>());
   library.def("sgd_momentum(Tensor(a!) parameter, Tensor gradient, Tensor(b!) momentum, Tensor learning_rate, "
               "Tensor step, Tensor? factor=None, Tensor? nonfinite=None, *, float rate, float dampening, "
               "float weight_decay, bool nesterov) -> (Tensor(a!), Tensor(b!))",
-              &momentumStep);
+              boxed<&callSgdMomentum>());
   library.def("to_host(Tensor self) -> Tensor", &toHost);
   library.def("to_device(Tensor self) -> Tensor", &toDevice);
   library.def("assign(Tensor(a!) self, Tensor source) -> Tensor(a!)", &assign);

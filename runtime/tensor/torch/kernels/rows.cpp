@@ -75,25 +75,23 @@ at::Tensor meshplan::classWeight(const at::Tensor &weight, const at::Tensor &tar
   return weight.index_select(0, known).masked_fill_(ignored, 0);
 }
 
-at::Tensor meshplan::tokenLoss(const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
-                               const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex, int64_t classes,
-                               const std::optional<at::Tensor> &weight, const std::optional<at::Tensor> &rowSum,
-                               double labelSmoothing) {
-  at::Tensor ignored = target.eq(ignoreIndex);
-  if (classes > 0)
-    checkIndices(target.masked_fill(ignored, 0), classes, "target");
-  at::ScalarType type = accumulationType(picked.scalar_type());
+at::Tensor meshplan::tokenLoss(const TokenLoss &row) {
+  at::Tensor ignored = row.target.eq(row.ignoreIndex);
+  if (row.classes > 0)
+    checkIndices(row.target.masked_fill(ignored, 0), row.classes, "target");
+  at::ScalarType type = accumulationType(row.picked.scalar_type());
   // Subtract the pick from the maximum first: the difference is exact if the loss is small. A sum rounded to the
   // magnitude of the maximum could have an error as large as the loss.
+  at::Tensor picked = row.picked.to(type);
   at::Tensor loss =
-      max && sumExp ? max->to(type).sub(picked.to(type)).add_(sumExp->to(type).log()) : picked.to(type).neg();
-  if (weight)
-    loss.mul_(weight->to(type));
-  if (rowSum) {
-    TORCH_CHECK(classes > 0, "label smoothing needs the number of classes");
-    loss.mul_(1 - labelSmoothing).sub_(rowSum->to(type), labelSmoothing / static_cast<double>(classes));
+      row.max && row.sumExp ? row.max->to(type).sub(picked).add_(row.sumExp->to(type).log()) : picked.neg();
+  if (row.weight)
+    loss.mul_(row.weight->to(type));
+  if (row.rowSum) {
+    TORCH_CHECK(row.classes > 0, "label smoothing needs the number of classes");
+    loss.mul_(1 - row.labelSmoothing).sub_(row.rowSum->to(type), row.labelSmoothing / static_cast<double>(row.classes));
   }
-  return loss.masked_fill_(ignored, 0).to(picked.scalar_type());
+  return loss.masked_fill_(ignored, 0).to(row.picked.scalar_type());
 }
 
 at::Tensor meshplan::countTokens(const at::Tensor &target, int64_t ignoreIndex, at::ScalarType dtype) {

@@ -36,14 +36,21 @@ at::Tensor rowPick(const at::Tensor &input, const at::Tensor &target, int64_t of
 /// [C], [N] to [N]: weight[target]; zero if target is ignoreIndex. Fails for another target outside [0, C).
 at::Tensor classWeight(const at::Tensor &weight, const at::Tensor &target, int64_t ignoreIndex);
 
-/// All [N]: log(sumExp) + max - picked; zero if target is ignoreIndex. Without max and sumExp (the input is log
-/// probabilities), -picked. Multiplied by `weight` if given. With `rowSum` of rowSumLogSoftmax: (1 - labelSmoothing)
-/// times that, minus labelSmoothing / classes times rowSum. Fails for another target outside [0, classes); classes <= 0
-/// means unknown.
-at::Tensor tokenLoss(const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
-                     const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex, int64_t classes = -1,
-                     const std::optional<at::Tensor> &weight = {}, const std::optional<at::Tensor> &rowSum = {},
-                     double labelSmoothing = 0);
+/// The arguments of tokenLoss. Values of rows are those of whole rows, reduced over the ranks.
+struct TokenLoss {
+  std::optional<at::Tensor> max, sumExp; ///< [N]; absent if `picked` is log probabilities
+  at::Tensor picked, target;             ///< [N]
+  int64_t ignoreIndex = 0;
+  int64_t classes = -1;             ///< <= 0 means unknown
+  std::optional<at::Tensor> weight; ///< [N], the weight of the target's class
+  std::optional<at::Tensor> rowSum; ///< [N], the result of rowSumLogSoftmax; given if labels are smoothed
+  double labelSmoothing = 0;
+};
+
+/// [N]: log(sumExp) + max - picked; zero if target is ignoreIndex. Without max and sumExp, -picked. Multiplied by
+/// `weight` if given. With `rowSum`: (1 - labelSmoothing) times that, minus labelSmoothing / classes times rowSum.
+/// Fails for another target outside [0, classes).
+at::Tensor tokenLoss(const TokenLoss &row);
 
 /// [N] to []: the number of targets other than ignoreIndex.
 at::Tensor countTokens(const at::Tensor &target, int64_t ignoreIndex, at::ScalarType dtype);

@@ -68,9 +68,8 @@ private:
 };
 
 /// One step over rows of contiguous tensors, whose last dim is selected from.
-struct Step {
-  int64_t k, begin, end, size, first; ///< `first`: index of `begin` among the rank's positions
-  bool largest;
+struct Step : TopkStep {
+  int64_t first; ///< index of `begin` among the rank's positions
 };
 
 } // namespace
@@ -142,8 +141,8 @@ static at::Tensor rowsOf(const std::optional<at::Tensor> &tensor, int64_t dim) {
 
 std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, const at::Tensor &places,
                                                       const std::optional<at::Tensor> &values,
-                                                      const std::optional<at::Tensor> &indices, int64_t k, int64_t dim,
-                                                      bool largest, int64_t begin, int64_t end, int64_t size) {
+                                                      const std::optional<at::Tensor> &indices, const TopkStep &step) {
+  auto [k, dim, largest, begin, end, size] = step;
   TORCH_CHECK(places.dim() == 1 && places.size(0) == self.size(dim), "places ", places.sizes(), " do not fit dim ", dim,
               " of ", self.sizes());
   TORCH_CHECK(values.has_value() == (begin > 0) && indices.has_value() == (begin > 0), "a heap of ", begin,
@@ -157,9 +156,9 @@ std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, co
   int64_t own = places.ge(begin).logical_and_(places.lt(end)).sum().item<int64_t>();
   TORCH_CHECK(own == 0 || own == end - begin, "a rank has ", own, " of the indices from ", begin, " to ", end);
   if (own > 0 && chosen.numel() > 0) {
-    Step step{k, begin, end, size, places.lt(begin).sum().item<int64_t>(), largest};
+    Step rows{step, places.lt(begin).sum().item<int64_t>()};
     auto select = self.is_cpu() ? selectRows : selectOnDevice;
-    select(step, self.movedim(dim, -1).contiguous(), rowsOf(values, dim), rowsOf(indices, dim), chosen, where);
+    select(rows, self.movedim(dim, -1).contiguous(), rowsOf(values, dim), rowsOf(indices, dim), chosen, where);
   }
   return {chosen.movedim(-1, dim).contiguous(), where.movedim(-1, dim).contiguous()};
 }

@@ -150,7 +150,7 @@ TEST(Uniform, MicrobatchesHaveTheNumbersOfTheBatch) {
 TEST(Dropout, OperatorsOfPyTorchGiveTheSame) {
   at::Tensor input = at::randn({6, 33}, at::kFloat), part = input.narrow(1, 5, 20).contiguous();
   std::vector<int64_t> whole{6, 33}, offset{0, 5};
-  RandomStream stream = randomStream(scalarOf(1e15), scalarOf(4000000000), 2);
+  RandomStream stream = randomStream({scalarOf(1e15), scalarOf(4000000000), 2});
   at::Tensor ours = at::empty_like(part);
   PartOfWhole place(part.sizes(), whole, offset);
   dropInto(ours, part, place, 0.3, stream);

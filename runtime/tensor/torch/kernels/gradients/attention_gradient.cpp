@@ -285,58 +285,44 @@ static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, c
   return {query, key, value};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
-    const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-    const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
-    double scale, double softcap, double dropout, int64_t headsPerKey, int64_t firstHead, int64_t firstKeyHead,
-    bool perHead, const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step, int64_t number,
-    int64_t firstSample, int64_t allHeads, const std::optional<at::Tensor> &microbatch, int64_t drawn,
-    const std::optional<at::Tensor> &out, const std::optional<at::Tensor> &logsumexp) {
-  Operands all{gradient, query, key, value};
-  AttentionMasks masks{mask, keyMask, causal, window};
-  bool isWhole = headsPerKey == 0;
+std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(const at::Tensor &gradient,
+                                                                           const AttentionCall &call, bool perHead,
+                                                                           const std::optional<at::Tensor> &out,
+                                                                           const std::optional<at::Tensor> &logsumexp) {
+  Operands all{gradient, call.query, call.key, call.value};
+  bool isWhole = call.heads.perKey == 0;
   if (isWhole)
-    checkOperands(all, masks);
-  int64_t heads = query.size(1), keyHeads = key.size(1);
-  if (isWhole)
-    headsPerKey = heads / keyHeads;
-  int64_t first = isWhole ? 0 : firstHead - firstKeyHead * headsPerKey;
+    checkOperands(all, call.masks);
+  int64_t count = call.query.size(1), keyHeads = call.key.size(1);
+  // Counted from the rank's first key head.
+  AttentionHeads heads{isWhole ? count / keyHeads : call.heads.perKey};
+  heads.first = isWhole ? 0 : call.heads.first - call.heads.firstKey * heads.perKey;
   // If every key head is shared evenly, no copies of key heads are needed, and gradients accumulate per key head.
-  bool isEven = first == 0 && heads == keyHeads * headsPerKey, ofQueryHeads = perHead || !isEven;
+  bool isEven = heads.first == 0 && count == keyHeads * heads.perKey, ofQueryHeads = perHead || !isEven;
   if (ofQueryHeads) {
-    all.key = headsRead(key, heads, headsPerKey, first, 0);
-    all.value = headsRead(value, heads, headsPerKey, first, 0);
+    all.key = headsRead(call.key, count, heads);
+    all.value = headsRead(call.value, count, heads);
   }
-  checkOperands(all, masks);
-  AttentionForm form{
-      scale, softcap,
-      attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
-  Gradients result = gradientsOf(all, masks, form, out, logsumexp);
+  checkOperands(all, call.masks);
+  AttentionForm form = attentionForm(call);
+  Gradients result = gradientsOf(all, call.masks, form, out, logsumexp);
   if (ofQueryHeads && !perHead) {
-    result.key = sumSharedHeads(result.key, keyHeads, headsPerKey, first);
-    result.value = sumSharedHeads(result.value, keyHeads, headsPerKey, first);
+    result.key = sumSharedHeads(result.key, keyHeads, heads.perKey, heads.first);
+    result.value = sumSharedHeads(result.value, keyHeads, heads.perKey, heads.first);
   }
-  return {result.query.to(query.scalar_type()), result.key.to(key.scalar_type()), result.value.to(value.scalar_type())};
+  return {result.query.to(call.query.scalar_type()), result.key.to(call.key.scalar_type()),
+          result.value.to(call.value.scalar_type())};
 }
 
-at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
-                                           const at::Tensor &value, const std::optional<at::Tensor> &mask,
-                                           const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
-                                           double scale, double softcap, double dropout, int64_t headsPerKey,
-                                           int64_t firstHead, int64_t firstKeyHead,
-                                           const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step,
-                                           int64_t number, int64_t firstSample, int64_t allHeads,
-                                           const std::optional<at::Tensor> &microbatch, int64_t drawn) {
+at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const AttentionCall &call) {
+  const std::optional<at::Tensor> &mask = call.masks.mask;
   TORCH_CHECK(mask && mask->is_floating_point(), "there is no mask of a floating type to have a gradient");
-  Operands all{gradient, query, key, value};
-  if (headsPerKey > 0) {
-    all.key = headsRead(key, query.size(1), headsPerKey, firstHead, firstKeyHead);
-    all.value = headsRead(value, query.size(1), headsPerKey, firstHead, firstKeyHead);
+  Operands all{gradient, call.query, call.key, call.value};
+  if (call.heads.perKey > 0) {
+    all.key = headsRead(call.key, call.query.size(1), call.heads);
+    all.value = headsRead(call.value, call.query.size(1), call.heads);
   }
-  AttentionMasks masks{mask, keyMask, causal, window};
-  checkOperands(all, masks);
-  AttentionForm form{
-      scale, softcap,
-      attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
-  return AttentionTiles(all, masks, form).maskGradient().to(mask->scalar_type());
+  checkOperands(all, call.masks);
+  AttentionForm form = attentionForm(call);
+  return AttentionTiles(all, call.masks, form).maskGradient().to(mask->scalar_type());
 }

@@ -10,12 +10,6 @@ using namespace meshplan;
 
 namespace {
 
-struct LossForm {
-  int64_t ignoreIndex, classes;
-  double labelSmoothing;
-  int64_t offset; // of the rank's columns
-};
-
 /// Per-row and per-column terms of the gradient, in the dtype of the computation. Row n of the result is factor[n]
 /// exp(input - max[n]) - smoothing[n] classWeight, minus `picked` at its target.
 struct RowFactors {
@@ -28,39 +22,34 @@ struct RowFactors {
 } // namespace
 
 /// The sum of all class weights, and the weights of the rank's columns. Weights default to one.
-static std::pair<at::Tensor, at::Tensor> classWeights(const std::optional<at::Tensor> &given, int64_t classes,
-                                                      int64_t offset, int64_t columns,
-                                                      const at::TensorOptions &options) {
-  if (!given)
-    return {at::scalar_tensor(static_cast<double>(classes), options), at::ones({}, options)};
-  at::Tensor weight = given->to(options.dtype());
-  return {weight.sum(), weight.narrow(0, offset, columns)};
+static std::pair<at::Tensor, at::Tensor> classWeights(const RowLoss &loss, const at::TensorOptions &options) {
+  if (!loss.classWeight)
+    return {at::scalar_tensor(static_cast<double>(loss.classes), options), at::ones({}, options)};
+  at::Tensor weight = loss.classWeight->to(options.dtype());
+  return {weight.sum(), weight.narrow(0, loss.offset, loss.input.size(1))};
 }
 
-static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &target,
-                             const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
-                             const std::optional<at::Tensor> &weight, const std::optional<at::Tensor> &classWeight,
-                             const LossForm &form) {
-  at::TensorOptions options = input.options().dtype(accumulationType(input.scalar_type()));
+static RowFactors rowFactors(const at::Tensor &gradient, const RowLoss &loss) {
+  at::TensorOptions options = loss.input.options().dtype(accumulationType(loss.input.scalar_type()));
   auto column = [&](const at::Tensor &tensor) { return tensor.to(options.dtype()).unsqueeze(1); };
-  int64_t columns = input.size(1);
+  int64_t columns = loss.input.size(1);
   RowFactors rows;
-  rows.ignored = target.eq(form.ignoreIndex).unsqueeze(1);
-  at::Tensor loss = column(gradient).masked_fill(rows.ignored, 0);
-  at::Tensor picked = weight ? loss.mul(column(*weight)) : loss, factor = picked;
-  if (form.labelSmoothing != 0) {
+  rows.ignored = loss.target.eq(loss.ignoreIndex).unsqueeze(1);
+  at::Tensor ofRow = column(gradient).masked_fill(rows.ignored, 0);
+  at::Tensor picked = loss.weight ? ofRow.mul(column(*loss.weight)) : ofRow, factor = picked;
+  if (loss.labelSmoothing != 0) {
     at::Tensor sum;
-    std::tie(sum, rows.classWeight) = classWeights(classWeight, form.classes, form.offset, columns, options);
-    rows.smoothing = loss.mul(form.labelSmoothing / static_cast<double>(form.classes));
-    picked = picked.mul(1 - form.labelSmoothing);
+    std::tie(sum, rows.classWeight) = classWeights(loss, options);
+    rows.smoothing = ofRow.mul(loss.labelSmoothing / static_cast<double>(loss.classes));
+    picked = picked.mul(1 - loss.labelSmoothing);
     // The softmax appears in the loss of the target and, through smoothing, once per class.
     factor = picked.add(rows.smoothing.mul(sum));
   }
-  if (max) {
-    rows.max = column(*max);
-    rows.factor = factor.div(column(*sumExp));
+  if (loss.max) {
+    rows.max = column(*loss.max);
+    rows.factor = factor.div(column(*loss.sumExp));
   }
-  at::Tensor local = target.to(at::kLong).unsqueeze(1) - form.offset;
+  at::Tensor local = loss.target.to(at::kLong).unsqueeze(1) - loss.offset;
   // The column of the target belongs to one rank only; the others subtract 0.
   rows.picked = picked.masked_fill(local.lt(0).logical_or_(local.ge(columns)), 0);
   rows.column = local.clamp_(0, columns - 1);
@@ -81,22 +70,18 @@ static void fillBlock(at::Tensor &block, const at::Tensor &input, const RowFacto
   block.masked_fill_(part(rows.ignored), 0);
 }
 
-at::Tensor meshplan::rowLossGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &target,
-                                     const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
-                                     const std::optional<at::Tensor> &weight,
-                                     const std::optional<at::Tensor> &classWeight, int64_t ignoreIndex, int64_t classes,
-                                     double labelSmoothing, int64_t offset) {
+at::Tensor meshplan::rowLossGradient(const at::Tensor &gradient, const RowLoss &loss) {
+  const at::Tensor &input = loss.input;
   TORCH_CHECK(input.dim() == 2, "input must have 2 dims, it has ", input.dim());
-  TORCH_CHECK(max.has_value() == sumExp.has_value(), "max and sum_exp must be given both or not at all");
-  int64_t count = input.size(0), columns = input.size(1);
-  TORCH_CHECK(offset >= 0 && offset + columns <= classes, "columns ", offset, " to ", offset + columns,
-              " are not all of the ", classes, " classes");
-  checkIndices(target.masked_fill(target.eq(ignoreIndex), 0), classes, "target");
+  TORCH_CHECK(loss.max.has_value() == loss.sumExp.has_value(), "max and sum_exp must be given both or not at all");
+  int64_t count = input.size(0), columns = input.size(1), end = loss.offset + columns;
+  TORCH_CHECK(loss.offset >= 0 && end <= loss.classes, "columns ", loss.offset, " to ", end, " are not all of the ",
+              loss.classes, " classes");
+  checkIndices(loss.target.masked_fill(loss.target.eq(loss.ignoreIndex), 0), loss.classes, "target");
   at::Tensor result = at::empty({count, columns}, input.options());
   if (result.numel() == 0)
     return result;
-  RowFactors rows = rowFactors(gradient, input, target, max, sumExp, weight, classWeight,
-                               {ignoreIndex, classes, labelSmoothing, offset});
+  RowFactors rows = rowFactors(gradient, loss);
   at::ScalarType type = accumulationType(input.scalar_type());
   int64_t most = rowsAtATime(input, columns);
   for (int64_t row = 0; row < count; row += most) {

@@ -27,14 +27,14 @@ static uint64_t wholeNumber(const char *what, double value, double end) {
   return static_cast<uint64_t>(value);
 }
 
-RandomStream meshplan::randomStream(const at::Tensor &seed, const at::Tensor &step, int64_t number,
-                                    const std::optional<at::Tensor> &microbatch, int64_t drawn) {
-  uint64_t before = microbatch ? wholeNumber("the microbatch", microbatch->item<double>(), words32) : 0;
+RandomStream meshplan::randomStream(const Draws &draws) {
+  TORCH_CHECK(draws.seed && draws.step, "random numbers need a seed and a step");
+  uint64_t before = draws.microbatch ? wholeNumber("the microbatch", draws.microbatch->item<double>(), words32) : 0;
   // A double represents integers below 2^53 exactly.
-  return {wholeNumber("the seed", seed.item<double>(), 9007199254740992.0),
-          static_cast<uint32_t>(wholeNumber("the number of an operator", static_cast<double>(number), words32)),
-          static_cast<uint32_t>(wholeNumber("the step", step.item<double>(), words32)),
-          before * static_cast<uint64_t>(drawn)};
+  return {wholeNumber("the seed", draws.seed->item<double>(), 9007199254740992.0),
+          static_cast<uint32_t>(wholeNumber("the number of an operator", static_cast<double>(draws.number), words32)),
+          static_cast<uint32_t>(wholeNumber("the step", draws.step->item<double>(), words32)),
+          before * static_cast<uint64_t>(draws.drawn)};
 }
 
 /// Calls `visit` with runs of the rank's elements: the first element's position in the part, and the words. Uses
@@ -134,12 +134,11 @@ at::Tensor meshplan::dropByOperators(const at::Tensor &input, const PartOfWhole 
 // Kernels
 //===----------------------------------------------------------------------===//
 
-at::Tensor meshplan::dropout(const at::Tensor &input, const at::Tensor &seed, const at::Tensor &step, double p,
-                             int64_t number, at::IntArrayRef shape, at::IntArrayRef offset,
-                             const std::optional<at::Tensor> &microbatch, int64_t drawn) {
+at::Tensor meshplan::dropout(const at::Tensor &input, const Draws &draws, double p, at::IntArrayRef shape,
+                             at::IntArrayRef offset) {
   TORCH_CHECK(p >= 0 && p <= 1, "a probability of ", p, " is not between 0 and 1");
   PartOfWhole part(input.sizes(), shape, offset);
-  RandomStream stream = randomStream(seed, step, number, microbatch, drawn);
+  RandomStream stream = randomStream(draws);
   at::Tensor rows = input.contiguous();
   if (!input.is_cpu())
     return dropByOperators(rows, part, p, stream);
@@ -164,11 +163,10 @@ static int digitsOf(at::ScalarType type) {
   }
 }
 
-at::Tensor meshplan::uniform(const at::Tensor &seed, const at::Tensor &step, at::IntArrayRef size, int64_t number,
-                             at::ScalarType dtype, at::IntArrayRef shape, at::IntArrayRef offset,
-                             const std::optional<at::Tensor> &microbatch, int64_t drawn) {
+at::Tensor meshplan::uniform(const Draws &draws, at::IntArrayRef size, at::ScalarType dtype, at::IntArrayRef shape,
+                             at::IntArrayRef offset) {
   PartOfWhole part(size, shape, offset);
-  RandomStream stream = randomStream(seed, step, number, microbatch, drawn);
+  RandomStream stream = randomStream(draws);
   int digits = digitsOf(dtype);
   // A dtype with d mantissa bits gets multiples of 2^-d, all of which it represents exactly.
   double unit = std::ldexp(1.0, -digits);

@@ -59,101 +59,79 @@ static at::Tensor likeParameter(const at::Tensor &gradient, const at::Tensor &pa
   return gradient.strides().equals(parameter.strides()) ? gradient : gradient.contiguous();
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor>
-meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor average, at::Tensor squareAverage,
-                   const at::Tensor &learningRate, const at::Tensor &step, const std::optional<at::Tensor> &factor,
-                   const std::optional<at::Tensor> &nonfinite, double beta1, double beta2, double eps,
-                   double weightDecay, bool decoupled) {
-  checkShapes(parameter, {&gradient, &average, &squareAverage});
-  if (parameter.numel() == 0 || isSkipped(parameter, nonfinite))
-    return {parameter, average, squareAverage};
+/// The gradient in the form that the fused kernels require.
+static at::Tensor ownGradient(const OptimizerStep &step) {
+  return likeParameter(scaled(step.gradient, step.parameter, step.factor), step.parameter);
+}
+
+void meshplan::adamStep(const OptimizerStep &step, at::Tensor average, at::Tensor squareAverage,
+                        const AdamNumbers &numbers) {
+  const at::Tensor &parameter = step.parameter;
+  checkShapes(parameter, {&step.gradient, &average, &squareAverage});
+  if (parameter.numel() == 0 || isSkipped(parameter, step.nonfinite))
+    return;
   beforeChange(parameter);
-  at::Tensor own = likeParameter(scaled(gradient, parameter, factor), parameter);
-  // States in 16 bits save memory; the step is computed in the parameter's dtype.
-  if (average.scalar_type() != parameter.scalar_type()) {
-    // The kernels require states in the parameter's dtype.
-    at::Tensor wideAverage = average.to(parameter.scalar_type()),
-               wideSquare = squareAverage.to(parameter.scalar_type());
-    adamStep(parameter, own, wideAverage, wideSquare, learningRate, step, std::nullopt, nonfinite, beta1, beta2, eps,
-             weightDecay, decoupled);
-    return {parameter, average.copy_(wideAverage), squareAverage.copy_(wideSquare)};
-  }
+  // States in 16 bits save memory; the step is computed in the parameter's dtype, which the kernels require of states.
+  at::Tensor wideAverage = average.to(parameter.scalar_type()), wideSquare = squareAverage.to(parameter.scalar_type());
   // The kernel increments the step count itself.
-  at::Tensor count = at::full({}, step.item<double>(), parameter.options().dtype(at::kFloat));
-  std::optional<at::Tensor> found = foundNonfinite(parameter, nonfinite);
+  at::Tensor count = at::full({}, step.step.item<double>(), parameter.options().dtype(at::kFloat));
+  std::optional<at::Tensor> found = foundNonfinite(parameter, step.nonfinite);
   // Settings are host tensors, so this does not wait for a device.
-  double rate = learningRate.item<double>();
-  std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage},
-      steps{count};
-  if (decoupled)
-    at::_fused_adamw_(parameters, gradients, averages, squares, {}, steps, rate, beta1, beta2, weightDecay, eps,
-                      /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, found);
+  double rate = step.learningRate.item<double>();
+  std::vector<at::Tensor> parameters{parameter}, gradients{ownGradient(step)}, averages{wideAverage},
+      squares{wideSquare}, steps{count};
+  if (numbers.decoupled)
+    at::_fused_adamw_(parameters, gradients, averages, squares, {}, steps, rate, numbers.beta1, numbers.beta2,
+                      numbers.weightDecay, numbers.eps, /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{},
+                      found);
   else
-    at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, rate, beta1, beta2, weightDecay, eps,
-                     /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, found);
-  return {parameter, average, squareAverage};
+    at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, rate, numbers.beta1, numbers.beta2,
+                     numbers.weightDecay, numbers.eps, /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, found);
+  if (!wideAverage.is_same(average)) {
+    average.copy_(wideAverage);
+    squareAverage.copy_(wideSquare);
+  }
 }
 
 /// SGD in f32, as the fused kernel computes it: ATen's fused kernel does not update 16-bit parameters on the CPU. The
 /// GPU kernel does.
-static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
-                    double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
-                    bool isFirst) {
-  at::Tensor wide = parameter.to(at::kFloat);
-  at::Tensor change = gradient.to(at::kFloat).add(wide, weightDecay);
-  if (!momentum.empty()) {
+static void wideSgd(const OptimizerStep &step, const at::Tensor &gradient, const at::Tensor &momentum,
+                    const SgdNumbers &numbers, bool isFirst) {
+  at::Tensor wide = step.parameter.to(at::kFloat);
+  at::Tensor change = gradient.to(at::kFloat).add(wide, numbers.weightDecay);
+  if (momentum.defined()) {
     at::Tensor kept =
-        isFirst ? change.clone() : momentum[0].to(at::kFloat).mul(momentumRate).add(change, 1 - dampening);
+        isFirst ? change.clone() : momentum.to(at::kFloat).mul(numbers.momentum).add(change, 1 - numbers.dampening);
     // Rounded for the next step; this step uses the unrounded momentum.
-    momentum[0].copy_(kept);
-    change = nesterov ? change.add(kept, momentumRate) : kept;
+    momentum.copy_(kept);
+    change = numbers.nesterov ? change.add(kept, numbers.momentum) : kept;
   }
-  parameter.copy_(wide.sub(change, rate));
+  step.parameter.copy_(wide.sub(change, step.learningRate.item<double>()));
 }
 
-static void changeBySgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
-                        double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
-                        bool isFirst, const std::optional<at::Tensor> &nonfinite) {
+void meshplan::sgdStep(const OptimizerStep &step, at::Tensor momentum, const SgdNumbers &numbers) {
+  const at::Tensor &parameter = step.parameter;
+  checkShapes(parameter, {&step.gradient});
+  if (momentum.defined())
+    checkShapes(parameter, {&momentum});
+  if (parameter.numel() == 0 || isSkipped(parameter, step.nonfinite))
+    return;
   beforeChange(parameter);
-  if (parameter.is_cpu() && at::elementSize(parameter.scalar_type()) < 4)
-    return wideSgd(parameter, gradient, std::move(momentum), weightDecay, momentumRate, rate, dampening, nesterov,
-                   isFirst);
-  std::vector<at::Tensor> parameters{parameter}, gradients{gradient};
-  at::_fused_sgd_(parameters, gradients, momentum, weightDecay, momentumRate, rate, dampening, nesterov,
-                  /*maximize=*/false, isFirst, /*grad_scale=*/{}, foundNonfinite(parameter, nonfinite));
-}
-
-at::Tensor meshplan::sgdStep(at::Tensor parameter, const at::Tensor &gradient, const at::Tensor &learningRate,
-                             const std::optional<at::Tensor> &factor, const std::optional<at::Tensor> &nonfinite,
-                             double weightDecay) {
-  checkShapes(parameter, {&gradient});
-  if (parameter.numel() > 0 && !isSkipped(parameter, nonfinite))
-    changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {}, weightDecay,
-                /*momentumRate=*/0, learningRate.item<double>(), /*dampening=*/0, /*nesterov=*/false,
-                /*isFirst=*/false, nonfinite);
-  return parameter;
-}
-
-std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, const at::Tensor &gradient,
-                                                          at::Tensor momentum, const at::Tensor &learningRate,
-                                                          const at::Tensor &step,
-                                                          const std::optional<at::Tensor> &factor,
-                                                          const std::optional<at::Tensor> &nonfinite, double rate,
-                                                          double dampening, double weightDecay, bool nesterov) {
-  checkShapes(parameter, {&gradient, &momentum});
-  if (isSkipped(parameter, nonfinite))
-    return {parameter, momentum};
-  if (momentum.scalar_type() != parameter.scalar_type()) {
-    // As for Adam: the kernels require states in the parameter's dtype.
-    at::Tensor wide = momentum.to(parameter.scalar_type());
-    momentumStep(parameter, gradient, wide, learningRate, step, factor, nonfinite, rate, dampening, weightDecay,
-                 nesterov);
-    return {parameter, momentum.copy_(wide)};
+  // As for Adam: the kernels require states in the parameter's dtype.
+  at::Tensor wide = momentum.defined() ? momentum.to(parameter.scalar_type()) : momentum;
+  bool isFirst = momentum.defined() && step.step.item<double>() == 1;
+  if (parameter.is_cpu() && at::elementSize(parameter.scalar_type()) < 4) {
+    wideSgd(step, ownGradient(step), wide, numbers, isFirst);
+  } else {
+    std::vector<at::Tensor> parameters{parameter}, gradients{ownGradient(step)}, states;
+    if (momentum.defined())
+      states.push_back(wide);
+    at::_fused_sgd_(parameters, gradients, states, numbers.weightDecay, numbers.momentum,
+                    step.learningRate.item<double>(), numbers.dampening, numbers.nesterov, /*maximize=*/false, isFirst,
+                    /*grad_scale=*/{}, foundNonfinite(parameter, step.nonfinite));
   }
-  if (parameter.numel() > 0)
-    changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {momentum}, weightDecay, rate,
-                learningRate.item<double>(), dampening, nesterov, /*isFirst=*/step.item<double>() == 1, nonfinite);
-  return {parameter, momentum};
+  if (!wide.is_same(momentum))
+    momentum.copy_(wide);
 }
 
 at::Tensor meshplan::toHost(const at::Tensor &self) {

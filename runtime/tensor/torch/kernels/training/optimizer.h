@@ -1,9 +1,7 @@
 //===- optimizer.h - steps of optimizers ------------------------*- C++ -*-===//
 //
-// Optimizer steps, by the fused kernels of ATen, one parameter at a time. Parameter and states are updated in place and
-// returned; gradients are unchanged. Learning rate, step number (1 for the first) and the optional factor of the
-// gradient are scalar tensors of any float dtype, so that one schedule serves all their values. If `nonfinite`, a
-// scalar integer, is given and not 0, nothing is changed.
+// Optimizer steps, by the fused kernels of ATen, one parameter at a time. Parameter and states are updated in place;
+// gradients are unchanged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,30 +10,36 @@
 
 #include <ATen/core/Tensor.h>
 #include <optional>
-#include <tuple>
 
 namespace meshplan {
 
+/// The operands that all optimizers share. Gradient and states have the shape of the parameter. The states have its
+/// dtype or a narrower one; the gradient has any. The others are scalar tensors of any float dtype (except
+/// `nonfinite`), so that one schedule serves all their values.
+struct OptimizerStep {
+  at::Tensor parameter, gradient;
+  at::Tensor learningRate;
+  at::Tensor step;                     ///< step number, 1 for the first; used only by optimizers with states
+  std::optional<at::Tensor> factor;    ///< multiplies the gradient
+  std::optional<at::Tensor> nonfinite; ///< an integer; if it is not 0, nothing is changed
+};
+
+struct AdamNumbers {
+  double beta1 = 0, beta2 = 0, eps = 0, weightDecay = 0;
+  bool decoupled = false; ///< weight decay as in AdamW
+};
+
+struct SgdNumbers {
+  double momentum = 0, dampening = 0, weightDecay = 0;
+  bool nesterov = false;
+};
+
 /// Adam (Kingma and Ba, 2015) as in torch.optim.Adam; with `decoupled` weight decay AdamW (Loshchilov and Hutter,
-/// 2019). All tensors have the shape of the parameter and, except the gradient, its dtype.
-std::tuple<at::Tensor, at::Tensor, at::Tensor> adamStep(at::Tensor parameter, const at::Tensor &gradient,
-                                                        at::Tensor average, at::Tensor squareAverage,
-                                                        const at::Tensor &learningRate, const at::Tensor &step,
-                                                        const std::optional<at::Tensor> &factor,
-                                                        const std::optional<at::Tensor> &nonfinite, double beta1,
-                                                        double beta2, double eps, double weightDecay, bool decoupled);
+/// 2019).
+void adamStep(const OptimizerStep &step, at::Tensor average, at::Tensor squareAverage, const AdamNumbers &numbers);
 
-/// torch.optim.SGD without momentum.
-at::Tensor sgdStep(at::Tensor parameter, const at::Tensor &gradient, const at::Tensor &learningRate,
-                   const std::optional<at::Tensor> &factor, const std::optional<at::Tensor> &nonfinite,
-                   double weightDecay);
-
-/// torch.optim.SGD with momentum. The first step sets the state to the gradient.
-std::tuple<at::Tensor, at::Tensor> momentumStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor momentum,
-                                                const at::Tensor &learningRate, const at::Tensor &step,
-                                                const std::optional<at::Tensor> &factor,
-                                                const std::optional<at::Tensor> &nonfinite, double rate,
-                                                double dampening, double weightDecay, bool nesterov);
+/// torch.optim.SGD, without momentum if `momentum` is undefined. The first step sets the momentum to the gradient.
+void sgdStep(const OptimizerStep &step, at::Tensor momentum, const SgdNumbers &numbers);
 
 /// A row-major copy in host memory (pinned, if the tensor is on a GPU); and a copy on the thread's device. The elements
 /// are read before later work of the thread's stream.

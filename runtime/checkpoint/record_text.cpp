@@ -287,7 +287,8 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
     return failure.withContext(path);
   if (format < checkpointFormat && !record.savesAll())
     return Status::error(StatusCode::unsupported, path, ": a checkpoint of format ", format,
-                         " that lacks frozen parameters, this version reads such a checkpoint of format ", checkpointFormat,
+                         " that lacks frozen parameters, this version reads such a checkpoint of format ",
+                         checkpointFormat,
                          "; help: export it with the version that wrote it, and train from the export");
   return record;
 }

@@ -131,10 +131,10 @@ TEST(CheckpointRecord, SaysWhatIsWrong) {
   EXPECT_EQ(readRecord("r", "{").status().message(), "r: it is not a JSON object");
   EXPECT_EQ(readRecord("r", "").status().message(), "r: it is not a JSON object");
   EXPECT_EQ(errorOf("\"format\": 1", "\"format\": 4"), "r: a checkpoint of format 4, this version reads 1 to 3");
-  EXPECT_EQ(
-      errorOf("\"saved\": true", "\"saved\": false"),
-      "r: a checkpoint of format 1 that lacks frozen parameters, this version reads such a checkpoint of format 3; help: export "
-      "it with the version that wrote it, and train from the export");
+  EXPECT_EQ(errorOf("\"saved\": true", "\"saved\": false"),
+            "r: a checkpoint of format 1 that lacks frozen parameters, this version reads such a checkpoint of format "
+            "3; help: export "
+            "it with the version that wrote it, and train from the export");
   EXPECT_EQ(errorOf("\"format\": 1,", ""), "r: 'format' is missing or is not a whole number");
   EXPECT_EQ(errorOf("\"steps\": 0", "\"steps\": 0.5"), "r: 'steps' is missing or is not a whole number");
   EXPECT_EQ(errorOf("\"loss_scale\": 0.0", "\"loss_scale\": \"x\""), "r: 'loss_scale' is missing or is not a number");

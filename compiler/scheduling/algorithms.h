@@ -19,8 +19,7 @@ namespace meshplan::scheduling {
 /// than two of the largest. Collectives that must not be in flight together wait for each other. Buffers are freed
 /// after their last use.
 ///
-/// Linear in the size of the problem, but for the collectives in flight. Fails if the problem is inconsistent or the
-/// memory limit is not kept.
+/// Linear in the size of the problem, but for the collectives in flight. Fails if the problem is inconsistent.
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
 } // namespace meshplan::scheduling

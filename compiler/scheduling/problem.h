@@ -82,8 +82,6 @@ struct Problem {
   std::vector<Operation> operations;
   /// Temporaries of the caller while it takes what is kept; empty means none.
   ClassBytes handover;
-  /// Bytes that a rank may hold on its device, if limited.
-  std::optional<int64_t> memoryLimit;
 
   /// Fails, with the rule's label (K1 to K7) and both sides in the message, if the problem is inconsistent.
   llvm::Error check() const;

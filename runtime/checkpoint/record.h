@@ -14,8 +14,8 @@
 
 namespace meshplan {
 
-/// The format that this build writes. It reads format 1, too, which has no checksums, and format 2, where all
-/// parameters are saved: weights of files had another fingerprint.
+/// The format that this build writes. It reads format 2, too, which has another fingerprint of weights, and format 1,
+/// which has no checksums either.
 inline constexpr int64_t checkpointFormat = 3;
 
 /// Files of a checkpoint.
@@ -43,7 +43,7 @@ struct RecordedState {
 
 struct CheckpointRecord {
   TrainingState state;
-  std::string weightsFingerprint; ///< of state.weights; empty where all parameters are saved
+  std::string weightsFingerprint; ///< of state.weights; empty where all parameters are saved, and of older formats
   std::string optimizer;          ///< "adamw"; empty: the program has none
   std::vector<RecordedParameter> parameters;
   std::vector<RecordedState> states;

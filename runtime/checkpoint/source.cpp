@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/source.h"
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 #include "runtime/checkpoint/weights_fingerprint.h"
 #include "runtime/data/safetensors_header.h"
@@ -111,6 +112,11 @@ Status CheckpointSource::openWeights(const std::string &given) {
     return Status(opened.status().code(), path +
                                               ": what is not trained is in the weights that the training began with: " +
                                               opened.status().message() + "; help: give them with --weights");
+  if (content.weightsFingerprint.empty())
+    return Status::error(StatusCode::unsupported, path, ": a checkpoint of a format before ", checkpointFormat,
+                         " does not tell whether '", file,
+                         "' are the weights that the training began with; help: export it with the version that wrote "
+                         "it, and train from the export");
   if (fingerprintOf(*opened) != content.weightsFingerprint)
     return Status::error(StatusCode::invalid, path, ": '", file,
                          "' are other weights than the training began with, and the checkpoint does not have what is "
@@ -166,10 +172,10 @@ Status CheckpointFeed::read(const FeedRequest &request, std::span<std::byte> out
   for (const std::string &each : request.names)
     if (const RecordedParameter *parameter = source.record().findParameter(each))
       return readParameter(*parameter, request, out);
-  for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
-    if (const artifact::State *state = program.states()->Get(i); state->name()->str() == name) {
-      if (state->copies())
-        return readParameter(*source.record().findParameter(state->parameter()->string_view()), request, out);
+  for (const artifact::State &state : elementsOf(program.states()))
+    if (state.name()->str() == name) {
+      if (state.copies())
+        return readParameter(*source.record().findParameter(state.parameter()->string_view()), request, out);
       // Of a parameter that was not trained.
       std::ranges::fill(out, std::byte());
       return Status();

@@ -2,14 +2,14 @@
 
 #include "runtime/exec/storages.h"
 
+#include "runtime/artifact/vector_range.h"
+
 #include <set>
 
 using namespace meshplan;
 
 Storages::Storages(const RankView &view, World &world) : view(view), world(world) {
-  const auto *buffers = view.program().buffers();
-  for (flatbuffers::uoffset_t i = 0; buffers && i < buffers->size(); ++i) {
-    const artifact::Buffer &buffer = *buffers->Get(i);
+  for (const artifact::Buffer &buffer : elementsOf(view.program().buffers())) {
     Storage storage{buffer.name()->str(), 0, view.dtype(buffer.values()->Get(0)), buffer.registered(), Tensor()};
     for (int32_t value : *buffer.values()) {
       places[value] = {storages.size(), storage.elements};

@@ -183,6 +183,11 @@ TEST_F(LoadTest, TheWeightsThatItNeeds) {
       checkpoint + ": '" + (folder / "changed.safetensors") +
           "' are other weights than the training began with, and the checkpoint does not have what is not trained; "
           "help: give those with --weights");
+  edit("\"format\": 3", "\"format\": 2");
+  EXPECT_EQ(errorUnder(plan),
+            checkpoint + ": a checkpoint of a format before 3 does not tell whether '" + (folder / "base.safetensors") +
+                "' are the weights that the training began with; help: export it with the version that wrote it, and "
+                "train from the export");
   std::filesystem::remove(folder / "base.safetensors");
   EXPECT_EQ(errorUnder(plan), checkpoint +
                                   ": what is not trained is in the weights that the training began with: cannot "

@@ -25,7 +25,7 @@ namespace meshplan::scheduling {
 /// - Buffers are freed after their last use.
 ///
 /// Linear in the size of the problem, except for the number of collectives in flight. Fails if the problem is
-/// inconsistent or the memory limit is exceeded.
+/// inconsistent.
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
 } // namespace meshplan::scheduling

@@ -4,8 +4,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace meshplan::scheduling;
-using llvm::Error;
-using llvm::Twine;
 
 namespace {
 /// Replays a solution and tracks the bytes that each rank class holds.
@@ -160,19 +158,4 @@ MemoryProfile meshplan::scheduling::profileMemory(const Problem &problem, const 
 HeldAtPeak meshplan::scheduling::heldAtPeak(const Problem &problem, const Solution &solution, unsigned rankClass) {
   int64_t peak = profileMemory(problem, solution).peaks[rankClass].bytes;
   return Meter(problem, Memory::device).runTo(solution, rankClass, peak);
-}
-
-Error meshplan::scheduling::verifyMemory(const Problem &problem, const Solution &solution) {
-  if (!problem.memoryLimit)
-    return Error::success();
-  MemoryProfile profile = profileMemory(problem, solution);
-  for (auto [rankClass, peak] : llvm::enumerate(profile.peaks)) {
-    if (peak.bytes <= *problem.memoryLimit)
-      continue;
-    std::string where = solution.steps.empty() ? "the start" : describe(problem, solution.steps[peak.step]);
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "V7: rank class " + Twine(rankClass) + " holds " + Twine(peak.bytes) +
-                                       " bytes at '" + where + "', the limit is " + Twine(*problem.memoryLimit));
-  }
-  return Error::success();
 }

@@ -80,8 +80,6 @@ struct Problem {
   std::vector<Operation> operations;
   /// Temporaries of the caller while it receives the kept buffers; empty means none.
   ClassBytes handover;
-  /// Limit for the bytes that a rank holds on its device, if there is one.
-  std::optional<int64_t> memoryLimit;
 
   /// Fails, with the rule's label (K1 to K7) and both sides in the message, if the problem is inconsistent.
   llvm::Error check() const;

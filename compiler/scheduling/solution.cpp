@@ -25,8 +25,7 @@ std::string meshplan::scheduling::describe(const Problem &problem, Step step) {
 }
 
 Error meshplan::scheduling::verify(const Problem &problem, const Solution &solution) {
-  for (auto rule : {verifyLifetimes, verifyCollectives, verifyMemory})
-    if (Error error = rule(problem, solution))
-      return error;
-  return Error::success();
+  if (Error error = verifyLifetimes(problem, solution))
+    return error;
+  return verifyCollectives(problem, solution);
 }

@@ -33,21 +33,19 @@ struct Solution {
 /// A step as messages and the text form write it: "start gather".
 std::string describe(const Problem &problem, Step step);
 
-/// Fails, with the rule's label (V1 to V9) and both sides in the message, if the solution of a checked problem is
+/// Fails, with the rule's label (V1 to V8) and both sides in the message, if the solution of a checked problem is
 /// wrong:
 /// - V1 an operation runs once, by the steps of its kind; V2 a collective is started once and then waited for once;
 /// - V3 an operation begins when everything that it depends on is over;
 /// - V4 no buffer is used after it was freed; V5 only live temporaries that nothing in flight uses are freed; V6 every
 ///   temporary that is not kept is freed;
-/// - V7 no rank class holds more than the memory limit;
-/// - V8 collectives of one communicator run in the same order on all members: two of them are in flight together only
-///   on one stream; V9 the same for two communicators that share more than one rank, whose members could otherwise wait
+/// - V7 collectives of one communicator run in the same order on all members: two of them are in flight together only
+///   on one stream; V8 the same for two communicators that share more than one rank, whose members could otherwise wait
 ///   for each other in a cycle.
 llvm::Error verify(const Problem &problem, const Solution &solution);
 
-/// Rules V1 to V6; V7; V8 and V9.
+/// Rules V1 to V6; V7 and V8.
 llvm::Error verifyLifetimes(const Problem &problem, const Solution &solution);
-llvm::Error verifyMemory(const Problem &problem, const Solution &solution);
 llvm::Error verifyCollectives(const Problem &problem, const Solution &solution);
 
 /// True if two collectives must not be in flight together: they are on different streams, and their communicators are

@@ -1,4 +1,4 @@
-//===- verify_collectives.cpp - rules V8 and V9 of a solution -------------===//
+//===- verify_collectives.cpp - rules V7 and V8 of a solution -------------===//
 //
 // All ranks issue the same list, so collectives of one stream run in one order everywhere. Two streams run
 // concurrently: their collectives may run in either order, and in different orders on different ranks. If both need the
@@ -26,7 +26,7 @@ static Error conflict(const Problem &problem, const Operation &first, const Oper
   const std::string &other = problem.communicators[*second.communicator].name;
   return llvm::createStringError(
       llvm::inconvertibleErrorCode(),
-      Twine(same ? "V8" : "V9") + ": '" + first.name + "' and '" + second.name +
+      Twine(same ? "V7" : "V8") + ": '" + first.name + "' and '" + second.name +
           "' are in flight together on streams '" + problem.streams[first.stream] + "' and '" +
           problem.streams[second.stream] + "', " +
           (same ? "both on communicator '" + one + "'"

@@ -2,6 +2,8 @@
 
 #include "runtime/artifact/sharding.h"
 
+#include "runtime/artifact/vector_range.h"
+
 #include <functional>
 #include <numeric>
 
@@ -33,16 +35,16 @@ std::string_view runnerOf(const artifact::Program &program) {
 }
 
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name) {
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    if (program.parameters()->Get(i)->names()->Get(0)->string_view() == name)
-      return program.parameters()->Get(i);
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    if (parameter.names()->Get(0)->string_view() == name)
+      return &parameter;
   return nullptr;
 }
 
 const artifact::Port *findOutput(const artifact::Program &program, std::string_view name) {
-  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
-    if (const artifact::Port *output = program.outputs()->Get(i); output->name()->string_view() == name)
-      return output;
+  for (const artifact::Port &output : elementsOf(program.outputs()))
+    if (output.name()->string_view() == name)
+      return &output;
   return nullptr;
 }
 

@@ -2,6 +2,8 @@
 
 #include "runtime/artifact/meaning.h"
 
+#include "runtime/artifact/vector_range.h"
+
 #include <algorithm>
 #include <map>
 
@@ -61,8 +63,8 @@ private:
 };
 
 bool isAccumulator(const artifact::Program &program, int32_t value) {
-  for (flatbuffers::uoffset_t i = 0; program.accumulators() && i < program.accumulators()->size(); ++i)
-    if (program.accumulators()->Get(i)->value() == value)
+  for (const artifact::Accumulator &accumulator : elementsOf(program.accumulators()))
+    if (accumulator.value() == value)
       return true;
   return false;
 }

@@ -2,6 +2,8 @@
 
 #include "runtime/artifact/meaning.h"
 
+#include "runtime/artifact/vector_range.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -138,10 +140,10 @@ Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &pro
 Status verifyBuffers(const artifact::Program &program) {
   std::set<std::string_view> names;
   std::set<int32_t> free;
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    free.insert(program.parameters()->Get(i)->value());
-  for (flatbuffers::uoffset_t i = 0; program.accumulators() && i < program.accumulators()->size(); ++i)
-    free.insert(program.accumulators()->Get(i)->value());
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    free.insert(parameter.value());
+  for (const artifact::Accumulator &accumulator : elementsOf(program.accumulators()))
+    free.insert(accumulator.value());
   return verifyEach("buffers", program.buffers(), [&](const artifact::Buffer *buffer) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(buffer->name(), names));
     return verifyBuffer(*buffer, program, free);
@@ -166,12 +168,12 @@ Status verifySetting(const artifact::Setting &setting, const artifact::Program &
 /// Each parameter, state and accumulator has at most one update: two updates of it would depend on their order.
 Status verifyUpdates(const artifact::Program &program) {
   std::set<int32_t> targets, updated;
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    targets.insert(program.parameters()->Get(i)->value());
-  for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
-    targets.insert(program.states()->Get(i)->value());
-  for (flatbuffers::uoffset_t i = 0; program.accumulators() && i < program.accumulators()->size(); ++i)
-    targets.insert(program.accumulators()->Get(i)->value());
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    targets.insert(parameter.value());
+  for (const artifact::State &state : elementsOf(program.states()))
+    targets.insert(state.value());
+  for (const artifact::Accumulator &accumulator : elementsOf(program.accumulators()))
+    targets.insert(accumulator.value());
   return verifyEach("updates", program.updates(), [&](const artifact::Update *update) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", update->value(), program.values()));
     if (!targets.contains(update->target()) || !updated.insert(update->target()).second)
@@ -189,9 +191,9 @@ Status verifyUpdates(const artifact::Program &program) {
 /// Each trained parameter has at most one gradient: a value that is not partial, with the shape of the parameter.
 Status verifyGradients(const artifact::Program &program) {
   std::set<int32_t> trained;
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    if (program.parameters()->Get(i)->trainable())
-      trained.insert(program.parameters()->Get(i)->value());
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    if (parameter.trainable())
+      trained.insert(parameter.value());
   return verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", gradient->value(), program.values()));
     MESHPLAN_RETURN_IF_ERROR(verifyWhole(program, gradient->value()));

@@ -3,6 +3,7 @@
 #include "runtime/checkpoint/adapters.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 
 #include <algorithm>
@@ -99,8 +100,8 @@ static std::string fileOf(const std::string &path) {
 
 static std::vector<std::string> namesOfParameters(const artifact::Program &program) {
   std::vector<std::string> names;
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    std::ranges::move(namesOf(*program.parameters()->Get(i)), std::back_inserter(names));
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    std::ranges::move(namesOf(parameter), std::back_inserter(names));
   return names;
 }
 
@@ -145,8 +146,7 @@ static std::vector<std::string> savedNames(const artifact::Parameter &parameter,
 Status AdapterFeed::openAdapters(const std::string &path, const artifact::Program &program) {
   MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(path));
   std::set<std::string> read;
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
-    const artifact::Parameter &parameter = *program.parameters()->Get(i);
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters())) {
     std::vector<std::string> saved = savedNames(parameter, source);
     if (saved.empty())
       continue;

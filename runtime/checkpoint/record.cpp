@@ -4,6 +4,7 @@
 
 #include "runtime/artifact/call_args.h"
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/checkpoint/adapters.h"
 
 #include <algorithm>
@@ -77,16 +78,15 @@ static constexpr int64_t mostSavedBuffer = int64_t(64) << 20;
 /// Values that a step updates.
 static std::set<int32_t> changedBy(const artifact::Program &program) {
   std::set<int32_t> targets;
-  for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)
-    targets.insert(program.updates()->Get(i)->target());
+  for (const artifact::Update &update : elementsOf(program.updates()))
+    targets.insert(update.target());
   return targets;
 }
 
 CheckpointRecord meshplan::recordOf(const artifact::Program &program, const TrainingState &state) {
   CheckpointRecord record{.state = state, .optimizer = optimizerOf(program)};
   std::set<int32_t> changed = changedBy(program);
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
-    const artifact::Parameter &parameter = *program.parameters()->Get(i);
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters())) {
     const artifact::Value &value = *program.values()->Get(parameter.value());
     std::vector<std::string> names = namesOf(parameter);
     // Without a path of the initial weights everything is saved. With one, only tensors that may differ from these
@@ -97,8 +97,7 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
     record.parameters.push_back(
         {std::move(names), dtypeOf(value.dtype()), globalShapeOf(value), isSaved, parameter.trainable()});
   }
-  for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i) {
-    const artifact::State &each = *program.states()->Get(i);
+  for (const artifact::State &each : elementsOf(program.states())) {
     const artifact::Value &value = *program.values()->Get(each.value());
     record.states.push_back({.name = each.name()->str(),
                              .parameter = each.parameter()->str(),

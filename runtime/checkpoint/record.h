@@ -14,8 +14,8 @@
 
 namespace meshplan {
 
-/// The format that this build writes. It also reads format 1, which has no checksums, and format 2. Both must contain
-/// all parameters: their fingerprints of weight files are computed differently.
+/// The format that this build writes. It also reads format 1, which has no checksums, and format 2. Both compute
+/// the fingerprint of weights differently, so the initial weights that such a checkpoint needs cannot be checked.
 inline constexpr int64_t checkpointFormat = 3;
 
 /// Files of a checkpoint.
@@ -43,7 +43,7 @@ struct RecordedState {
 
 struct CheckpointRecord {
   TrainingState state;
-  std::string weightsFingerprint; ///< of state.weights; empty where all parameters are saved
+  std::string weightsFingerprint; ///< of state.weights; empty if all parameters are saved, or in older formats
   std::string optimizer;          ///< "adamw"; empty: the program has none
   std::vector<RecordedParameter> parameters;
   std::vector<RecordedState> states;

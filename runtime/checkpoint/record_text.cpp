@@ -269,7 +269,8 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
   CheckpointRecord record{.state = readState(top)};
   ObjectReader weights = top.object("weights"), optimizer = top.object("optimizer");
   record.state.weights = weights.text("path");
-  record.weightsFingerprint = weights.text("fingerprint");
+  std::string fingerprint = weights.text("fingerprint");
+  record.weightsFingerprint = format == checkpointFormat ? fingerprint : "";
   record.optimizer = optimizer.text("name");
   for (const Json &each : top.list("parameters")) {
     ObjectReader reader(each, failure);
@@ -285,11 +286,6 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
     record.checksums = readChecksums(top.object("checksums"));
   if (!failure.ok())
     return failure.withContext(path);
-  if (format < checkpointFormat && !record.savesAll())
-    return Status::error(StatusCode::unsupported, path, ": a checkpoint of format ", format,
-                         " that lacks frozen parameters, this version reads such a checkpoint of format ",
-                         checkpointFormat,
-                         "; help: export it with the version that wrote it, and train from the export");
   return record;
 }
 

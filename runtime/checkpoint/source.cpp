@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/source.h"
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 #include "runtime/checkpoint/weights_fingerprint.h"
 #include "runtime/data/safetensors_header.h"
@@ -115,6 +116,11 @@ Status CheckpointSource::openWeights(const std::string &given) {
     return Status(opened.status().code(), path + ": frozen tensors are in the initial weights of the training: " +
                                               opened.status().message() + "; help: give them with --weights");
   // Frozen parameters are not in the checkpoint. With other weights, the model would silently be another one.
+  if (content.weightsFingerprint.empty())
+    return Status::error(StatusCode::unsupported, path, ": its format is older than ", checkpointFormat,
+                         ", so it cannot be checked that '", file,
+                         "' are the initial weights of the training; help: export it with the version that wrote it, "
+                         "and train from the export");
   if (fingerprintOf(*opened) != content.weightsFingerprint)
     return Status::error(
         StatusCode::invalid, path, ": '", file,
@@ -171,10 +177,10 @@ Status CheckpointFeed::read(const FeedRequest &request, std::span<std::byte> out
   for (const std::string &each : request.names)
     if (const RecordedParameter *parameter = source.record().findParameter(each))
       return readParameter(*parameter, request, out);
-  for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
-    if (const artifact::State *state = program.states()->Get(i); state->name()->str() == name) {
-      if (state->copies())
-        return readParameter(*source.record().findParameter(state->parameter()->string_view()), request, out);
+  for (const artifact::State &state : elementsOf(program.states()))
+    if (state.name()->str() == name) {
+      if (state.copies())
+        return readParameter(*source.record().findParameter(state.parameter()->string_view()), request, out);
       // A state of a parameter that was not trained before begins at zeros.
       std::ranges::fill(out, std::byte());
       return Status();

@@ -26,22 +26,28 @@ Status tooLarge(const ZipEntry &entry, uint64_t most) {
                        most, " expected; help: save the archive again");
 }
 
+/// The text of an entry. Refuses to unpack one that would fill the memory.
+Expected<std::vector<std::byte>> readText(const ZipEntry &entry) {
+  if (entry.size > mostUnpacked)
+    return tooLarge(entry, mostUnpacked);
+  return unpack(entry);
+}
+
 /// A deflated entry, unpacked once, by its first reader.
 class PackedPayload final : public Payload {
 public:
-  PackedPayload(std::shared_ptr<ZipFile> file, ZipEntry entry) : file(std::move(file)), entry(std::move(entry)) {}
+  explicit PackedPayload(ZipEntry entry) : entry(std::move(entry)) {}
 
   Expected<std::span<const std::byte>> bytes() override {
     std::lock_guard lock(mutex);
     if (content.empty() && entry.size > 0) {
-      MESHPLAN_ASSIGN_OR_RETURN(content, file->unpack(entry));
+      MESHPLAN_ASSIGN_OR_RETURN(content, unpack(entry));
     }
     return std::span<const std::byte>(content);
   }
 
 private:
   std::mutex mutex;
-  std::shared_ptr<ZipFile> file;
   ZipEntry entry;
   std::vector<std::byte> content;
 };
@@ -158,17 +164,10 @@ Expected<StoredTensor> readMeta(const std::string &name, const Json &meta) {
 /// The entries of an archive, by their path below its root folder, whose name is arbitrary.
 class Archive {
 public:
-  explicit Archive(std::shared_ptr<ZipFile> zip) : file(std::move(zip)) {
-    for (const ZipEntry &entry : file->entries())
+  explicit Archive(std::vector<ZipEntry> list) {
+    for (ZipEntry &entry : list)
       if (size_t slash = entry.name.find('/'); slash != std::string::npos)
-        entries.emplace(entry.name.substr(slash + 1), entry);
-  }
-
-  /// The text of an entry. Refuses to unpack one that would fill the memory.
-  Expected<std::vector<std::byte>> textOf(const ZipEntry &entry) const {
-    if (entry.size > mostUnpacked)
-      return tooLarge(entry, mostUnpacked);
-    return file->unpack(entry);
+        entries.emplace(entry.name.substr(slash + 1), std::move(entry));
   }
 
   const ZipEntry *find(const std::string &name) const {
@@ -188,12 +187,11 @@ public:
   std::shared_ptr<Payload> payloadOf(const ZipEntry &entry) {
     std::shared_ptr<Payload> &payload = payloads[entry.name];
     if (!payload)
-      payload = entry.deflated ? std::make_shared<PackedPayload>(file, entry) : plainPayload(entry.data);
+      payload = entry.deflated ? std::make_shared<PackedPayload>(entry) : plainPayload(entry.data);
     return payload;
   }
 
 private:
-  std::shared_ptr<ZipFile> file;
   std::map<std::string, ZipEntry> entries;
   std::map<std::string, std::shared_ptr<Payload>> payloads;
 };
@@ -230,7 +228,7 @@ Status checkByteOrder(const Archive &archive) {
   const ZipEntry *entry = archive.find("byteorder");
   if (!entry)
     return Status();
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> content, archive.textOf(*entry));
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> content, readText(*entry));
   std::string_view order(reinterpret_cast<const char *>(content.data()), content.size());
   return order == "little" ? Status() : Status::error(StatusCode::unsupported, "byte order ", order);
 }
@@ -242,7 +240,7 @@ Status addWeights(TensorSourceBuilder &builder, Archive &archive) {
     return Status::error(StatusCode::corrupted, "no ", weightsFolder, "*", configSuffix,
                          " in the archive; help: save the weights as safetensors, or give the .pt2");
   for (const std::string &configName : configs) {
-    MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> text, archive.textOf(*archive.find(configName)));
+    MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> text, readText(*archive.find(configName)));
     const char *begin = reinterpret_cast<const char *>(text.data());
     Json json = Json::parse(begin, begin + text.size(), nullptr, /*allow_exceptions=*/false);
     const Json &config = memberOf(json, "config");
@@ -261,10 +259,10 @@ Status addWeights(TensorSourceBuilder &builder, Archive &archive) {
 } // namespace
 
 Status addArchive(TensorSourceBuilder &builder, const std::string &path, std::span<const std::byte> bytes) {
-  Expected<std::shared_ptr<ZipFile>> file = ZipFile::open(bytes);
-  if (!file)
-    return file.status().withContext(path);
-  Archive archive(*std::move(file));
+  Expected<std::vector<ZipEntry>> entries = readZipDirectory(bytes);
+  if (!entries)
+    return entries.status().withContext(path);
+  Archive archive(*std::move(entries));
   return addWeights(builder, archive).withContext(path);
 }
 

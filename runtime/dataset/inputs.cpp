@@ -3,6 +3,7 @@
 #include "runtime/dataset/inputs.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 
 namespace meshplan {
@@ -16,10 +17,9 @@ static int64_t batchDimOf(const artifact::Value &value) {
 
 std::vector<DataInput> inputsOf(const artifact::Program &program) {
   std::vector<DataInput> inputs;
-  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i) {
-    const artifact::Port *port = program.inputs()->Get(i);
-    const artifact::Value &value = *program.values()->Get(port->value());
-    inputs.push_back({port->name()->str(), dtypeOf(value.dtype()), globalShapeOf(value), batchDimOf(value)});
+  for (const artifact::Port &port : elementsOf(program.inputs())) {
+    const artifact::Value &value = *program.values()->Get(port.value());
+    inputs.push_back({port.name()->str(), dtypeOf(value.dtype()), globalShapeOf(value), batchDimOf(value)});
   }
   return inputs;
 }

@@ -3,6 +3,7 @@
 #include "runtime/exec/executor.h"
 
 #include "runtime/artifact/call_args.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/exec/load.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/exec/origin.h"
@@ -100,12 +101,11 @@ Expected<Tensor> Executor::zeros(int value) {
 
 /// Creates the states that begin at zeros. States that begin as copies are loaded with their parameter.
 Status Executor::makeStates() {
-  const auto *states = view.program().states();
-  for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
-    int value = states->Get(i)->value();
+  for (const artifact::State &state : elementsOf(view.program().states())) {
+    int value = state.value();
     int64_t &bytes = view.isOnHost(value) ? resident.hostStates : resident.states;
     bytes += elementCount(view.shape(value)) * dtypeSize(view.dtype(value));
-    if (!states->Get(i)->copies()) {
+    if (!state.copies()) {
       MESHPLAN_ASSIGN_OR_RETURN(initial[value], zeros(value));
     }
   }
@@ -114,13 +114,12 @@ Status Executor::makeStates() {
 
 /// Clears them in place, so that programs that share them see it.
 Status Executor::clearAccumulators() {
-  const auto *accumulators = view.program().accumulators();
   resident.accumulators = 0;
-  for (flatbuffers::uoffset_t i = 0; accumulators && i < accumulators->size(); ++i) {
-    int value = accumulators->Get(i)->value();
+  for (const artifact::Accumulator &accumulator : elementsOf(view.program().accumulators())) {
+    int value = accumulator.value();
     if (initial[value].defined()) {
       // Scratch memory is written before it is read.
-      if (!accumulators->Get(i)->scratch())
+      if (!accumulator.scratch())
         MESHPLAN_RETURN_IF_ERROR(fillZeros(initial[value]));
     } else {
       MESHPLAN_ASSIGN_OR_RETURN(initial[value], zeros(value));
@@ -133,12 +132,12 @@ Status Executor::clearAccumulators() {
 namespace {
 /// Calls `visit` with the name and value of everything that programs may share.
 template <typename Visit> void forEachShared(const artifact::Program &program, const Visit &visit) {
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    visit("parameter " + program.parameters()->Get(i)->names()->Get(0)->str(), program.parameters()->Get(i)->value());
-  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i)
-    visit("input " + program.inputs()->Get(i)->name()->str(), program.inputs()->Get(i)->value());
-  for (flatbuffers::uoffset_t i = 0; program.accumulators() && i < program.accumulators()->size(); ++i)
-    visit("accumulator " + program.accumulators()->Get(i)->name()->str(), program.accumulators()->Get(i)->value());
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    visit("parameter " + parameter.names()->Get(0)->str(), parameter.value());
+  for (const artifact::Port &input : elementsOf(program.inputs()))
+    visit("input " + input.name()->str(), input.value());
+  for (const artifact::Accumulator &accumulator : elementsOf(program.accumulators()))
+    visit("accumulator " + accumulator.name()->str(), accumulator.value());
 }
 } // namespace
 
@@ -164,10 +163,10 @@ void Executor::shareConstants(const Executor &owner) {
            view.ranges(left.value()) == owner.view.ranges(right.value()) &&
            std::ranges::equal(*left.data(), *right.data());
   };
-  for (flatbuffers::uoffset_t i = 0; own && i < own->size(); ++i)
-    for (flatbuffers::uoffset_t j = 0; theirs && j < theirs->size(); ++j)
-      if (isSame(*own->Get(i), *theirs->Get(j)))
-        initial[own->Get(i)->value()] = owner.initial[theirs->Get(j)->value()];
+  for (const artifact::Constant &mine : elementsOf(own))
+    for (const artifact::Constant &other : elementsOf(theirs))
+      if (isSame(mine, other))
+        initial[mine.value()] = owner.initial[other.value()];
 }
 
 Status Executor::loadWeights(const Feed &feed) {
@@ -208,9 +207,8 @@ Status Executor::loadParameters(const Feed &feed) {
 
 Status Executor::loadHeld(const Feed &feed) {
   MESHPLAN_RETURN_IF_ERROR(loadWeights(feed));
-  const auto *states = view.program().states();
-  for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i)
-    MESHPLAN_RETURN_IF_ERROR(loadState(feed, *states->Get(i), {states->Get(i)->name()->str()}));
+  for (const artifact::State &state : elementsOf(view.program().states()))
+    MESHPLAN_RETURN_IF_ERROR(loadState(feed, state, {state.name()->str()}));
   return Status();
 }
 
@@ -222,20 +220,18 @@ Status Executor::loadState(const Feed &feed, const artifact::State &state, const
 
 /// Loads the states that begin as copies of their parameter, in their own dtype.
 Status Executor::loadCopies(const Feed &feed) {
-  const auto *states = view.program().states();
-  for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
-    if (!states->Get(i)->copies())
+  for (const artifact::State &state : elementsOf(view.program().states())) {
+    if (!state.copies())
       continue;
-    const artifact::Parameter *parameter = findParameter(view.program(), states->Get(i)->parameter()->string_view());
-    MESHPLAN_RETURN_IF_ERROR(loadState(feed, *states->Get(i), namesOf(*parameter)));
+    const artifact::Parameter *parameter = findParameter(view.program(), state.parameter()->string_view());
+    MESHPLAN_RETURN_IF_ERROR(loadState(feed, state, namesOf(*parameter)));
   }
   return Status();
 }
 
 void Executor::forgetInputs() {
-  const auto *inputs = view.program().inputs();
-  for (flatbuffers::uoffset_t i = 0; inputs && i < inputs->size(); ++i) {
-    int value = inputs->Get(i)->value();
+  for (const artifact::Port &input : elementsOf(view.program().inputs())) {
+    int value = input.value();
     initial[value] = Tensor();
     if (!values.empty())
       values[value] = Tensor();
@@ -276,8 +272,7 @@ static bool reads(const artifact::Program &program, const artifact::Compute &cal
 
 void Executor::countFrom(std::string_view parameter, int64_t steps) {
   const artifact::Program &own = view.program();
-  for (flatbuffers::uoffset_t i = 0; own.states() && i < own.states()->size(); ++i) {
-    const artifact::State &state = *own.states()->Get(i);
+  for (const artifact::State &state : elementsOf(own.states())) {
     if (state.copies() || state.parameter()->string_view() != parameter)
       continue;
     for (flatbuffers::uoffset_t index = 0; index < own.instructions()->size(); ++index)
@@ -345,22 +340,19 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
 
 void Executor::takeUpdates() {
   // Only after the whole step has succeeded, so that a failed step does not mix old and new tensors here.
-  const auto *updates = view.program().updates();
-  for (flatbuffers::uoffset_t i = 0; updates && i < updates->size(); ++i)
+  for (const artifact::Update &update : elementsOf(view.program().updates()))
     // In most programs the value is the target itself, updated in place; otherwise the new tensor replaces the old one.
-    initial[updates->Get(i)->target()] = values[updates->Get(i)->value()];
+    initial[update.target()] = values[update.value()];
 }
 
 Expected<Tensor> Executor::current(std::string_view name) const {
-  const auto *parameters = view.program().parameters();
-  for (flatbuffers::uoffset_t i = 0; parameters && i < parameters->size(); ++i)
-    for (const flatbuffers::String *own : *parameters->Get(i)->names())
+  for (const artifact::Parameter &parameter : elementsOf(view.program().parameters()))
+    for (const flatbuffers::String *own : *parameter.names())
       if (own->string_view() == name)
-        return initial[parameters->Get(i)->value()];
-  const auto *states = view.program().states();
-  for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i)
-    if (states->Get(i)->name()->string_view() == name)
-      return initial[states->Get(i)->value()];
+        return initial[parameter.value()];
+  for (const artifact::State &state : elementsOf(view.program().states()))
+    if (state.name()->string_view() == name)
+      return initial[state.value()];
   return Status::error(StatusCode::notFound, "the program has no parameter or state '", name, "'");
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/exec/origin.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/tensor/operator.h"
 
 #include <algorithm>
@@ -126,8 +127,8 @@ int meshplan::valueBehind(const artifact::Program &program, int value) {
 const artifact::Port *meshplan::inputBehind(const artifact::Program &program, int value) {
   // Ends: each step goes to an operand, which an earlier instruction produced.
   for (; value >= 0; value = valueBehind(program, value))
-    for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i)
-      if (program.inputs()->Get(i)->value() == value)
-        return program.inputs()->Get(i);
+    for (const artifact::Port &input : elementsOf(program.inputs()))
+      if (input.value() == value)
+        return &input;
   return nullptr;
 }

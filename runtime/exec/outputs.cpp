@@ -2,6 +2,8 @@
 
 #include "runtime/exec/outputs.h"
 
+#include "runtime/artifact/vector_range.h"
+
 using namespace meshplan;
 
 namespace {
@@ -14,17 +16,17 @@ struct Named {
 
 static std::vector<Named> outputsOf(const artifact::Program &program) {
   std::vector<Named> list;
-  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
-    list.push_back({program.outputs()->Get(i)->name()->str(), program.outputs()->Get(i)->value()});
+  for (const artifact::Port &output : elementsOf(program.outputs()))
+    list.push_back({output.name()->str(), output.value()});
   return list;
 }
 
 static std::vector<Named> heldOf(const artifact::Program &program) {
   std::vector<Named> list;
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    list.push_back({program.parameters()->Get(i)->names()->Get(0)->str(), program.parameters()->Get(i)->value()});
-  for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
-    list.push_back({program.states()->Get(i)->name()->str(), program.states()->Get(i)->value()});
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    list.push_back({parameter.names()->Get(0)->str(), parameter.value()});
+  for (const artifact::State &state : elementsOf(program.states()))
+    list.push_back({state.name()->str(), state.value()});
   return list;
 }
 

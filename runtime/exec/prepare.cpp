@@ -2,6 +2,7 @@
 
 #include "runtime/exec/prepare.h"
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/exec/origin.h"
 #include "runtime/exec/steps/collective_step.h"
 #include "runtime/exec/steps/compute_step.h"
@@ -101,10 +102,10 @@ namespace {
 class HeldValues {
 public:
   explicit HeldValues(const artifact::Program &program) {
-    for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-      values.insert(program.parameters()->Get(i)->value());
-    for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
-      values.insert(program.states()->Get(i)->value());
+    for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+      values.insert(parameter.value());
+    for (const artifact::State &state : elementsOf(program.states()))
+      values.insert(state.value());
   }
 
   bool hasAnyOf(const flatbuffers::Vector<int32_t> *list) const {

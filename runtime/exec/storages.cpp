@@ -2,14 +2,14 @@
 
 #include "runtime/exec/storages.h"
 
+#include "runtime/artifact/vector_range.h"
+
 #include <set>
 
 using namespace meshplan;
 
 Storages::Storages(const RankView &view, World &world) : view(view), world(world) {
-  const auto *buffers = view.program().buffers();
-  for (flatbuffers::uoffset_t i = 0; buffers && i < buffers->size(); ++i) {
-    const artifact::Buffer &buffer = *buffers->Get(i);
+  for (const artifact::Buffer &buffer : elementsOf(view.program().buffers())) {
     Storage storage{buffer.name()->str(), 0, view.dtype(buffer.values()->Get(0)), buffer.registered(), Tensor()};
     // The values of a buffer are adjacent, without padding: a collective over the buffer moves all of them at once.
     for (int32_t value : *buffer.values()) {

@@ -4,6 +4,7 @@
 
 #include "runtime/artifact/call_args.h"
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/dataset/batch_reader.h"
 #include "runtime/exec/origin.h"
 #include "runtime/tensor/operator.h"
@@ -38,8 +39,8 @@ static bool isPlain(const artifact::Compute &loss) {
 static bool isInput(const artifact::Program &program, int value, bool ofFloats) {
   if (isFloat(dtypeOf(program.values()->Get(value)->dtype())) != ofFloats)
     return false;
-  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i)
-    if (program.inputs()->Get(i)->value() == value)
+  for (const artifact::Port &input : elementsOf(program.inputs()))
+    if (input.value() == value)
       return true;
   return false;
 }
@@ -57,13 +58,12 @@ static bool isCount(const artifact::Program &program, int value) {
   }
   const artifact::Compute *call = callThatMakes(program, value);
   bool reads = false;
-  for (flatbuffers::uoffset_t i = 0; call && i < call->args()->size(); ++i)
-    if (const artifact::Arg &arg = *call->args()->Get(i); arg.values())
-      for (int operand : *arg.values()) {
-        if (operand < 0 || !isCount(program, operand))
-          return false;
-        reads = true;
-      }
+  for (const artifact::Arg &arg : elementsOf(call ? call->args() : nullptr))
+    for (int operand : elementsOf(arg.values())) {
+      if (operand < 0 || !isCount(program, operand))
+        return false;
+      reads = true;
+    }
   return reads;
 }
 
@@ -114,8 +114,8 @@ private:
 } // namespace
 
 bool meshplan::isMeanCrossEntropy(const artifact::Program &program, std::string_view output) {
-  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
-    if (const artifact::Port &port = *program.outputs()->Get(i); port.name()->string_view() == output)
+  for (const artifact::Port &port : elementsOf(program.outputs()))
+    if (port.name()->string_view() == output)
       return LossWalk(program, port.value()).run();
   return false;
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/train/scalars.h"
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 
 #include <algorithm>
@@ -26,16 +27,15 @@ Expected<double> meshplan::scalarOutput(const Executor &executor, std::string_vi
 Expected<int64_t> meshplan::samplesOf(const artifact::Program &program) {
   const artifact::Port *first = nullptr;
   int64_t samples = 0;
-  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i) {
-    const artifact::Port *input = program.inputs()->Get(i);
-    std::vector<int64_t> shape = globalShapeOf(*program.values()->Get(input->value()));
+  for (const artifact::Port &input : elementsOf(program.inputs())) {
+    std::vector<int64_t> shape = globalShapeOf(*program.values()->Get(input.value()));
     if (shape.empty())
       continue;
     if (first && shape.front() != samples)
       return Status::error(StatusCode::invalid, "inputs '", first->name()->string_view(), "' and '",
-                           input->name()->string_view(), "' have ", samples, " and ", shape.front(),
+                           input.name()->string_view(), "' have ", samples, " and ", shape.front(),
                            " rows; a training run takes samples by the first dim of each input");
-    first = input;
+    first = &input;
     samples = shape.front();
   }
   if (!first)
@@ -45,8 +45,8 @@ Expected<int64_t> meshplan::samplesOf(const artifact::Program &program) {
 
 int64_t meshplan::tokensOf(const artifact::Program &program) {
   int64_t tokens = 0;
-  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i) {
-    const artifact::Value &value = *program.values()->Get(program.inputs()->Get(i)->value());
+  for (const artifact::Port &input : elementsOf(program.inputs())) {
+    const artifact::Value &value = *program.values()->Get(input.value());
     std::vector<int64_t> shape = globalShapeOf(value);
     // Token ids have the dims [samples, positions]; labels and masks of the same shape do not add tokens.
     bool isTokens = shape.size() == 2 && !isFloat(dtypeOf(value.dtype())) && dtypeOf(value.dtype()) != DType::boolean;
@@ -59,11 +59,10 @@ int64_t meshplan::tokensOf(const artifact::Program &program) {
 std::vector<std::pair<std::string, double>> meshplan::ratesOf(ProgramRunner &runner) {
   std::vector<std::pair<std::string, double>> rates;
   Executor &executor = runner.executor();
-  const auto *settings = executor.place().program().settings();
-  for (flatbuffers::uoffset_t i = 0; settings && i < settings->size(); ++i) {
-    std::string name = settings->Get(i)->name()->str();
+  for (const artifact::Setting &setting : elementsOf(executor.place().program().settings())) {
+    std::string name = setting.name()->str();
     if (name == "optimizer.lr" || (name.starts_with("optimizer.") && name.ends_with(".lr")))
-      rates.emplace_back(name, executor.numbers().numberAt(*settings->Get(i), executor.steps()));
+      rates.emplace_back(name, executor.numbers().numberAt(setting, executor.steps()));
   }
   return rates;
 }

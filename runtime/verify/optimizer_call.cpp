@@ -3,6 +3,7 @@
 #include "runtime/verify/optimizer_call.h"
 
 #include "runtime/artifact/call_args.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/exec/numbers/settings.h"
 #include "runtime/verify/transfers.h"
 
@@ -37,9 +38,9 @@ std::optional<Clipping> meshplan::clippingOf(const artifact::Program &program) {
 
 /// The number of a setting at the first step.
 static double settingAt(const artifact::Program &program, int value) {
-  for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i)
-    if (program.settings()->Get(i)->value() == value)
-      return Settings(program).numberAt(*program.settings()->Get(i), 0);
+  for (const artifact::Setting &setting : elementsOf(program.settings()))
+    if (setting.value() == value)
+      return Settings(program).numberAt(setting, 0);
   return 0;
 }
 
@@ -53,19 +54,17 @@ static Expected<OptimizerKind> kindOf(const artifact::Compute &call) {
 }
 
 static const artifact::Parameter *parameterAt(const artifact::Program &program, int value) {
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    if (program.parameters()->Get(i)->value() == value)
-      return program.parameters()->Get(i);
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    if (parameter.value() == value)
+      return &parameter;
   return nullptr;
 }
 
 const artifact::State *meshplan::masterOf(const artifact::Program &program, int parameter) {
   const artifact::Parameter *owner = parameterAt(program, parameter);
-  for (flatbuffers::uoffset_t i = 0; owner && program.states() && i < program.states()->size(); ++i) {
-    const artifact::State *state = program.states()->Get(i);
-    if (state->copies() && state->parameter()->string_view() == owner->names()->Get(0)->string_view())
-      return state;
-  }
+  for (const artifact::State &state : elementsOf(owner ? program.states() : nullptr))
+    if (state.copies() && state.parameter()->string_view() == owner->names()->Get(0)->string_view())
+      return &state;
   return nullptr;
 }
 

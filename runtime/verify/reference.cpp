@@ -3,6 +3,7 @@
 #include "runtime/verify/reference.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 #include "runtime/exec/arguments.h"
 #include "runtime/exec/executor.h"
@@ -23,8 +24,8 @@ static bool isTrained(const artifact::Parameter &parameter, const artifact::Prog
 }
 
 template <typename Vector, typename Visit> static Status forEach(const Vector *vector, const Visit &visit) {
-  for (flatbuffers::uoffset_t i = 0; vector && i < vector->size(); ++i)
-    MESHPLAN_RETURN_IF_ERROR(visit(*vector->Get(i)));
+  for (const auto &element : elementsOf(vector))
+    MESHPLAN_RETURN_IF_ERROR(visit(element));
   return Status();
 }
 
@@ -60,11 +61,11 @@ void Reference::findRead() {
   for (const artifact::Instruction *instruction : *programTable->instructions())
     if (const artifact::Compute *action = instruction->action_as_Compute())
       for (const artifact::Arg *arg : *action->args())
-        for (flatbuffers::uoffset_t i = 0; arg->values() && i < arg->values()->size(); ++i)
-          if (arg->values()->Get(i) >= 0)
-            isRead[arg->values()->Get(i)] = true;
-  for (flatbuffers::uoffset_t i = 0; programTable->outputs() && i < programTable->outputs()->size(); ++i)
-    isRead[programTable->outputs()->Get(i)->value()] = true;
+        for (int32_t value : elementsOf(arg->values()))
+          if (value >= 0)
+            isRead[value] = true;
+  for (const artifact::Port &output : elementsOf(programTable->outputs()))
+    isRead[output.value()] = true;
 }
 
 /// Marks the floats that depend on weights. Masks and positions, computed from inputs and buffers, do not depend on the
@@ -72,8 +73,7 @@ void Reference::findRead() {
 void Reference::findWeighted() {
   isWeighted.resize(programTable->values()->size());
   auto isOfFloats = [&](int value) { return isFloat(dtypeOf(programTable->values()->Get(value)->dtype())); };
-  for (flatbuffers::uoffset_t i = 0; programTable->parameters() && i < programTable->parameters()->size(); ++i) {
-    const artifact::Parameter &parameter = *programTable->parameters()->Get(i);
+  for (const artifact::Parameter &parameter : elementsOf(programTable->parameters())) {
     isWeighted[parameter.value()] = !parameter.buffer() && isOfFloats(parameter.value());
   }
   for (const artifact::Instruction *instruction : *programTable->instructions()) {
@@ -82,8 +82,8 @@ void Reference::findWeighted() {
       continue;
     bool isOfWeights = false;
     for (const artifact::Arg *arg : *action->args())
-      for (flatbuffers::uoffset_t i = 0; arg->values() && i < arg->values()->size(); ++i)
-        isOfWeights |= arg->values()->Get(i) >= 0 && isWeighted[arg->values()->Get(i)];
+      for (int32_t value : elementsOf(arg->values()))
+        isOfWeights |= value >= 0 && isWeighted[value];
     for (int value : *action->outputs())
       if (value >= 0)
         // Integers that depend on weights, such as the indices of a top-k, end the propagation: they are not rounded.
@@ -235,15 +235,14 @@ Status Reference::compute(const artifact::Instruction &instruction, Precision pr
 /// Perturbs the rounding of an instruction's results, except of views: their elements have been perturbed already.
 Status Reference::roundAnew(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const {
   const artifact::Compute *action = instruction.action_as_Compute();
-  for (flatbuffers::uoffset_t i = 0; action && i < action->outputs()->size(); ++i) {
-    int made = action->outputs()->Get(i);
+  for (int32_t made : elementsOf(action ? action->outputs() : nullptr)) {
     if (made < 0 || !isWeighted[made] || !values[made].defined() || !isFloat(values[made].dtype()))
       continue;
     // Perturbing a view would perturb its elements twice, and change the tensor that it views.
     bool isView = false;
     for (const artifact::Arg *arg : *action->args())
-      for (flatbuffers::uoffset_t j = 0; arg->values() && j < arg->values()->size(); ++j)
-        if (int read = arg->values()->Get(j); read >= 0 && read != made && values[read].defined())
+      for (int32_t read : elementsOf(arg->values()))
+        if (read >= 0 && read != made && values[read].defined())
           isView |= shareMemory(values[made], values[read]);
     if (!isView) {
       MESHPLAN_ASSIGN_OR_RETURN(values[made], roundedAnew(values[made], seed + static_cast<uint64_t>(made)));
@@ -291,8 +290,7 @@ Expected<std::string> Reference::nonfiniteInput() const {
 Expected<std::string> Reference::nonfiniteResult(const artifact::Instruction &instruction,
                                                  std::span<const Tensor> values, bool infinities) const {
   const artifact::Compute *action = instruction.action_as_Compute();
-  for (flatbuffers::uoffset_t i = 0; action && i < action->outputs()->size(); ++i) {
-    int value = action->outputs()->Get(i);
+  for (int32_t value : elementsOf(action ? action->outputs() : nullptr)) {
     if (value < 0 || !values[value].defined())
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(NonfiniteElements found, nonfiniteIn(values[value], infinities));

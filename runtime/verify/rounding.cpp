@@ -3,6 +3,7 @@
 #include "runtime/verify/rounding.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/exec/origin.h"
 #include "runtime/verify/transfers.h"
 
@@ -33,8 +34,7 @@ static int resultOf(const artifact::Compute &call) { return call.outputs()->size
 static std::string nameOf(const artifact::Parameter &parameter) { return parameter.names()->Get(0)->str(); }
 
 static Status checkStorage(const artifact::Program &program, const artifact::Program &reference) {
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
-    const artifact::Parameter &own = *program.parameters()->Get(i);
+  for (const artifact::Parameter &own : elementsOf(program.parameters())) {
     const artifact::Parameter *exported = findParameter(reference, nameOf(own));
     if (!exported)
       continue;
@@ -101,8 +101,7 @@ private:
 
 ParameterReads::ParameterReads(const artifact::Program &program, const artifact::Program &reference)
     : program(program) {
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
-    const artifact::Parameter &own = *program.parameters()->Get(i);
+  for (const artifact::Parameter &own : elementsOf(program.parameters())) {
     // Parameters that the reference lacks cannot be compared.
     if (const artifact::Parameter *exported = findParameter(reference, nameOf(own)))
       copies.emplace(own.value(), Copy{nameOf(own), dtypeIn(reference, exported->value())});
@@ -124,8 +123,8 @@ static int convertedBy(const artifact::Compute &call) {
 
 void ParameterReads::read(const artifact::Compute &call) {
   for (const artifact::Arg *arg : *call.args())
-    for (flatbuffers::uoffset_t i = 0; arg->values() && i < arg->values()->size(); ++i)
-      if (auto copy = copies.find(arg->values()->Get(i)); copy != copies.end() && !copy->second.isRounded)
+    for (int32_t value : elementsOf(arg->values()))
+      if (auto copy = copies.find(value); copy != copies.end() && !copy->second.isRounded)
         asTheyAre.insert(copy->second.name);
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/verify/subjects.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/exec/executor.h"
 
 #include <algorithm>
@@ -49,12 +50,11 @@ namespace {
 class SubjectList {
 public:
   SubjectList(const artifact::Program &program, bool isOfHalf) : program(program), isOfHalf(isOfHalf) {
-    for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
-      const artifact::Parameter &parameter = *program.parameters()->Get(i);
+    for (const artifact::Parameter &parameter : elementsOf(program.parameters())) {
       parameters[parameter.value()] = &parameter;
     }
-    for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)
-      updates[program.updates()->Get(i)->target()] = program.updates()->Get(i)->value();
+    for (const artifact::Update &update : elementsOf(program.updates()))
+      updates[update.target()] = update.value();
   }
 
   void addOutputs();
@@ -85,8 +85,8 @@ private:
 /// Outputs that are gradients are compared as gradients.
 void SubjectList::addOutputs() {
   auto isGradient = [&](int value) {
-    for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i)
-      if (program.gradients()->Get(i)->value() == value)
+    for (const artifact::Gradient &gradient : elementsOf(program.gradients()))
+      if (gradient.value() == value)
         return true;
     return false;
   };
@@ -94,15 +94,14 @@ void SubjectList::addOutputs() {
   auto isOfGuard = [&](const artifact::Port &output) {
     return program.guard() && output.name()->string_view() == program.guard()->output()->string_view();
   };
-  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
-    if (const artifact::Port &output = *program.outputs()->Get(i); !isGradient(output.value()) && !isOfGuard(output))
+  for (const artifact::Port &output : elementsOf(program.outputs()))
+    if (!isGradient(output.value()) && !isOfGuard(output))
       add(SubjectKind::output, output.name()->str(), output.value());
 }
 
 Status SubjectList::addGradients() {
-  for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i)
-    addOf(*parameters.at(program.gradients()->Get(i)->parameter()), SubjectKind::gradient,
-          program.gradients()->Get(i)->value());
+  for (const artifact::Gradient &each : elementsOf(program.gradients()))
+    addOf(*parameters.at(each.parameter()), SubjectKind::gradient, each.value());
   bool trains = program.role() == artifact::ProgramRole::step;
   // An artifact of an older compiler has no list of gradients. Neither these nor parameters would be compared.
   if (trains && (!program.gradients() || program.gradients()->size() == 0))
@@ -129,8 +128,7 @@ void SubjectList::addStep(SubjectKind kind, const artifact::Gradient &gradient, 
 /// Master weights first, then parameters.
 Status SubjectList::addChanged() {
   for (SubjectKind kind : {SubjectKind::master, SubjectKind::parameter})
-    for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i) {
-      const artifact::Gradient &gradient = *program.gradients()->Get(i);
+    for (const artifact::Gradient &gradient : elementsOf(program.gradients())) {
       const artifact::State *master = masterOf(program, gradient.parameter());
       int value = kind == SubjectKind::parameter ? gradient.parameter() : master ? master->value() : -1;
       MESHPLAN_ASSIGN_OR_RETURN(std::optional<OptimizerCall> call, optimizerOf(program, gradient));

@@ -27,12 +27,12 @@ template <typename Number> void append(std::string &out, Number number) {
 }
 
 std::optional<std::vector<Member>> readMembers(std::span<const std::byte> file) {
-  Expected<std::shared_ptr<ZipFile>> zip = ZipFile::open(file);
-  if (!zip || (*zip)->entries().empty())
+  Expected<std::vector<ZipEntry>> entries = readZipDirectory(file);
+  if (!entries || entries->empty())
     return std::nullopt;
   std::vector<Member> members;
-  for (const ZipEntry &entry : (*zip)->entries()) {
-    Expected<std::vector<std::byte>> content = (*zip)->unpack(entry);
+  for (const ZipEntry &entry : *entries) {
+    Expected<std::vector<std::byte>> content = unpack(entry);
     if (!content)
       return std::nullopt;
     members.push_back({entry.name, {reinterpret_cast<const char *>(content->data()), content->size()}, entry.deflated});

@@ -2,6 +2,7 @@
 
 #include "tools/meshplan_run/train_run.h"
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/source.h"
 #include "runtime/dataset/data_words.h"
@@ -19,8 +20,8 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
   bool hasLoss = program.loss() && program.loss()->size() > 0;
   if (hasUpdates && hasLoss)
     return Status();
-  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
-    if (program.outputs()->Get(i)->name()->string_view().starts_with("gradients."))
+  for (const artifact::Port &output : elementsOf(program.outputs()))
+    if (output.name()->string_view().starts_with("gradients."))
       return Status::error(StatusCode::invalid, options.schedule,
                            ": a step of this schedule returns gradients and updates nothing; help: compile the plan "
                            "without --gradients");

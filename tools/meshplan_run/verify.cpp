@@ -1,5 +1,6 @@
 //===- verify.cpp - meshplan-run verify -----------------------------------===//
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/comm/gather.h"
 #include "runtime/launch/placement.h"
 #include "runtime/tensor/compute_scope.h"
@@ -62,8 +63,8 @@ static Expected<std::vector<std::vector<Finding>>> gather(World &world, const st
 
 /// Fails if the program draws random numbers, because the reference would draw others.
 static Status checkDrawsNothing(const artifact::Program &verified) {
-  for (flatbuffers::uoffset_t i = 0; verified.settings() && i < verified.settings()->size(); ++i)
-    if (verified.settings()->Get(i)->name()->string_view() == "seed")
+  for (const artifact::Setting &setting : elementsOf(verified.settings()))
+    if (setting.name()->string_view() == "seed")
       return Status(StatusCode::unsupported,
                     "the model draws random numbers, and the reference would draw others; help: "
                     "export it in evaluation mode, after 'model.eval()'");

@@ -3,6 +3,7 @@
 #include "runtime/exec/initial/initial_feed.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 
 #include <algorithm>
@@ -15,9 +16,9 @@ static constexpr int64_t drawnLength = 1024;
 
 std::vector<std::string> meshplan::parametersWithoutInit(const artifact::Program &program) {
   std::vector<std::string> names;
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    if (const artifact::Parameter *parameter = program.parameters()->Get(i); !parameter->init())
-      names.push_back(parameter->names()->Get(0)->str());
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    if (!parameter.init())
+      names.push_back(parameter.names()->Get(0)->str());
   return names;
 }
 
@@ -94,8 +95,7 @@ Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint
   if (std::vector<std::string> missing = parametersWithoutInit(program); !missing.empty())
     return missingInit(program, missing);
   InitialFeed feed;
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
-    const artifact::Parameter &parameter = *program.parameters()->Get(i);
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters())) {
     std::vector<std::string> names = namesOf(parameter);
     Values own = valuesOf(*parameter.init(), seed, names.front());
     for (const std::string &name : names)

@@ -2,6 +2,7 @@
 
 #include "runtime/exec/numbers/nonfinite_weights.h"
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 #include "runtime/tensor/elements.h"
 
@@ -25,9 +26,7 @@ Expected<std::string> meshplan::nonfiniteText(std::string_view what, std::string
 Expected<std::vector<NonfiniteWeight>> meshplan::nonfiniteWeights(const RankView &view,
                                                                   std::span<const Tensor> tensors) {
   std::vector<NonfiniteWeight> weights;
-  const auto *parameters = view.program().parameters();
-  for (flatbuffers::uoffset_t i = 0; parameters && i < parameters->size(); ++i) {
-    const artifact::Parameter &parameter = *parameters->Get(i);
+  for (const artifact::Parameter &parameter : elementsOf(view.program().parameters())) {
     int value = parameter.value();
     if (!tensors[value].defined())
       continue;

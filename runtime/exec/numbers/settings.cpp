@@ -2,6 +2,7 @@
 
 #include "runtime/exec/numbers/settings.h"
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/exec/numbers/step_guard.h"
 
 #include <algorithm>
@@ -56,13 +57,13 @@ static Status checkRate(std::string_view name, double number) {
 Status Settings::set(std::string_view name, double number) {
   std::string names;
   bool countsSteps = false;
-  for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i) {
-    std::string_view known = program.settings()->Get(i)->name()->string_view();
+  for (const artifact::Setting &setting : elementsOf(program.settings())) {
+    std::string_view known = setting.name()->string_view();
     if (known == microbatchName)
       continue;
     // A learning rate with a schedule depends on the step, so "step" can be set too.
     bool isStep = known == stepName || known == optimizerStepName;
-    countsSteps |= isStep || program.settings()->Get(i)->schedule();
+    countsSteps |= isStep || setting.schedule();
     if (isStep)
       continue;
     if (known == name) {
@@ -99,9 +100,9 @@ double Settings::numberAt(const artifact::Setting &setting, int64_t step) const 
 }
 
 std::optional<double> Settings::find(std::string_view name, int64_t step) const {
-  for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i)
-    if (program.settings()->Get(i)->name()->string_view() == name)
-      return numberAt(*program.settings()->Get(i), step);
+  for (const artifact::Setting &setting : elementsOf(program.settings()))
+    if (setting.name()->string_view() == name)
+      return numberAt(setting, step);
   return std::nullopt;
 }
 
@@ -114,8 +115,7 @@ Expected<Tensor> Settings::tensorAt(const artifact::Setting &setting, int64_t st
 }
 
 Status Settings::write(int64_t step, std::span<Tensor> values) const {
-  for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i) {
-    const artifact::Setting &setting = *program.settings()->Get(i);
+  for (const artifact::Setting &setting : elementsOf(program.settings())) {
     MESHPLAN_ASSIGN_OR_RETURN(values[setting.value()], tensorAt(setting, step));
   }
   return Status();

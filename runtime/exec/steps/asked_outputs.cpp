@@ -3,6 +3,7 @@
 #include "runtime/exec/steps/asked_outputs.h"
 
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 
 #include <algorithm>
 
@@ -20,14 +21,13 @@ class Needed {
 public:
   Needed(const artifact::Program &program, const OutputNames &asked)
       : program(program), isKept(program.values()->size()), isOther(program.values()->size()) {
-    for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i) {
-      const artifact::Port &output = *program.outputs()->Get(i);
+    for (const artifact::Port &output : elementsOf(program.outputs())) {
       bool isAsked = asked.contains(output.name()->string_view());
       (isAsked ? isKept : isOther).at(output.value()) = true;
     }
-    for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)
+    for (const artifact::Update &update : elementsOf(program.updates()))
       // Updates are effects of the step, whatever outputs are requested.
-      isKept[program.updates()->Get(i)->value()] = true;
+      isKept[update.value()] = true;
     isRead = isKept;
   }
 
@@ -47,9 +47,9 @@ private:
 
 static std::vector<int> listOf(const flatbuffers::Vector<int32_t> *values) {
   std::vector<int> list;
-  for (flatbuffers::uoffset_t i = 0; values && i < values->size(); ++i)
-    if (values->Get(i) >= 0)
-      list.push_back(values->Get(i));
+  for (int32_t value : elementsOf(values))
+    if (value >= 0)
+      list.push_back(value);
   return list;
 }
 

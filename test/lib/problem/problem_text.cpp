@@ -182,8 +182,6 @@ Error Reader::readLine() {
   StringRef verb = next();
   if (verb == "rank_classes")
     result.problem.rankClasses = nextInteger();
-  else if (verb == "limit")
-    result.problem.memoryLimit = nextInteger();
   else if (verb == "stream")
     readStream();
   else if (verb == "communicator")

@@ -184,6 +184,12 @@ TEST_F(LoadTest, TheWeightsThatItNeeds) {
       checkpoint + ": '" + (folder / "changed.safetensors") +
           "' are not the initial weights of the training, and the checkpoint does not hold frozen tensors; help: give "
           "the initial weights with --weights");
+  edit("\"format\": 3", "\"format\": 2");
+  EXPECT_EQ(errorUnder(plan),
+            checkpoint + ": its format is older than 3, so it cannot be checked that '" +
+                (folder / "base.safetensors") +
+                "' are the initial weights of the training; help: export it with the version that wrote it, and train "
+                "from the export");
   std::filesystem::remove(folder / "base.safetensors");
   EXPECT_EQ(errorUnder(plan), checkpoint +
                                   ": frozen tensors are in the initial weights of the training: cannot "

@@ -108,8 +108,9 @@ std::string errorWith(const std::string &from, const std::string &to) {
 }
 
 TEST(Archive, AChangedTableIsNoticed) {
-  EXPECT_EQ(errorWith("\"dtype\": 7", "\"dtype\": 9"),
-            "damaged or truncated zip file: entry 'model/data/weights/model_weights_config.json': CRC error");
+  EXPECT_EQ(
+      errorWith("\"dtype\": 7", "\"dtype\": 9"),
+      "damaged or truncated zip file: entry 'model/data/weights/model_weights_config.json': its checksum is wrong");
 }
 
 /// One stored tensor of an archive, as its table of weights describes it.
@@ -309,10 +310,9 @@ TEST_F(WrittenArchive, APackedWeightThatCannotBeUnpacked) {
   Expected<TensorSource> source = TensorSource::open(path);
   ASSERT_TRUE(source.ok()) << source.status().message();
   std::vector<std::byte> out(6);
-  EXPECT_EQ(
-      source->read(*source->find("w"), {{{0, 2}}, {{0, 3}}}, DType::u8, out).message(),
-      path +
-          ": tensor 'w': damaged or truncated zip file: entry 'model/data/weights/weight_0': Zlib error: data error");
+  EXPECT_EQ(source->read(*source->find("w"), {{{0, 2}}, {{0, 3}}}, DType::u8, out).message(),
+            path + ": tensor 'w': damaged or truncated zip file: entry 'model/data/weights/weight_0': it cannot be "
+                   "unpacked");
 }
 
 // Sizes are checked before anything is unpacked: these entries hold six bytes.

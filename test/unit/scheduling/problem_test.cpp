@@ -97,7 +97,7 @@ TEST(Check, K6ProducersReadWhatTheyView) {
 TEST(ProblemText, NamesTheLineOfAnError) {
   EXPECT_EQ(message(parseProblem("stream s\nbufer b 1\n").takeError()), "line 2: unknown statement 'bufer'");
   EXPECT_EQ(message(parseProblem("operation o on s\n").takeError()), "line 1: unknown name 's'");
-  EXPECT_EQ(message(parseProblem("limit many\n").takeError()), "line 1: expected a number, not 'many'");
+  EXPECT_EQ(message(parseProblem("rank_classes many\n").takeError()), "line 1: expected a number, not 'many'");
   EXPECT_EQ(message(parseProblem("stream s t\n").takeError()), "line 1: unexpected 't'");
   EXPECT_EQ(message(parseProblem("stream\n").takeError()), "line 1: unexpected end of line");
   EXPECT_EQ(message(parseProblem("communicator c tp\n").takeError()), "line 1: expected an axis such as 1:(1)3");

@@ -26,11 +26,6 @@ TEST(ProgramOrder, ReportsABadProblem) {
   EXPECT_EQ(solve("buffer y 1\n"), "K3: buffer 'y' is produced by no operation");
 }
 
-TEST(ProgramOrder, ReportsAMemoryLimitThatItCannotKeep) {
-  EXPECT_EQ(solve(std::string(mlp) + "limit 100\n"),
-            "V7: rank class 0 holds 210 bytes at 'start reduce', the limit is 100");
-}
-
 TEST(ProgramOrder, FreesResultsThatNobodyUses) {
   EXPECT_EQ(solve(R"(
 stream compute

@@ -141,26 +141,36 @@ TEST(Optimizer, SgdOfSixteenBitsWithMomentum) {
   }
 }
 
-/// States of another type than the parameter: each step equals one with states of its own type, rounded after it.
-TEST(Optimizer, AdamWithStatesOfSixteenBits) {
+/// Each step with states of these types equals one with states of the parameter's type, rounded after it.
+void expectRoundedStates(at::ScalarType averageType, at::ScalarType squareType) {
+  SCOPED_TRACE(std::string(at::toString(averageType)) + " and " + at::toString(squareType));
+  at::manual_seed(7);
   at::Tensor parameter = at::randn({5, 3}), wide = parameter.clone();
-  at::Tensor average = at::zeros({5, 3}, at::kBFloat16), square = at::zeros({5, 3}, at::kBFloat16);
+  at::Tensor average = at::zeros({5, 3}, averageType), square = at::zeros({5, 3}, squareType);
   std::vector<Argument> arguments{value("parameter", 0),       value("gradient", 1),      value("average", 2),
                                   value("square_average", 3),  value("learning_rate", 4), value("step", 5),
                                   number("beta1", 0.8),        number("beta2", 0.95),     number("eps", 1e-6),
                                   number("weight_decay", 0.1), flag("decoupled", true)};
   for (int step = 1; step <= steps; ++step) {
     at::Tensor gradient = at::randn({5, 3});
-    at::Tensor wideAverage = average.to(at::kFloat), wideSquare = square.to(at::kFloat);
+    at::Tensor wideAverage = average.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+    at::Tensor wideSquare = square.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
     callOperator("meshplan.adam", {wide, gradient, wideAverage, wideSquare, scalar(0.01), scalar(step)}, arguments, 3);
     auto results =
         callOperator("meshplan.adam", {parameter, gradient, average, square, scalar(0.01), scalar(step)}, arguments, 3);
     EXPECT_EQ(results[1].data_ptr(), average.data_ptr());
     EXPECT_EQ(results[2].data_ptr(), square.data_ptr());
     EXPECT_TRUE(at::equal(parameter, wide)) << "step " << step;
-    EXPECT_TRUE(at::equal(average, wideAverage.to(at::kBFloat16))) << "step " << step;
-    EXPECT_TRUE(at::equal(square, wideSquare.to(at::kBFloat16))) << "step " << step;
+    EXPECT_TRUE(at::equal(average, wideAverage.to(averageType))) << "step " << step;
+    EXPECT_TRUE(at::equal(square, wideSquare.to(squareType))) << "step " << step;
+    EXPECT_GT(square.max().item<double>(), 0) << "step " << step;
   }
+}
+
+TEST(Optimizer, AdamWithStatesOfSixteenBits) {
+  expectRoundedStates(at::kBFloat16, at::kBFloat16);
+  expectRoundedStates(at::kFloat, at::kBFloat16);
+  expectRoundedStates(at::kBFloat16, at::kFloat);
 }
 
 TEST(Optimizer, MomentumOfAnotherType) {

@@ -87,10 +87,10 @@ void meshplan::adamStep(const OptimizerStep &step, at::Tensor average, at::Tenso
   else
     at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, rate, numbers.beta1, numbers.beta2,
                      numbers.weightDecay, numbers.eps, /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, found);
-  if (!wideAverage.is_same(average)) {
+  if (!wideAverage.is_same(average))
     average.copy_(wideAverage);
+  if (!wideSquare.is_same(squareAverage))
     squareAverage.copy_(wideSquare);
-  }
 }
 
 /// SGD in f32, as the fused kernel computes it: ATen's fused kernel does not update 16-bit parameters on the CPU. The

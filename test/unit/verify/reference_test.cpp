@@ -218,17 +218,16 @@ TEST_F(ReferenceTest, ParametersThatAreNotFinite) {
 }
 
 TEST_F(ReferenceTest, WhatIsNotFiniteFirst) {
-  const std::string left = " is not finite, which leaves nothing to compare with: ";
+  const std::string left = " of the reference in f64 is not finite, so there is nothing to compare with: ";
   EXPECT_EQ(failureOfExact(), "");
   inputs["x"] = at::tensor({1.0f, NAN, 2.0f, 3.0f});
-  EXPECT_EQ(failureOfExact(), "the reference in f64: output 'loss'" + left +
-                                  "input 'x': 1 of 4 elements is not finite, the first at [1]");
+  EXPECT_EQ(failureOfExact(), "output 'loss'" + left + "input 'x': 1 of 4 elements is not finite, the first at [1]");
   inputs["x"] = at::tensor({1.0f, 0.0f, 0.0f, 3.0f});
   auto divide = [](ScheduleBuilder &builder) {
     artifact::ComputeT &product = *builder.program().instructions[0]->action.AsCompute();
     product.target = "aten.div.Tensor";
   };
-  EXPECT_EQ(failureOfExact(divide), "the reference in f64: output 'loss'" + left +
+  EXPECT_EQ(failureOfExact(divide), "output 'loss'" + left +
                                         "aten.sum.default (test.plan:3:3 loss) makes NaN in 1 of 1 elements, after "
                                         "the first infinity: aten.div.Tensor (test.plan:3:3 loss) makes infinity in 2 "
                                         "of 4 elements");
@@ -244,8 +243,9 @@ TEST_F(ReferenceTest, GradientsThatAreNotFinite) {
     product.target = "aten.sqrt.default";
     product.args.pop_back();
   };
-  EXPECT_THAT(failureOfExact(root), testing::EndsWith("gradient 'w' is not finite, which leaves nothing to compare "
-                                                      "with: in the backward pass"));
+  EXPECT_THAT(failureOfExact(root),
+              testing::EndsWith("gradient 'w' of the reference in f64 is not finite, so there is nothing to compare "
+                                "with: in the backward pass"));
 }
 
 TEST_F(ReferenceTest, SubjectsThatItLacks) {

@@ -67,7 +67,7 @@ target_include_directories(meshplan-torch SYSTEM INTERFACE
 target_link_directories(meshplan-torch INTERFACE ${MESHPLAN_TORCH_DIR}/lib)
 target_link_options(meshplan-torch INTERFACE "LINKER:--no-as-needed")
 # g++ 12 mistakes the null tensor of an inlined IValue for an object of size 0.
-target_compile_options(meshplan-torch INTERFACE -Wno-stringop-overflow)
+target_compile_options(meshplan-torch INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 target_link_libraries(meshplan-torch INTERFACE torch_cpu c10 Threads::Threads)
 if(MESHPLAN_CUDA)
   target_include_directories(meshplan-torch SYSTEM INTERFACE ${MESHPLAN_TORCH_DIR}/../nvidia/cu13/include)

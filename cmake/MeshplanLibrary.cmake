@@ -9,12 +9,21 @@
 #
 # Every include path starts at the top of the tree, so that an #include names the room it comes from.
 
-# g++ 12 warns about its own std::string concatenation (-Wrestrict, GCC bug 105651) and, when it optimizes, about
-# llvm::SmallVector. At -O3 it also reports copies in strings and in xxhash on paths that are never taken. In a unity
-# build it treats sources like headers, whose types must not use types of unnamed namespaces (-Wsubobject-linkage).
-set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-restrict
-    -Wno-maybe-uninitialized
-    $<$<BOOL:${MESHPLAN_UNITY}>:-Wno-subobject-linkage> $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-array-bounds>)
+# The headers of libstdc++ 12 use what they declare deprecated, which clang reports where a template is instantiated.
+set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND MESHPLAN_WARNINGS -Wno-deprecated-declarations)
+  # LibTorch, MLIR and LLVM are built by g++, whose names of constrained templates clang 18 and newer do not use. A
+  # time in precompiled headers would keep ccache from finding what uses them.
+  add_compile_options(-fclang-abi-compat=17 "SHELL:-Xclang -fno-pch-timestamp")
+else()
+  # g++ 12 warns about its own std::string concatenation (-Wrestrict, GCC bug 105651) and, when it optimizes, about
+  # llvm::SmallVector, and about copies in strings and in xxhash on paths that are never taken. In a unity build it
+  # treats sources like headers, whose types must not use types of unnamed namespaces (-Wsubobject-linkage).
+  list(APPEND MESHPLAN_WARNINGS -Wno-restrict -Wno-maybe-uninitialized
+       $<$<BOOL:${MESHPLAN_UNITY}>:-Wno-subobject-linkage>
+       $<$<CONFIG:Release>:-Wno-stringop-overflow> $<$<CONFIG:Release>:-Wno-array-bounds>)
+endif()
 if(MESHPLAN_WERROR)
   list(APPEND MESHPLAN_WARNINGS -Werror)
 endif()

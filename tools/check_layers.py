@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-EXTENT = "runtime/schema/extent.h"  # the extent function: the part of the schema that is not the artifact format
+# The extent function and the coordinates that it is a function of: the part of the schema that is not the artifact
+# format.
+EXTENT = "runtime/schema/extent.h"
+MESH_AXES = "runtime/schema/mesh_axes.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
 BELOW_EXEC = {
     "runtime/artifact",
@@ -27,7 +30,8 @@ BELOW_EXEC = {
 # not use each other. The longest matching room applies.
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/schema": (set(), {"flatbuffers", "xxhash"}),
-    EXTENT: (set(), set()),
+    EXTENT: ({MESH_AXES}, set()),
+    MESH_AXES: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT}, {"flatbuffers"}),
     "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),

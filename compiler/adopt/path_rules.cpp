@@ -18,7 +18,7 @@ static std::vector<std::string> componentsOf(StringRef path) {
   return components;
 }
 
-PathRules::PathRules(const ModelOutline &model) : model(model) {
+PathRules::PathRules(const ModelOutline &model) {
   std::set<std::string> seen;
   auto add = [&](const std::string &path, size_t module, std::optional<size_t> parameter) {
     paths.push_back({componentsOf(path), module, parameter});

@@ -45,7 +45,6 @@ private:
     std::optional<size_t> parameter;
   };
 
-  const ModelOutline &model;
   std::vector<Path> paths;
   std::vector<std::string> allNames;
 };

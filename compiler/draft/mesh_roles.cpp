@@ -1,7 +1,6 @@
 //===- mesh_roles.cpp - what the axes of a drafted mesh are for -----------===//
 
 #include "compiler/draft/mesh_roles.h"
-#include "dialect/plan/programs.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -172,8 +172,8 @@ void ReportBuilder::addDividedAxes() {
       report.axes[axis.getAxis()].dividesWork = true;
   };
   for (auto each : module.getOps<sched::ProgramOp>()) {
-    bool ofStep =
-        each.getRole() == base::ProgramRole::step || (each.getRuns() && each.getBefore().value_or("step") == "step");
+    auto runner = each.getRuns() ? module.lookupSymbol<sched::ProgramOp>(*each.getBefore()) : each;
+    bool ofStep = runner.getRole() == base::ProgramRole::step;
     if (each.getDevices() || (hasForward && ofStep))
       continue;
     for (auto compute : each.getBody().getOps<sched::ComputeOp>())
@@ -265,7 +265,7 @@ Report ReportBuilder::build() {
   if (report.trains)
     addEvaluation();
   for (auto pass : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
-    if (pass.getRuns() && pass.getBefore().value_or("step") == program.getSymName())
+    if (pass.getBefore() == program.getSymName())
       addPass(pass);
   for (auto &[key, total] : statements) {
     auto &[file, line, column, text, communicator, kind] = key;

@@ -65,6 +65,11 @@ LogicalResult RateScheduleAttr::verify(EmitError emitError, RateKind kind, int64
 }
 
 LogicalResult GuardAttr::verify(EmitError emitError, bool, FloatAttr growth, FloatAttr backoff, int64_t interval) {
+  return verifyLossScale(emitError, growth, backoff, interval);
+}
+
+LogicalResult meshplan::base::verifyLossScale(EmitError emitError, FloatAttr growth, FloatAttr backoff,
+                                              int64_t interval) {
   bool isWhole = interval > 0 ? growth && backoff : interval == 0 && !growth && !backoff;
   if (!isWhole) // B8
     return emitError() << "a loss scale that changes has growth, backoff and a positive interval";

@@ -21,6 +21,10 @@
 
 namespace meshplan::base {
 
+/// Fails unless a loss scale has growth, backoff and an interval, or none of them.
+llvm::LogicalResult verifyLossScale(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::FloatAttr growth,
+                                    mlir::FloatAttr backoff, int64_t interval);
+
 /// The number of a float attribute; 0 without one.
 inline double numberOf(mlir::FloatAttr number) { return number ? number.getValueAsDouble() : 0; }
 

@@ -61,7 +61,7 @@ def Plan_Dialect : Dialect {
       "::meshplan::base::ProgramRoleAttr":$role,  // what a run uses the program for; without it `forward`
       "::meshplan::base::GuardAttr":$guard,       // of a step: what follows from its output `nonfinite`
       "::mlir::IntegerAttr":$runs,                // how often a `microbatch` program is run in each step
-      "::mlir::StringAttr":$runs_before,          // the program that it is run before; without it the step
+      "::mlir::StringAttr":$runs_before,          // with `runs`: the program that it is run before
       // Calls.
       "::mlir::DictionaryAttr":$module_runs,      // for each module around the call, which of its calls this belongs to
       "::mlir::UnitAttr":$loss_gradient,          // the call that begins the backward pass

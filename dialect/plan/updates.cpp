@@ -5,18 +5,18 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
+using namespace meshplan::plan;
 
 bool meshplan::plan::isUpdate(OpOperand &use) {
   auto end = dyn_cast<func::ReturnOp>(use.getOwner());
-  return end &&
-         end->getParentOfType<func::FuncOp>().getResultAttr(use.getOperandNumber(), plan::attr::Updates::getNameStr());
+  return end && resultAttr<attr::Updates>(end->getParentOfType<func::FuncOp>(), use.getOperandNumber());
 }
 
 void meshplan::plan::dropUpdates(func::FuncOp function) {
   Operation *output = function.getBody().front().getTerminator();
   llvm::BitVector updates(function.getNumResults());
   for (unsigned index = 0; index < function.getNumResults(); ++index)
-    updates[index] = static_cast<bool>(plan::resultAttr<plan::attr::Updates>(function, index));
+    updates[index] = static_cast<bool>(resultAttr<attr::Updates>(function, index));
   output->eraseOperands(updates);
   [[maybe_unused]] LogicalResult erased = function.eraseResults(updates);
   if (updates.any())

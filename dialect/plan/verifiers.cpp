@@ -466,10 +466,7 @@ LogicalResult OptimizerOp::verify() {
 
 LogicalResult LossScaleAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr, FloatAttr growth,
                                     FloatAttr backoff, int64_t interval) {
-  bool isWhole = interval > 0 ? growth && backoff : interval == 0 && !growth && !backoff;
-  if (!isWhole) // A11
-    return emitError() << "a loss scale that changes has growth, backoff and a positive interval";
-  return success();
+  return base::verifyLossScale(emitError, growth, backoff, interval); // A11
 }
 
 LogicalResult DataOp::verify() {

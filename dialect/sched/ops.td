@@ -51,11 +51,12 @@ def Sched_StreamOp : Sched_Op<"stream", [Symbol]> {
 def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "an entry point: the steps of one rank, the same for all";
   let description = [{
-    The `role` is what a run uses the program for. `devices` replaces the mesh of the module for a program that runs on other ranks, such as the reference on one rank.
+    The `role` is what a run uses the program for. `devices` replaces the mesh of the module for a program that runs on
+    other ranks, such as the reference on one rank.
 
-    A program with `runs` runs that many times in each step, before the program `step`, or before the program that
-    `before` names. Such programs run in the order of the module. The setting `microbatch` counts from 0; in `step` it
-    is the index of the last microbatch.
+    A program of the role `microbatch` runs `runs` times before each run of the program that `before` names; no other
+    program has the two. Such programs run in the order of the module. The setting `microbatch` counts from 0; in the
+    program `before` it is the index of the last microbatch.
 
     A `guard` says what follows from the output `nonfinite`.
   }];
@@ -66,7 +67,7 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
                        OptionalAttr<I64Attr>:$runs, OptionalAttr<StrAttr>:$before,
                        OptionalAttr<Base_GuardAttr>:$guard, OptionalAttr<Sched_PeakAttr>:$peak);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`role` $role^)? (`runs` $runs^)? (`before` $before^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? (`peak` $peak^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`role` $role^)? (`runs` $runs^ `before` $before)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? (`peak` $peak^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Sizes of the mesh axes of the ranks that run this program: `devices`, or the mesh of the module.

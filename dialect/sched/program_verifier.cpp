@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
+using namespace meshplan;
 using namespace meshplan::sched;
 
 namespace {
@@ -22,6 +23,7 @@ public:
   LogicalResult verify();
 
 private:
+  LogicalResult verifyRuns();
   LogicalResult verifyStep(Operation &step);
   LogicalResult verifyNames(Operation &step);
   LogicalResult verifyLayout(Operation &step, ShardedTensorType type);
@@ -58,10 +60,22 @@ LogicalResult ProgramVerifier::verify() {
     else if (auto stream = dyn_cast<StreamOp>(op))
       streams.insert(stream.getSymName());
   }
+  if (failed(verifyRuns()))
+    return failure();
   for (Operation &step : program.getBody().front())
     if (failed(verifyStep(step)))
       return failure();
   return verifyEnd();
+}
+
+LogicalResult ProgramVerifier::verifyRuns() {
+  bool isMicrobatch = program.getRole() == base::ProgramRole::microbatch;
+  if (isMicrobatch != program.getRuns().has_value() || isMicrobatch != program.getBefore().has_value()) // P9
+    return program.emitOpError() << "of role '" << base::stringifyProgramRole(program.getRole()) << "' has "
+                                 << (isMicrobatch ? "no 'runs' or no 'before'" : "'runs' or 'before'");
+  if (isMicrobatch && !program->getParentOfType<ModuleOp>().lookupSymbol<ProgramOp>(*program.getBefore())) // P10
+    return program.emitOpError() << "runs before the unknown program '" << *program.getBefore() << "'";
+  return success();
 }
 
 LogicalResult ProgramVerifier::verifyStep(Operation &step) {

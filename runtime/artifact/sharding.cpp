@@ -27,11 +27,7 @@ DimSharding dimShardingOf(const artifact::Dim &dim) {
 }
 
 std::string_view runnerOf(const artifact::Program &program) {
-  if (program.runs() == 0)
-    return "";
-  bool isNamed = program.runs_before() && program.runs_before()->size() > 0;
-  // Empty means "step" (schedule.fbs).
-  return isNamed ? program.runs_before()->string_view() : "step";
+  return program.runs_before() ? program.runs_before()->string_view() : "";
 }
 
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name) {

@@ -77,15 +77,15 @@ Status verifyRole(const artifact::Program &program, std::set<artifact::ProgramRo
   return Status();
 }
 
-/// The program that runs this one is another program, which itself is run by none.
+/// A program that is run several times is run by another program, which itself is run by none.
 Status verifyRunner(const artifact::Schedule &schedule, const artifact::Program &program) {
-  if (!program.runs_before() || program.runs_before()->size() == 0)
+  std::string_view name = runnerOf(program);
+  if (name.empty() && program.runs() == 0)
     return Status();
   for (const artifact::Program *runner : *schedule.programs())
-    if (runner->name()->string_view() == program.runs_before()->string_view() && runner->runs() == 0 &&
-        program.runs() > 0)
+    if (runner->name()->string_view() == name && runner->runs() == 0 && program.runs() > 0)
       return Status();
-  return corrupted("it runs ", program.runs(), " times before '", program.runs_before()->string_view(),
+  return corrupted("it runs ", program.runs(), " times before '", name,
                    "', which is not a program with preceding programs");
 }
 

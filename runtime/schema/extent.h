@@ -36,11 +36,6 @@
 //   shard 0                [0, 4)  [8, 10)  [12, 14)
 //   shard 1                [4, 8)  [10, 12) [14, 16)
 //
-// Axes. The shard index of a rank is the mixed-radix number of its coordinates
-// on the axes, major to minor: on a mesh [2, 3], the rank at coordinate (1, 2)
-// holds shard 1 * 3 + 2 = 5 of a dim over both axes, and shard 2 of a dim over
-// the second alone.
-//
 // Flat. The shard that the dims leave to a rank may be split again, as
 // elements in row-major order without regard to dims (flatRange): data
 // parallelism stores parameters and optimizer states in this form.
@@ -53,24 +48,12 @@
 #ifndef MESHPLAN_RUNTIME_SCHEMA_EXTENT_H
 #define MESHPLAN_RUNTIME_SCHEMA_EXTENT_H
 
+#include "runtime/schema/mesh_axes.h"
+
 #include <cassert>
-#include <cstdint>
 #include <numeric>
-#include <span>
-#include <vector>
 
 namespace meshplan {
-
-/// A mesh axis or a part of one. A whole axis of size n is {axis, 1, n}. The sub-axis `tp:(p)s` is {tp, p, s}: of the n
-/// coordinates of the axis, written as a mixed-radix number (p, s, n / (p * s)), it is the digit in the middle. For
-/// example, {tp, 2, 2} of an axis of size 8 is the middle bit: 0 at coordinate 5 (binary 101).
-struct AxisRef {
-  int64_t axis = 0; ///< index of the axis in the mesh, outermost is 0
-  int64_t pre = 1;  ///< product of the sizes of the more major digits
-  int64_t size = 1; ///< number of shards that this digit makes
-
-  bool operator==(const AxisRef &) const = default;
-};
 
 /// A half-open range of elements [offset, offset + size) of one dim.
 struct Range {
@@ -100,44 +83,6 @@ struct DimSharding {
   std::vector<DimPart> parts;
   int64_t repeat = 1;
 };
-
-/// Coordinate of `rank` on every axis of a mesh with these axis sizes. The last axis varies fastest.
-inline std::vector<int64_t> coordinateOfRank(int64_t rank, std::span<const int64_t> meshSizes) {
-  std::vector<int64_t> coordinate(meshSizes.size());
-  for (size_t i = meshSizes.size(); i-- > 0;) {
-    coordinate[i] = rank % meshSizes[i];
-    rank /= meshSizes[i];
-  }
-  return coordinate;
-}
-
-/// Inverse of coordinateOfRank.
-inline int64_t rankOfCoordinate(std::span<const int64_t> coordinate, std::span<const int64_t> meshSizes) {
-  int64_t rank = 0;
-  for (size_t i = 0; i < meshSizes.size(); ++i)
-    rank = rank * meshSizes[i] + coordinate[i];
-  return rank;
-}
-
-/// Number of shards that a list of axes makes.
-inline int64_t shardCount(std::span<const AxisRef> axes) {
-  int64_t count = 1;
-  for (const AxisRef &axis : axes)
-    count *= axis.size;
-  return count;
-}
-
-/// Index of the shard that the rank at `coordinate` holds under `axes`.
-inline int64_t shardIndex(std::span<const AxisRef> axes, std::span<const int64_t> meshSizes,
-                          std::span<const int64_t> coordinate) {
-  int64_t index = 0;
-  for (const AxisRef &axis : axes) {
-    int64_t post = meshSizes[axis.axis] / (axis.pre * axis.size);
-    int64_t digit = coordinate[axis.axis] / post % axis.size;
-    index = index * axis.size + digit;
-  }
-  return index;
-}
 
 /// Number of blocks, out of `units`, that the first `shards` of `count` shards get together.
 inline int64_t dealtUnits(int64_t units, int64_t count, int64_t shards) {
@@ -243,27 +188,6 @@ inline int64_t largestExtent(const DimSharding &dim) {
     size = held > size ? held : size;
   }
   return size;
-}
-
-/// The ranks of the communicator over `axes` to which the rank at `coordinate` belongs, in the order of their shard
-/// index.
-inline std::vector<int64_t> groupOf(std::span<const AxisRef> axes, std::span<const int64_t> meshSizes,
-                                    std::span<const int64_t> coordinate) {
-  int64_t count = shardCount(axes);
-  std::vector<int64_t> ranks(count);
-  for (int64_t index = 0; index < count; ++index) {
-    std::vector<int64_t> peer(coordinate.begin(), coordinate.end());
-    int64_t rest = index;
-    for (size_t i = axes.size(); i-- > 0;) {
-      const AxisRef &axis = axes[i];
-      int64_t post = meshSizes[axis.axis] / (axis.pre * axis.size);
-      int64_t own = peer[axis.axis] / post % axis.size;
-      peer[axis.axis] += (rest % axis.size - own) * post;
-      rest /= axis.size;
-    }
-    ranks[index] = rankOfCoordinate(peer, meshSizes);
-  }
-  return ranks;
 }
 
 } // namespace meshplan

@@ -103,7 +103,7 @@ Status SubjectList::addGradients() {
   for (const artifact::Gradient &each : elementsOf(program.gradients()))
     addOf(*parameters.at(each.parameter()), SubjectKind::gradient, each.value());
   bool trains = program.role() == artifact::ProgramRole::step;
-  // An artifact of an older compiler has no list of gradients. Neither these nor parameters would be compared.
+  // Without a list of gradients, neither these nor parameters would be compared.
   if (trains && (!program.gradients() || program.gradients()->size() == 0))
     return Status(StatusCode::invalid, "program 'step' does not say which values are gradients; help: compile the plan "
                                        "again, with this version");

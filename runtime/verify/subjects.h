@@ -36,7 +36,7 @@ struct Subject {
   bool isOfOptimizer() const { return kind == SubjectKind::master || kind == SubjectKind::parameter; }
 };
 
-/// The program to verify: "step" if there is one, else "forward". `notFound` without either.
+/// The program to verify: that of the role step if there is one, else that of forward. `notFound` without either.
 Expected<const artifact::Program *> verifiedProgram(const artifact::Schedule &schedule);
 
 /// All tensors to compare, in an order that is the same on all ranks: outputs, gradients, their norm if the program

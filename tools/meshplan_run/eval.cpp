@@ -140,6 +140,6 @@ Status eval(const RunOptions &options, const Job &job, Ranks &ranks) {
 
 int meshplan::runEval(const RunOptions &options) {
   RunOptions own = options;
-  own.program = "eval";
+  own.role = artifact::ProgramRole::eval;
   return runJob(own, [&](const Job &job, Ranks &ranks) { return eval(own, job, ranks); });
 }

@@ -26,9 +26,10 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
 }
 
 /// Notes that a model that was exported for training has active dropout here, which the user may not expect.
-static void noteDraws(const RunOptions &options, const Job &job) {
+static void noteDraws(const Job &job) {
   bool draws = Settings(*job.program).find("seed", 0).has_value();
-  if (draws && options.program == "forward" && findProgram(job.artifact.schedule(), artifact::ProgramRole::eval))
+  bool isForward = job.program->role() == artifact::ProgramRole::forward;
+  if (draws && isForward && findProgram(job.artifact.schedule(), artifact::ProgramRole::eval))
     std::cerr << "meshplan-run: note: the model was exported for training, and draws random numbers as it does there; "
                  "--program eval computes it without dropout\n"
               << std::flush;
@@ -36,7 +37,7 @@ static void noteDraws(const RunOptions &options, const Job &job) {
 
 static Status forward(const RunOptions &options, const Job &job, Ranks &ranks) {
   MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
-  noteDraws(options, job);
+  noteDraws(job);
   std::vector<TensorSpec> specs = outputSpecs(*job.program);
   Reports reports;
   auto body = [&](RankRun &run) -> Status {

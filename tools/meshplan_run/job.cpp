@@ -88,11 +88,12 @@ Expected<Job> Job::load(const RunOptions &options) {
       device != "cpu" && device != "cuda")
     return Status::error(StatusCode::unsupported, options.schedule, " is compiled for device '", device,
                          "'; this version runs cpu and cuda");
-  auto program = options.program.empty() ? verifiedProgram(artifact.schedule())
-                                         : findProgram(artifact.schedule(), options.program);
+  auto program = options.role              ? findProgram(artifact.schedule(), *options.role)
+                 : options.program.empty() ? verifiedProgram(artifact.schedule())
+                                           : findProgram(artifact.schedule(), options.program);
   if (!program)
     return Status::error(program.status().code(), options.schedule, ": ", program.status().message(),
-                         options.program == "step" || options.program == "eval"
+                         options.role || options.program == "step" || options.program == "eval"
                              ? "; help: a plan with 'loss' and 'optimizer' has one"
                              : "");
   MESHPLAN_ASSIGN_OR_RETURN(auto settings, readSettings(options.settings, **program));

@@ -3,6 +3,8 @@
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_OPTIONS_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_OPTIONS_H
 
+#include "runtime/schema/schedule_generated.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,6 +39,7 @@ struct RunOptions {
   double timeoutSeconds = 600;
   int64_t steps = 10;
   bool json = false;
+  std::optional<artifact::ProgramRole> role; ///< the program by its role instead of its name
   TrainOptions train;
   EvalOptions eval;
 };

@@ -267,6 +267,6 @@ int meshplan::runTrain(const RunOptions &options) {
   else
     sayAtInterrupt("\nmeshplan-run: ended by SIGINT; without --checkpoint nothing is saved\n");
   RunOptions step = options;
-  step.program = "step";
+  step.role = artifact::ProgramRole::step;
   return runJob(step, [&](const Job &job, Ranks &ranks) { return train(step, job, ranks); });
 }

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/archive/complex/pair_rules.h"
-
+#include "compiler/archive/complex/pair_arithmetic.h"
 #include "compiler/archive/simplify_graph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -280,7 +280,7 @@ bool PairRules::addOrSubtract(bool subtracts) {
     return addScalar(*self);
   double factor = subtracts ? -*alpha : *alpha;
   auto added = [&](ValueId part) { return factor == -1 ? writer.negated(part) : writer.scaled(part, factor); };
-  return give(sumOf(*self, {added(other->real), added(other->imag)}));
+  return give(sumOf(writer, *self, {added(other->real), added(other->imag)}, dims));
 }
 
 bool PairRules::addScalar(const Pair &self) {
@@ -303,43 +303,22 @@ bool PairRules::subtractFrom() {
     return false;
   Pair negative{writer.negated(self->real), writer.negated(self->imag)};
   if (std::optional<Pair> other = operand("other"))
-    return give(sumOf(*other, negative));
+    return give(sumOf(writer, *other, negative, dims));
   if (!isRealScalar("other"))
     return false;
   std::vector<NamedArgument> arguments{tensorArgument("self", writer.realOf(*self)), {"other", *node->find("other")}};
   return give(Pair{writer.write(node->target, std::move(arguments), dims, parts), negative.imag});
 }
 
-Pair PairRules::sumOf(const Pair &left, const Pair &right) {
-  auto part = [&](ValueId ours, ValueId theirs) {
-    return ours == noValue && theirs == noValue ? noValue : writer.sum(ours, theirs, dims);
-  };
-  return {part(left.real, right.real), part(left.imag, right.imag)};
-}
-
-Pair PairRules::productWith(Pair pair, std::complex<double> factor) {
-  ValueId rr = writer.scaled(pair.real, factor.real()), ii = writer.scaled(pair.imag, factor.imag());
-  ValueId ri = writer.scaled(pair.real, factor.imag()), ir = writer.scaled(pair.imag, factor.real());
-  Pair result;
-  if (rr != noValue || ii != noValue)
-    result.real = writer.difference(rr, ii, dims);
-  if (ri != noValue || ir != noValue)
-    result.imag = writer.sum(ri, ir, dims);
-  // At most one part may be missing, so a product with zero needs a tensor of zeros.
-  if (result.real == noValue && result.imag == noValue)
-    result.real = writer.unary("aten.zeros_like.default", writer.realOf(pair));
-  return result;
-}
-
 bool PairRules::multiply() {
   if (std::optional<std::complex<double>> factor = complexScalar("other")) {
     std::optional<Pair> self = operand("self");
-    return self && give(productWith(*self, *factor));
+    return self && give(productOf(writer, *self, *factor, dims));
   }
   return isRealScalar("other") ? copyParts() : multiplyTensors();
 }
 
-ValueId PairRules::product(ValueId left, ValueId right) {
+ValueId PairRules::partProduct(ValueId left, ValueId right) {
   if (left == noValue || right == noValue)
     return noValue;
   std::vector<NamedArgument> arguments = node->arguments;
@@ -356,40 +335,10 @@ bool PairRules::multiplyTensors() {
   llvm::SmallVector<ValueId> operands = program.operands(*node);
   if (operands.size() != 2)
     return false;
-  Pair left = pairOf(operands[0]), right = pairOf(operands[1]), result;
-  ValueId rr = product(left.real, right.real), ii = product(left.imag, right.imag);
-  ValueId ri = product(left.real, right.imag), ir = product(left.imag, right.real);
-  if (rr != noValue || ii != noValue)
-    result.real = writer.difference(rr, ii, dims);
-  if (ri != noValue || ir != noValue)
-    result.imag = writer.sum(ri, ir, dims);
-  return give(result);
-}
-
-/// As in PyTorch, both parts of the divisor are first divided by the larger one, so that their squares neither overflow
-/// nor underflow. The quotient does not depend on that scale, so no gradient flows through it.
-Pair PairRules::quotient(Pair left, Pair right) {
-  auto over = [&](ValueId part, ValueId divisor) {
-    return part == noValue ? noValue : writer.binary("aten.div.Tensor", part, divisor, dims);
-  };
-  if (right.imag == noValue)
-    return {over(left.real, right.real), over(left.imag, right.real)};
-  if (right.real == noValue)
-    return {over(left.imag, right.imag), writer.negated(over(left.real, right.imag))};
-  Dims shape = writer.value(right.real).dims;
-  ValueId scale = writer.binary("aten.maximum.default", writer.unary("aten.abs.default", right.real),
-                                writer.unary("aten.abs.default", right.imag), shape);
-  scale = writer.unary("aten.detach.default", scale);
-  ValueId c = writer.binary("aten.div.Tensor", right.real, scale, shape);
-  ValueId d = writer.binary("aten.div.Tensor", right.imag, scale, shape);
-  auto times = [&](ValueId part, ValueId factor) {
-    return part == noValue ? noValue : writer.binary("aten.mul.Tensor", part, factor, dims);
-  };
-  ValueId norm =
-      writer.sum(writer.binary("aten.mul.Tensor", c, c, shape), writer.binary("aten.mul.Tensor", d, d, shape), shape);
-  ValueId real = writer.sum(times(left.real, c), times(left.imag, d), dims);
-  ValueId imag = writer.difference(times(left.imag, c), times(left.real, d), dims);
-  return {over(over(real, norm), scale), over(over(imag, norm), scale)};
+  Pair left = pairOf(operands[0]), right = pairOf(operands[1]);
+  ValueId rr = partProduct(left.real, right.real), ii = partProduct(left.imag, right.imag);
+  ValueId ri = partProduct(left.real, right.imag), ir = partProduct(left.imag, right.real);
+  return give(productOf(writer, {rr, ii, ri, ir}, dims));
 }
 
 bool PairRules::divide() {
@@ -397,27 +346,21 @@ bool PairRules::divide() {
   if (!self || node->find("rounding_mode"))
     return false;
   if (other)
-    return give(quotient(*self, *other));
+    return give(quotientOf(writer, *self, *other, dims));
   if (std::optional<std::complex<double>> divisor = complexScalar("other"))
-    return give(productWith(*self, 1.0 / *divisor));
+    return give(productOf(writer, *self, 1.0 / *divisor, dims));
   return isRealScalar("other") && copyParts();
 }
 
 bool PairRules::invert() {
   std::optional<Pair> self = operand("self");
-  return self && give(quotient({writer.unary("aten.ones_like.default", writer.realOf(*self)), noValue}, *self));
+  return self &&
+         give(quotientOf(writer, {writer.unary("aten.ones_like.default", writer.realOf(*self)), noValue}, *self, dims));
 }
 
 bool PairRules::square() {
   std::optional<Pair> self = operand("self");
-  if (!self)
-    return false;
-  auto times = [&](ValueId left, ValueId right) {
-    return left == noValue || right == noValue ? noValue : writer.binary("aten.mul.Tensor", left, right, dims);
-  };
-  ValueId mixed = times(self->real, self->imag);
-  return give(Pair{writer.difference(times(self->real, self->real), times(self->imag, self->imag), dims),
-                   mixed == noValue ? noValue : writer.sum(mixed, mixed, dims)});
+  return self && give(squareOf(writer, *self, dims));
 }
 
 bool PairRules::power() {
@@ -430,65 +373,21 @@ bool PairRules::power() {
 
 bool PairRules::exponential() {
   std::optional<Pair> self = operand("self");
-  if (!self)
-    return false;
-  ValueId radius = self->real == noValue ? noValue : writer.unary("aten.exp.default", self->real);
-  if (self->imag == noValue)
-    return give(Pair{radius, noValue});
-  auto scaled = [&](llvm::StringRef target) {
-    ValueId part = writer.unary(target, self->imag);
-    return radius == noValue ? part : writer.binary("aten.mul.Tensor", radius, part, dims);
-  };
-  ValueId real = scaled("aten.cos.default");
-  return give(Pair{real, scaled("aten.sin.default")});
+  return self && give(exponentialOf(writer, *self, dims));
 }
 
 //===----------------------------------------------------------------------===//
 // Modulus, argument, comparison
 //===----------------------------------------------------------------------===//
 
-ValueId PairRules::compared(llvm::StringRef target, ValueId self, double other) {
-  return writer.write(target, {tensorArgument("self", self), {"other", Argument(other)}}, writer.value(self).dims,
-                      ScalarType::Bool);
-}
-
-ValueId PairRules::filled(ValueId self, ValueId mask, double value) {
-  return writer.write("aten.masked_fill.Scalar",
-                      {tensorArgument("self", self), tensorArgument("mask", mask), {"value", Argument(value)}},
-                      writer.value(self).dims, writer.value(self).type);
-}
-
-ValueId PairRules::zeroMask(Pair pair) {
-  return writer.write("aten.logical_and.default",
-                      {tensorArgument("self", compared("aten.eq.Scalar", pair.real, 0)),
-                       tensorArgument("other", compared("aten.eq.Scalar", pair.imag, 0))},
-                      writer.value(pair.real).dims, ScalarType::Bool);
-}
-
-/// The derivative at zero is zero, as in PyTorch, although that of hypot is NaN there.
 bool PairRules::absolute() {
   std::optional<Pair> self = operand("self");
-  if (!self)
-    return false;
-  if (self->real == noValue || self->imag == noValue)
-    return give(writer.unary("aten.abs.default", self->real == noValue ? self->imag : self->real));
-  ValueId zero = zeroMask(*self);
-  return give(filled(writer.binary("aten.hypot.default", filled(self->real, zero, 1), self->imag, dims), zero, 0));
+  return self && give(modulusOf(writer, *self, dims));
 }
 
-/// Where both parts are zero, atan2 has no finite gradient: its value there is taken without a gradient, and the other
-/// branch is computed at (1, 0) instead.
 bool PairRules::angle() {
   std::optional<Pair> self = operand("self");
-  if (!self)
-    return false;
-  Pair both{writer.realOf(*self), writer.imagOf(*self)};
-  ValueId zero = zeroMask(both);
-  ValueId here = writer.binary("aten.atan2.default", both.imag, filled(both.real, zero, 1), dims);
-  ValueId atZero = writer.unary("aten.detach.default", writer.binary("aten.atan2.default", both.imag, both.real, dims));
-  return give(writer.write(
-      "aten.where.self",
-      {tensorArgument("condition", zero), tensorArgument("self", atZero), tensorArgument("other", here)}, dims, type));
+  return self && give(argumentOf(writer, *self, dims));
 }
 
 bool PairRules::compare() {

@@ -81,15 +81,8 @@ private:
   /// `alpha`, if it is a known number.
   std::optional<double> factorOfOther() const;
   bool addScalar(const Pair &self);
-  Pair sumOf(const Pair &left, const Pair &right);
-  Pair quotient(Pair left, Pair right);
-  Pair productWith(Pair pair, std::complex<double> factor);
   /// The node's operator, applied to one part of each of its two tensors.
-  ValueId product(ValueId left, ValueId right);
-  /// True where both parts are zero.
-  ValueId zeroMask(Pair parts);
-  ValueId compared(llvm::StringRef target, ValueId self, double other);
-  ValueId filled(ValueId self, ValueId mask, double value);
+  ValueId partProduct(ValueId left, ValueId right);
   /// The node's operator, applied to the given part of every complex operand; nullopt if no operand has that part.
   std::optional<std::vector<ValueId>> partOf(ValueId Pair::*part);
 

@@ -35,7 +35,6 @@
 #include "compiler/transforms/group/moves.h"
 #include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/group/storage_order.h"
-#include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"

@@ -7,7 +7,6 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/moves.h"
 #include "compiler/transforms/group/passes.h"
-#include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace meshplan {

@@ -6,7 +6,6 @@
 
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/partition/passes.h"
-#include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace meshplan {

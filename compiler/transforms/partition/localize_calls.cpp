@@ -26,7 +26,6 @@
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"
 #include "compiler/transforms/partition/passes.h"
-#include "dialect/plan/attributes.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_LOCALIZECALLS

@@ -97,10 +97,10 @@ def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
     A sum over the axis of time becomes an accumulator (`plan.kind` of an argument), to which each run of a program adds
     (`meshplan.accumulate`). A sum over the whole batch that must be complete before other computation can begin, such
     as the number of tokens, needs a sweep over the batch of its own. Sweeps are the programs `@count0`, `@count1`, ...,
-    and `@accumulate` for the last one; `plan.runs` is the number of their runs in a step. `@step` runs the last
-    microbatch and then continues with the sums. An input is split by microbatch index (`meshplan.take_microbatch` and
-    the setting `microbatch`), and the axis is removed: extents are those of a microbatch. `@eval` is treated alike:
-    `@eval.count0`, ..., `@eval.accumulate` have `plan.runs_before`, the program that they precede.
+    and `@accumulate` for the last one; `plan.runs` is the number of their runs in a step, and `plan.runs_before` the
+    program that they precede. `@step` runs the last microbatch and then continues with the sums. An input is split by microbatch index (`meshplan.take_microbatch` and
+    the setting `microbatch`), and the axis is removed: extents are those of a microbatch. `@eval` is treated alike, with
+    the programs `@eval.count0`, ..., `@eval.accumulate`.
 
     An operator that would need several microbatches at once is an error.
 

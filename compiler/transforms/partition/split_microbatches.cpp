@@ -15,6 +15,7 @@
 
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/partition/passes.h"
+#include "compiler/transforms/partition/sweeps.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/settings.h"
@@ -40,12 +41,6 @@ static LogicalResult refuse(Operation *op, const Twine &message, const Twine &ot
 
 static constexpr StringLiteral mixingHelp = "write 'mean' after it to take the mean of the losses of microbatches";
 
-/// A sum over all microbatches.
-static bool isAccumulation(Operation *op) {
-  auto reduce = dyn_cast<AllReduceOp>(op);
-  return reduce && llvm::any_of(reduce.getAxes().getAsRange<AxisRefAttr>(), isTime);
-}
-
 static bool isInTime(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), [](Type type) { return plan::isInTime(type); }) ||
          llvm::any_of(op->getResultTypes(), [](Type type) { return plan::isInTime(type); });
@@ -53,58 +48,16 @@ static bool isInTime(Operation *op) {
 
 namespace {
 
-/// Assigns each sum to a sweep over the batch: the latest one that its readers allow, so that a sweep computes only
-/// what later sweeps need.
-class Passes {
-public:
-  explicit Passes(func::FuncOp step) {
-    countPasses(step);
-    // The first sweep that needs the result of an op; after the last sweep for ops that only the end of the step reads.
-    for (Operation &op : llvm::reverse(step.getBody().front())) {
-      int64_t pass = last + 1;
-      for (Value result : op.getResults())
-        for (Operation *user : result.getUsers())
-          if (auto found = neededBy.find(user); found != neededBy.end())
-            pass = std::min(pass, found->second);
-      if (isAccumulation(&op))
-        accumulations.push_back({&op, --pass});
-      neededBy[&op] = pass;
-    }
-    std::reverse(accumulations.begin(), accumulations.end());
-  }
-
-  /// In the order of the program.
-  SmallVector<std::pair<Operation *, int64_t>> accumulations;
-  int64_t last = 0; ///< number of the last sweep
-
-private:
-  /// A sum that depends on another sum needs one more sweep.
-  void countPasses(func::FuncOp step) {
-    DenseMap<Value, int64_t> sums;
-    for (Operation &op : step.getBody().front()) {
-      int64_t count = 0;
-      for (Value operand : op.getOperands())
-        count = std::max(count, sums.lookup(operand));
-      if (isAccumulation(&op))
-        last = std::max(last, count++);
-      for (Value result : op.getResults())
-        sums[result] = count;
-    }
-  }
-
-  llvm::DenseMap<Operation *, int64_t> neededBy;
-};
-
 /// Turns a copy of the step, in which time is an axis, into the program of one sweep or into the step itself.
-class PassMaker {
+class SweepMaker {
 public:
   /// `prefix` begins the names of accumulators.
-  PassMaker(func::FuncOp function, StringRef prefix, MeshOp mesh, int64_t count)
+  SweepMaker(func::FuncOp function, StringRef prefix, MeshOp mesh, int64_t count)
       : function(function), prefix(prefix), mesh(mesh), count(count),
         builder(function.getBody().front().getTerminator()) {}
 
   /// The number of the sweep, and whether this is the step, which runs the last microbatch and continues with the sums.
-  LogicalResult run(int64_t pass, bool isStep);
+  LogicalResult run(int64_t sweep, bool isStep);
 
 private:
   BlockArgument addAccumulator(AllReduceOp reduce, const Twine &name);
@@ -132,7 +85,7 @@ private:
 
 } // namespace
 
-BlockArgument PassMaker::addAccumulator(AllReduceOp reduce, const Twine &name) {
+BlockArgument SweepMaker::addAccumulator(AllReduceOp reduce, const Twine &name) {
   SmallVector<NamedAttribute> attributes = attributesOf(reduce);
   attributes.push_back(named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::accumulator)));
   attributes.push_back(named<attr::Names>(builder.getStrArrayAttr({name.str()})));
@@ -143,7 +96,7 @@ BlockArgument PassMaker::addAccumulator(AllReduceOp reduce, const Twine &name) {
 }
 
 /// Programs share parameters but not accumulators.
-std::string PassMaker::nameOf(size_t sum) const { return prefix.str() + "microbatches.sum" + std::to_string(sum); }
+std::string SweepMaker::nameOf(size_t sum) const { return prefix.str() + "microbatches.sum" + std::to_string(sum); }
 
 /// True if the microbatches of each dim are equal numbers of blocks, as for samples.
 static bool hasEqualMicrobatches(Type type, int64_t count) {
@@ -176,7 +129,7 @@ static LogicalResult refuseSizes(Operation *op, Type type, int64_t count) {
   llvm_unreachable("all microbatches are equal");
 }
 
-RankedTensorType PassMaker::withoutTime(RankedTensorType type) const {
+RankedTensorType SweepMaker::withoutTime(RankedTensorType type) const {
   ShardingAttr sharding = getSharding(type);
   if (!plan::isInTime(type))
     return type;
@@ -197,7 +150,7 @@ RankedTensorType PassMaker::withoutTime(RankedTensorType type) const {
 }
 
 /// The attributes from which the phase `group` knows the parameter of a gradient.
-SmallVector<NamedAttribute> PassMaker::attributesOf(AllReduceOp reduce) {
+SmallVector<NamedAttribute> SweepMaker::attributesOf(AllReduceOp reduce) {
   SmallVector<NamedAttribute> attributes;
   for (StringRef name : {attr::Data::getNameStr(), attr::Unit::getNameStr()})
     if (Attribute value = reduce->getAttr(name))
@@ -205,7 +158,7 @@ SmallVector<NamedAttribute> PassMaker::attributesOf(AllReduceOp reduce) {
   return attributes;
 }
 
-void PassMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) {
+void SweepMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) {
   BlockArgument sum = addAccumulator(reduce, name);
   if (isReady) {
     reduce.replaceAllUsesWith(Value(sum));
@@ -223,7 +176,7 @@ void PassMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) 
 }
 
 /// Replaces `op` by a call that takes the microbatch of a whole value.
-Value PassMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type) {
+Value SweepMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type) {
   OpBuilder here(op);
   NamedAttrList args;
   args.set("self", OperandRefAttr::get(builder.getContext(), 0));
@@ -238,7 +191,7 @@ Value PassMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedT
 
 /// The rank's shard of the microbatch of a whole value. A slice over the axes before time comes first; a slice of the
 /// microbatch over the axes after time comes last.
-void PassMaker::takePart(SliceOp slice) {
+void SweepMaker::takePart(SliceOp slice) {
   SmallVector<AxisRefAttr> axes(slice.getAxes().getAsRange<AxisRefAttr>());
   size_t before = llvm::find_if(axes, isTime) - axes.begin(), behind = axes.size() - before - 1;
   OpBuilder here(slice);
@@ -263,7 +216,7 @@ void PassMaker::takePart(SliceOp slice) {
 
 /// In a program of one microbatch: takes the microbatch of the inputs, and removes the ops that mark values of one
 /// microbatch.
-void PassMaker::leaveOrEnter() {
+void SweepMaker::leaveOrEnter() {
   for (auto enter : llvm::make_early_inc_range(function.getOps<EnterMicrobatchOp>())) {
     enter.getResult().replaceAllUsesWith(
         takeMicrobatch(enter, enter.getInput(), enter.getDim(), enter.getResult().getType()));
@@ -280,7 +233,7 @@ void PassMaker::leaveOrEnter() {
 /// microbatches. If microbatches are contiguous in the batch, it comes after all earlier microbatches of all ranks and
 /// after the samples of lower ranks in this microbatch. Null if ranks divide both the batch and each microbatch: an
 /// IntExpr of the artifact cannot express this.
-Attribute PassMaker::placedInTime(CallOp call, Attribute argument) const {
+Attribute SweepMaker::placedInTime(CallOp call, Attribute argument) const {
   if (auto list = dyn_cast<ArrayAttr>(argument)) {
     auto items = llvm::map_to_vector(list, [&](Attribute item) { return placedInTime(call, item); });
     return llvm::is_contained(items, Attribute()) ? Attribute() : ArrayAttr::get(call.getContext(), items);
@@ -302,7 +255,7 @@ Attribute PassMaker::placedInTime(CallOp call, Attribute argument) const {
                            scale * shardCount(inRun, mesh));
 }
 
-LogicalResult PassMaker::placeInTime(CallOp call) const {
+LogicalResult SweepMaker::placeInTime(CallOp call) const {
   SmallVector<NamedAttribute> placed;
   for (NamedAttribute argument : call.getArgs()) {
     Attribute value = placedInTime(call, argument.getValue());
@@ -343,7 +296,7 @@ static LogicalResult refuseSamples(Operation *op, int64_t count) {
                 isDerivative ? "write the module with other operators" : mixingHelp.str(), count);
 }
 
-LogicalResult PassMaker::localize(Operation *op) {
+LogicalResult SweepMaker::localize(Operation *op) {
   if (auto slice = dyn_cast<SliceOp>(op);
       slice && slice.getDim() && llvm::any_of(slice.getAxes().getAsRange<AxisRefAttr>(), isTime))
     return takePart(slice), success();
@@ -359,14 +312,14 @@ LogicalResult PassMaker::localize(Operation *op) {
   return success();
 }
 
-void PassMaker::eraseDead() {
+void SweepMaker::eraseDead() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
 }
 
 /// Sums become results. A sweep has no other results, and only the arguments that they need.
-LogicalResult PassMaker::finish(bool isStep) {
+LogicalResult SweepMaker::finish(bool isStep) {
   Operation *output = function.getBody().front().getTerminator();
   SmallVector<Value> values;
   SmallVector<Attribute> attributes;
@@ -393,13 +346,11 @@ LogicalResult PassMaker::finish(bool isStep) {
   return success();
 }
 
-LogicalResult PassMaker::run(int64_t pass, bool isStep) {
-  Passes passes(function);
-  for (auto [number, accumulation] : llvm::enumerate(passes.accumulations)) {
-    auto [op, own] = accumulation;
-    if (own <= pass)
-      accumulate(cast<AllReduceOp>(op), nameOf(number), /*isReady=*/own < pass);
-  }
+LogicalResult SweepMaker::run(int64_t sweep, bool isStep) {
+  Sweeps sweeps(function);
+  for (auto [number, sum] : llvm::enumerate(sweeps.getSums()))
+    if (sum.sweep <= sweep)
+      accumulate(sum.op, nameOf(number), /*isReady=*/sum.sweep < sweep);
   if (failed(finish(isStep)))
     return failure();
   leaveOrEnter();
@@ -415,8 +366,8 @@ LogicalResult PassMaker::run(int64_t pass, bool isStep) {
 }
 
 /// Only sums can be accumulated: there is no program yet for a maximum or minimum over all samples.
-static LogicalResult checkSums(const Passes &passes, int64_t count) {
-  for (auto [op, pass] : passes.accumulations) {
+static LogicalResult checkSums(const Sweeps &sweeps, int64_t count) {
+  for (auto [op, sweep] : sweeps.getSums()) {
     Reduction reduction = getSharding(op->getOperand(0)).getReduction();
     if (reduction == Reduction::sum)
       continue;
@@ -447,8 +398,8 @@ static void markGradients(func::FuncOp step) {
     };
     auto argument =
         dyn_cast<BlockArgument>(behind(call.getOperands()[parameter.getIndex()], [](Operation *) { return false; }));
-    Operation *sum = behind(call.getOperands()[gradient.getIndex()], isAccumulation).getDefiningOp();
-    if (!argument || !sum || !isAccumulation(sum))
+    Operation *sum = behind(call.getOperands()[gradient.getIndex()], isOverMicrobatches).getDefiningOp();
+    if (!argument || !sum || !isOverMicrobatches(sum))
       return;
     if (auto of = argAttr<attr::Of>(step, argument.getArgNumber()))
       argument = step.getArgument(of.getInt());
@@ -482,32 +433,31 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
 
   /// Inserts the sweeps before the function, which becomes the last run of the last sweep and the end of the step.
   static LogicalResult split(func::FuncOp function, MeshOp mesh) {
-    Passes passes(function);
+    Sweeps sweeps(function);
     // A step has plain names, another program its own name in front.
     bool isStep = roleOf(function) == base::ProgramRole::step;
     std::string prefix = isStep ? "" : function.getSymName().str() + ".";
-    int64_t count = mesh.getAxisSize(mesh.findAxis(timeAxisName)), last = passes.last;
-    if (failed(checkSums(passes, count)))
+    int64_t count = mesh.getAxisSize(mesh.findAxis(timeAxisName)), last = sweeps.getLast();
+    if (failed(checkSums(sweeps, count)))
       return failure();
     for (int64_t number = 0; number <= last; ++number) {
-      func::FuncOp pass = makePass(function, prefix, number, number == last, count);
-      if (failed(PassMaker(pass, prefix, mesh, count).run(number, /*isStep=*/false)))
+      func::FuncOp sweep = makeSweep(function, prefix, number, number == last, count);
+      if (failed(SweepMaker(sweep, prefix, mesh, count).run(number, /*isStep=*/false)))
         return failure();
     }
-    return PassMaker(function, prefix, mesh, count).run(last, /*isStep=*/true);
+    return SweepMaker(function, prefix, mesh, count).run(last, /*isStep=*/true);
   }
 
-  static func::FuncOp makePass(func::FuncOp function, StringRef prefix, int64_t number, bool isLast, int64_t count) {
-    func::FuncOp pass = function.clone();
+  static func::FuncOp makeSweep(func::FuncOp function, StringRef prefix, int64_t number, bool isLast, int64_t count) {
+    func::FuncOp sweep = function.clone();
     Builder builder(function.getContext());
-    pass.setSymName((prefix + (isLast ? "accumulate" : "count" + Twine(number))).str());
-    setRole(pass, base::ProgramRole::microbatch);
-    pass->removeAttr(attr::Guard::getNameStr());
-    setOpAttr<attr::Runs>(pass, builder.getI64IntegerAttr(isLast ? count - 1 : count));
-    if (!prefix.empty())
-      setOpAttr<attr::RunsBefore>(pass, function.getSymNameAttr());
-    OpBuilder(function).insert(pass);
-    return pass;
+    sweep.setSymName((prefix + (isLast ? "accumulate" : "count" + Twine(number))).str());
+    setRole(sweep, base::ProgramRole::microbatch);
+    sweep->removeAttr(attr::Guard::getNameStr());
+    setOpAttr<attr::Runs>(sweep, builder.getI64IntegerAttr(isLast ? count - 1 : count));
+    setOpAttr<attr::RunsBefore>(sweep, function.getSymNameAttr());
+    OpBuilder(function).insert(sweep);
+    return sweep;
   }
 };
 

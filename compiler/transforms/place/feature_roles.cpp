@@ -3,7 +3,6 @@
 #include "compiler/transforms/place/feature_roles.h"
 #include "compiler/sharding/calls/convolutions.h"
 #include "compiler/transforms/place/factor_places.h"
-#include "dialect/plan/programs.h"
 
 using namespace mlir;
 using namespace meshplan;

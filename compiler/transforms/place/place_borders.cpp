@@ -8,7 +8,6 @@
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
-#include "dialect/plan/attributes.h"
 #include "dialect/plan/module_runs.h"
 #include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -277,9 +276,9 @@ struct PlaceBordersPass : meshplan::impl::PlaceBordersBase<PlaceBordersPass> {
     llvm::stable_sort(borders,
                       [](BorderOp left, BorderOp right) { return left.getModule().size() > right.getModule().size(); });
     bool failedAny = false;
+    if (borders.empty())
+      return;
     for (auto function : module.getOps<func::FuncOp>()) {
-      if (borders.empty())
-        continue;
       BorderPlacer placer(function, getMesh(module));
       for (BorderOp border : borders)
         failedAny |= failed(placer.place(border));

@@ -9,7 +9,6 @@
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "compiler/transforms/schedule/write_program.h"
-#include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 
 using namespace mlir;
@@ -62,8 +61,8 @@ static sched::MemoryAttr withPeaks(sched::MemoryAttr memory, Peaks peaks, Peaks 
 /// only the program itself reads.
 static void includePasses(ModuleOp module) {
   for (auto pass : module.getOps<sched::ProgramOp>()) {
-    auto step = module.lookupSymbol<sched::ProgramOp>(pass.getBefore().value_or("step"));
-    if (!step || !pass.getRuns())
+    auto step = pass.getBefore() ? module.lookupSymbol<sched::ProgramOp>(*pass.getBefore()) : sched::ProgramOp();
+    if (!step)
       continue;
     sched::MemoryAttr own = *pass.getMemory(), all = *step.getMemory();
     // Arguments are allocated once for all programs of the step, so those that this program does not read are held as

@@ -134,3 +134,7 @@ sched.program @eval.accumulate role <microbatch> runs 3 before "eval" {
   // CHECK: sched.parameter ["b"] buffer init <kind = given, elements = dense<[1, 2]> : tensor<2xi64>> : <[2], i64>
   %b = sched.parameter ["b"] buffer init <kind = given, elements = dense<[1, 2]> : tensor<2xi64>> : <[2], i64>
 }
+
+// CHECK: sched.program @eval role <eval> {
+sched.program @eval role <eval> {
+}

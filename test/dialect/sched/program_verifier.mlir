@@ -393,3 +393,29 @@ sched.program @step role <step> {
   %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
   %s = sched.wait %u on @compute : !sched.token<<[12], f32>>
 }
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// P9
+// expected-error@+1 {{of role 'step' has 'runs' or 'before'}}
+sched.program @step role <step> runs 3 before "eval" {
+}
+sched.program @eval role <eval> {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// P9
+// expected-error@+1 {{of role 'microbatch' has no 'runs' or no 'before'}}
+sched.program @accumulate role <microbatch> {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// P10
+// expected-error@+1 {{runs before the unknown program 'step'}}
+sched.program @accumulate role <microbatch> runs 3 before "step" {
+}

@@ -383,3 +383,18 @@ func.func @rounded(%0: !wide) {
   %2 = plan.call "aten.to.dtype"(%0) {self = #base.operand<0>, dtype = bf16} backward : (!wide) -> !narrow
   return
 }
+
+// -----
+
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+
+// The reference, in a module of its own, is the whole model: its calls have no shardings and stay as they are.
+// CHECK-LABEL: module @reference
+module @reference {
+  // CHECK: plan.call "aten.view.default"(%arg0) {self = #base.operand<0>, size = array<i64: 2, 6, -1, 2>}
+  func.func @reference(%0: tensor<2x6x8xf32>) -> tensor<2x6x4x2xf32> {
+    %1 = plan.call "aten.view.default"(%0) {self = #base.operand<0>, size = array<i64: 2, 6, -1, 2>}
+        : (tensor<2x6x8xf32>) -> tensor<2x6x4x2xf32>
+    return %1 : tensor<2x6x4x2xf32>
+  }
+}

@@ -22,7 +22,7 @@ func.func @eval(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.lo
 }
 // CHECK-LABEL: func.func @accumulate(
 // CHECK-SAME: plan.names = ["microbatches.sum0"]
-// CHECK-NOT: plan.runs_before
+// CHECK-SAME: plan.runs = 3 : i64, plan.runs_before = "step"
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: plan.names = ["microbatches.sum0"]
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {

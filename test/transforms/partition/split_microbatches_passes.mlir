@@ -15,7 +15,7 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-SAME: %[[X:arg0]]: tensor<8x4xf32, #plan.sharding<[{}, {}]>> {plan.kind = #plan.kind<input>}
 // CHECK-SAME: %[[SUM:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
 // CHECK-SAME: %[[NUMBER:arg2]]: {{[^%]*}}plan.kind = #plan.kind<setting>
-// CHECK-SAME: plan.runs = 2
+// CHECK-SAME: plan.runs = 2 : i64, plan.runs_before = "step"
 // CHECK-NEXT: %[[P:.*]] = plan.call "meshplan.take_microbatch"(%[[X]], %[[NUMBER]])
 // CHECK-SAME: -> tensor<4x4xf32, #plan.sharding<[{}, {}]>>
 // CHECK-NEXT: %[[S:.*]] = plan.call "aten.sum.default"(%[[P]])

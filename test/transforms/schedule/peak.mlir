@@ -35,7 +35,7 @@ func.func @forward(%x: tensor<100xf32, #none> {plan.kind = #plan.kind<input>, pl
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @accumulate(%w: tensor<100xf32, #none> {plan.kind = #plan.kind<parameter>, plan.names = ["m.w"]})
-    attributes {plan.runs = 3 : i64} {
+    attributes {plan.role = #base.role<microbatch>, plan.runs = 3 : i64, plan.runs_before = "step"} {
   %0 = plan.call "aten.relu.default"(%w) {self = #base.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
   %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
   return

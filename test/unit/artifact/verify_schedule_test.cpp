@@ -47,6 +47,12 @@ const WrongSchedule scheduleCases[] = {
        forwardOf(s).runs_before = "eval";
      },
      "programs[0]: it runs 2 times before 'eval', which is not a program with preceding programs"},
+    {"RunsBeforeNoName",
+     [](ScheduleT &s) {
+       forwardOf(s).role = artifact::ProgramRole::microbatch;
+       forwardOf(s).runs = 2;
+     },
+     "programs[0]: it runs 2 times before '', which is not a program with preceding programs"},
     {"RoleOfNoKind", [](ScheduleT &s) { forwardOf(s).role = static_cast<artifact::ProgramRole>(9); },
      "programs[0]: role 9 does not exist"},
     {"RunsAndIsNoMicrobatch", [](ScheduleT &s) { forwardOf(s).runs = 2; },

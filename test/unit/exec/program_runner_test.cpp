@@ -25,7 +25,7 @@ constexpr int64_t microbatches = 4;
 /// One of the programs: it reads a microbatch of x and adds to accumulators.
 class Pass {
 public:
-  Pass(const std::string &name, int64_t runs, const std::string &before = "") {
+  Pass(const std::string &name, int64_t runs, const std::string &before) {
     builder.program().name = name;
     builder.program().role = runs > 0         ? artifact::ProgramRole::microbatch
                              : name == "step" ? artifact::ProgramRole::step
@@ -95,7 +95,7 @@ public:
 };
 
 std::unique_ptr<artifact::ProgramT> countingPass() {
-  Pass pass("count0", microbatches);
+  Pass pass("count0", microbatches, "step");
   int sum = pass.builder.value({}, DType::f64, {"dp"});
   pass.builder.compute("aten.sum.default", {tensorArg("self", pass.rows)}, {sum});
   pass.accumulate(pass.accumulator("count", {}), sum);
@@ -103,7 +103,7 @@ std::unique_ptr<artifact::ProgramT> countingPass() {
 }
 
 std::unique_ptr<artifact::ProgramT> addingPass() {
-  Pass pass("accumulate", microbatches - 1);
+  Pass pass("accumulate", microbatches - 1, "step");
   pass.addRows();
   return pass.take();
 }
@@ -126,7 +126,7 @@ std::unique_ptr<artifact::ProgramT> evaluation(const std::string &name, int64_t 
 class ProgramRunnerTest : public testing::Test {
 protected:
   ProgramRunnerTest() {
-    Pass step("step", 0);
+    Pass step("step", 0, "");
     int w = step.builder.parameter({"w"}, {{3}}), rate = step.setting("optimizer.lr", 0.5);
     gradient = step.reduced(step.addRows(), {{3}});
     int count = step.reduced(step.accumulator("count", {}), {}), mean = step.builder.value({{3}});

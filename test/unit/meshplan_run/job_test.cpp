@@ -32,7 +32,7 @@ protected:
     Reports reports;
     for (int64_t rank : {0, 1}) {
       RankReport report;
-      report.memory = {{(2 + rank) << 20, 0, 0}, (12 - rank) << 20};
+      report.memory = {{(2 + rank) << 20, 0, 0}, {(12 - rank) << 20}};
       reports.add(std::move(report));
     }
     testing::internal::CaptureStdout();
@@ -66,6 +66,18 @@ TEST_F(JobTest, TheProgramThatIsAskedFor) {
             options.schedule +
                 ": the schedule has no program 'eval'; it has forward, reference; help: a plan with 'loss' "
                 "and 'optimizer' has one");
+}
+
+TEST_F(JobTest, TheProgramOfARole) {
+  builder.program().name = "main";
+  builder.program().role = artifact::ProgramRole::step;
+  options.role = artifact::ProgramRole::step;
+  auto step = load();
+  ASSERT_TRUE(step.ok()) << step.status().message();
+  EXPECT_EQ(step->program->name()->str(), "main");
+  options.role = artifact::ProgramRole::eval;
+  EXPECT_EQ(load().status().message(), options.schedule + ": the schedule has no program 'eval'; it has main; help: a "
+                                                          "plan with 'loss' and 'optimizer' has one");
 }
 
 TEST_F(JobTest, AScheduleForAnotherDevice) {

@@ -136,6 +136,7 @@ TEST(RoundingTest, WhatAStepRunsBeforeItself) {
   rounded.builder.program().name = "accumulate";
   rounded.builder.program().role = artifact::ProgramRole::microbatch;
   rounded.builder.program().runs = 3;
+  rounded.builder.program().runs_before = "step";
   auto &programs = rounded.builder.schedule().programs;
   programs.insert(programs.begin(), std::move(step));
   EXPECT_NE(rounded.refusal(), "");

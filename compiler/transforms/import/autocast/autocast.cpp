@@ -208,7 +208,7 @@ void Autocaster::refuse(plan::CallOp call) {
 }
 
 bool Autocaster::isOff(plan::CallOp call) const {
-  auto off = call->getAttrOfType<StringAttr>(plan::attr::AutocastOff::getNameStr());
+  auto off = plan::opAttr<plan::attr::AutocastOff>(call);
   return off &&
          (off.getValue() == archive::everyDevice || off.getValue() == (device == AutocastDevice::cpu ? "cpu" : "cuda"));
 }

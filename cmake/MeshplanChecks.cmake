@@ -3,6 +3,7 @@ add_test(NAME layers COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/
 add_test(NAME layers-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers_test.py)
 add_test(NAME types COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types.py)
 add_test(NAME types-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types_test.py)
+add_test(NAME words COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_words.py)
 add_test(NAME words-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_words_test.py)
 if(MESHPLAN_PYTHON)
   # x_test.py beside a script is the test x-test.

@@ -35,7 +35,7 @@ std::string toString(const SymbolicInt &integer) {
 }
 
 static llvm::Error wrongType(const SymbolicExpression &expression, const char *type) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), "'" + toString(expression) + "' is no " + type);
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), "'" + toString(expression) + "' is not " + type);
 }
 
 llvm::Expected<int64_t> evaluate(const SymbolicInt &integer, const SymbolBindings &bindings) {
@@ -46,7 +46,7 @@ llvm::Expected<int64_t> evaluate(const SymbolicInt &integer, const SymbolBinding
     return value.takeError();
   if (const int64_t *number = std::get_if<int64_t>(&*value))
     return *number;
-  return wrongType(*integer.expression, "integer");
+  return wrongType(*integer.expression, "an integer");
 }
 
 llvm::Expected<SymbolicValue> evaluate(const SymbolicScalar &scalar, const SymbolBindings &bindings) {
@@ -56,7 +56,7 @@ llvm::Expected<SymbolicValue> evaluate(const SymbolicScalar &scalar, const Symbo
   // sympy may write a whole float as an integer.
   if (const int64_t *number = std::get_if<int64_t>(&*value); number && scalar.type == SymbolicScalar::Type::Float)
     return static_cast<double>(*number);
-  return wrongType(*scalar.expression, scalar.type == SymbolicScalar::Type::Bool ? "truth value" : "float");
+  return wrongType(*scalar.expression, scalar.type == SymbolicScalar::Type::Bool ? "a truth value" : "a float");
 }
 
 void collectSymbols(const SymbolicInt &integer, std::set<std::string> &symbols) {

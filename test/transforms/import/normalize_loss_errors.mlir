@@ -31,7 +31,7 @@ func.func @forward(%x: tensor<6xf32>, %t: tensor<6xf32>) -> (tensor<f32> {plan.n
 
 // The total weight of the targets is not a loss.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// expected-error @below {{output 'loss' is made by 'aten.nll_loss_forward.default' in the root module}}
+// expected-error @below {{output 'loss' is computed by 'aten.nll_loss_forward.default' in the root module}}
 // expected-note @below {{help: return the classification loss}}
 plan.normalize_loss 0 per token
 func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> (tensor<f32> {plan.name = "loss"}) {

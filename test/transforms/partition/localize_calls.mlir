@@ -48,7 +48,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 
 func.func @disagreement(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
                         %y: tensor<4x8xf32, #plan.sharding<[{}, {}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>> {
-  // expected-error @below {{operand 1 divides factor}}
+  // expected-error @below {{operand 1 splits factor}}
   %1 = plan.call "aten.add.Tensor"(%x, %y) {self = #base.operand<0>, other = #base.operand<1>}
       : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<4x8xf32, #plan.sharding<[{}, {}]>>)
       -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>

@@ -318,7 +318,7 @@ TEST_F(Messages, AnOperatorWithoutARecordReadsWholeValues) {
   for (const char *known : {"aten.add.other", "aten.cross_entropy_loss.default", "aten.scaled_dot_product_attention.x"})
     EXPECT_THAT(unknown(known, "m").front(),
                 testing::StartsWith("warning p.plan:4: this form of operator '" + std::string(known) +
-                                    "' in 'm' has no record and runs on whole values"));
+                                    "' in 'm' has no record and runs on whole tensors"));
   EXPECT_THAT(unknown("aten.ad.Tensor", "m").front(), testing::HasSubstr(": operator 'aten.ad.Tensor'"))
       << "a name is known as a whole";
 }

@@ -82,8 +82,8 @@ TEST(BindDataUnits, AParameterIsInOneUnit) {
 
 TEST(BindDataUnits, ModulesOfOnePathShareNoParameter) {
   EXPECT_THAT(saidOfUnits("unit model.layers.**").front(),
-              HasSubstr("makes units of 'model.layers.0' and 'model.layers.0."));
-  EXPECT_THAT(saidOfUnits("unit **").front(), HasSubstr("makes units of '' and 'model'")) << "the root is a module";
+              HasSubstr("makes 'model.layers.0' and 'model.layers.0.self_attn' units"));
+  EXPECT_THAT(saidOfUnits("unit **").front(), HasSubstr("makes '' and 'model' units")) << "the root is a module";
   EXPECT_THAT(saidOfUnits("unit {model.norm, lm_head}, model.layers.*.mlp, model.layers.*.self_attn"), IsEmpty());
   EXPECT_THAT(saidOfUnits("unit [model.**, lm_head]"), IsEmpty()) << "one unit of all";
 }

@@ -7,8 +7,9 @@
 
 namespace meshplan::archive {
 
-/// Reads one argument of an operator. Devices and strided layouts give nothing, because the runtime decides where a
-/// tensor is allocated. Other kinds that cannot be represented are an error in the document, and give nothing.
+/// Reads one argument of an operator. Devices give nothing, because the runtime chooses the device. Strided layouts
+/// give nothing, because all tensors are strided. Other kinds that cannot be represented are an error in the document,
+/// and give nothing.
 std::optional<Argument> readArgument(const Json &argument, const GraphNames &names, GraphReader &graph,
                                      JsonDocument &document);
 

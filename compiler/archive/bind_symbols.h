@@ -12,14 +12,14 @@
 
 namespace meshplan::archive {
 
-/// Binds the one symbol without a value that the input dim `dim` depends on, so that the dim has `extent`. Fails, and
-/// binds nothing, if no integer solves it, or if `dim` is known and has another extent.
+/// Solves `dim == extent` for the symbol of `dim` that has no value yet, and binds it. `dim` is the dim of an input.
+/// Fails, and binds nothing, if no integer solves it, or if `dim` is known and has another extent.
 llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &bindings);
 
 /// Adds the symbols that the numbers of an argument depend on.
 void collectSymbols(const Argument &argument, std::set<std::string> &symbols);
 
-/// The float or boolean under these bindings, as an argument of an operator. Fails as `evaluate`.
+/// Evaluates the scalar and returns it as an argument of an operator. Fails if `evaluate` fails.
 llvm::Expected<Argument> bindScalar(const SymbolicScalar &scalar, const SymbolBindings &bindings);
 
 /// Replaces every expression in `program` by its value and clears `program.symbols`. On errors the program is

@@ -89,8 +89,7 @@ struct Value {
   int32_t result = 0;    ///< which result of the producer
 };
 
-/// False if the size of the value in bytes does not fit in 64 bits; zero extents do not help, and unknown extents count
-/// as one.
+/// False if the size of the value in bytes does not fit in 64 bits. Extents that are zero or unknown count as one.
 bool hasPossibleSize(const Value &value);
 
 /// One call of a module in the forward pass.

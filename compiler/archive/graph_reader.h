@@ -64,7 +64,8 @@ private:
   void defineUnread(const Json &json, GraphNames &names);
   void readGradientRegion(const Json &json, GraphNames &names, RegionContext context);
   void readAutocastRegion(const Json &json, GraphNames &names, RegionContext context);
-  /// Inlines the graph of a region. Its arguments are: `settings` settings, the graph, then the operands of the graph.
+  /// Inlines the graph of a region. The first `settings` arguments of the region are settings; then come the graph and
+  /// its operands.
   void inlineRegion(const Json &json, size_t settings, GraphNames &names, const RegionContext &context);
   /// True if the tensors of this graph are on a device of this type. A plan moves them to its own device.
   bool isOwnDevice(const std::string &type, const GraphNames &names);

@@ -41,8 +41,8 @@ Payload inParts(Payload payload);
 bool hasBytes(const Payload &payload, const ZipArchive &archive);
 
 /// The tensor's bytes, made contiguous. Errors, which name `what` (such as `buffer 'rotary.inv_freq'`): no bytes, a
-/// pickled tensor, too few bytes. `growth` accumulates, over all constants of an archive, the bytes by which they
-/// exceed their storages; it is limited.
+/// pickled tensor, too few bytes. A tensor whose strides repeat elements has more bytes than its storage. `growth` sums
+/// this excess over all constants of an archive; above a limit it is an error.
 std::optional<ConstantData> loadConstant(const Payload &payload, const std::string &what, const ZipArchive &archive,
                                          int64_t &growth, std::vector<Diagnostic> &errors);
 

@@ -25,10 +25,10 @@ struct ReadResult {
 };
 
 /// Reads and normalizes the program of the archive at `path`. Refused, each with a Diagnostic: a file that is missing,
-/// truncated or not a zip; another format or version; more than one model; a graph that writes in place or updates the
-/// statistics of norms as a hidden side effect; complex tensors that cannot be split into pairs; a buffer or constant
-/// without bytes; any argument or signature entry with an unknown meaning. No global state; may run on several threads
-/// at once.
+/// truncated or not a zip; another format or version; more than one model; a graph that writes in place, updates the
+/// statistics of norms as a hidden side effect, or reads by strides; complex tensors that cannot be split into pairs; a
+/// buffer or constant without bytes; any argument or signature entry with an unknown meaning. No global state; may run
+/// on several threads at once.
 ReadResult readArchive(const std::string &path);
 
 /// A text beside the program in an archive: one of `extra_files` of torch.export.save.

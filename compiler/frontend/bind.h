@@ -1,7 +1,8 @@
 //===- bind.h - a plan bound to a model --------------------------*- C++ -*-===//
 //
 // Resolves the words of a plan against a model: which modules an entry matches, which axes a style names, which extent
-// a dim has. The checks use names only; whether a module can take its style is checked by phases that know its op.
+// a dim has. The checks use names, shapes and dtypes; whether a module can take
+// its style is checked by phases that know its op.
 //
 // Modules, parameters, inputs and outputs are indices into the ModelOutline, axes into the mesh. `text` is the
 // statement as written, for messages.
@@ -28,8 +29,8 @@ enum class StyleKind { Colwise, Rowwise, Sequence, Expert, Replicate };
 /// The word of the language for a style: `colwise`.
 llvm::StringRef styleName(StyleKind kind);
 
-/// One part of a fused weight: `kv 8` has the size 8 and the name `kv`. Each part of `parts 3` has the size 1 and no
-/// name.
+/// One part of a fused weight: `kv 8` has the name `kv` and the count 8, its size relative to the other parts. Each
+/// part of `parts 3` has the count 1 and no name.
 struct StylePart {
   std::string name;
   int64_t count = 0;
@@ -112,7 +113,7 @@ struct EntryMatch {
 
 struct BoundDim {
   std::string name;   ///< empty for an unnamed dim
-  int64_t extent = 0; ///< in one call of the model
+  int64_t extent = 0; ///< in one call of the model: with `microbatches N mean`, that of one microbatch
   AxisList axes;
   SourceRange range; ///< none if the plan does not declare the value
 };

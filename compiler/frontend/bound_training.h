@@ -43,7 +43,8 @@ struct BoundData {
   std::vector<size_t> parameters;
   std::vector<DataKind> shard; ///< empty: nothing is sharded
   AxisList shardAxes;          ///< axes of the shards; the other axes replicate
-  /// The units: each module of `P` is one, and each `[P, Q]` is one. No parameter is in two units.
+  /// The units of `unit P, [P, Q]`: each module that `P` matches is one unit; `[P, Q]` is one unit of both. The
+  /// collectives of a unit are coalesced. No parameter is in two units.
   std::vector<std::vector<BoundPaths>> units;
   std::vector<std::vector<size_t>> unitParameters; ///< of each unit, sorted, not empty
   std::vector<BoundPaths> keep;
@@ -52,12 +53,12 @@ struct BoundData {
   /// The transfers that `overlap` lists; all of them if the plan has no `overlap`.
   bool overlapGradients = true;
   bool overlapParameters = false;
-  int64_t prefetch = 0;             ///< units gathered ahead; 0 unless parameters overlap; 1 by default
+  int64_t prefetch = 0;             ///< units gathered ahead; 0 if parameters do not overlap, else 1 unless stated
   std::optional<ReduceTime> reduce; ///< none: each if gradients are sharded, else last
   AverageTime average = AverageTime::InCollective;
   bool contiguousParameters = false; ///< coalesced tensors share one buffer; then transfers are coalesced
   bool contiguousGradients = false;
-  bool registerBuffers = false; ///< then something is contiguous
+  bool registerBuffers = false; ///< requires contiguous parameters or gradients
   /// Parameters, or their optimizer states, are in host memory. Offloaded parameters are sharded.
   bool offloadParameters = false;
   bool offloadOptimizer = false;

@@ -45,9 +45,10 @@ struct Environment {
   llvm::StringMap<int64_t> values; ///< axes, lets and `world`
 };
 
-/// Evaluates mesh and lets. A plan without a mesh has one rank. Reports unknown and repeated names, cycles, inexact
-/// division, overflow, a size below one, a product of sizes that is not `world`, and a definition whose name the plan
-/// does not have; then the result is empty.
+/// Evaluates mesh and lets. A plan without a mesh has one rank. `world` is the value of `-D world=N`; without it, the
+/// product of the axis sizes. Reports unknown and repeated names, cycles, inexact division, overflow, a size below one,
+/// a product of sizes that is not `world`, and a definition whose name the plan does not have; then the result is
+/// empty.
 std::optional<Environment> evaluatePlan(const Syntax &syntax, llvm::ArrayRef<Definition> definitions,
                                         Diagnostics &diagnostics);
 

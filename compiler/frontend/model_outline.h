@@ -17,8 +17,8 @@
 
 namespace meshplan {
 
-/// A module under its path as in `named_modules`; the root's path is empty. A
-/// list of modules that has no forward of its own may be left out.
+/// A module under its path as in `named_modules`; the root's path is empty. A ModuleList, which has no forward of its
+/// own, may be missing.
 struct OutlineModule {
   std::string path;
   std::string className;

@@ -86,7 +86,8 @@ private:
     char character = 0;
     std::vector<int32_t> next;
   };
-  /// The next state, and the next state if the following dot has already been read: `**` reads the dot after it.
+  /// Where an automaton continues: `next` normally; `afterDot` if the dot that follows was already read, as `**` reads
+  /// the dot after it.
   struct Continuation {
     int32_t next = -1;
     int32_t afterDot = -1;

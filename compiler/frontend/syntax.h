@@ -146,13 +146,14 @@ struct EntryStatement {
   SourceRange range;
 };
 
-/// `model.layers.* { ... }`: every block, in order. A block that matches nothing is an error.
+/// `model.layers.* { ... }`. The entries inside are in Syntax::entries. The block itself is kept so that binding can
+/// report one that matches nothing.
 struct BlockStatement {
   std::vector<PathPattern> blocks; ///< the enclosing blocks and, last, its own pattern
   SourceRange range;
 };
 
-/// A statement that the language reserves: it is well formed, and refused by its keyword.
+/// A statement that the language reserves for later. It parses; binding refuses it, and the error names its keyword.
 struct ReservedStatement {
   Word keyword;
   SourceRange range;

@@ -72,8 +72,8 @@ struct LocalCall {
   mlir::DictionaryAttr args;
 };
 
-/// A call that computes the same, or nearly, from fewer operands. Operand references in `args` are positions in
-/// `operands`.
+/// A call that replaces another one and has fewer operands. Except in AddendSplit it computes the same. Operand
+/// references in `args` are positions in `operands`.
 struct CallRewrite {
   std::string target;
   mlir::DictionaryAttr args;
@@ -87,8 +87,8 @@ struct AddendSplit {
   llvm::SmallVector<int64_t, 4> shape; ///< shape in which the addend is viewed first; empty: no view
 };
 
-/// A call that returns the addends of its sums: along `dim` its results have an index for each addend instead of each
-/// sum.
+/// A call that returns addends instead of sums. Where ranks share a block, the original result has one index for it
+/// along `dim`; this call has `sharers` indices, one for each addend.
 struct SharedSums {
   mlir::DictionaryAttr args;              ///< of the same target
   llvm::SmallVector<unsigned, 2> results; ///< indices of the results that are such sums
@@ -97,7 +97,8 @@ struct SharedSums {
   unsigned counter = 0; ///< operand with an index of `dim` for each addend
 };
 
-/// The record of one operator. docs/adding-an-op.md tells how to write one.
+/// The record of one operator. `rule`, `linearity` and `cost` are required; every other function may be null.
+/// docs/adding-an-op.md tells how to write one.
 struct OpRecord {
   llvm::StringRef target;
   FactorRule (*rule)(const CallView &) = nullptr;
@@ -115,10 +116,10 @@ struct OpRecord {
   /// rule may be divided only after the addend is split off: otherwise every rank would add the bias. nullopt: the call
   /// has no such operand, or it cannot be split off.
   std::optional<AddendSplit> (*splitAddend)(const CallView &) = nullptr;
-  /// Set by operators whose results are, for each block that ranks may share, the sum over the sharers (gradients of
-  /// shared key heads). Where ranks share a block, each has only its own addends: the call returns the addends, and a
-  /// meshplan.sum_shared_heads after it sums them. This also applies to a dim that is a single block: its sharding does
-  /// not show that it is shared. nullopt: nothing is shared.
+  /// Set by operators whose result for a shared block is the sum over its sharers, such as the gradient of a key head
+  /// that several query heads read. If ranks share the block, each has only some of the addends. The rewritten call
+  /// returns the addends, and a meshplan.sum_shared_heads after it sums them. It is also needed where the dim is a
+  /// single block, whose sharding does not show that it is shared. nullopt: nothing is shared.
   std::optional<SharedSums> (*splitSharedSums)(const CallView &) = nullptr;
   /// Set by operators that use an operand only for its shape or dtype (new_ones, type_as): the same call without it.
   /// nullopt: every operand of this call is read. The importer applies it, so that the sharding of that operand does
@@ -143,7 +144,7 @@ struct OpRecord {
   /// The operator makes a few sweeps over its operands, as a norm does: where its operands are available, its results
   /// are recomputed in the backward pass instead of held. Pointwise calls and views are cheap without this flag.
   bool isCheap = false;
-  /// The purpose of the operator is to make 16-bit addends, which are otherwise computed in float32.
+  /// The operator rounds addends to 16 bits on purpose: plan-widen-addends leaves its result in 16 bits.
   bool roundsAddends = false;
   /// The operator creates a tensor from literals alone. All other operators read a tensor.
   bool readsNoTensor = false;

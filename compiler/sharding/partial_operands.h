@@ -7,7 +7,8 @@
 
 namespace meshplan {
 
-/// The operands that are partial over `axis` although the operator does not accept this; empty if it does. It does if
+/// The operands that are partial over `axis` although the call does not accept this; empty if it accepts them. It
+/// accepts them if
 /// - the operands that are partial over the axis are exactly one of the sets in which the call is linear (a
 ///   concatenation needs all of its operands to be addends, because a replicated one would be counted on every rank),
 /// - they are sums, or the operator only moves elements, and

@@ -5,9 +5,13 @@
 // it removes a partial axis, puts an axis where the target has it, or gathers
 // an axis that the target does not have there. No step adds an axis that a
 // later step must remove, with one exception: an axis that is minor to a
-// gathered axis is gathered with it and sliced back. So the loop ends.
+// gathered axis is gathered with it and sliced back. So the loop ends. The
+// target is not decided here but by propagate: for a partial tensor, a target
+// that is divided over the partial axis gives a reduce-scatter, a replicated
+// one an all-reduce.
 //
-// While dims differ, the first of these steps that applies is taken:
+// Until dims and partial axes are those of the target, the first of these steps
+// that applies is taken:
 //
 //   slice           the target divides a dim next over a free axis
 //   reduce-scatter  the target divides a dim next over a partial axis

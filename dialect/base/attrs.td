@@ -56,7 +56,8 @@ def Base_InitAttr : Base_Attr<"Init", "init"> {
   let summary = "the distribution of the first elements of a parameter";
   let description = [{
     A training may begin without weights: each element is then drawn by its position in the whole tensor. `constant`
-    has a `value`; `uniform` has `low` and `high`; `normal` has `mean` and `std`; `truncated_normal` has these four.
+    has a `value`; `uniform` has `low` and `high`; `normal` has `mean` and `std`; `truncated_normal` has `mean`, `std`,
+    `low` and `high`.
     The elements of a buffer may be `given` (`elements`, of the whole tensor).
 
     ```mlir
@@ -90,9 +91,9 @@ def Base_RateScheduleAttr : Base_Attr<"RateSchedule", "rate_schedule"> {
 def Base_GuardAttr : Base_Attr<"Guard", "guard"> {
   let summary = "what a run does after a step whose gradients are NaN or infinite";
   let description = [{
-    The output `nonfinite` of the step counts such elements. Unless it is 0 the step has changed nothing, and the run
-    ends if the guard `stops`. With an `interval` the setting `loss_scale` is then multiplied by `backoff`, and by
-    `growth` after `interval` steps without such elements.
+    The output `nonfinite` of the step counts such elements. If it is not 0, the step has changed nothing. The run then
+    ends if the guard `stops`; otherwise it continues. With an `interval` the setting `loss_scale` is multiplied by
+    `backoff` after such a step, and by `growth` after `interval` consecutive steps without such elements.
 
     ```mlir
     #base.guard<stops = false, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000>

@@ -46,8 +46,8 @@ def Plan_LossScaleAttr : Plan_Attr<"LossScale", "loss_scale"> {
 def Plan_InitRuleAttr : Plan_Attr<"InitRuleOf", "init_rule"> {
   let summary = "initial values whose width follows from the features of the parameter";
   let description = [{
-    `plan-place-init` replaces it by `#base.init`. The formulas are those of torch.nn.init; kaiming counts the features
-    `fan`. `text` is the statement, at `location`.
+    `plan-place-init` replaces it by `#base.init`. The formulas are those of torch.nn.init; `fan` says which features
+    kaiming counts. `text` is the statement, at `location`.
 
     ```mlir
     #plan.init_rule<rule = kaiming_uniform, gain = 1.0 : f64, fan = in, text = "kaiming uniform", location = loc("a.plan":7:3)>
@@ -86,7 +86,8 @@ def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
     open: propagation may add axes. `unit 64` makes every 64 consecutive elements a block that is never cut. `repeat 3`
     counts each block three times when blocks are distributed, so that neighbouring shards may both hold one. `parts [64
     unit 16, 8 repeat 3, 8 repeat 3]` makes the dim a concatenation of parts; each part is divided on its own, in its
-    own blocks (see extent.h). A dim that is not divided has none of these. Where every shard has the same number of
+    own blocks (see extent.h). A dim that is not divided has no block size, repeat count or parts. Where every shard has
+    the same number of
     blocks, the block size makes no difference and is written as 1 (see canonicalDim in plan.h).
   }];
   let parameters = (ins ArrayRefParameter<"AxisRefAttr">:$axes, "bool":$open, "int64_t":$unit,
@@ -171,8 +172,8 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
 def Plan_StorageAttr : Plan_Attr<"Storage", "storage"> {
   let summary = "a position in a buffer of parameters or accumulators";
   let description = [{
-    Arguments with one `name` lie in one buffer in the order of `position`, without gaps. The communicators that use
-    the buffer know it where an argument is `registered`.
+    Arguments with one `name` lie in one buffer in the order of `position`, without gaps. With `registered`, the buffer
+    is registered with the communicators that use it.
   }];
   let parameters = (ins StringRefParameter<"name of the buffer">:$name, "int64_t":$position,
                         DefaultValuedParameter<"bool", "false">:$registered);

@@ -180,8 +180,8 @@ def Plan_DataOp : Plan_Op<"data"> {
     unit, if a statement names one (`plan.unit`, a number that is unique over all statements).
 
     `shard` and everything before it in the order optimizer, gradients, parameters is divided over `axes`. Collectives
-    of one unit are coalesced, into buckets of at most `bucket` bytes; with `bucket 0` none are coalesced. Units have no
-    effect where nothing is divided; without `bucket` nothing is coalesced then either. `prefetch` is the number of
+    of one unit are coalesced, into buckets of at most `bucket` bytes; with `bucket 0` none are coalesced. Where no
+    parameter is divided, units have no effect, and only `bucket` coalesces. `prefetch` is the number of
     units that are gathered before they are needed; with 0 each gather is waited for where it starts. Gradient
     reductions are waited for where they start, too, unless `overlap_gradients` is set. Gradients are reduced once,
     after all microbatches have accumulated, or with `reduce_each` in every microbatch. With `average_after` the ranks
@@ -358,7 +358,7 @@ def Plan_AllGatherOp : Plan_BucketedOp<"all_gather"> {
 }
 
 def Plan_ReduceScatterOp : Plan_BucketedOp<"reduce_scatter"> {
-  let summary = "sums a partial value and leaves it divided along one dim, or flat";
+  let summary = "reduces a partial value and leaves it divided along one dim, or flat";
   let arguments = bucketed;
 }
 

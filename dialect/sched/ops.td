@@ -55,8 +55,8 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
     other ranks, such as the reference on one rank.
 
     A program of the role `microbatch` runs `runs` times before each run of the program that `before` names; no other
-    program has the two. Such programs run in the order of the module. The setting `microbatch` counts from 0; in the
-    program `before` it is the index of the last microbatch.
+    program has the two. Such programs run in the order of the module. The setting `microbatch` is 0 in the first run
+    and grows by one; in the program `before`, which runs the last microbatch, it is `runs`.
 
     A `guard` says what follows from the output `nonfinite`.
   }];
@@ -205,7 +205,7 @@ def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
     same on every rank. `dim` is the dim that grows (all_gather) or is split (reduce_scatter, all_to_all); `from_dim` is
     the dim that an all_to_all gathers. Without `dim` an all_gather takes flat tensors and a reduce_scatter makes them.
     Several flat all_gathers, several flat reduce_scatters or several all_reduces may be coalesced into one collective.
-    A collective that sums `activations` of 16 bits names their type, whichever type is sent.
+    `activations` is the 16-bit type of the activations that the collective sums; the type that is sent may be wider.
     With `into` the results are written in place of the targets, which are not read afterwards.
 
     ```mlir

@@ -18,8 +18,8 @@ def Sched_Dialect : Dialect {
     A module holds one `sched.mesh`, the communicators and streams, and one `sched.program` for each entry point. Every
     rank issues the ops of a program in their order. A value is a tensor with its global shape and a resolved layout
     (axes by position and size), of which a rank holds its shard. It lives from the op that defines it to its
-    `sched.free`. The dialect has the same content as the artifact (runtime/schema/schedule.fbs) and knows nothing of
-    the plan.
+    `sched.free`. The artifact (runtime/schema/schedule.fbs) has the same programs, without what only reports use. The
+    dialect does not depend on the plan dialect.
   }];
   let dependentDialects = ["::meshplan::base::BaseDialect"];
   let useDefaultAttributePrinterParser = 1;

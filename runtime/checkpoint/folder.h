@@ -56,8 +56,9 @@ public:
   CheckpointFolder &operator=(CheckpointFolder &&) = delete;
   ~CheckpointFolder();
 
-  /// `invalid` if the folder has checkpoints of later steps than `step`, the checkpoint in it that the run resumes from
-  /// (0: none of them). Those are of another training, and the last of them would be taken for the newest.
+  /// The run resumes from the checkpoint of `step` in this folder, or from none in it (0). `invalid` if the folder has
+  /// checkpoints of later steps: they are of another training, and the last of them would be taken for the newest of
+  /// this one.
   Status checkGoesOn(int64_t step) const;
 
   /// Call when all files of the incomplete checkpoint are on disk. The checkpoint appears under its name, replacing an

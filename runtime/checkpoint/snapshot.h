@@ -17,7 +17,7 @@ namespace meshplan {
 /// allocated once and reused by all checkpoints; it has the size of what the rank writes (written_values.h). The rank's
 /// memory pools are not used.
 ///
-/// One thread takes; another one copies and writes. Always in this order.
+/// For each checkpoint the rank's thread calls take, then another thread calls copy and write, in this order.
 class Snapshot {
 public:
   /// `record` says what is saved. `executor` must outlive the snapshot.

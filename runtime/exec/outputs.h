@@ -16,7 +16,8 @@ std::vector<TensorSpec> outputSpecs(const artifact::Program &program);
 Status writeOutputParts(const RankView &view, std::span<const Tensor> values, const SafetensorsWriter &writer,
                         const std::string &prefix = "");
 
-/// Writes the part of a rank's shard that no rank before it holds; `bytes` are the shard's elements in row-major order.
+/// Writes the part of a rank's shard that no lower shard holds, so that blocks shared by two shards are written once;
+/// `bytes` are the shard's elements in row-major order.
 Status writePart(const RankView &view, int value, const std::string &name, std::span<const std::byte> bytes,
                  const SafetensorsWriter &writer);
 

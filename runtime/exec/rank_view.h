@@ -30,15 +30,16 @@ public:
   /// The shape of the rank's tensor.
   std::vector<int64_t> shape(int index) const { return localShapeOf(value(index), meshSizes, coordinate); }
 
-  /// The ranges of the global tensor that the dims leave to the rank, and the run of these elements, in row-major
-  /// order, that its tensor has: all of them unless the value is flat.
+  /// `ranges`: the part of the global tensor that the sharding of the dims gives to the rank. `run`: which elements of
+  /// that part, in row-major order, its tensor has; all of them unless the value is flat.
   SliceRanges ranges(int index) const { return localRangesOf(value(index), meshSizes, coordinate); }
   Range run(int index) const { return localRunOf(value(index), meshSizes, coordinate); }
 
   /// The slices of the global tensor whose elements, concatenated, are the rank's tensor.
   std::vector<SliceRanges> slices(int index) const;
 
-  /// The part of the global tensor that no earlier rank holds, if this rank is a first holder at all.
+  /// The part of the rank's shard that no lower shard holds (firstHeldRanges in extent.h). Ranks that hold the same
+  /// shard have the same part.
   SliceRanges firstHeld(int index) const;
 
   /// The position in the global tensor of an element of the rank's tensor, counted in row-major order.
@@ -55,7 +56,8 @@ public:
   int64_t holders(int index) const;
   int64_t placeAmongHolders(int index) const;
 
-  /// True if this rank has the lowest coordinates of all holders of its shard. It alone acts for the shard.
+  /// True if this rank is the first holder of its shard in rank order. It writes outputs and reports for the shard;
+  /// checkpoints distribute their writes over all holders (checkpoint/written_values.h).
   bool isFirstHolder(int index) const { return placeAmongHolders(index) == 0; }
 
 private:

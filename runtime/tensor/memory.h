@@ -61,7 +61,8 @@ private:
 /// such a thread; further calls do nothing. Thread safe.
 void installPoolAllocator();
 
-/// The memory pools of a rank: of its device, if that is the host, and of the host.
+/// The memory pools of a rank. On the CPU `device` counts what the rank computes with and `host` what it offloads; on a
+/// GPU `device` is null.
 struct RankPools {
   std::shared_ptr<MemoryPool> device, host;
 };

@@ -1,7 +1,8 @@
 //===- nonfinite_notes.h - ranks with non-finite gradients ------*- C++ -*-===//
 //
-// The kernel meshplan.note_nonfinite records which rank made the first non-finite element of a gradient. After the
-// reduction all ranks have such elements.
+// The kernel meshplan.note_nonfinite notes non-finite elements of a gradient on
+// the rank that made them, before the gradient is reduced: after the reduction
+// all ranks have them.
 //
 //===----------------------------------------------------------------------===//
 

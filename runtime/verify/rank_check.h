@@ -12,7 +12,8 @@ namespace meshplan {
 /// What a rank found about one subject. Trivially copyable; ranks send it as bytes.
 struct Finding {
   ElementErrors errors;
-  double own = 0;       ///< parameter or master weight: error of LibTorch's optimizer in its precision
+  double own = 0; ///< parameter or master weight: error of LibTorch's optimizer run in the type of the parameter or
+                  ///< master weight, against f64
   double magnitude = 0; ///< parameter or master weight: largest magnitude after the step
 };
 

@@ -69,13 +69,13 @@ EntryStyles bindClauses(const Context &context, const EntryStatement &entry);
 
 // paths.cpp
 
-/// Fills modules and parameters of an entry: the modules that the pattern matches, and the parameters that match those
-/// of its alternatives that match no module. Reports an alternative that matches neither, with the nearest path that
-/// exists.
+/// Fills modules and parameters of an entry. An alternative of the pattern that matches modules names these; one that
+/// matches no module names the parameters that it matches. Reports an alternative that matches neither, with the
+/// nearest path that exists.
 void matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested, EntryMatch &match);
 
-/// The same for a block, which must contain modules, and which may itself be a list of modules that is not in the
-/// outline. True if it contains some.
+/// Checks the pattern of a block: modules must lie below its path, which may itself be missing in the outline, as a
+/// ModuleList may. True if some do.
 bool checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range);
 
 /// Modules and parameters that a statement of training names. Reports a pattern, or one of its alternatives, that names

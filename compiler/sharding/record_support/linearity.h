@@ -28,7 +28,7 @@ Linearity inSource(const CallView &call);
 /// No operand may be partial.
 Linearity notLinear(const CallView &call);
 
-/// Linear in every operand alone: views, copies and other calls of one tensor. `movesElements` if no dtype changes.
+/// For views, copies and other calls of one tensor: linear in that tensor. `movesElements` if no dtype changes.
 Linearity movesOperand(const CallView &call);
 
 } // namespace meshplan

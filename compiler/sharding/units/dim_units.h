@@ -36,8 +36,8 @@ struct CountedParts {
   bool operator==(const CountedParts &) const = default;
 };
 
-/// The blocks of a dim: elements of a block, and number of blocks of another dim that share it. `parts` are those into
-/// which operators split the dim, if any.
+/// The blocks of a dim. `size`: elements of a block. `repeat`: how many blocks of another dim share each block, such as
+/// the query heads of a key head. `parts` are those into which operators split the dim, if any.
 struct DimUnit {
   int64_t size = 1;
   int64_t repeat = 1;
@@ -73,7 +73,7 @@ private:
   using Table = llvm::DenseMap<mlir::Value, llvm::SmallVector<DimUnit, 4>>;
   static const DimUnit &find(const Table &table, mlir::Value value, int64_t dim);
 
-  Table whole; ///< shared blocks keep their sharers together
+  Table whole; ///< blocks that keep all sharers of a block on one rank
   Table fine;
 };
 

@@ -94,8 +94,9 @@ def LocalizeCalls : Pass<"plan-localize-calls", "::mlir::ModuleOp"> {
 def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
   let summary = "make a program for each sweep over the microbatches";
   let description = [{
-    A sum over the axis of time becomes an accumulator (`plan.kind` of an argument), to which each run of a program adds
-    (`meshplan.accumulate`). A sum over the whole batch that must be complete before other computation can begin, such
+    Microbatches follow one another along the mesh axis of time. A sum over this axis becomes an accumulator, an
+    argument with `plan.kind` accumulator, to which each run of a program adds (`meshplan.accumulate`). A sum over the
+    whole batch that must be complete before other computation can begin, such
     as the number of tokens, needs a sweep over the batch of its own. Sweeps are the programs `@count0`, `@count1`, ...,
     and `@accumulate` for the last one; `plan.runs` is the number of their runs in a step, and `plan.runs_before` the
     program that they precede. `@step` runs the last microbatch and then continues with the sums. An input is split by microbatch index (`meshplan.take_microbatch` and

@@ -21,7 +21,7 @@ class StatedLayouts {
 public:
   void add(plan::ConstrainOp constrain);
   bool isStated(mlir::Value origin) const { return modules.contains(origin); }
-  /// True if the plan states it as an input of this module.
+  /// True if the plan states the layout of this value as an input of `module`.
   bool isInput(mlir::Value origin, llvm::StringRef module) const;
 
 private:

@@ -18,8 +18,9 @@ def PropagateShardings : Pass<"plan-propagate-shardings", "::mlir::ModuleOp"> {
     `plan.constrain` and `plan.style` ops are removed. The location of an op records the statements that caused the axes
     of its results (`#plan.cause`).
 
-    Fails where a divided value reaches an operator without a record, and where a stated division does not fit the
-    factors of a dim (heads).
+    An operator without a record runs replicated: divided operands are gathered, with a warning. Fails where such an
+    operator would read several microbatches, where a stated division does not fit the factors of a dim (heads), and
+    where a style divides a dim into more shards than it has elements.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
   let options = [

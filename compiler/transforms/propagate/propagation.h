@@ -6,7 +6,11 @@
 // 2. decideCall takes the axes of the operands to the factors of the call.
 // 3. Operands whose sharding differs from the decision are resharded, with a
 //    warning if no statement of the plan asks for it (placeReshards).
-// 4. The results get the decided shardings, and the causes of their axes.
+// 4. The results get the decided shardings, and the causes of their axes. A
+//    call that needs a divided dim whole may first be replaced by a composition
+//    (compose); after step 2 an addend (splitAddend) or shared sums
+//    (splitSharedSums) may be split off, and the rewritten call is decided
+//    again. Calls on flat tensors skip these steps (decideFlat).
 //
 // Example: a feed-forward block with a residual connection on a mesh dp = 2, tp
 // = 2, with `up: colwise tp` and `down: rowwise tp`.
@@ -102,8 +106,8 @@ private:
   /// data.
   void reportDealtAnew(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
 
-  /// The statement that shards a parameter or, with `isFlat`, its flat elements; the gradient is reduced because of it.
-  /// Nothing for other values.
+  /// The statement that shards a parameter; with `isFlat`, the data statement that shards its flat elements. It is the
+  /// cause of the reduction of the gradient. Nothing for other values.
   std::optional<Cause> placementOf(mlir::Value weight, bool isFlat);
   void visitMatch(plan::MatchOp match);
   void decideAs(mlir::Value result, plan::ShardingAttr sharding, mlir::Value like);
@@ -122,9 +126,8 @@ private:
   /// gather. The original call has no readers then. Otherwise changes nothing and returns false.
   bool compose(plan::CallOp call);
   CallProblem makeProblem(plan::CallOp call, const FactorRule &rule);
-  /// True if an operand is already available without the axes that another operand has on another factor, and these
-  /// axes would make the results partial. Reading the available form is free; keeping the axes would cost a reshard of
-  /// the other operand and a reduction.
+  /// True if keeping the axes of this operand would make the results partial and force a reshard of another operand,
+  /// although a version of this operand without these axes already exists.
   bool standsForOthers(plan::CallOp call, unsigned index, const FactorRule &rule);
 
   /// Reduces partial operands unless the call is linear in them and no other consumer needs the sum.

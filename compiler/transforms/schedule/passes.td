@@ -9,8 +9,9 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
   let summary = "schedule the steps of every rank: plan -> sched";
   let description = [{
     Turns every function of a partitioned program into a `sched.program`. A collective becomes a start directly after
-    its producer and a wait before its first use. At most two collectives whose results are larger than their inputs,
-    such as gathers of activations, are started before they are needed. Values that only collectives in flight read,
+    its producer and a wait before its first use. Of the collectives of one communicator whose results are larger than
+    their inputs, such as all-gathers, at most two results wait for their readers. Values that only collectives in
+    flight read,
     such as gradients, together take at most twice the size of the largest of them. There is one communicator for each
     distinct list of axes. Values are freed after their last use. The schedule is verified before it is written
     (compiler/scheduling). A function of the role `reference` runs on one rank, every other function on all ranks.

@@ -61,8 +61,8 @@ private:
 /// such a thread; further calls do nothing. Thread safe.
 void installPoolAllocator();
 
-/// The memory pools of a rank. On the CPU `device` counts what the rank computes with and `host` what it offloads; on a
-/// GPU `device` is null.
+/// The memory pools of a rank: `device` has what it computes with, if its device is the CPU; `host` has what is kept in
+/// the memory of the host.
 struct RankPools {
   std::shared_ptr<MemoryPool> device, host;
 };

@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/draft/build_graph.h"
-#include "compiler/sharding/calls/attention_heads.h"
-#include "compiler/sharding/calls/convolutions.h"
+#include "compiler/sharding/dataflow/attention_heads.h"
+#include "compiler/sharding/families/convolutions.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"

@@ -60,6 +60,12 @@ mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
 /// What an argument of a program is, or nothing if the argument does not say so.
 std::optional<ArgumentKind> argumentKind(mlir::BlockArgument argument);
 
+/// The first name of a parameter in the model; "parameter" if it has none.
+llvm::StringRef parameterName(mlir::BlockArgument parameter);
+
+/// The dim of an input that the plan names `batch`.
+std::optional<unsigned> batchDimOf(mlir::BlockArgument input);
+
 /// The data parallel statement that covers an argument of a program (`plan.data`), or null.
 DataOp dataOf(mlir::BlockArgument argument);
 

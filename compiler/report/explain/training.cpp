@@ -2,7 +2,7 @@
 
 #include "compiler/report/explain/training.h"
 #include "compiler/report/explain/describe.h"
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/attributes.h"
 

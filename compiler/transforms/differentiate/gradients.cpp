@@ -2,8 +2,8 @@
 
 #include "compiler/transforms/differentiate/gradients.h"
 #include "compiler/derivatives/derivative_rules.h"
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/transforms/differentiate/messages.h"
 #include "dialect/plan/attributes.h"
 

@@ -5,8 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/axes.h"
-#include "compiler/sharding/calls/argument_names.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"

@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/cheap_calls.h"
+#include "compiler/sharding/families/cheap_calls.h"
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/call_builder.h"
 #include "dialect/plan/programs.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"

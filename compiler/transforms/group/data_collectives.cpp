@@ -1,7 +1,7 @@
 //===- data_collectives.cpp - collectives of data parallelism -------------===//
 
 #include "compiler/transforms/group/data_collectives.h"
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/attributes.h"
 

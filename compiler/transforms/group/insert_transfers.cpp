@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/transfers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/group/passes.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/step_call.h"

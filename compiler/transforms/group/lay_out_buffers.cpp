@@ -4,8 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/argument_names.h"
-#include "compiler/sharding/calls/storages.h"
+#include "compiler/sharding/storage/storages.h"
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/group/storage_order.h"

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/other_names.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/other_names.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/composites/composites.h"
 #include "compiler/transforms/import/erase_unread.h"

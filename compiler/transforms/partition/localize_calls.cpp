@@ -20,11 +20,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/flat_calls.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"
+#include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/partition/passes.h"
 
 namespace meshplan {

@@ -31,10 +31,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/cheap_calls.h"
+#include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/families/cheap_calls.h"
 #include "compiler/transforms/partition/passes.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/call_builder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,7 +1,7 @@
 //===- constrain_values.cpp - layouts that a style gives to values --------===//
 
 #include "compiler/transforms/place/constrain_values.h"
-#include "compiler/sharding/module_border.h"
+#include "compiler/sharding/dataflow/module_border.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
 //===- feature_dims.cpp - the features of a parameter ---------------------===//
 
 #include "compiler/transforms/place/feature_dims.h"
-#include "compiler/sharding/calls/convolutions.h"
-#include "compiler/sharding/module_border.h"
+#include "compiler/sharding/dataflow/module_border.h"
+#include "compiler/sharding/families/convolutions.h"
 #include "compiler/transforms/place/factor_places.h"
 #include "compiler/transforms/place/feature_roles.h"
 #include "compiler/transforms/place/weight_products.h"

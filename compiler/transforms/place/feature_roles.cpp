@@ -1,7 +1,7 @@
 //===- feature_roles.cpp - roles of the dims of a weight ------------------===//
 
 #include "compiler/transforms/place/feature_roles.h"
-#include "compiler/sharding/calls/convolutions.h"
+#include "compiler/sharding/families/convolutions.h"
 #include "compiler/transforms/place/factor_places.h"
 
 using namespace mlir;

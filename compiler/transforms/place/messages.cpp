@@ -2,7 +2,6 @@
 
 #include "compiler/transforms/place/messages.h"
 #include "compiler/sharding/axes.h"
-#include "compiler/sharding/calls/argument_names.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"

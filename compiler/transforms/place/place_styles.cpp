@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/axes.h"
-#include "compiler/sharding/calls/attention_heads.h"
-#include "compiler/sharding/module_border.h"
+#include "compiler/sharding/dataflow/attention_heads.h"
+#include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"

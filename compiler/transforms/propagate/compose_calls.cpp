@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/transforms/propagate/propagation.h"
 #include "dialect/plan/attributes.h"

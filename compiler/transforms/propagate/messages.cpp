@@ -1,10 +1,10 @@
 //===- messages.cpp - diagnostics of propagation --------------------------===//
 
 #include "compiler/transforms/propagate/messages.h"
-#include "compiler/sharding/calls/attention_heads.h"
-#include "compiler/sharding/calls/class_losses.h"
+#include "compiler/sharding/dataflow/attention_heads.h"
+#include "compiler/sharding/dataflow/module_border.h"
+#include "compiler/sharding/families/class_losses.h"
 #include "compiler/sharding/layout_text.h"
-#include "compiler/sharding/module_border.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "dialect/plan/attributes.h"

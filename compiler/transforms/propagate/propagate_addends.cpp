@@ -1,6 +1,6 @@
 //===- propagate_addends.cpp - reduces partial values ---------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/propagation.h"
 #include "dialect/plan/attributes.h"

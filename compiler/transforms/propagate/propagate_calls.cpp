@@ -1,8 +1,8 @@
 //===- propagate_calls.cpp - layouts of operands and results of calls -----===//
 
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/flat_calls.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/propagate/propagation.h"
 #include "compiler/transforms/propagate/split_addend.h"
 #include "compiler/transforms/propagate/split_shared_sums.h"

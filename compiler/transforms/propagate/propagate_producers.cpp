@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/flat_calls.h"
+#include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/propagate/propagation.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/scheduling/memory_profile.h"
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/support/layer_names.h"
 #include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"

@@ -1,7 +1,6 @@
 //===- sample_places.cpp - positions of samples in a tensor ---------------===//
 
 #include "compiler/transforms/import/loss/sample_places.h"
-#include "compiler/sharding/calls/argument_names.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,7 +31,7 @@ static void visitFactors(const FactorRule &rule, const TensorFactors &tensor, Ar
 
 std::optional<int64_t> meshplan::countSamples(Block &block) {
   for (BlockArgument argument : block.getArguments())
-    if (std::optional<unsigned> dim = batchDimOf(argument))
+    if (std::optional<unsigned> dim = plan::batchDimOf(argument))
       return typeOf(argument).getDimSize(*dim);
   return std::nullopt;
 }
@@ -76,7 +75,7 @@ SamplePlaces SampleFinder::find(Value value) {
   collect(value);
   for (Value source : sources)
     if (auto argument = dyn_cast<BlockArgument>(source))
-      if (std::optional<unsigned> dim = batchDimOf(argument))
+      if (std::optional<unsigned> dim = plan::batchDimOf(argument))
         strides[argument] = sizeBelow(typeOf(argument).getShape(), *dim);
   for (auto call : value.getParentBlock()->getOps<plan::CallOp>())
     if (llvm::any_of(call.getResults(), [&](Value result) { return sources.contains(result); }) && !follow(call))

@@ -3,10 +3,10 @@
 #include "runtime/dataset/dataset.h"
 
 #include "runtime/base/names.h"
-#include "runtime/dataset/concatenated_samples.h"
 #include "runtime/dataset/data_words.h"
 #include "runtime/dataset/permutation.h"
 #include "runtime/dataset/safetensors_samples.h"
+#include "runtime/dataset/sample_source.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "runtime/comm/mpi/run_mpi.h"
 
 #include "runtime/base/ending_signal.h"
-#include "runtime/comm/mpi/mpi_status.h"
+#include "runtime/comm/mpi/api.h"
 #include "runtime/comm/mpi/mpi_world.h"
 #include "runtime/comm/mpi/start_watch.h"
 

@@ -1,6 +1,6 @@
-//===- written_values_test.cpp - which replica goes to disk ---------------===//
+//===- snapshot_test.cpp - which replica goes to disk ---------------------===//
 
-#include "runtime/checkpoint/written_values.h"
+#include "runtime/checkpoint/snapshot.h"
 
 #include "test/unit/exec/loaded_schedule.h"
 

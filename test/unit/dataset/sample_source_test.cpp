@@ -1,6 +1,6 @@
-//===- concatenated_samples_test.cpp - data sets one after the other ------===//
+//===- sample_source_test.cpp - data sets one after the other -------------===//
 
-#include "runtime/dataset/concatenated_samples.h"
+#include "runtime/dataset/sample_source.h"
 
 #include "test/unit/dataset/helpers.h"
 

@@ -1,12 +1,26 @@
-//===- embedding_gradient.cpp - of a sharded table ------------------------===//
+//===- indexed_sums.cpp - gradients of elements read often ----------------===//
 
-#include "runtime/tensor/torch/kernels/gradients/embedding_gradient.h"
+#include "runtime/tensor/torch/kernels/gradients/indexed_sums.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"
 
 #include <ATen/ATen.h>
 #include <ATen/ops/_unique2.h>
+#include <algorithm>
 
 using namespace meshplan;
+
+at::Tensor meshplan::scatterSum(const at::Tensor &source, const at::Tensor &index, int64_t dim, at::IntArrayRef size) {
+  at::ScalarType type = accumulationType(source.scalar_type());
+  at::Tensor sums = at::zeros(size, source.options().dtype(type));
+  return sums.scatter_add_(dim, index, source.to(type)).to(source.scalar_type());
+}
+
+at::Tensor meshplan::indexSum(const at::Tensor &source, const c10::List<std::optional<at::Tensor>> &indices,
+                              at::IntArrayRef size) {
+  at::ScalarType type = accumulationType(source.scalar_type());
+  at::Tensor sums = at::zeros(size, source.options().dtype(type));
+  return sums.index_put_(indices, source.to(type), /*accumulate=*/true).to(source.scalar_type());
+}
 
 /// PyTorch accumulates each row in the order of its indices; threads split the rows, not the indices.
 static at::Tensor sumRows(const at::Tensor &gradient, const at::Tensor &indices, int64_t rows, bool scaleByFrequency) {
@@ -45,4 +59,25 @@ at::Tensor meshplan::embeddingGradient(const at::Tensor &gradient, const at::Ten
   auto [present, position, count] = at::_unique2(local, /*sorted=*/true, /*return_inverse=*/true);
   at::Tensor sums = sumRows(sources.to(type), position, present.size(0), scaleByFrequency);
   return at::zeros({rows, features}, gradient.options()).index_copy_(0, present, sums.to(gradient.scalar_type()));
+}
+
+at::Tensor meshplan::sumSharedHeads(const at::Tensor &input, int64_t groups, int64_t headsPerGroup, int64_t firstHead) {
+  TORCH_CHECK(input.dim() >= 2, "input must have 2 dims or more, it has ", input.dim());
+  int64_t heads = input.size(1);
+  TORCH_CHECK(headsPerGroup > 0 && firstHead >= 0 && firstHead + heads <= groups * headsPerGroup, "heads ", firstHead,
+              " to ", firstHead + heads, " do not fit ", groups, " groups of ", headsPerGroup);
+  std::vector<int64_t> shape = input.sizes().vec();
+  shape[1] = groups;
+  at::Tensor result = at::empty(shape, input.options());
+  for (int64_t group = 0; group < groups; ++group) {
+    // A shard of the heads may begin and end inside a group.
+    int64_t begin = std::clamp<int64_t>(group * headsPerGroup - firstHead, 0, heads);
+    int64_t end = std::clamp<int64_t>((group + 1) * headsPerGroup - firstHead, 0, heads);
+    at::Tensor sum = result.select(1, group);
+    if (end - begin == 1)
+      sum.copy_(input.select(1, begin));
+    else
+      sum.copy_(input.narrow(1, begin, end - begin).sum(1, false, accumulationType(input.scalar_type())));
+  }
+  return result;
 }

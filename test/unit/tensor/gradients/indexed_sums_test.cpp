@@ -9,6 +9,74 @@ using namespace meshplan;
 
 namespace {
 
+at::Tensor scatterSum(const at::Tensor &source, const at::Tensor &index, int64_t dim, std::vector<int64_t> size) {
+  return callNamed("meshplan.scatter_sum", {{"source", source}, {"index", index}},
+                   {{"dim", dim}, {"size", std::move(size)}})[0];
+}
+
+at::Tensor indexSum(const at::Tensor &source, const std::vector<at::Tensor> &indices, std::vector<int64_t> size) {
+  std::vector<at::Tensor> tensors = {source};
+  ValueListArgument list;
+  for (const at::Tensor &index : indices) {
+    list.values.push_back(index.defined() ? static_cast<int>(tensors.size()) : -1);
+    if (index.defined())
+      tensors.push_back(index);
+  }
+  return callOperator("meshplan.index_sum", tensors,
+                      {value("source", 0), {"indices", list}, {"size", std::move(size)}})[0];
+}
+
+/// The gradient of `self` by autograd, through the elements that `read` selects.
+template <typename Read> at::Tensor expectedSum(at::IntArrayRef size, const at::Tensor &gradient, const Read &read) {
+  at::Tensor self = at::zeros(size, at::kDouble).requires_grad_(true);
+  read(self).backward(gradient);
+  return self.grad();
+}
+
+} // namespace
+
+TEST(ScatterSumTest, IsTheGradientOfGather) {
+  at::Tensor index = at::randint(3, {5, 4}, at::kLong), gradient = at::randn({5, 4}, at::kDouble);
+  EXPECT_TRUE(at::equal(scatterSum(gradient, index, 0, {3, 4}),
+                        expectedSum({3, 4}, gradient, [&](const at::Tensor &self) { return self.gather(0, index); })));
+  // The index covers only a part of the other dim.
+  EXPECT_TRUE(at::equal(scatterSum(gradient, index, -1, {7, 3}),
+                        expectedSum({7, 3}, gradient, [&](const at::Tensor &self) { return self.gather(1, index); })));
+}
+
+TEST(ScatterSumTest, NothingToAdd) {
+  at::Tensor none = scatterSum(at::zeros({0, 4}), at::zeros({0, 4}, at::kLong), 0, {3, 4});
+  EXPECT_TRUE(at::equal(none, at::zeros({3, 4})));
+}
+
+TEST(ScatterSumTest, SumsOfHalfTypesAreTakenInFloat) {
+  // bf16 values near 256 are 2 apart: each 1 alone would be lost.
+  at::Tensor source = at::ones({300}, at::kBFloat16), index = at::zeros({300}, at::kLong);
+  EXPECT_EQ(scatterSum(source, index, 0, {2})[0].item<float>(), 300);
+  EXPECT_EQ(indexSum(source, {index}, {2})[0].item<float>(), 300);
+}
+
+TEST(IndexSumTest, IsTheGradientOfIndex) {
+  at::Tensor rows = at::randint(3, {5, 1}, at::kLong), columns = at::randint(4, {6}, at::kLong);
+  at::Tensor gradient = at::randn({5, 6, 2}, at::kDouble);
+  EXPECT_TRUE(at::allclose(
+      indexSum(gradient, {rows, columns}, {3, 4, 2}),
+      expectedSum({3, 4, 2}, gradient, [&](const at::Tensor &self) { return at::index(self, {rows, columns}); }), 1e-12,
+      1e-12));
+  // A dim between the indexed ones: the dims of the index tensors come first.
+  EXPECT_TRUE(
+      at::allclose(indexSum(gradient, {rows, {}, columns}, {3, 2, 4}),
+                   expectedSum({3, 2, 4}, gradient,
+                               [&](const at::Tensor &self) { return at::index(self, {rows, std::nullopt, columns}); }),
+                   1e-12, 1e-12));
+}
+
+TEST(IndexSumTest, NothingToAdd) {
+  EXPECT_TRUE(at::equal(indexSum(at::zeros({2, 0}), {{}, at::zeros({0}, at::kLong)}, {2, 3}), at::zeros({2, 3})));
+}
+
+namespace {
+
 struct Table {
   int64_t paddingIdx = -1;
   bool scaled = false;
@@ -124,4 +192,56 @@ TEST(EmbeddingGradientTest, WithoutATable) {
   at::Tensor own = callOperator("meshplan.embedding_gradient", {gradient, indices}, arguments)[0];
   at::Tensor whole = at::embedding_dense_backward(gradient, indices, 10, /*padding_idx=*/-1, false);
   EXPECT_TRUE(at::equal(own, whole.narrow(0, 2, 6)));
+}
+
+static std::vector<Argument> groupsOf(int64_t groups, int64_t heads, int64_t first) {
+  return {{"groups", groups}, {"heads_per_group", heads}, {"first_head", first}};
+}
+
+static at::Tensor sums(const at::Tensor &input, int64_t groups, int64_t heads, int64_t first) {
+  return callNamed("meshplan.sum_shared_heads", {{"input", input}}, groupsOf(groups, heads, first))[0];
+}
+
+TEST(SharedHeadsTest, EveryPartOfTheHeads) {
+  at::Tensor all = at::randn({2, 12, 3, 5}, at::kDouble);
+  for (int64_t perGroup : {1, 2, 3, 12})
+    for (int64_t first = 0; first <= 12; ++first)
+      for (int64_t heads = 0; first + heads <= 12; ++heads) {
+        at::Tensor expected = at::zeros({2, 12 / perGroup, 3, 5}, at::kDouble);
+        for (int64_t head = first; head < first + heads; ++head)
+          expected.select(1, head / perGroup) += all.select(1, head);
+        // At most 12 additions of values below 5 in another order.
+        EXPECT_LT(difference(sums(all.narrow(1, first, heads), 12 / perGroup, perGroup, first), expected), 1e-14);
+      }
+}
+
+TEST(SharedHeadsTest, GroupsWithoutHeadsAreZero) {
+  at::Tensor found = sums(at::ones({1, 2, 1, 1}), 4, 2, 2);
+  EXPECT_TRUE(at::equal(found, at::tensor({0.0f, 2.0f, 0.0f, 0.0f}).view({1, 4, 1, 1})));
+}
+
+TEST(SharedHeadsTest, HalfTypesAreRoundedOnce) {
+  for (at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    at::Tensor input = at::randn({3, 64, 2, 7}).to(type);
+    at::Tensor exact = input.to(at::kFloat).sum(1, true);
+    at::Tensor found = sums(input, 1, 64, 0);
+    EXPECT_EQ(found.scalar_type(), type);
+    // A sum in f32 in another order may be rounded to the neighbouring value of the type, but not further.
+    EXPECT_TRUE(at::allclose(found.to(at::kFloat), exact, type == at::kHalf ? 0x1p-11 : 0x1p-8, 1e-5));
+    at::Tensor sum = input.select(1, 0);
+    for (int64_t head = 1; head < 64; ++head)
+      sum = sum + input.select(1, head);
+    EXPECT_GT(difference(sum, found.squeeze(1)), 0) << "a sum that is rounded each time is another";
+  }
+}
+
+TEST(SharedHeadsTest, Refusals) {
+  auto failure = [](const at::Tensor &input, int64_t groups, int64_t heads, int64_t first) {
+    return failureOf("meshplan.sum_shared_heads", {{"input", input}}, groupsOf(groups, heads, first));
+  };
+  at::Tensor x = at::zeros({1, 3, 2, 2});
+  EXPECT_EQ(failure(x, 2, 2, 2), "heads 2 to 5 do not fit 2 groups of 2");
+  EXPECT_EQ(failure(x, 2, 2, -1), "heads -1 to 2 do not fit 2 groups of 2");
+  EXPECT_EQ(failure(x, 2, 0, 0), "heads 0 to 3 do not fit 2 groups of 0");
+  EXPECT_EQ(failure(at::zeros({3}), 2, 2, 0), "input must have 2 dims or more, it has 1");
 }

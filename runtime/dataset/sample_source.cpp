@@ -1,6 +1,6 @@
-//===- concatenated_samples.cpp - concatenated data sets ------------------===//
+//===- sample_source.cpp - concatenated data sets -------------------------===//
 
-#include "runtime/dataset/concatenated_samples.h"
+#include "runtime/dataset/sample_source.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
 //===- recipe_reader.cpp - checked access to a recipe ---------------------===//
 
 #include "compiler/adopt/recipe_reader.h"
-#include "compiler/adopt/number_text.h"
+#include "compiler/adopt/numbers.h"
 #include "compiler/support/nearest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

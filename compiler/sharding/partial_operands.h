@@ -7,6 +7,11 @@
 
 namespace meshplan {
 
+/// The operands in which the call is linear. On the path to parameters, conversions that round count as linear, too,
+/// such as the conversion of a gradient to a 16-bit parameter that is read in a wider type: addends of a rank are
+/// rounded as its gradients would be, and 16-bit addends are computed in float32 anyway.
+Linearity linearityOf(plan::CallOp call);
+
 /// The operands that are partial over `axis` although the operator does not accept this; empty if it does. It does if
 /// - the operands that are partial over the axis are exactly one of the sets in which the call is linear (a
 ///   concatenation needs all of its operands to be addends, because a replicated one would be counted on every rank),

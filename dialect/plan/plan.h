@@ -79,6 +79,13 @@ inline bool isTime(AxisRefAttr axis) { return axis.getName() == timeAxisName; }
 /// True if the tensor is divided or partial over time.
 bool isInTime(mlir::Type type);
 
+/// True if a dim is divided over time first and then over other axes: a microbatch is a contiguous range of the dim.
+inline bool isRunOfBatch(DimShardingAttr dim) { return dim.getAxes().size() > 1 && isTime(dim.getAxes().front()); }
+
+/// The layout of the whole batch, of this extent, whose microbatches have the layout `run`: one part per microbatch,
+/// each divided like `run`.
+DimShardingAttr batchOfRuns(int64_t extent, DimShardingAttr run, MeshOp mesh);
+
 /// True for arguments of kind "parameter" or "buffer".
 bool isWeight(mlir::Value value);
 

@@ -1,7 +1,7 @@
 //===- flag_values.cpp - the values of a command line ---------------------===//
 
 #include "compiler/adopt/megatron/flag_values.h"
-#include "compiler/adopt/number_text.h"
+#include "compiler/adopt/numbers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -11,7 +11,7 @@
 #include "compiler/adopt/megatron/flag_values.h"
 #include "compiler/adopt/megatron/megatron_optimizer.h"
 #include "compiler/adopt/megatron/pipeline_layout.h"
-#include "compiler/adopt/number_text.h"
+#include "compiler/adopt/numbers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

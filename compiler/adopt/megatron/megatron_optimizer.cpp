@@ -1,8 +1,7 @@
 //===- megatron_optimizer.cpp - batch, optimizer and schedules ------------===//
 
 #include "compiler/adopt/megatron/megatron_optimizer.h"
-#include "compiler/adopt/number_text.h"
-#include "compiler/adopt/schedule_text.h"
+#include "compiler/adopt/numbers.h"
 
 using namespace meshplan;
 using llvm::StringRef;

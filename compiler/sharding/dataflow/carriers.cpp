@@ -27,15 +27,6 @@ bool meshplan::isConversion(Operation *op) {
   return call && isCarrier(call) && call.getArgs().contains("dtype");
 }
 
-Linearity meshplan::linearityOf(CallOp call) {
-  CallView view = CallView::of(call);
-  const OpRecord *record = OpRegistry::get().lookup(view.target);
-  Linearity linearity = record && record->linearity ? record->linearity(view) : Linearity();
-  if (linearity.sets.empty() && call->hasAttr(attr::KeepsAddends::getNameStr()) && isConversion(call))
-    linearity.sets.push_back({0});
-  return linearity;
-}
-
 BlockArgument meshplan::argumentBehind(Value value) {
   while (isCarrier(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);

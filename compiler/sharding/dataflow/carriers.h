@@ -18,11 +18,6 @@ bool isCarrier(mlir::Operation *op);
 /// True for a carrier that changes the type of elements.
 bool isConversion(mlir::Operation *op);
 
-/// The operands in which the call is linear. On the path to parameters, conversions that round count as linear, too,
-/// such as the conversion of a gradient to a 16-bit parameter that is read in a wider type: addends of a rank are
-/// rounded as its gradients would be, and 16-bit addends are computed in float32 anyway.
-Linearity linearityOf(plan::CallOp call);
-
 /// The argument from which carriers derive `value`, or null.
 mlir::BlockArgument argumentBehind(mlir::Value value);
 

@@ -20,7 +20,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"

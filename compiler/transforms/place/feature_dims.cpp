@@ -3,9 +3,8 @@
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/families/convolutions.h"
-#include "compiler/transforms/place/factor_places.h"
+#include "compiler/transforms/place/call_factors.h"
 #include "compiler/transforms/place/feature_roles.h"
-#include "compiler/transforms/place/weight_products.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 
 #include "compiler/transforms/place/feature_roles.h"
 #include "compiler/sharding/families/convolutions.h"
-#include "compiler/transforms/place/factor_places.h"
+#include "compiler/transforms/place/call_factors.h"
 
 using namespace mlir;
 using namespace meshplan;

@@ -2,10 +2,10 @@
 
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/propagate/propagation.h"
-#include "compiler/transforms/propagate/split_addend.h"
-#include "compiler/transforms/propagate/split_shared_sums.h"
+#include "compiler/transforms/propagate/split_sums.h"
 #include "dialect/plan/attributes.h"
 
 using namespace mlir;

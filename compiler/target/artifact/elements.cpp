@@ -1,11 +1,12 @@
-//===- constant_bytes.cpp - the bytes of a constant -----------------------===//
+//===- elements.cpp - elements of tensors in the artifact -----------------===//
 
-#include "compiler/target/artifact/constant_bytes.h"
+#include "compiler/target/artifact/elements.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
-
-namespace meshplan {
+using namespace meshplan;
+using meshplan::artifact::DType;
 
 /// The elements of a dense attribute: a splat is expanded, booleans take a byte each.
 static std::vector<uint8_t> denseBytes(DenseElementsAttr value) {
@@ -25,7 +26,7 @@ static std::vector<uint8_t> denseBytes(DenseElementsAttr value) {
   return bytes;
 }
 
-FailureOr<std::vector<uint8_t>> constantBytes(ElementsAttr elements, Operation *op, StringRef name) {
+FailureOr<std::vector<uint8_t>> meshplan::constantBytes(ElementsAttr elements, Operation *op, StringRef name) {
   if (auto dense = dyn_cast<DenseElementsAttr>(elements))
     return denseBytes(dense);
   auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
@@ -36,4 +37,32 @@ FailureOr<std::vector<uint8_t>> constantBytes(ElementsAttr elements, Operation *
   return std::vector<uint8_t>(raw.begin(), raw.end());
 }
 
-} // namespace meshplan
+std::optional<DType> meshplan::toDType(Type type) {
+  if (type.isF32())
+    return DType::f32;
+  if (type.isF64())
+    return DType::f64;
+  if (type.isF16())
+    return DType::f16;
+  if (type.isBF16())
+    return DType::bf16;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return std::nullopt;
+  if (integer.isUnsigned())
+    return integer.getWidth() == 8 ? std::optional(DType::u8) : std::nullopt;
+  switch (integer.getWidth()) {
+  case 64:
+    return DType::i64;
+  case 32:
+    return DType::i32;
+  case 16:
+    return DType::i16;
+  case 8:
+    return DType::i8;
+  case 1:
+    return DType::boolean;
+  default:
+    return std::nullopt;
+  }
+}

@@ -1,9 +1,12 @@
-//===- constant_bytes.h - the bytes of a constant ---------------*- C++ -*-===//
+//===- elements.h - elements of tensors in the artifact ---------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TARGET_ARTIFACT_CONSTANT_BYTES_H
-#define MESHPLAN_COMPILER_TARGET_ARTIFACT_CONSTANT_BYTES_H
+#ifndef MESHPLAN_COMPILER_TARGET_ARTIFACT_ELEMENTS_H
+#define MESHPLAN_COMPILER_TARGET_ARTIFACT_ELEMENTS_H
 
 #include "dialect/sched/sched.h"
+#include "mlir/IR/Types.h"
+#include "runtime/schema/schedule_generated.h"
+#include <optional>
 #include <vector>
 
 namespace meshplan {
@@ -13,6 +16,9 @@ namespace meshplan {
 mlir::FailureOr<std::vector<uint8_t>> constantBytes(mlir::ElementsAttr elements, mlir::Operation *op,
                                                     llvm::StringRef name);
 
+/// The artifact's dtype of an element type, or nothing if it has none.
+std::optional<artifact::DType> toDType(mlir::Type type);
+
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TARGET_ARTIFACT_CONSTANT_BYTES_H
+#endif // MESHPLAN_COMPILER_TARGET_ARTIFACT_ELEMENTS_H

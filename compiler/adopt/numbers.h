@@ -1,13 +1,20 @@
-//===- schedule_text.h - how a learning rate changes ------------*- C++ -*-===//
+//===- numbers.h - foreign numbers and schedules ----------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_ADOPT_SCHEDULE_TEXT_H
-#define MESHPLAN_COMPILER_ADOPT_SCHEDULE_TEXT_H
+#ifndef MESHPLAN_COMPILER_ADOPT_NUMBERS_H
+#define MESHPLAN_COMPILER_ADOPT_NUMBERS_H
 
+#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace meshplan {
+
+/// Parses a number as Python does ("1.0e-5", "1_000", ".1"); empty if the text is not a finite number.
+std::optional<double> parseNumber(llvm::StringRef text);
+
+/// The shortest text of the number in the language: "0.1", "3e-4".
+std::string numberText(double number);
 
 /// A schedule in the terms of Megatron and NeMo's recipes.
 struct ForeignSchedule {
@@ -25,4 +32,4 @@ std::string scheduleText(const ForeignSchedule &schedule, std::string &problem);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_ADOPT_SCHEDULE_TEXT_H
+#endif // MESHPLAN_COMPILER_ADOPT_NUMBERS_H

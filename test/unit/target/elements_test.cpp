@@ -1,9 +1,11 @@
-//===- constant_bytes_test.cpp - the bytes of a constant ------------------===//
+//===- elements_test.cpp - elements of tensors in the artifact ------------===//
 
-#include "compiler/target/artifact/constant_bytes.h"
+#include "compiler/target/artifact/elements.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "test/unit/target/sched_module.h"
 
 using namespace meshplan;
+using artifact::DType;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::IsEmpty;
@@ -63,6 +65,22 @@ TEST(ConstantBytes, AResourceThatIsNotLoadedIsRefused) {
   std::string message;
   EXPECT_THAT(bytes("dense_resource<absent>", "2xi16", "[2], i16", "", &message), ElementsAre(0x02, 0x9a));
   EXPECT_EQ(message, "'sched.constant' op 'c' has no bytes in this module");
+}
+
+TEST(ElementType, EachDtypeHasOneType) {
+  mlir::MLIRContext context;
+  std::pair<const char *, DType> cases[] = {
+      {"f32", DType::f32}, {"f64", DType::f64}, {"f16", DType::f16}, {"bf16", DType::bf16},  {"i64", DType::i64},
+      {"i32", DType::i32}, {"i16", DType::i16}, {"i8", DType::i8},   {"i1", DType::boolean}, {"ui8", DType::u8}};
+  for (auto [text, dtype] : cases)
+    EXPECT_EQ(toDType(mlir::parseType(text, &context)), dtype) << text;
+  EXPECT_EQ(std::size(cases), std::size(artifact::EnumValuesDType())) << "a dtype that no type becomes";
+}
+
+TEST(ElementType, OthersHaveNone) {
+  mlir::MLIRContext context;
+  for (const char *text : {"index", "i128", "i4", "ui16", "ui64", "f80", "f8E4M3FN", "complex<f32>", "tensor<4xf32>"})
+    EXPECT_EQ(toDType(mlir::parseType(text, &context)), std::nullopt) << text;
 }
 
 } // namespace

@@ -36,6 +36,10 @@ namespace llvm {
 class raw_ostream;
 }
 
+namespace llvm::json {
+class Array;
+} // namespace llvm::json
+
 namespace meshplan {
 
 /// A range of characters in one line. Lines and columns count from 1, columns in characters (Unicode code points);
@@ -146,6 +150,11 @@ private:
   std::vector<Diagnostic> reported;
   size_t errors = 0;
 };
+
+/// The diagnostics of a severity, in order: file, line, column, message, notes (with the same four keys) and help (a
+/// list). `file` is null where there is none; `line` and `column` are null where the message is about a whole file.
+/// Bytes that are not UTF-8 become U+FFFD.
+llvm::json::Array diagnosticsToJson(const Diagnostics &diagnostics, Severity severity);
 
 } // namespace meshplan
 

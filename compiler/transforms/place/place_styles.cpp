@@ -15,7 +15,6 @@
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/messages.h"
 #include "compiler/transforms/place/passes.h"
-#include "compiler/transforms/place/sequence_style.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

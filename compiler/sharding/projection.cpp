@@ -19,8 +19,8 @@ public:
 
   void run();
 
-  /// Factor, its remaining size, and axis, where an axis did not fit (`block`) or had to be split into digits (`cut`).
-  std::optional<ProjectionBlock> block, cut;
+  /// Factor, its remaining size, and axis, where an axis did not fit (`misfit`) or had to be split into digits (`cut`).
+  std::optional<Misfit> misfit, cut;
 
 private:
   const Factor &factorAt(size_t place) const { return rule.factors[factors[place]]; }
@@ -47,7 +47,7 @@ private:
 
 void DimProjector::stop(AxisRefAttr axis) {
   unsigned factor = factors.empty() ? 0 : factors[std::min(position, factors.size() - 1)];
-  block = ProjectionBlock{0, factor, left, axis};
+  misfit = Misfit{0, factor, left, axis};
 }
 
 /// Divides the leading factor, at `place`, like the parts of the dim. False if the parts cut an index of the factor.
@@ -120,7 +120,7 @@ bool DimProjector::take(AxisRefAttr axis) {
     // The axis is larger than the rest of this factor: its major digit finishes the factor, and its minor digit goes to
     // the next one.
     if (!cut)
-      cut = ProjectionBlock{0, factors[position], left, axis};
+      cut = Misfit{0, factors[position], left, axis};
     auto [major, minor] = splitAxis(axis, left, mesh);
     give(major, left);
     axis = minor;
@@ -250,21 +250,21 @@ Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors
   for (auto [dim, factors] : llvm::enumerate(tensor.dims)) {
     DimShardingAttr dimSharding = sharding.getDims()[dim];
     if (tensor.isJoined(dim)) {
-      if (!projectJoined(dimSharding, factors, rule, projection.factors) && !projection.block)
-        projection.block = ProjectionBlock{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
+      if (!projectJoined(dimSharding, factors, rule, projection.factors) && !projection.misfit)
+        projection.misfit = Misfit{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
       continue;
     }
     if (tensor.sharers(dim) > 1) {
       bool fits = projectShared(dimSharding, tensor.sharers(dim), projection.factors[factors.front()]);
-      if (!fits && !projection.block)
-        projection.block = ProjectionBlock{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
+      if (!fits && !projection.misfit)
+        projection.misfit = Misfit{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
       continue;
     }
     DimProjector projector(dimSharding, factors, rule, mesh, projection.factors);
     projector.run();
-    if (projector.block && !projection.block) {
-      projection.block = projector.block;
-      projection.block->dim = dim;
+    if (projector.misfit && !projection.misfit) {
+      projection.misfit = projector.misfit;
+      projection.misfit->dim = dim;
     }
     if (projector.cut && !projection.cut) {
       projection.cut = projector.cut;

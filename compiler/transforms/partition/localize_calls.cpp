@@ -60,7 +60,7 @@ private:
       return call.emitOpError() << side << " " << index << " has no decided sharding";
     Projection projection = projectToFactors(sharding, tensor, rule, mesh);
     // Here a misfit is a defect of an earlier phase, not of the plan: propagation has refused or gathered such axes.
-    if (projection.block)
+    if (projection.misfit)
       return call.emitOpError() << side << " " << index << " has a sharding that no division of its factors gives";
     for (ArrayRef<unsigned> dim : tensor.dims)
       for (unsigned factor : dim)

@@ -27,9 +27,8 @@ struct DividingStatement {
 
 /// Reports an axis of operand `index` that does not fit the factors of the call, such as an axis that would cut a head:
 /// the message counts heads, not columns. `units` are those of the call's function.
-void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                       plan::MeshOp mesh, const DividingStatement &statement, const DimUnits &units,
-                       const StatedLayouts &statements);
+void reportMisfit(plan::CallOp call, unsigned index, const Misfit &misfit, const FactorRule &rule, plan::MeshOp mesh,
+                  const DividingStatement &statement, const DimUnits &units, const StatedLayouts &statements);
 
 /// Reports an operator without a record that would read several microbatches of its operand. `place` is the location of
 /// a statement that divides the operand.

@@ -56,9 +56,9 @@ LogicalResult Propagation::visitCall(CallOp call) {
   CallDecision decision = decideCall(problem);
   // A reshape that would split an axis within a head is refused: no rank would have a whole head. Attention may share a
   // group instead.
-  if (!decision.block && linearity.movesElements)
-    decision.block = decision.cut;
-  if (decision.block && refuseBlock(call, rule, *decision.block))
+  if (!decision.misfit && linearity.movesElements)
+    decision.misfit = decision.cut;
+  if (decision.misfit && refuseMisfit(call, rule, *decision.misfit))
     return failure();
   // The rewritten call has another rule, so it is decided again.
   if (record && (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision)))
@@ -249,14 +249,13 @@ DividingStatement Propagation::toStatement(const std::optional<Cause> &cause, Ca
   return {cause->location, {}, dividesWeights(cause->location)};
 }
 
-bool Propagation::refuseBlock(CallOp call, const FactorRule &rule,
-                              const std::pair<unsigned, ProjectionBlock> &blocked) {
-  auto [index, block] = blocked;
-  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
+bool Propagation::refuseMisfit(CallOp call, const FactorRule &rule, const std::pair<unsigned, Misfit> &found) {
+  auto [index, misfit] = found;
+  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], misfit.axis);
   if (!cause || !dividesWeights(cause->location))
     return false;
-  if (isNews(cause->location, call.getTarget() + " block " + Twine(index)))
-    reportBlockedAxis(call, index, block, rule, mesh, toStatement(cause, call), units, statements);
+  if (isNews(cause->location, call.getTarget() + " misfit " + Twine(index)))
+    reportMisfit(call, index, misfit, rule, mesh, toStatement(cause, call), units, statements);
   return true;
 }
 

@@ -160,7 +160,7 @@ private:
   DividingStatement toStatement(const std::optional<Cause> &cause, plan::CallOp call);
   /// Reports an axis that the call cannot take, if a statement divides a parameter over it: then the plan is wrong, for
   /// example where a fused weight has no `parts`. Returns false for axes from inputs and borders, which are gathered.
-  bool refuseBlock(plan::CallOp call, const FactorRule &rule, const std::pair<unsigned, ProjectionBlock> &blocked);
+  bool refuseMisfit(plan::CallOp call, const FactorRule &rule, const std::pair<unsigned, Misfit> &found);
 
   /// An operator without a record runs replicated: divided operands are gathered. Samples of several microbatches
   /// cannot be gathered; reports an operator that would need them. Returns false if it does not.

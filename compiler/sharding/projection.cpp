@@ -1,7 +1,7 @@
 //===- projection.cpp - shardings of dims and divisions of factors --------===//
 
 #include "compiler/sharding/projection.h"
-#include "compiler/sharding/units/part_units.h"
+#include "compiler/sharding/blocks/part_blocks.h"
 
 using namespace meshplan;
 using namespace meshplan::plan;

@@ -119,7 +119,7 @@ DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, Mesh
 bool isShared(DimShardingAttr dim);
 
 /// True if each shard, of each part, holds a block that no other shard holds.
-bool hasUnitForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh);
+bool hasBlockForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// The same dim without sharing: of the blocks that neighbours share, each rank keeps only its own.
 DimShardingAttr ownUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh);

@@ -59,7 +59,7 @@ static std::optional<int64_t> extentOf(ArrayRef<CallOp> calls, const Calls &insi
   return extent;
 }
 
-LogicalResult meshplan::placeSequence(StyleOp style, ArrayRef<CallOp> calls, MeshOp mesh, DimUnits &units,
+LogicalResult meshplan::placeSequence(StyleOp style, ArrayRef<CallOp> calls, MeshOp mesh, DimBlocks &blocks,
                                       llvm::function_ref<bool()> isNews) {
   llvm::SmallPtrSet<Operation *, 16> inside(calls.begin(), calls.end());
   int64_t dim = style.getDim();
@@ -71,7 +71,7 @@ LogicalResult meshplan::placeSequence(StyleOp style, ArrayRef<CallOp> calls, Mes
     return isNews() ? reportShortSequence(style, *extent, axes, mesh) : failure();
   auto layoutOf = [&](Value value) {
     int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-    return ShardingAttr::getReplicated(value.getContext(), rank).withDim(dim, units.divide(value, dim, axes, mesh));
+    return ShardingAttr::getReplicated(value.getContext(), rank).withDim(dim, blocks.divide(value, dim, axes, mesh));
   };
   for (CallOp call : calls) {
     for (OpOperand &operand : call->getOpOperands())

@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PLACE_CONSTRAIN_VALUES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PLACE_CONSTRAIN_VALUES_H
 
-#include "compiler/sharding/units/dim_units.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
 #include "dialect/plan/plan.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -19,7 +19,7 @@ void constrainResult(mlir::Value result, const llvm::SmallPtrSetImpl<mlir::Opera
 /// Divides the style's dim of the values that enter and leave a module with these calls. Reports nothing if `isNews`
 /// returns false, because the statement has been reported before.
 mlir::LogicalResult placeSequence(plan::StyleOp style, llvm::ArrayRef<plan::CallOp> calls, plan::MeshOp mesh,
-                                  DimUnits &units, llvm::function_ref<bool()> isNews);
+                                  DimBlocks &blocks, llvm::function_ref<bool()> isNews);
 
 } // namespace meshplan
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/sharding/dataflow/module_border.h"
-#include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/module_runs.h"
@@ -28,7 +28,7 @@ namespace {
 /// Places the borders of one function.
 class BorderPlacer {
 public:
-  BorderPlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function) {}
+  BorderPlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), blocks(function) {}
 
   LogicalResult place(BorderOp border);
 
@@ -52,7 +52,7 @@ private:
 
   func::FuncOp function;
   MeshOp mesh;
-  DimUnits units;
+  DimBlocks blocks;
   llvm::DenseSet<Location> reported;
 };
 
@@ -195,7 +195,7 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
     SmallVector<AxisRefAttr> axes;
     llvm::copy_if(sharding.getAxes(), std::back_inserter(axes),
                   [&](AxisRefAttr axis) { return resolveAxis(axis, mesh).size > 1; });
-    layout = layout.withDim(dim, units.divide(value, dim, axes, mesh));
+    layout = layout.withDim(dim, blocks.divide(value, dim, axes, mesh));
   }
   return layout;
 }

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/axes.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/sharding/dataflow/attention_heads.h"
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/constrain_values.h"
 #include "compiler/transforms/place/feature_dims.h"
@@ -52,7 +52,8 @@ struct Placeable {
 /// Places the styles of one function.
 class StylePlacer {
 public:
-  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function), search(function) {}
+  StylePlacer(func::FuncOp function, MeshOp mesh)
+      : function(function), mesh(mesh), blocks(function), search(function) {}
 
   LogicalResult run(ArrayRef<StyleOp> styles);
 
@@ -116,7 +117,7 @@ private:
 
   func::FuncOp function;
   MeshOp mesh;
-  DimUnits units;
+  DimBlocks blocks;
   FeatureSearch search;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
@@ -164,7 +165,7 @@ LogicalResult StylePlacer::place(StyledModule &module) {
   case StyleKind::replicate:
     return success();
   case StyleKind::sequence:
-    return placeSequence(module.style, module.calls, mesh, units, [&] { return isNews(module.style); });
+    return placeSequence(module.style, module.calls, mesh, blocks, [&] { return isNews(module.style); });
   case StyleKind::colwise:
   case StyleKind::rowwise:
     return placeFeatures(module);
@@ -307,14 +308,14 @@ FailureOr<DimShardingAttr> StylePlacer::divided(Location statement, BlockArgumen
   std::optional<SmallVector<DimPart>> parts = partsOf(proportions, shards, parameter, dim);
   if (!parts)
     return isNews(statement) ? reportWrongParts(mlir::emitError(statement), proportions, parameter, dim,
-                                                units.partsOf(parameter, dim))
+                                                blocks.partsOf(parameter, dim))
                              : failure();
   for (const DimPart &part : *parts)
     if (part.repeat == 1 && part.extent < shards)
       return isNews(statement) ? reportSmallDim(mlir::emitError(statement), "a part of " + dimText(dim, parameter),
                                                 part.extent, axes, mesh)
                                : failure();
-  return units.divide(parameter, dim, axes, mesh, *parts);
+  return blocks.divide(parameter, dim, axes, mesh, *parts);
 }
 
 LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
@@ -358,7 +359,7 @@ void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse 
       Value value = activation.operand->get();
       AxisList axes = axesOf(module.style);
       auto parts = partsOf(module.style.getParts(), shardCount(axes, mesh), value, dim);
-      layout = layout.withDim(dim, units.divide(value, dim, axes, mesh, parts.value_or(SmallVector<DimPart>())));
+      layout = layout.withDim(dim, blocks.divide(value, dim, axes, mesh, parts.value_or(SmallVector<DimPart>())));
     }
     constrainOperand(*activation.operand, layout, module.style);
   }
@@ -420,7 +421,7 @@ FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, Shardi
   ShardingAttr dealt = layout;
   for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
     AxisList axes = dividingAxes(layout.getDims()[dim].getAxes(), mesh);
-    FailureOr<DimShardingAttr> division = units.divide(argument, dim, axes, mesh);
+    FailureOr<DimShardingAttr> division = blocks.divide(argument, dim, axes, mesh);
     if (isWeight(argument) && !axes.empty())
       division = divided(argument.getLoc(), argument, dim, axes, parts ? parts.asArrayRef() : ArrayRef<int64_t>());
     if (failed(division))

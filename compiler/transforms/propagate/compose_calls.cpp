@@ -22,7 +22,7 @@ static bool isDividedOverRanks(RankedTensorType type, int64_t dim, MeshOp mesh) 
     return false;
   DimShardingAttr divided = sharding.getDims()[dim];
   return !divided.getAxes().empty() && llvm::none_of(divided.getAxes(), isTime) &&
-         hasUnitForEach(type.getDimSize(dim), divided, mesh);
+         hasBlockForEach(type.getDimSize(dim), divided, mesh);
 }
 
 /// True if an operand arrives divided in these dims, and an all-reduce of the exchanged elements (hence the factor 2)

@@ -17,7 +17,7 @@ DimShardingAttr meshplan::divideFurther(int64_t extent, ArrayRef<AxisRefAttr> ax
                                         MeshOp mesh) {
   DimShardingAttr divided = divideDim(extent, axes, mesh, statement);
   // Empty shards would be worse than cut blocks.
-  return hasUnitForEach(extent, divided, mesh) ? divided : divideDim(extent, axes, mesh);
+  return hasBlockForEach(extent, divided, mesh) ? divided : divideDim(extent, axes, mesh);
 }
 
 bool meshplan::movesData(ShardingAttr from, ShardingAttr to) {

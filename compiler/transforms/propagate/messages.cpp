@@ -230,7 +230,7 @@ static void reportCountedParts(CallOp call, unsigned index, const Misfit &misfit
 }
 
 void meshplan::reportMisfit(CallOp call, unsigned index, const Misfit &misfit, const FactorRule &rule, MeshOp mesh,
-                            const DividingStatement &statement, const DimUnits &units,
+                            const DividingStatement &statement, const DimBlocks &blocks,
                             const StatedLayouts &statements) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
@@ -239,7 +239,7 @@ void meshplan::reportMisfit(CallOp call, unsigned index, const Misfit &misfit, c
   // The parts of a weight's dim are separated by a split, or counted by a view and then selected.
   bool areParts = above == 1 && isTakenApartAlong(call, rule, misfit.factor);
   SmallVector<int64_t> ofWeight = partsOfWeight(operand, misfit.dim, statement, [&](Value weight, int64_t dim) {
-    return areParts ? units.partsCounted(weight, dim, parts) : units.partsOf(weight, dim);
+    return areParts ? blocks.partsCounted(weight, dim, parts) : blocks.partsOf(weight, dim);
   });
   if (rule.factors[misfit.factor].isCounted && !statedParts(operand, misfit.dim).empty())
     return reportCountedParts(call, index, misfit, statement, statements);
@@ -327,7 +327,7 @@ static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Loc
 }
 
 bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
-                                  const DividingStatement &statement, const DimUnits &units) {
+                                  const DividingStatement &statement, const DimBlocks &blocks) {
   Value operand = call.getOperands()[index];
   CallView view = CallView::of(call);
   for (auto [dim, before, after] : llvm::enumerate(getSharding(operand).getDims(), needed.getDims())) {
@@ -335,7 +335,7 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
       continue;
     int64_t count = view.operands[index].getDimSize(dim);
     SmallVector<int64_t> sizes = partsOfWeight(
-        operand, dim, statement, [&](Value weight, int64_t dim) { return units.partsCounted(weight, dim, count); });
+        operand, dim, statement, [&](Value weight, int64_t dim) { return blocks.partsCounted(weight, dim, count); });
     if (sizes.empty())
       continue;
     auto diagnostic = emitError(statement.location)

@@ -203,7 +203,7 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   if (hasFailed || (call.getBackward() && !mayNeedMoreThanForward(call)))
     return;
   DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
-  hasFailed = reportMissingParts(call, index, to, mesh, statement, units);
+  hasFailed = reportMissingParts(call, index, to, mesh, statement, blocks);
   if (hasFailed)
     return;
   // The error is raised at the end of the function, so that all unstated reshards of a program are reported together.
@@ -255,7 +255,7 @@ bool Propagation::refuseMisfit(CallOp call, const FactorRule &rule, const std::p
   if (!cause || !dividesWeights(cause->location))
     return false;
   if (isNews(cause->location, call.getTarget() + " misfit " + Twine(index)))
-    reportMisfit(call, index, misfit, rule, mesh, toStatement(cause, call), units, statements);
+    reportMisfit(call, index, misfit, rule, mesh, toStatement(cause, call), blocks, statements);
   return true;
 }
 

@@ -33,7 +33,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_PROPAGATION_H
 
 #include "compiler/compositions/composition_rules.h"
-#include "compiler/sharding/units/dim_units.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
 #include "compiler/transforms/propagate/messages.h"
@@ -55,7 +55,7 @@ public:
   /// forward program.
   Propagation(mlir::func::FuncOp function, plan::MeshOp mesh, const ModuleStyles &styles, bool strict,
               Reports &reported)
-      : function(function), mesh(mesh), styles(styles), strict(strict), units(function), reported(reported),
+      : function(function), mesh(mesh), styles(styles), strict(strict), blocks(function), reported(reported),
         layouts(mesh) {}
 
   mlir::LogicalResult run();
@@ -178,7 +178,7 @@ private:
   plan::MeshOp mesh;
   const ModuleStyles &styles;
   bool strict;
-  DimUnits units;
+  DimBlocks blocks;
   bool strictFailure = false;
   bool hasFailed = false;
   Reports &reported;

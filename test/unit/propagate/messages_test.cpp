@@ -53,8 +53,8 @@ protected:
     misfit.factor = rule.operands[index].dims[dim][place];
     misfit.axis = axis("tp");
     rule.factors[misfit.factor].isCounted = isCounted;
-    DimUnits units(call(at)->getParentOfType<func::FuncOp>());
-    return said([&] { reportMisfit(call(at), index, misfit, rule, mesh(), statement, units, {}); });
+    DimBlocks blocks(call(at)->getParentOfType<func::FuncOp>());
+    return said([&] { reportMisfit(call(at), index, misfit, rule, mesh(), statement, blocks, {}); });
   }
 
   OwningOpRef<ModuleOp> styles;

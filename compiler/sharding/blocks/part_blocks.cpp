@@ -1,6 +1,6 @@
-//===- part_units.cpp - blocks of the parts of a dim ----------------------===//
+//===- part_blocks.cpp - blocks of the parts of a dim ---------------------===//
 
-#include "compiler/sharding/units/part_units.h"
+#include "compiler/sharding/blocks/part_blocks.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <numeric>
@@ -8,7 +8,7 @@
 using namespace meshplan;
 using llvm::ArrayRef;
 
-int64_t meshplan::joinUnits(int64_t left, int64_t right, int64_t extent) {
+int64_t meshplan::joinBlocks(int64_t left, int64_t right, int64_t extent) {
   if (extent == 0)
     return 1;
   // Block sizes divide their extents, so that the product fits whenever the extent does.
@@ -25,16 +25,16 @@ static DimPart pieceOf(const DimPart &part, int64_t extent) {
   return {extent, extent % part.unit == 0 ? part.unit : extent, 1};
 }
 
-PartUnits meshplan::mergeParts(ArrayRef<DimPart> left, ArrayRef<DimPart> right) {
+PartBlocks meshplan::mergeParts(ArrayRef<DimPart> left, ArrayRef<DimPart> right) {
   if (left.empty() || right.empty())
-    return PartUnits(left.empty() ? right : left);
-  PartUnits merged;
+    return PartBlocks(left.empty() ? right : left);
+  PartBlocks merged;
   int64_t leftDone = 0, rightDone = 0; // elements consumed of the first parts
   while (!left.empty() && !right.empty()) {
     // The range up to the next border in either list.
     int64_t extent = std::min(left.front().extent - leftDone, right.front().extent - rightDone);
     DimPart a = pieceOf(left.front(), extent), b = pieceOf(right.front(), extent);
-    merged.emplace_back(extent, joinUnits(a.unit, b.unit, extent), std::max(a.repeat, b.repeat));
+    merged.emplace_back(extent, joinBlocks(a.unit, b.unit, extent), std::max(a.repeat, b.repeat));
     leftDone += extent;
     rightDone += extent;
     if (leftDone == left.front().extent) {
@@ -49,8 +49,8 @@ PartUnits meshplan::mergeParts(ArrayRef<DimPart> left, ArrayRef<DimPart> right) 
   return merged;
 }
 
-PartUnits meshplan::partsWithin(ArrayRef<DimPart> parts, int64_t start, int64_t extent) {
-  PartUnits within;
+PartBlocks meshplan::partsWithin(ArrayRef<DimPart> parts, int64_t start, int64_t extent) {
+  PartBlocks within;
   int64_t position = 0;
   for (const DimPart &part : parts) {
     int64_t end = position + part.extent;
@@ -64,19 +64,19 @@ PartUnits meshplan::partsWithin(ArrayRef<DimPart> parts, int64_t start, int64_t 
   return within;
 }
 
-PartUnits meshplan::scaledUp(ArrayRef<DimPart> parts, int64_t count) {
-  PartUnits scaled(parts);
+PartBlocks meshplan::scaledUp(ArrayRef<DimPart> parts, int64_t count) {
+  PartBlocks scaled(parts);
   for (DimPart &part : scaled)
     part = {part.extent * count, part.unit * count, part.repeat};
   return scaled;
 }
 
-PartUnits meshplan::scaledDown(ArrayRef<DimPart> parts, int64_t count) {
-  PartUnits scaled(parts);
+PartBlocks meshplan::scaledDown(ArrayRef<DimPart> parts, int64_t count) {
+  PartBlocks scaled(parts);
   for (DimPart &part : scaled) {
     if (part.extent % count != 0)
       return {};
-    part = {part.extent / count, joinUnits(part.unit, count, part.extent) / count, part.repeat};
+    part = {part.extent / count, joinBlocks(part.unit, count, part.extent) / count, part.repeat};
   }
   return scaled;
 }
@@ -92,7 +92,7 @@ DimPart meshplan::asOnePart(ArrayRef<DimPart> parts, int64_t start, int64_t exte
     bool isWhole = last - first == part.extent;
     if (isWhole && part.extent == extent)
       return part;
-    one.unit = joinUnits(one.unit, isWhole ? part.unit : pieceOf(part, last - first).unit, extent);
+    one.unit = joinBlocks(one.unit, isWhole ? part.unit : pieceOf(part, last - first).unit, extent);
     // Repeats count shards within one part, which has no meaning for a range of several parts.
     if (part.repeat != 1)
       one.repeat = cannotShare;

@@ -1,4 +1,4 @@
-//===- dim_units.h - blocks of dims that are not cut ------------*- C++ -*-===//
+//===- dim_blocks.h - blocks of dims that are not cut -----------*- C++ -*-===//
 //
 // A block is a run of elements of a dim that may not be cut. For example, a
 // following view makes 576 features 9 heads of 64, and attention makes the 9
@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_SHARDING_UNITS_DIM_UNITS_H
-#define MESHPLAN_COMPILER_SHARDING_UNITS_DIM_UNITS_H
+#ifndef MESHPLAN_COMPILER_SHARDING_BLOCKS_DIM_BLOCKS_H
+#define MESHPLAN_COMPILER_SHARDING_BLOCKS_DIM_BLOCKS_H
 
+#include "compiler/sharding/blocks/part_blocks.h"
 #include "compiler/sharding/factor_rule.h"
-#include "compiler/sharding/units/part_units.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -38,21 +38,21 @@ struct CountedParts {
 
 /// The blocks of a dim: elements of a block, and number of blocks of another dim that share it. `parts` are those into
 /// which operators split the dim, if any.
-struct DimUnit {
+struct DimBlock {
   int64_t size = 1;
   int64_t repeat = 1;
-  PartUnits parts = {};
+  PartBlocks parts = {};
   llvm::SmallVector<CountedParts, 0> counted = {}; ///< at most one for a range
 
-  bool operator==(const DimUnit &) const = default;
+  bool operator==(const DimBlock &) const = default;
 };
 
 /// The blocks of the dims of all values of a function. Calls that are created after the analysis are unknown to it; a
 /// value that is constrained or resharded keeps its blocks.
-class DimUnits {
+class DimBlocks {
 public:
   /// Visits every call of the function. Time and memory are linear in its size.
-  explicit DimUnits(mlir::func::FuncOp function);
+  explicit DimBlocks(mlir::func::FuncOp function);
 
   /// Block size of the dim; 1 if the value is unknown.
   int64_t get(mlir::Value value, int64_t dim) const;
@@ -70,8 +70,8 @@ public:
                                plan::MeshOp mesh, llvm::ArrayRef<DimPart> parts = {}) const;
 
 private:
-  using Table = llvm::DenseMap<mlir::Value, llvm::SmallVector<DimUnit, 4>>;
-  static const DimUnit &find(const Table &table, mlir::Value value, int64_t dim);
+  using Table = llvm::DenseMap<mlir::Value, llvm::SmallVector<DimBlock, 4>>;
+  static const DimBlock &find(const Table &table, mlir::Value value, int64_t dim);
 
   Table whole; ///< shared blocks keep their sharers together
   Table fine;
@@ -79,4 +79,4 @@ private:
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_SHARDING_UNITS_DIM_UNITS_H
+#endif // MESHPLAN_COMPILER_SHARDING_BLOCKS_DIM_BLOCKS_H

@@ -1,6 +1,6 @@
-//===- dim_units.cpp - blocks of dims that are not cut --------------------===//
+//===- dim_blocks.cpp - blocks of dims that are not cut -------------------===//
 
-#include "compiler/sharding/units/dim_units.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/sharding/op_record.h"
 
 using namespace mlir;
@@ -9,7 +9,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-using Units = llvm::DenseMap<Value, SmallVector<DimUnit, 4>>;
+using Blocks = llvm::DenseMap<Value, SmallVector<DimBlock, 4>>;
 
 /// One call with its rule.
 struct RuledCall {
@@ -18,22 +18,22 @@ struct RuledCall {
 };
 
 /// Finds the blocks by visiting all calls until nothing changes.
-class UnitSearch {
+class BlockSearch {
 public:
   /// With `shares`, a shared block does not join its sharers into one block.
-  UnitSearch(ArrayRef<RuledCall> calls, Units &units, bool shares) : calls(calls), units(units), shares(shares) {}
+  BlockSearch(ArrayRef<RuledCall> calls, Blocks &blocks, bool shares) : calls(calls), blocks(blocks), shares(shares) {}
   void run();
 
 private:
   bool visit(const RuledCall &ruled);
-  void collect(Value value, const TensorFactors &tensor, const FactorRule &rule, SmallVectorImpl<DimUnit> &factors);
-  bool spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimUnit> factors);
-  DimUnit ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
-                    ArrayRef<DimUnit> factors) const;
-  SmallVector<DimUnit, 4> &unitsOf(Value value);
+  void collect(Value value, const TensorFactors &tensor, const FactorRule &rule, SmallVectorImpl<DimBlock> &factors);
+  bool spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimBlock> factors);
+  DimBlock ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
+                     ArrayRef<DimBlock> factors) const;
+  SmallVector<DimBlock, 4> &blocksOf(Value value);
 
   ArrayRef<RuledCall> calls;
-  Units &units;
+  Blocks &blocks;
   bool shares;
 };
 
@@ -68,11 +68,11 @@ static Value madeBy(Value value) {
   }
 }
 
-SmallVector<DimUnit, 4> &UnitSearch::unitsOf(Value value) {
+SmallVector<DimBlock, 4> &BlockSearch::blocksOf(Value value) {
   value = madeBy(value);
-  auto [entry, isNew] = units.try_emplace(value);
+  auto [entry, isNew] = blocks.try_emplace(value);
   if (isNew)
-    entry->second.assign(cast<RankedTensorType>(value.getType()).getRank(), DimUnit());
+    entry->second.assign(cast<RankedTensorType>(value.getType()).getRank(), DimBlock());
   return entry->second;
 }
 
@@ -86,7 +86,7 @@ static void add(SmallVectorImpl<CountedParts> &known, const CountedParts &said) 
     same->count = CountedParts::disputed;
     same->unit = same->repeat = 1;
   } else if (same->count != CountedParts::disputed) {
-    same->unit = joinUnits(same->unit, said.unit, said.extent / said.count);
+    same->unit = joinBlocks(same->unit, said.unit, said.extent / said.count);
     same->repeat = std::max(same->repeat, said.repeat);
   }
 }
@@ -104,23 +104,23 @@ static SmallVector<CountedParts, 0> countedWithin(ArrayRef<CountedParts> counted
 }
 
 /// Merges the facts of one dim about a factor into the factor.
-static void add(DimUnit &factor, int64_t extent, const DimUnit &said) {
+static void add(DimBlock &factor, int64_t extent, const DimBlock &said) {
   for (const CountedParts &parts : said.counted)
     add(factor.counted, parts);
-  factor.size = joinUnits(factor.size, said.size, extent);
+  factor.size = joinBlocks(factor.size, said.size, extent);
   factor.repeat = std::max(factor.repeat, said.repeat);
   factor.parts = mergeParts(factor.parts, said.parts);
 }
 
 /// Merges the facts of a joined dim into each of its factors: those of the part that is the factor, or else those of
 /// the dim. Repeats are taken only from a part, because sharers of one part do not share the others.
-static void addJoined(const DimUnit &own, ArrayRef<unsigned> list, const FactorRule &rule,
-                      SmallVectorImpl<DimUnit> &factors) {
+static void addJoined(const DimBlock &own, ArrayRef<unsigned> list, const FactorRule &rule,
+                      SmallVectorImpl<DimBlock> &factors) {
   int64_t start = 0;
   for (unsigned factor : list) {
     int64_t extent = rule.factors[factor].size;
-    PartUnits parts = partsWithin(own.parts, start, extent);
-    DimUnit said{1, 1, parts, countedWithin(own.counted, start, extent, 0)};
+    PartBlocks parts = partsWithin(own.parts, start, extent);
+    DimBlock said{1, 1, parts, countedWithin(own.counted, start, extent, 0)};
     start += extent;
     if (parts.empty())
       said.size = own.size;
@@ -131,11 +131,11 @@ static void addJoined(const DimUnit &own, ArrayRef<unsigned> list, const FactorR
 }
 
 /// Merges the facts of each dim into its leading factor.
-void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorRule &rule,
-                         SmallVectorImpl<DimUnit> &factors) {
-  ArrayRef<DimUnit> all = unitsOf(value);
+void BlockSearch::collect(Value value, const TensorFactors &tensor, const FactorRule &rule,
+                          SmallVectorImpl<DimBlock> &factors) {
+  ArrayRef<DimBlock> all = blocksOf(value);
   for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
-    const DimUnit &own = all[dim];
+    const DimBlock &own = all[dim];
     size_t place = rule.majorPlace(list);
     int64_t below = rule.sizeBelow(list, place);
     if (place == list.size())
@@ -145,50 +145,50 @@ void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorR
       continue;
     }
     int64_t sharers = tensor.sharers(dim), extent = rule.factors[list[place]].size;
-    DimUnit &factor = factors[list[place]];
+    DimBlock &factor = factors[list[place]];
     if (sharers > 1)
       add(factor, extent, {shares ? 1 : own.size * sharers, 1});
     else
       add(factor, extent,
-          {joinUnits(own.size, below, extent * below) / below, own.repeat, scaledDown(own.parts, below),
+          {joinBlocks(own.size, below, extent * below) / below, own.repeat, scaledDown(own.parts, below),
            below == 1 ? own.counted : SmallVector<CountedParts, 0>()});
   }
 }
 
 /// The facts of a dim that concatenates these factors.
-static DimUnit joinedFactors(ArrayRef<unsigned> list, int64_t extent, const FactorRule &rule,
-                             ArrayRef<DimUnit> factors) {
-  DimUnit unit;
+static DimBlock joinedFactors(ArrayRef<unsigned> list, int64_t extent, const FactorRule &rule,
+                              ArrayRef<DimBlock> factors) {
+  DimBlock block;
   int64_t start = 0;
   for (unsigned index : list) {
-    const DimUnit &factor = factors[index];
-    unit.counted.append(countedWithin(factor.counted, 0, rule.factors[index].size, start));
+    const DimBlock &factor = factors[index];
+    block.counted.append(countedWithin(factor.counted, 0, rule.factors[index].size, start));
     start += rule.factors[index].size;
-    unit.size = joinUnits(unit.size, factor.size, extent);
+    block.size = joinBlocks(block.size, factor.size, extent);
     if (factor.parts.empty() && rule.factors[index].size != 0)
-      unit.parts.emplace_back(rule.factors[index].size, factor.size, factor.repeat);
-    unit.parts.append(factor.parts);
+      block.parts.emplace_back(rule.factors[index].size, factor.size, factor.repeat);
+    block.parts.append(factor.parts);
   }
-  return unit;
+  return block;
 }
 
 /// The counted parts of a dim: its major factor counts parts if there are factors below it. Otherwise they are the
 /// parts of that factor.
 static SmallVector<CountedParts, 0> countedParts(ArrayRef<unsigned> list, const FactorRule &rule,
-                                                 ArrayRef<DimUnit> factors) {
+                                                 ArrayRef<DimBlock> factors) {
   size_t major = rule.majorPlace(list);
   ArrayRef<unsigned> rest = list.drop_front(major + 1);
   size_t next = rule.majorPlace(rest);
   if (next == rest.size())
     return factors[list[major]].counted;
   int64_t count = rule.factors[list[major]].size;
-  const DimUnit &unit = factors[rest[next]];
-  return {{0, count * rule.sizeBelow(list, major), count, unit.size * rule.sizeBelow(rest, next), unit.repeat}};
+  const DimBlock &block = factors[rest[next]];
+  return {{0, count * rule.sizeBelow(list, major), count, block.size * rule.sizeBelow(rest, next), block.repeat}};
 }
 
 /// The facts of a dim that follow from its factors.
-DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
-                              ArrayRef<DimUnit> factors) const {
+DimBlock BlockSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
+                                ArrayRef<DimBlock> factors) const {
   ArrayRef<unsigned> list = tensor.dims[dim];
   size_t place = rule.majorPlace(list);
   int64_t below = rule.sizeBelow(list, place);
@@ -196,22 +196,22 @@ DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t
     return {};
   if (tensor.isJoined(dim))
     return joinedFactors(list, extent, rule, factors);
-  const DimUnit &unit = factors[list[place]];
+  const DimBlock &block = factors[list[place]];
   int64_t sharers = tensor.sharers(dim);
   if (sharers == 1)
-    return {unit.size * below, unit.repeat, scaledUp(unit.parts, below), countedParts(list, rule, factors)};
-  if (unit.size % sharers == 0)
-    return {unit.size / sharers, unit.repeat};
-  return {1, unit.repeat == 1 && sharers % unit.size == 0 ? sharers / unit.size : unit.repeat};
+    return {block.size * below, block.repeat, scaledUp(block.parts, below), countedParts(list, rule, factors)};
+  if (block.size % sharers == 0)
+    return {block.size / sharers, block.repeat};
+  return {1, block.repeat == 1 && sharers % block.size == 0 ? sharers / block.size : block.repeat};
 }
 
 /// Merges the facts of the factors into the dims. True if a dim has changed.
-bool UnitSearch::spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimUnit> factors) {
+bool BlockSearch::spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimBlock> factors) {
   bool changed = false;
-  SmallVector<DimUnit, 4> &own = unitsOf(value);
+  SmallVector<DimBlock, 4> &own = blocksOf(value);
   for (unsigned dim = 0; dim < tensor.dims.size(); ++dim) {
     int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
-    DimUnit joined = own[dim];
+    DimBlock joined = own[dim];
     add(joined, extent, ofFactors(tensor, dim, extent, rule, factors));
     changed |= joined != own[dim];
     own[dim] = std::move(joined);
@@ -219,19 +219,19 @@ bool UnitSearch::spread(Value value, const TensorFactors &tensor, const FactorRu
   return changed;
 }
 
-bool UnitSearch::visit(const RuledCall &ruled) {
+bool BlockSearch::visit(const RuledCall &ruled) {
   CallOp call = ruled.call;
   const FactorRule &rule = ruled.rule;
-  SmallVector<DimUnit> factors =
-      llvm::map_to_vector(rule.factors, [](const Factor &factor) { return DimUnit{factor.unit, 1}; });
+  SmallVector<DimBlock> factors =
+      llvm::map_to_vector(rule.factors, [](const Factor &factor) { return DimBlock{factor.unit, 1}; });
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
     collect(value, tensor, rule, factors);
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
     collect(value, tensor, rule, factors);
   // Query heads that are shared themselves: shards could not hold the keys of all their sharers.
-  for (auto [factor, unit] : llvm::enumerate(factors))
-    if (unit.repeat > 1 && isHeadOfKeys(rule, factor))
-      unit.repeat = cannotShare;
+  for (auto [factor, block] : llvm::enumerate(factors))
+    if (block.repeat > 1 && isHeadOfKeys(rule, factor))
+      block.repeat = cannotShare;
   bool changed = false;
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
     changed |= spread(value, tensor, rule, factors);
@@ -242,7 +242,7 @@ bool UnitSearch::visit(const RuledCall &ruled) {
 
 /// Terminates: blocks only grow, by divisors of their extents, and repeats do not grow on their own. Visiting in
 /// reverse order first carries the facts of attention to the weights in one sweep.
-void UnitSearch::run() {
+void BlockSearch::run() {
   for (bool changed = true; changed;) {
     changed = false;
     for (const RuledCall &ruled : llvm::reverse(calls))
@@ -252,30 +252,30 @@ void UnitSearch::run() {
   }
 }
 
-DimUnits::DimUnits(func::FuncOp function) {
+DimBlocks::DimBlocks(func::FuncOp function) {
   std::vector<RuledCall> calls = ruledCalls(function);
   // Two tables: blocks that keep sharers together are preferred. If there are too few of them for all shards, blocks
   // may be shared.
-  UnitSearch(calls, whole, /*shares=*/false).run();
-  UnitSearch(calls, fine, /*shares=*/true).run();
+  BlockSearch(calls, whole, /*shares=*/false).run();
+  BlockSearch(calls, fine, /*shares=*/true).run();
 }
 
-const DimUnit &DimUnits::find(const Table &table, Value value, int64_t dim) {
-  static const DimUnit unknown;
+const DimBlock &DimBlocks::find(const Table &table, Value value, int64_t dim) {
+  static const DimBlock unknown;
   auto found = table.find(madeBy(value));
   return found == table.end() ? unknown : found->second[dim];
 }
 
-int64_t DimUnits::get(Value value, int64_t dim) const { return find(whole, value, dim).size; }
+int64_t DimBlocks::get(Value value, int64_t dim) const { return find(whole, value, dim).size; }
 
-SmallVector<int64_t> DimUnits::partsOf(Value value, int64_t dim) const {
-  const PartUnits &parts = find(whole, value, dim).parts;
+SmallVector<int64_t> DimBlocks::partsOf(Value value, int64_t dim) const {
+  const PartBlocks &parts = find(whole, value, dim).parts;
   if (parts.size() < 2)
     return {};
   return llvm::map_to_vector(parts, [](const DimPart &part) { return part.extent; });
 }
 
-SmallVector<int64_t> DimUnits::partsCounted(Value value, int64_t dim, int64_t count) const {
+SmallVector<int64_t> DimBlocks::partsCounted(Value value, int64_t dim, int64_t count) const {
   SmallVector<int64_t> parts = partsOf(value, dim), sizes;
   if (parts.empty())
     parts.push_back(cast<RankedTensorType>(value.getType()).getDimSize(dim));
@@ -292,27 +292,27 @@ SmallVector<int64_t> DimUnits::partsCounted(Value value, int64_t dim, int64_t co
   return isCounted ? sizes : SmallVector<int64_t>();
 }
 
-static DimUnit withoutRepeats(DimUnit unit) {
-  unit.repeat = 1;
-  for (CountedParts &counted : unit.counted)
+static DimBlock withoutRepeats(DimBlock block) {
+  block.repeat = 1;
+  for (CountedParts &counted : block.counted)
     counted.repeat = 1;
-  for (DimPart &part : unit.parts)
+  for (DimPart &part : block.parts)
     part.repeat = 1;
-  return unit;
+  return block;
 }
 
 /// The blocks of one of several stated parts, according to the model; nothing if the model gives none.
-static std::optional<DimPart> knownPart(const DimUnit &unit, int64_t start, int64_t extent) {
-  for (const CountedParts &counted : unit.counted)
+static std::optional<DimPart> knownPart(const DimBlock &block, int64_t start, int64_t extent) {
+  for (const CountedParts &counted : block.counted)
     if (counted.count > 1 && extent * counted.count == counted.extent && start >= counted.start &&
         start + extent <= counted.start + counted.extent && (start - counted.start) % extent == 0)
       return DimPart(extent, counted.unit, counted.repeat);
-  return unit.parts.empty() ? std::nullopt : std::optional(asOnePart(unit.parts, start, extent));
+  return block.parts.empty() ? std::nullopt : std::optional(asOnePart(block.parts, start, extent));
 }
 
 /// The parts, or the whole dim as one part, with their blocks; nothing if one has too few blocks for all shards.
-static std::optional<PartUnits> inUnits(const DimUnit &unit, ArrayRef<DimPart> parts, int64_t shards) {
-  PartUnits dealt;
+static std::optional<PartBlocks> inBlocks(const DimBlock &block, ArrayRef<DimPart> parts, int64_t shards) {
+  PartBlocks dealt;
   int64_t start = 0;
   for (const DimPart &part : parts) {
     if (part.repeat != 1) {
@@ -320,8 +320,8 @@ static std::optional<PartUnits> inUnits(const DimUnit &unit, ArrayRef<DimPart> p
       start += part.extent;
       continue;
     }
-    std::optional<DimPart> known = parts.size() > 1 ? knownPart(unit, start, part.extent) : std::nullopt;
-    DimPart own = known.value_or(DimPart(part.extent, unit.size, unit.repeat));
+    std::optional<DimPart> known = parts.size() > 1 ? knownPart(block, start, part.extent) : std::nullopt;
+    DimPart own = known.value_or(DimPart(part.extent, block.size, block.repeat));
     start += part.extent;
     bool isShared = own.repeat != 1, canShare = own.repeat != cannotShare && (known || parts.size() == 1);
     // Every shard needs a block, and sharing is possible only if the sharers of the part are known.
@@ -332,15 +332,15 @@ static std::optional<PartUnits> inUnits(const DimUnit &unit, ArrayRef<DimPart> p
   return dealt;
 }
 
-DimShardingAttr DimUnits::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr> axes, MeshOp mesh,
-                                 ArrayRef<DimPart> parts) const {
+DimShardingAttr DimBlocks::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr> axes, MeshOp mesh,
+                                  ArrayRef<DimPart> parts) const {
   int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim), shards = shardCount(axes, mesh);
-  PartUnits stated(parts.begin(), parts.end());
+  PartBlocks stated(parts.begin(), parts.end());
   if (stated.empty())
     stated.emplace_back(extent);
-  std::optional<PartUnits> dealt = inUnits(withoutRepeats(find(whole, value, dim)), stated, shards);
+  std::optional<PartBlocks> dealt = inBlocks(withoutRepeats(find(whole, value, dim)), stated, shards);
   if (!dealt)
-    dealt = inUnits(find(fine, value, dim), stated, shards);
+    dealt = inBlocks(find(fine, value, dim), stated, shards);
   if (!dealt)
     dealt = stated;
   if (!parts.empty())

@@ -1,6 +1,6 @@
-//===- dim_units_test.cpp - blocks that may not be cut --------------------===//
+//===- dim_blocks_test.cpp - blocks that may not be cut -------------------===//
 
-#include "compiler/sharding/units/dim_units.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
 #include <map>
@@ -22,15 +22,15 @@ protected:
         &context);
     ASSERT_TRUE(module);
     program = *module->getOps<mlir::func::FuncOp>().begin();
-    units.emplace(program);
+    blocks.emplace(program);
   }
 
-  int64_t ofArgument(unsigned argument, int64_t dim) { return units->get(program.getArgument(argument), dim); }
+  int64_t ofArgument(unsigned argument, int64_t dim) { return blocks->get(program.getArgument(argument), dim); }
 
   /// The sharding of the first result of the call at `place`, split along `dim` over an axis.
   DimShardingAttr divide(unsigned place, int64_t dim, llvm::StringRef axis) {
     mlir::Operation &call = *std::next(program.getBody().front().begin(), place);
-    return units->divide(call.getResult(0), dim, {AxisRefAttr::get(&context, axis)}, mesh());
+    return blocks->divide(call.getResult(0), dim, {AxisRefAttr::get(&context, axis)}, mesh());
   }
   DimShardingAttr dealt(int64_t extent, llvm::StringRef axis, int64_t unit, int64_t repeat = 1) {
     return divideDim(extent, {AxisRefAttr::get(&context, axis)}, mesh(), unit, {}, repeat);
@@ -40,7 +40,7 @@ protected:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp program;
-  std::optional<DimUnits> units;
+  std::optional<DimBlocks> blocks;
 };
 
 constexpr const char *attentionText = R"(
@@ -81,16 +81,16 @@ TEST_F(DimUnitsTest, DimsAreDividedByTheirUnitsWhereThereAreEnough) {
   parse(attentionText);
   MeshOp mesh = *module->getOps<MeshOp>().begin();
   AxisRefAttr tp = AxisRefAttr::get(&context, "tp"), big = AxisRefAttr::get(&context, "big");
-  EXPECT_EQ(units->divide(program.getArgument(1), 0, {tp}, mesh), divideDim(36, {tp}, mesh, 12));
-  EXPECT_EQ(units->divide(program.getArgument(1), 0, {big}, mesh), divideDim(36, {big}, mesh, 1));
+  EXPECT_EQ(blocks->divide(program.getArgument(1), 0, {tp}, mesh), divideDim(36, {tp}, mesh, 12));
+  EXPECT_EQ(blocks->divide(program.getArgument(1), 0, {big}, mesh), divideDim(36, {big}, mesh, 1));
 }
 
 TEST_F(DimUnitsTest, MoreShardsThanKeysShareThem) {
   parse(attentionText);
   MeshOp mesh = *module->getOps<MeshOp>().begin();
   AxisRefAttr four = AxisRefAttr::get(&context, "four");
-  EXPECT_EQ(units->divide(program.getArgument(1), 0, {four}, mesh), divideDim(36, {four}, mesh, 4));
-  EXPECT_EQ(units->divide(program.getArgument(2), 0, {four}, mesh), divideDim(12, {four}, mesh, 4, {}, 3));
+  EXPECT_EQ(blocks->divide(program.getArgument(1), 0, {four}, mesh), divideDim(36, {four}, mesh, 4));
+  EXPECT_EQ(blocks->divide(program.getArgument(2), 0, {four}, mesh), divideDim(12, {four}, mesh, 4, {}, 3));
 }
 
 /// Attention whose queries, keys and values, in heads of 4, are the rows of one weight. `split` splits `%0` into the
@@ -145,8 +145,9 @@ TEST_F(DimUnitsTest, KeysInOneWeightWithTheirQueriesShareByThemselves) {
   parse(fused());
   EXPECT_EQ(divide(6, 1, "four"), dealt(2, "four", 1, 2)) << "a key for two query heads";
   EXPECT_EQ(divide(5, 1, "four"), dealt(4, "four", 1));
-  EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "tp")}, mesh()), dealt(32, "tp", 8));
-  EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "big")}, mesh()), dealt(32, "big", 1));
+  EXPECT_EQ(blocks->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "tp")}, mesh()), dealt(32, "tp", 8));
+  EXPECT_EQ(blocks->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "big")}, mesh()),
+            dealt(32, "big", 1));
 }
 
 // Six query heads and three key heads: keys and values are split together from the queries.
@@ -165,7 +166,7 @@ TEST_F(DimUnitsTest, PartsOfAFusedWeightHaveUnitsOfTheirOwn) {
   parse(threeKeys());
   mlir::BlockArgument weight = program.getArgument(1);
   auto inParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
-    return units->divide(weight, 0, {AxisRefAttr::get(&context, axis)}, mesh(), parts);
+    return blocks->divide(weight, 0, {AxisRefAttr::get(&context, axis)}, mesh(), parts);
   };
   auto dealtInParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
     return divideDim(48, {AxisRefAttr::get(&context, axis)}, mesh(), 1, parts);
@@ -201,7 +202,7 @@ func.func @forward(%x: tensor<2x5x20xf32>, %w: tensor<72x20xf32>, %b: tensor<48x
 TEST_F(DimUnitsTest, PartsThatAViewCountsHaveTheUnitsBehindThem) {
   parse(countedParts);
   auto inParts = [&](unsigned argument, llvm::ArrayRef<DimPart> parts) {
-    return units->divide(program.getArgument(argument), 0, {AxisRefAttr::get(&context, "four")}, mesh(), parts);
+    return blocks->divide(program.getArgument(argument), 0, {AxisRefAttr::get(&context, "four")}, mesh(), parts);
   };
   auto dealtInParts = [&](int64_t extent, llvm::ArrayRef<DimPart> parts) {
     return divideDim(extent, {AxisRefAttr::get(&context, "four")}, mesh(), 1, parts);
@@ -228,7 +229,7 @@ TEST_F(DimUnitsTest, KeysMadeOfTheirQueriesAreNotShared) {
   parse(ownKeys);
   EXPECT_EQ(divide(1, 1, "tp"), dealt(2, "tp", 1));
   EXPECT_EQ(divide(1, 1, "four"), dealt(2, "four", 1));
-  EXPECT_EQ(units->divide(program.getArgument(0), 1, {AxisRefAttr::get(&context, "four")}, mesh()),
+  EXPECT_EQ(blocks->divide(program.getArgument(0), 1, {AxisRefAttr::get(&context, "four")}, mesh()),
             dealt(4, "four", 1));
 }
 
@@ -256,7 +257,7 @@ func.func @forward(%x: tensor<12xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
 })");
   EXPECT_EQ(ofArgument(0, 0), 2);
   EXPECT_EQ(ofArgument(1, 0), 2);
-  EXPECT_EQ(units->get((*program.getBody().front().begin()).getResult(0), 0), 2);
+  EXPECT_EQ(blocks->get((*program.getBody().front().begin()).getResult(0), 0), 2);
 }
 
 TEST_F(DimUnitsTest, PartsAreThoseOfAllOperators) {
@@ -269,11 +270,11 @@ func.func @forward(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> {
   %2 = plan.call "aten.neg.default"(%y) {self = #base.operand<0>} : (tensor<16xf32>) -> tensor<16xf32>
   return %2 : tensor<16xf32>
 })");
-  EXPECT_EQ(units->partsOf(program.getArgument(0), 0), (llvm::SmallVector<int64_t>{8, 6, 2}));
-  EXPECT_TRUE(units->partsOf(program.getArgument(1), 0).empty()) << "nothing takes it apart";
+  EXPECT_EQ(blocks->partsOf(program.getArgument(0), 0), (llvm::SmallVector<int64_t>{8, 6, 2}));
+  EXPECT_TRUE(blocks->partsOf(program.getArgument(1), 0).empty()) << "nothing takes it apart";
   mlir::Operation &call = program.getBody().front().front();
-  EXPECT_TRUE(units->partsOf(call.getResult(0), 0).empty());
-  EXPECT_EQ(units->partsOf(call.getResult(1), 0), (llvm::SmallVector<int64_t>{6, 2}));
+  EXPECT_TRUE(blocks->partsOf(call.getResult(0), 0).empty());
+  EXPECT_EQ(blocks->partsOf(call.getResult(1), 0), (llvm::SmallVector<int64_t>{6, 2}));
 }
 
 // Rotary embeddings of whole heads leave an empty rest.

@@ -193,7 +193,7 @@ bool Compilation::runPasses(Phase phase) {
 SourceRange Compilation::locate(mlir::Location location) const {
   auto range = mlir::dyn_cast<mlir::FileLineColRange>(location);
   if (!range)
-    range = sched::getPlanPlace(location);
+    range = sched::getPlanLocation(location);
   if (!range || range.getFilename().getValue() != options.planFile)
     return {};
   return {0, static_cast<int32_t>(range.getStartLine()), static_cast<int32_t>(range.getStartColumn()),

@@ -295,7 +295,7 @@ struct DimBuilder {
 
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<unsigned> factors,
                                                                       ArrayRef<DimPart> known) const {
-  size_t major = rule.majorPlace(factors);
+  size_t major = rule.majorFactorIndex(factors);
   if (major < factors.size() && !divisions[factors[major]].parts.empty())
     return buildInParts(factors, known);
   AxisList axes;
@@ -341,7 +341,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
 /// The parts of the leading factor become parts of the dim; no other factor may be divided.
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(ArrayRef<unsigned> factors,
                                                                              ArrayRef<DimPart> known) const {
-  size_t major = rule.majorPlace(factors);
+  size_t major = rule.majorFactorIndex(factors);
   const FactorDivision &division = divisions[factors[major]];
   int64_t below = rule.sizeBelow(factors, major), extent = rule.factors[factors[major]].size * below;
   // Parts of one index each count the indices of a factor. They are kept if the dim arrives with them, never

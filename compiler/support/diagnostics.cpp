@@ -82,7 +82,7 @@ std::vector<const Diagnostic *> Diagnostics::distinct(Severity severity) const {
   return found;
 }
 
-std::string meshplan::placeText(const Sources &sources, const SourceRange &range) {
+std::string meshplan::locationText(const Sources &sources, const SourceRange &range) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (range.hasFile())
@@ -146,7 +146,7 @@ void meshplan::printExcerpt(llvm::raw_ostream &os, const Sources &sources, const
 static void printMessage(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range, llvm::StringRef kind,
                          llvm::StringRef message) {
   if (range.hasFile())
-    os << placeText(sources, range) << ": ";
+    os << locationText(sources, range) << ": ";
   os << kind << ": " << message << '\n';
   printExcerpt(os, sources, range);
 }

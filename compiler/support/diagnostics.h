@@ -91,7 +91,7 @@ private:
 enum class Severity { Error, Warning };
 
 /// "a.plan:7:20"
-std::string placeText(const Sources &sources, const SourceRange &range);
+std::string locationText(const Sources &sources, const SourceRange &range);
 
 /// Writes the line of a range and marks the range under it, both indented by two spaces. Of a line of more than 160
 /// characters only the part around the range is written, with `...` for the rest.

@@ -27,7 +27,7 @@ std::vector<int64_t> meshplan::shardExtents(const DimSharding &dim) {
 }
 
 Statement Describer::statement(Location location, StringAttr text) const {
-  FileLineColRange place = sched::getPlanPlace(location);
+  FileLineColRange place = sched::getPlanLocation(location);
   const SourceBuffer *file = place ? sources.find(place.getFilename().getValue()) : nullptr;
   if (!file)
     return {{}, text ? text.str() : ""};

@@ -136,7 +136,7 @@ void BlockSearch::collect(Value value, const TensorFactors &tensor, const Factor
   ArrayRef<DimBlock> all = blocksOf(value);
   for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
     const DimBlock &own = all[dim];
-    size_t place = rule.majorPlace(list);
+    size_t place = rule.majorFactorIndex(list);
     int64_t below = rule.sizeBelow(list, place);
     if (place == list.size())
       continue;
@@ -176,9 +176,9 @@ static DimBlock joinedFactors(ArrayRef<unsigned> list, int64_t extent, const Fac
 /// parts of that factor.
 static SmallVector<CountedParts, 0> countedParts(ArrayRef<unsigned> list, const FactorRule &rule,
                                                  ArrayRef<DimBlock> factors) {
-  size_t major = rule.majorPlace(list);
+  size_t major = rule.majorFactorIndex(list);
   ArrayRef<unsigned> rest = list.drop_front(major + 1);
-  size_t next = rule.majorPlace(rest);
+  size_t next = rule.majorFactorIndex(rest);
   if (next == rest.size())
     return factors[list[major]].counted;
   int64_t count = rule.factors[list[major]].size;
@@ -190,7 +190,7 @@ static SmallVector<CountedParts, 0> countedParts(ArrayRef<unsigned> list, const 
 DimBlock BlockSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
                                 ArrayRef<DimBlock> factors) const {
   ArrayRef<unsigned> list = tensor.dims[dim];
-  size_t place = rule.majorPlace(list);
+  size_t place = rule.majorFactorIndex(list);
   int64_t below = rule.sizeBelow(list, place);
   if (place == list.size())
     return {};

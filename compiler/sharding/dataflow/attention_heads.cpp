@@ -15,7 +15,7 @@ static ArrayRef<unsigned> dividedFactors(const TensorFactors &tensor, unsigned d
   ArrayRef<unsigned> factors = tensor.dims[dim];
   if (tensor.isJoined(dim))
     return factors;
-  return factors.drop_front(rule.majorPlace(factors)).take_front(1);
+  return factors.drop_front(rule.majorFactorIndex(factors)).take_front(1);
 }
 
 static bool holdsAny(ArrayRef<unsigned> dim, ArrayRef<unsigned> factors) {
@@ -139,7 +139,7 @@ static std::optional<FactorRange> inFactor(const TensorFactors &tensor, const Fa
     }
     return std::nullopt;
   }
-  size_t major = rule.majorPlace(factors);
+  size_t major = rule.majorFactorIndex(factors);
   int64_t below = rule.sizeBelow(factors, major);
   if (major == factors.size() || range.start % below != 0 || range.extent % below != 0)
     return std::nullopt;
@@ -162,7 +162,7 @@ bool PartSearch::addResult(OpResult result, unsigned dim, const TensorFactors &t
   if (tensor.isJoined(dim)) {
     for (unsigned factor : before)
       made.start += rule.factors[factor].size;
-  } else if (rule.majorPlace(before) != before.size()) {
+  } else if (rule.majorFactorIndex(before) != before.size()) {
     // A more major factor would interleave the range with other elements.
     return false;
   } else {

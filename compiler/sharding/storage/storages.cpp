@@ -60,7 +60,7 @@ static Value changedInto(Value value) {
   return call.getOperand(*CallView::of(call).getOperand(record->overwrites[index]));
 }
 
-Value meshplan::placeOf(Value value) {
+Value meshplan::locationOf(Value value) {
   while (Value before = changedInto(value))
     value = before;
   return value;
@@ -69,7 +69,7 @@ Value meshplan::placeOf(Value value) {
 StorageMap::StorageMap(func::FuncOp function) {
   for (auto [number, storage] : llvm::enumerate(storagesOf(function)))
     for (auto [place, argument] : llvm::enumerate(storage.arguments))
-      places[argument] = {number, place};
+      positions[argument] = {number, place};
 }
 
 bool StorageMap::liesInOnePiece(ValueRange values) const {
@@ -77,8 +77,8 @@ bool StorageMap::liesInOnePiece(ValueRange values) const {
     return true;
   std::optional<std::pair<size_t, size_t>> next;
   for (Value value : values) {
-    auto found = places.find(placeOf(value));
-    if (found == places.end() || (next && found->second != *next))
+    auto found = positions.find(locationOf(value));
+    if (found == positions.end() || (next && found->second != *next))
       return false;
     // The next value must follow in the same storage.
     next = {found->second.first, found->second.second + 1};

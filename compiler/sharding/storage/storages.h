@@ -30,7 +30,7 @@ llvm::SmallVector<Storage> storagesOf(mlir::func::FuncOp function);
 
 /// The argument whose location a value has, through calls that overwrite their operand in place and collectives that
 /// write into a target.
-mlir::Value placeOf(mlir::Value value);
+mlir::Value locationOf(mlir::Value value);
 
 /// The target into which a collective writes, or null.
 mlir::Value targetOf(mlir::Operation *op);
@@ -45,7 +45,7 @@ public:
   bool liesInOnePiece(mlir::ValueRange values) const;
 
 private:
-  llvm::DenseMap<mlir::Value, std::pair<size_t, size_t>> places; // index of the storage, and the position in it
+  llvm::DenseMap<mlir::Value, std::pair<size_t, size_t>> positions; // index of the storage, and the position in it
 };
 
 } // namespace meshplan

@@ -380,7 +380,7 @@ void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, b
     parts = std::move(*aligned);
   }
   auto isGroup = [](const FeaturePiece &piece) { return piece.isGroup; };
-  size_t major = rule.majorPlace(factors);
+  size_t major = rule.majorFactorIndex(factors);
   // The features of a group are below the groups, and are major features nevertheless.
   if (major < factors.size() && llvm::any_of(parts[major], isGroup))
     ++major;

@@ -63,7 +63,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
   // The rewritten call has another rule, so it is decided again.
   if (record && (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision)))
     return visitCall(call);
-  placeReshards(call, decision);
+  insertReshards(call, decision);
   for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
     layouts.decide(result, sharding);
   recordCauses(call, decision);
@@ -143,7 +143,7 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   return problem;
 }
 
-void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
+void Propagation::insertReshards(CallOp call, const CallDecision &decision) {
   for (auto [index, wanted] : llvm::enumerate(decision.operands)) {
     Value operand = call.getOperands()[index];
     ShardingAttr arriving = getSharding(operand);

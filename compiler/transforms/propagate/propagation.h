@@ -5,7 +5,7 @@
 // 1. Partial operands that the call does not accept are reduced (reduce).
 // 2. decideCall takes the axes of the operands to the factors of the call.
 // 3. Operands whose sharding differs from the decision are resharded, with a
-//    warning if no statement of the plan asks for it (placeReshards).
+//    warning if no statement of the plan asks for it (insertReshards).
 // 4. The results get the decided shardings, and the causes of their axes.
 //
 // Example: a feed-forward block with a residual connection on a mesh dp = 2, tp
@@ -131,7 +131,7 @@ private:
   void reducePartialOperands(plan::CallOp call, const FactorRule &rule, const Linearity &linearity);
   static bool isPartialShared(plan::CallOp call, plan::AxisRefAttr axis);
 
-  void placeReshards(plan::CallOp call, const CallDecision &decision);
+  void insertReshards(plan::CallOp call, const CallDecision &decision);
 
   /// True if the value depends on an input of the model.
   bool dependsOnInputs(mlir::Value value);

@@ -104,9 +104,9 @@ TEST_F(DiagnosticsTest, FindsFilesAndPieces) {
   EXPECT_EQ(plan.piece({plan.file(), 2, 4, 14}), "colwise tp");
   EXPECT_EQ(plan.piece({plan.file(), 2, 17, 99}), " y");
   EXPECT_EQ(plan.piece({plan.file(), 9, 1, 2}), "");
-  EXPECT_EQ(placeText(sources, {plan.file(), 2, 4, 14}), "a.plan:2:4");
-  EXPECT_EQ(placeText(sources, {plan.file()}), "a.plan");
-  EXPECT_EQ(placeText(sources, {}), "");
+  EXPECT_EQ(locationText(sources, {plan.file(), 2, 4, 14}), "a.plan:2:4");
+  EXPECT_EQ(locationText(sources, {plan.file()}), "a.plan");
+  EXPECT_EQ(locationText(sources, {}), "");
 }
 
 TEST_F(DiagnosticsTest, SaysNothingTwice) {

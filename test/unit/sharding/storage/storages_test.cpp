@@ -48,11 +48,11 @@ TEST_F(StoragesTest, ArgumentsLieInTheOrderOfTheirPositions) {
 }
 
 TEST_F(StoragesTest, WhatIsChangedStaysInItsPlace) {
-  EXPECT_EQ(placeOf(made(1)), argument(0)) << "assigned, and then added to";
-  EXPECT_EQ(placeOf(made(2)), argument(0)) << "accumulated in place";
-  EXPECT_EQ(placeOf(made(3)), made(3)) << "a new tensor";
-  EXPECT_EQ(placeOf(made(4)), made(4));
-  EXPECT_EQ(placeOf(argument(4)), argument(4));
+  EXPECT_EQ(locationOf(made(1)), argument(0)) << "assigned, and then added to";
+  EXPECT_EQ(locationOf(made(2)), argument(0)) << "accumulated in place";
+  EXPECT_EQ(locationOf(made(3)), made(3)) << "a new tensor";
+  EXPECT_EQ(locationOf(made(4)), made(4));
+  EXPECT_EQ(locationOf(argument(4)), argument(4));
 }
 
 TEST_F(StoragesTest, TargetsAreThoseOfCollectives) {

@@ -1,6 +1,6 @@
-//===- sample_places_test.cpp - the samples that a tensor contains --------===//
+//===- sample_positions_test.cpp - the samples that a tensor contains -----===//
 
-#include "compiler/transforms/import/loss/sample_places.h"
+#include "compiler/transforms/import/loss/sample_positions.h"
 #include "test/unit/import/program_text.h"
 
 using namespace meshplan;
@@ -8,7 +8,7 @@ using namespace meshplan;
 namespace {
 
 /// Labels of 4 samples and 6 positions.
-class SamplePlaces : public ProgramText {
+class SamplePositions : public ProgramText {
 protected:
   inline static const std::string labels = "t: 4x6xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"batch\", \"\"]}";
 
@@ -16,20 +16,20 @@ protected:
   /// unknown.
   std::string places(std::vector<std::string> lines, llvm::StringRef arguments = labels) {
     read(arguments, lines);
-    meshplan::SamplePlaces found = findSamples(last(), *countSamples(function().getBody().front()));
+    meshplan::SamplePositions found = findSamples(last(), *countSamples(function().getBody().front()));
     if (found.obstacle)
       return found.obstacle.getTarget().str();
     return found.stride ? std::to_string(*found.stride) : "none";
   }
 };
 
-TEST_F(SamplePlaces, AViewKeepsThem) {
+TEST_F(SamplePositions, AViewKeepsThem) {
   EXPECT_EQ(places({"a = aten.view.default(t: 4x6xi64) {self = #base.operand<0>, size = [-1]} : 24xi64"}), "6");
   EXPECT_EQ(places({"a = aten.view.default(t: 4x6xi64) {self = #base.operand<0>, size = [2, 12]} : 2x12xi64"}), "6");
   EXPECT_EQ(places({"a = aten.unsqueeze.default(t: 4x6xi64) {self = #base.operand<0>, dim = 0} : 1x4x6xi64"}), "6");
 }
 
-TEST_F(SamplePlaces, ShiftedLabels) {
+TEST_F(SamplePositions, ShiftedLabels) {
   // As in models for text: padded, sliced, viewed.
   EXPECT_EQ(
       places({"a = aten.pad.default(t: 4x6xi64) {self = #base.operand<0>, pad = [0, 1], value = -100.0} : 4x7xi64",
@@ -44,7 +44,7 @@ TEST_F(SamplePlaces, ShiftedLabels) {
       "5");
 }
 
-TEST_F(SamplePlaces, TurnedLabels) {
+TEST_F(SamplePositions, TurnedLabels) {
   // Positions before samples.
   EXPECT_EQ(places({"a = aten.transpose.int(t: 4x6xi64) {self = #base.operand<0>, dim0 = 0, dim1 = 1} : 6x4xi64",
                     "b = aten.reshape.default(a: 6x4xi64) {self = #base.operand<0>, shape = [24]} : 24xi64"}),
@@ -54,7 +54,7 @@ TEST_F(SamplePlaces, TurnedLabels) {
             "1");
 }
 
-TEST_F(SamplePlaces, LabelsThatAMaskHides) {
+TEST_F(SamplePositions, LabelsThatAMaskHides) {
   const std::string both = labels + "; m: 4x6xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"batch\", \"\"]}";
   EXPECT_EQ(places({"a = aten.eq.Scalar(m: 4x6xi64) {self = #base.operand<0>, other = 0} : 4x6xi1",
                     "b = aten.masked_fill.Scalar(t: 4x6xi64, a: 4x6xi1) {self = #base.operand<0>, mask = "
@@ -71,7 +71,7 @@ TEST_F(SamplePlaces, LabelsThatAMaskHides) {
             "aten.add.Tensor");
 }
 
-TEST_F(SamplePlaces, LabelsThatAreHiddenBehindAView) {
+TEST_F(SamplePositions, LabelsThatAreHiddenBehindAView) {
   const std::string view = "a = aten.view.default(t: 4x6xi64) {self = #base.operand<0>, size = [-1]} : 24xi64";
   EXPECT_EQ(places({view, "b = aten.gt.Scalar(a: 24xi64) {self = #base.operand<0>, other = 2} : 24xi1",
                     "c = aten.masked_fill.Scalar(a: 24xi64, b: 24xi1) {self = #base.operand<0>, mask = "
@@ -97,7 +97,7 @@ TEST_F(SamplePlaces, LabelsThatAreHiddenBehindAView) {
             "aten.cumsum.default");
 }
 
-TEST_F(SamplePlaces, OperatorsThatMixSamples) {
+TEST_F(SamplePositions, OperatorsThatMixSamples) {
   EXPECT_EQ(places({"a = aten.flip.default(t: 4x6xi64) {self = #base.operand<0>, dims = [0]} : 4x6xi64"}),
             "aten.flip.default");
   EXPECT_EQ(
@@ -110,7 +110,7 @@ TEST_F(SamplePlaces, OperatorsThatMixSamples) {
             "aten.unheard_of.default");
 }
 
-TEST_F(SamplePlaces, WhatHasNone) {
+TEST_F(SamplePositions, WhatHasNone) {
   EXPECT_EQ(places({"a = aten.view.default(u: 24xi64) {self = #base.operand<0>, size = [4, 6]} : 4x6xi64"},
                    labels + "; u: 24xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"\"]}"),
             "none");
@@ -126,13 +126,13 @@ TEST_F(SamplePlaces, WhatHasNone) {
             "6");
 }
 
-TEST_F(SamplePlaces, TheOnlySampleHasAll) {
+TEST_F(SamplePositions, TheOnlySampleHasAll) {
   EXPECT_EQ(places({"a = aten.flip.default(t: 1x6xi64) {self = #base.operand<0>, dims = [1]} : 1x6xi64"},
                    "t: 1x6xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"batch\", \"\"]}"),
             "1");
 }
 
-TEST_F(SamplePlaces, TheyAreCountedAtAnyInput) {
+TEST_F(SamplePositions, TheyAreCountedAtAnyInput) {
   read("u: 3x2xi64 {plan.kind = #plan.kind<input>, plan.dims = [\"\", \"seq\"]}; " + std::string(labels),
        {"a = aten.neg.default(u: 3x2xi64) {self = #base.operand<0>} : 3x2xi64"});
   EXPECT_EQ(countSamples(function().getBody().front()), 4);

@@ -1,6 +1,6 @@
-//===- sample_places.cpp - positions of samples in a tensor ---------------===//
+//===- sample_positions.cpp - positions of samples in a tensor ------------===//
 
-#include "compiler/transforms/import/loss/sample_places.h"
+#include "compiler/transforms/import/loss/sample_positions.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,7 +43,7 @@ class SampleFinder {
 public:
   explicit SampleFinder(int64_t samples) : samples(samples) {}
 
-  SamplePlaces find(Value value);
+  SamplePositions find(Value value);
 
 private:
   /// Collects all values from which `value` is computed.
@@ -71,7 +71,7 @@ void SampleFinder::collect(Value value) {
       sources.insert_range(op->getOperands());
 }
 
-SamplePlaces SampleFinder::find(Value value) {
+SamplePositions SampleFinder::find(Value value) {
   collect(value);
   for (Value source : sources)
     if (auto argument = dyn_cast<BlockArgument>(source))
@@ -119,7 +119,7 @@ bool SampleFinder::follow(plan::CallOp call) {
 }
 
 /// True if each element of the result depends only on the element at the same position.
-static bool keepsPlaces(const FactorRule &rule, const TensorFactors &operand, const TensorFactors &result) {
+static bool keepsPositions(const FactorRule &rule, const TensorFactors &operand, const TensorFactors &result) {
   bool isApart = llvm::all_of(rule.factors, [](const Factor &factor) {
     return factor.size == 1 || (factor.kind == FactorKind::parallel && factor.unit == 1 && !factor.isCounted);
   });
@@ -134,7 +134,7 @@ std::optional<int64_t> SampleFinder::keptStride(plan::CallOp call, const FactorR
     if (found == strides.end())
       continue;
     bool isKept = llvm::all_of(
-        rule.results, [&](const TensorFactors &result) { return keepsPlaces(rule, rule.operands[index], result); });
+        rule.results, [&](const TensorFactors &result) { return keepsPositions(rule, rule.operands[index], result); });
     if (!isKept || stride.value_or(found->second) != found->second)
       return std::nullopt;
     stride = found->second;
@@ -162,7 +162,7 @@ std::optional<int64_t> SampleFinder::strideOf(const FactorRule &rule, unsigned f
   return found;
 }
 
-SamplePlaces meshplan::findSamples(Value value, int64_t samples) {
+SamplePositions meshplan::findSamples(Value value, int64_t samples) {
   // A single sample has all elements.
-  return samples == 1 ? SamplePlaces{1, {}} : SampleFinder(samples).find(value);
+  return samples == 1 ? SamplePositions{1, {}} : SampleFinder(samples).find(value);
 }

@@ -112,8 +112,8 @@ static bool movesElements(CallOp call) {
 }
 
 LogicalResult Gradients::visit(CallOp call) {
-  if (passesStraight(call))
-    return pass(call), success();
+  if (isIdentity(call))
+    return propagate(call), success();
   // No match where the gradient of the operand gets one anyway: a partial gradient is then reduced once, together with
   // others.
   bool isLaidOutBehind = movesElements(call) || isKnownFunctionOfParameters(call);
@@ -144,7 +144,7 @@ LogicalResult Gradients::derive(CallOp call, ArrayRef<Value> gradients) {
   for (auto [value, addend] : derivation.getGiven())
     if (active.contains(value))
       add(value, addend, call);
-  if (passesZeros)
+  if (keepsZeros)
     for (Value value : derivation.getZeros())
       add(value, zerosLike(value, call), call);
   return success();
@@ -172,17 +172,17 @@ static CallOp callBehind(Value gradient) {
   return gradient.getDefiningOp<CallOp>();
 }
 
-void Gradients::visit(ConstrainOp constrain) { pass(constrain); }
+void Gradients::visit(ConstrainOp constrain) { propagate(constrain); }
 
 /// True for a conversion that the plan inserted, unless it would widen the gradient: the gradient of a value that was
 /// rounded only to be read or gathered must not be rounded.
-bool Gradients::passesStraight(CallOp call) const {
+bool Gradients::isIdentity(CallOp call) const {
   Value gradient = call->hasAttr(attr::Precision::getNameStr()) ? made.lookup(call.getResult(0)) : Value();
   return gradient && elementBytes(gradient.getType()) >= elementBytes(call.getOperand(0).getType());
 }
 
 /// The gradient of a result that forwards its operand unchanged is the gradient of the operand.
-void Gradients::pass(Operation *op) {
+void Gradients::propagate(Operation *op) {
   auto found = made.find(op->getResult(0));
   if (found == made.end() || !active.contains(op->getOperand(0)))
     return;

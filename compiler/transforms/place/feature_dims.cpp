@@ -37,7 +37,7 @@ private:
   ValueFeatures atOwnUse(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   ValueFeatures atFactor(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   ValueFeatures meet(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
-  ValueFeatures passThrough(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
+  ValueFeatures followCall(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   bool meets(CallOp call, unsigned operand, const FactorRule &rule) const;
   /// The operands of the call that are activations and do not derive from the parameter.
   SmallVector<unsigned> foreignOperands(CallOp call) const;
@@ -197,7 +197,7 @@ ValueFeatures Follower::atUse(OpOperand &use) {
   bool isMixed = search.isActivation(use.get());
   SmallVector<unsigned> foreign = foreignOperands(call);
   if (foreign.empty() && !isMixed && !meets(call, operand, rule))
-    return passThrough(call, operand, view, rule);
+    return followCall(call, operand, view, rule);
   if (!call.isInModule(path))
     return ValueFeatures();
   if (foreign.empty() && isMixed)
@@ -213,7 +213,7 @@ ValueFeatures Follower::atUse(OpOperand &use) {
 ValueFeatures Follower::atOwnUse(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   if (productOf(rule, operand) != WeightProduct::none)
     return endedAt(call, rule.operands[operand]);
-  return passThrough(call, operand, view, rule);
+  return followCall(call, operand, view, rule);
 }
 
 /// Where activations scale a weight or are added to it, the roles of its dims follow from later calls. If none has a
@@ -227,7 +227,7 @@ ValueFeatures Follower::atFactor(CallOp call, unsigned operand, const CallView &
     here.unknown = isMatrix ? call : CallOp();
     return here;
   }
-  ValueFeatures through = passThrough(call, operand, view, rule);
+  ValueFeatures through = followCall(call, operand, view, rule);
   if (hasBothSides(through.roles) || (!isMatrix && countMet(through.roles) > 0))
     return through;
   CallOp unknown = std::exchange(through.unknown, CallOp());
@@ -293,7 +293,7 @@ ValueFeatures Follower::meet(CallOp call, unsigned operand, const CallView &view
   return features;
 }
 
-ValueFeatures Follower::passThrough(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
+ValueFeatures Follower::followCall(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   ValueFeatures features;
   SmallVector<FeatureRoles> results;
   for (Value result : call.getResults()) {

@@ -125,7 +125,7 @@ static void forEachResident(sched::ProgramOp program, function_ref<void(const De
   }
 }
 
-sched::PeakAttr describePassPeak(sched::ProgramOp pass, sched::ProgramOp step) {
+sched::PeakAttr describeMicrobatchPeak(sched::ProgramOp pass, sched::ProgramOp step) {
   sched::PeakAttr own = *pass.getPeak();
   HeldList list;
   for (sched::HeldAttr held : own.getHeld())

@@ -31,7 +31,7 @@ private:
   void enterFactor();
   bool take(AxisRefAttr axis);
   void give(AxisRefAttr axis, int64_t size);
-  void dealUnevenly(ArrayRef<AxisRefAttr> axes);
+  void splitUnevenly(ArrayRef<AxisRefAttr> axes);
   void stop(AxisRefAttr axis);
 
   DimShardingAttr dim;
@@ -130,7 +130,7 @@ bool DimProjector::take(AxisRefAttr axis) {
 
 /// The axes that divide a leading factor into single indices go to it. The remaining axes divide the next factor
 /// together.
-void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
+void DimProjector::splitUnevenly(ArrayRef<AxisRefAttr> axes) {
   while (!axes.empty() && position < factors.size() && repeat == 1) {
     size_t count = 0;
     int64_t shards = 1;
@@ -170,7 +170,7 @@ void DimProjector::run() {
     extent *= factorAt(place).size;
   bool isEven = unit == 1 && repeat == 1 && extent % shardCount(dim.getAxes(), mesh) == 0;
   if (!isEven)
-    return dealUnevenly(dim.getAxes());
+    return splitUnevenly(dim.getAxes());
   for (AxisRefAttr axis : dim.getAxes())
     if (!take(axis))
       return stop(axis);

@@ -56,7 +56,7 @@ BlockArgument TrainingExplainer::changedBy(CallOp call) {
   std::optional<unsigned> parameter = view.getOperand("parameter");
   if (!parameter || !view.getOperand("gradient"))
     return {};
-  BlockArgument held = argumentBehind(call.getOperand(*parameter));
+  BlockArgument held = sourceArgument(call.getOperand(*parameter));
   auto of = held ? argAttr<attr::Of>(step, held.getArgNumber()) : IntegerAttr();
   return of ? step.getArgument(of.getInt()) : held;
 }

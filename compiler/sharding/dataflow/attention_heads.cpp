@@ -229,7 +229,7 @@ static std::optional<std::pair<Value, unsigned>> sourceOf(CallOp call, const Ten
   return source;
 }
 
-StringRef meshplan::projectionBehind(Value value, unsigned dim) {
+StringRef meshplan::projectionThatComputes(Value value, unsigned dim) {
   while (Operation *producer = value.getDefiningOp()) {
     if (isa<ConstrainOp, ReshardOp>(producer)) {
       value = producer->getOperand(0);
@@ -257,7 +257,8 @@ std::string meshplan::projectionsOf(HeadUse use) {
     std::optional<unsigned> operand = view.getOperand(name);
     if (!operand || (name == "query" && !use.isQuery))
       continue;
-    StringRef module = projectionBehind(use.attention.getOperand(*operand), view.operands[*operand].getRank() - 1);
+    StringRef module =
+        projectionThatComputes(use.attention.getOperand(*operand), view.operands[*operand].getRank() - 1);
     if (!module.empty())
       modules.insert(module);
   }

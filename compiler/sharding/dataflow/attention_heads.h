@@ -30,7 +30,7 @@ std::optional<HeadUse> findHeadSize(mlir::Value value, unsigned dim);
 bool isOnlyKeyHead(mlir::Value value, unsigned dim, int64_t start, int64_t extent);
 
 /// The module whose weights produce the elements of a dim; empty if none is known.
-llvm::StringRef projectionBehind(mlir::Value value, unsigned dim);
+llvm::StringRef projectionThatComputes(mlir::Value value, unsigned dim);
 
 /// "'attn.k' and 'attn.v'": the modules that produce the heads of this kind, keys and values together; for queries, all
 /// three. Empty if none is known.

@@ -27,7 +27,7 @@ bool meshplan::isConversion(Operation *op) {
   return call && isCarrier(call) && call.getArgs().contains("dtype");
 }
 
-BlockArgument meshplan::argumentBehind(Value value) {
+BlockArgument meshplan::sourceArgument(Value value) {
   while (isCarrier(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return dyn_cast<BlockArgument>(value);
@@ -36,6 +36,6 @@ BlockArgument meshplan::argumentBehind(Value value) {
 bool meshplan::isBackward(Operation *op) {
   if (auto call = dyn_cast<CallOp>(op); call && call.getBackward())
     return true;
-  bool isHandedOn = isMove(op) || (isCarrier(op) && argumentBehind(op->getResult(0)));
+  bool isHandedOn = isMove(op) || (isCarrier(op) && sourceArgument(op->getResult(0)));
   return isHandedOn && !op->use_empty() && llvm::all_of(op->getUsers(), isBackward);
 }

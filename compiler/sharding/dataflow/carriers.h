@@ -19,7 +19,7 @@ bool isCarrier(mlir::Operation *op);
 bool isConversion(mlir::Operation *op);
 
 /// The argument from which carriers derive `value`, or null.
-mlir::BlockArgument argumentBehind(mlir::Value value);
+mlir::BlockArgument sourceArgument(mlir::Value value);
 
 /// True for calls of the backward pass and for ops that only these read: collectives, reshards, and carriers of an
 /// argument. A call of the forward pass belongs to the forward pass, whatever reads its result.

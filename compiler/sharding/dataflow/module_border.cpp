@@ -27,7 +27,7 @@ bool meshplan::isInModule(Operation *op, StringRef path) {
   return call && call.isInModule(path);
 }
 
-SmallVector<OpOperand *> meshplan::usesBehindReshards(Value value) {
+SmallVector<OpOperand *> meshplan::usesAfterReshards(Value value) {
   SmallVector<OpOperand *> uses;
   SmallVector<Value> forms{value};
   // Resharded forms of the value are appended while the list is walked, so their uses are found, too.
@@ -67,7 +67,7 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
         inputs[origin].push_back(&operand);
     }
     for (Value result : call.getResults()) {
-      BorderValue output{result, usesBehindReshards(result)};
+      BorderValue output{result, usesAfterReshards(result)};
       llvm::erase_if(output.uses, [&](OpOperand *use) { return isInside(use->getOwner()) || isUpdate(*use); });
       if (!output.uses.empty())
         border.outputs.push_back(std::move(output));

@@ -24,7 +24,7 @@ mlir::Value originOf(mlir::Value value);
 bool isInModule(mlir::Operation *op, llvm::StringRef path);
 
 /// Uses of a value by calls and by the end of the program, directly or through reshard steps.
-llvm::SmallVector<mlir::OpOperand *> usesBehindReshards(mlir::Value value);
+llvm::SmallVector<mlir::OpOperand *> usesAfterReshards(mlir::Value value);
 
 /// Marks a stated layout as that of an input of the module at `path`.
 void markInput(plan::ConstrainOp constrain, llvm::StringRef path);

@@ -150,7 +150,7 @@ void Repeater::findReaders() {
 
 /// A value that the plan keeps, by parameter or by name of the operator, is not recomputed.
 bool Repeater::canRepeat(Operation *op) {
-  BlockArgument parameter = isCarrier(op) ? argumentBehind(op->getResult(0)) : BlockArgument();
+  BlockArgument parameter = isCarrier(op) ? sourceArgument(op->getResult(0)) : BlockArgument();
   if (op->hasAttr(attr::Kept::getNameStr()) || (parameter && argAttr<attr::Keep>(step, parameter.getArgNumber())))
     return false;
   if (auto reshard = dyn_cast<ReshardOp>(op))
@@ -184,7 +184,7 @@ int64_t Repeater::until(Value operand, Operation *reader) {
 bool Repeater::isGatheredBy(Value operand, int64_t time) const {
   auto reshard = operand.getDefiningOp<ReshardOp>();
   auto found = forward.find(reshard);
-  return !reshard || found == forward.end() || !found->second.isRepeatable || argumentBehind(operand) ||
+  return !reshard || found == forward.end() || !found->second.isRepeatable || sourceArgument(operand) ||
          found->second.first <= time;
 }
 
@@ -193,7 +193,7 @@ bool Repeater::isGatheredBy(Value operand, int64_t time) const {
 bool Repeater::isAtHand(Operation *op, int64_t time) {
   if (isa<ReshardOp>(op))
     return true;
-  bool converts = isConversion(op) || (isCarrier(op) && argumentBehind(op->getResult(0)));
+  bool converts = isConversion(op) || (isCarrier(op) && sourceArgument(op->getResult(0)));
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     if (until(operand, op) >= time && isGatheredBy(operand, time))
       return true;
@@ -251,7 +251,7 @@ Value Repeater::again(Value value, Operation *reader) {
   Operation *copy = repeatBefore(reader, producer, operands, made);
   // Carriers of an argument need no mark: they belong to the forward or the backward pass like their readers
   // (isBackward).
-  if (call && !(isCarrier(producer) && argumentBehind(value)))
+  if (call && !(isCarrier(producer) && sourceArgument(value)))
     cast<CallOp>(copy).setBackward(true);
   return made.lookup(value);
 }

@@ -53,7 +53,7 @@ private:
 
 /// The uses by calls, in program order.
 static SmallVector<OpOperand *> usesByCalls(Value value) {
-  SmallVector<OpOperand *> uses = usesBehindReshards(value);
+  SmallVector<OpOperand *> uses = usesAfterReshards(value);
   llvm::erase_if(uses, [](OpOperand *use) { return !isa<CallOp>(use->getOwner()); });
   llvm::stable_sort(uses, [](OpOperand *left, OpOperand *right) {
     return left->getOwner() != right->getOwner() && left->getOwner()->isBeforeInBlock(right->getOwner());
@@ -426,7 +426,7 @@ FeatureSearch::FeatureSearch(func::FuncOp function) {
 
 bool FeatureSearch::isActivation(Value value) const { return activations.contains(originOf(value)); }
 
-llvm::SetVector<BlockArgument> FeatureSearch::weightsBehind(Value value) const {
+llvm::SetVector<BlockArgument> FeatureSearch::weightsThatFeed(Value value) const {
   llvm::SetVector<BlockArgument> weights;
   llvm::SetVector<Value> values;
   values.insert(value);

@@ -223,7 +223,7 @@ SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFa
   llvm::SetVector<BlockArgument> own = ownedBy(path), read, behind;
   for (CallOp call : module.calls)
     for (Value operand : call.getOperands()) {
-      for (BlockArgument parameter : search.weightsBehind(operand))
+      for (BlockArgument parameter : search.weightsThatFeed(operand))
         (isWeight(operand) ? read : behind).insert(parameter);
     }
   auto add = [&](const llvm::SetVector<BlockArgument> &parameters, bool isOwn) {

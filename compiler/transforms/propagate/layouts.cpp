@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-bool meshplan::isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
+bool meshplan::isRedistributed(DimShardingAttr before, DimShardingAttr after) {
   return !before.getAxes().empty() && before.getAxes() == after.getAxes() &&
          (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
 }
@@ -22,7 +22,7 @@ DimShardingAttr meshplan::divideFurther(int64_t extent, ArrayRef<AxisRefAttr> ax
 
 bool meshplan::movesData(ShardingAttr from, ShardingAttr to) {
   for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
-    if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))
+    if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isRedistributed(before, after))
       return true;
   return false;
 }

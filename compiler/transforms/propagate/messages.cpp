@@ -46,7 +46,7 @@ static StringRef nameOfParts(Value value) {
 }
 
 /// The module that computes the value.
-static StringRef moduleBehind(Value value, CallOp user) {
+static StringRef producingModule(Value value, CallOp user) {
   auto producer = value.getDefiningOp<CallOp>();
   return (producer ? producer : user).getModule().value_or("");
 }
@@ -65,10 +65,10 @@ static std::optional<HeadUse> headCutBy(const DividingStatement &statement, Valu
 
 static void reportCutHead(Value operand, CallOp call, const Misfit &misfit, const HeadUse &use, MeshOp mesh,
                           const DividingStatement &statement) {
-  StringRef module = projectionBehind(operand, misfit.dim);
+  StringRef module = projectionThatComputes(operand, misfit.dim);
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << misfit.dim << " of size " << cast<RankedTensorType>(operand.getType()).getDimSize(misfit.dim)
-             << " of " << moduleText(module.empty() ? moduleBehind(operand, call) : module) << " is inside a "
+             << " of " << moduleText(module.empty() ? producingModule(operand, call) : module) << " is inside a "
              << (use.isQuery ? "head" : "KV head") << ", and sharding it over " << misfit.axis.getName() << " = "
              << axisSize(misfit.axis, mesh) << " would split the head";
   if (StyleOp style = statement.style; style && !style.getParts().empty())
@@ -92,7 +92,7 @@ static SmallVector<int64_t> statedParts(Value operand, unsigned dim) {
 static SmallVector<int64_t>
 partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
               llvm::function_ref<SmallVector<int64_t>(BlockArgument argument, int64_t dim)> partsOf) {
-  StringRef module = projectionBehind(value, dim);
+  StringRef module = projectionThatComputes(value, dim);
   if (!statement.takesParts() || (module.empty() && !statement.placesWeight))
     return {};
   for (BlockArgument argument : value.getParentRegion()->getArguments()) {
@@ -125,7 +125,7 @@ static void reportPartsAsOne(CallOp call, unsigned index, const Misfit &misfit, 
   SmallVector<int64_t> stated = statedParts(operand, misfit.dim);
   auto diagnostic = emitError(statement.location);
   diagnostic << operatorText(call.getTarget(), call.getModule()) << " reads dim " << misfit.dim << " of "
-             << moduleText(moduleBehind(operand, call)) << " as parts of ";
+             << moduleText(producingModule(operand, call)) << " as parts of ";
   printSizes(diagnostic, sizes);
   diagnostic << ", but it is split over " << misfit.axis.getName() << " as ";
   if (stated.empty())
@@ -218,7 +218,7 @@ static bool canDivideBelow(ArrayRef<unsigned> dim, unsigned factor, const Factor
 static void reportCountedParts(CallOp call, unsigned index, const Misfit &misfit, const DividingStatement &statement,
                                const StatedLayouts &statements) {
   auto diagnostic = emitError(statement.location);
-  diagnostic << "dim " << misfit.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
+  diagnostic << "dim " << misfit.dim << " of " << moduleText(producingModule(call.getOperands()[index], call))
              << " is split over " << misfit.axis.getName() << " part by part, but "
              << operatorText(call.getTarget(), call.getModule())
              << " addresses its elements by their position in the whole tensor";
@@ -252,7 +252,7 @@ void meshplan::reportMisfit(CallOp call, unsigned index, const Misfit &misfit, c
   StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0)), axis = misfit.axis.getName();
   int64_t shards = axisSize(misfit.axis, mesh);
   auto diagnostic = emitError(statement.location);
-  diagnostic << "dim " << misfit.dim << " of size " << size << " of " << moduleText(moduleBehind(operand, call))
+  diagnostic << "dim " << misfit.dim << " of size " << size << " of " << moduleText(producingModule(operand, call))
              << " is ";
   if (above != 1)
     diagnostic << above << " x ";
@@ -339,7 +339,7 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
     if (sizes.empty())
       continue;
     auto diagnostic = emitError(statement.location)
-                      << "dim " << dim << " of " << moduleText(moduleBehind(operand, call)) << " has " << count
+                      << "dim " << dim << " of " << moduleText(producingModule(operand, call)) << " has " << count
                       << " parts, which " << operatorText(call.getTarget(), call.getModule())
                       << " reads one by one, but it is split over " << before.getAxes().front().getName()
                       << " as a whole";
@@ -365,7 +365,7 @@ static llvm::SetVector<StringRef> sharersOf(CallOp call, unsigned index, StyleOp
     modules.insert(style.getModule());
   for (Value operand : call.getOperands())
     add(originOf(operand).getDefiningOp());
-  for (OpOperand *use : usesBehindReshards(originOf(call.getOperand(index))))
+  for (OpOperand *use : usesAfterReshards(originOf(call.getOperand(index))))
     add(use->getOwner());
   return modules;
 }

@@ -15,7 +15,7 @@ using namespace meshplan::plan;
 /// The parameter that is a flat operand, or from which the plan's precision converted one; null if there is none.
 static BlockArgument flatParameter(CallOp call) {
   for (Value operand : call.getOperands())
-    if (BlockArgument argument = getSharding(operand).isFlat() ? argumentBehind(operand) : BlockArgument())
+    if (BlockArgument argument = getSharding(operand).isFlat() ? sourceArgument(operand) : BlockArgument())
       if (argumentKind(argument) == ArgumentKind::parameter)
         return argument;
   return {};
@@ -157,7 +157,7 @@ void Propagation::insertReshards(CallOp call, const CallDecision &decision) {
     Cause cause{call.getLoc(), StringAttr()};
     if (movesData(arriving, wanted)) {
       reportUnstated(call, index, wanted);
-      cause = statementBehind(operand, wanted).value_or(cause);
+      cause = causingStatement(operand, wanted).value_or(cause);
     }
     Value made = layouts.obtain(operand, wanted, call, cause);
     inheritCauses(call, decision, made);
@@ -202,7 +202,7 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // After an error layouts are guesses. Those of gradients follow from the forward pass, which is reported itself.
   if (hasFailed || (call.getBackward() && !mayNeedMoreThanForward(call)))
     return;
-  DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
+  DividingStatement statement = toStatement(causingStatement(call.getOperands()[index], to), call);
   hasFailed = reportMissingParts(call, index, to, mesh, statement, blocks);
   if (hasFailed)
     return;
@@ -214,23 +214,23 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
     reportUnstatedReshard(call, index, to, mesh, statement, statements, strict);
 }
 
-std::optional<Cause> Propagation::statementBehind(Value value) {
+std::optional<Cause> Propagation::causingStatement(Value value) {
   for (AxisRefAttr axis : allAxes(getSharding(value)))
     if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
       return cause;
   return std::nullopt;
 }
 
-std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr to) {
+std::optional<Cause> Propagation::causingStatement(Value value, ShardingAttr to) {
   for (auto [before, after] : llvm::zip(getSharding(value).getDims(), to.getDims())) {
     // A dim that only gains axes at its minor end is sliced and causes no traffic.
-    if (after.getAxes().take_front(before.getAxes().size()) == before.getAxes() && !isDealtAnew(before, after))
+    if (after.getAxes().take_front(before.getAxes().size()) == before.getAxes() && !isRedistributed(before, after))
       continue;
     for (AxisRefAttr axis : before.getAxes())
       if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
         return cause;
   }
-  return statementBehind(value);
+  return causingStatement(value);
 }
 
 bool Propagation::dividesWeights(Location statement) {
@@ -264,7 +264,7 @@ bool Propagation::refuseUnknown(CallOp call) {
     if (llvm::none_of(getSharding(operand).getDims(),
                       [](DimShardingAttr dim) { return llvm::any_of(dim.getAxes(), isTime); }))
       continue;
-    std::optional<Cause> cause = statementBehind(operand);
+    std::optional<Cause> cause = causingStatement(operand);
     Location place = cause ? cause->location : call.getLoc();
     if (isNews(place, call.getTarget()))
       reportUnknownOperator(call, index, layouts, place);

@@ -100,7 +100,7 @@ private:
   mlir::LogicalResult checkDivides(plan::ConstrainOp constrain, int64_t dim, llvm::ArrayRef<plan::AxisRefAttr> axes);
   /// Reports a border with the same axes on both sides but different elements on a rank: it looks consistent but moves
   /// data.
-  void reportDealtAnew(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
+  void reportRedistributed(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
 
   /// The statement that shards a parameter or, with `isFlat`, its flat elements; the gradient is reduced because of it.
   /// Nothing for other values.
@@ -150,9 +150,9 @@ private:
   void reportUnstated(plan::CallOp call, unsigned index, plan::ShardingAttr to);
 
   /// A statement that divides a value, if one is known.
-  std::optional<Cause> statementBehind(mlir::Value value);
+  std::optional<Cause> causingStatement(mlir::Value value);
   /// The statement that divides the part of a value that a reshard to `to` gathers or redistributes.
-  std::optional<Cause> statementBehind(mlir::Value value, plan::ShardingAttr to);
+  std::optional<Cause> causingStatement(mlir::Value value, plan::ShardingAttr to);
   /// True if the statement divides a parameter.
   bool dividesWeights(mlir::Location statement);
 

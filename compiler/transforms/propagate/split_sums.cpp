@@ -11,7 +11,7 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 /// Adds the addend after the call, viewed in `shape` first if that is not empty.
-static void addBehind(CallOp call, Value addend, ArrayRef<int64_t> shape) {
+static void addAfter(CallOp call, Value addend, ArrayRef<int64_t> shape) {
   OpBuilder builder(call->getContext());
   builder.setInsertionPointAfter(call);
   auto operand = [&](StringRef name, int64_t index) {
@@ -45,7 +45,7 @@ bool meshplan::splitAddend(CallOp call, const OpRecord &record, const FactorRule
   call->setOperands(rest);
   call.setTarget(split->call.target);
   call.setArgsAttr(split->call.args);
-  addBehind(call, addend, split->shape);
+  addAfter(call, addend, split->shape);
   return true;
 }
 

@@ -78,7 +78,7 @@ static Described describe(Operation &op) {
   std::string kind = op.getName().stripDialect().str();
   if (op.getNumOperands() == 0)
     return {kind, path};
-  BlockArgument argument = argumentBehind(op.getOperand(0));
+  BlockArgument argument = sourceArgument(op.getOperand(0));
   Described moved = argument ? describe(argument) : describe(op.getOperand(0));
   return {kind + " of " + moved.what, moved.module};
 }

@@ -231,7 +231,7 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
   if (!gradient || !parameter || !record || !llvm::is_contained(record->overwrites, "parameter"))
     return;
   // The rank may update a shard or a copy of the parameter.
-  BlockArgument changed = argumentBehind(call.getOperand(*parameter));
+  BlockArgument changed = sourceArgument(call.getOperand(*parameter));
   if (!changed)
     return;
   if (auto of = plan::argAttr<plan::attr::Of>(function, changed.getArgNumber()))

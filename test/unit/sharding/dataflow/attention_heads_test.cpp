@@ -57,7 +57,7 @@ protected:
     EXPECT_EQ(found->heads, found->isQuery ? 2 : 1);
     return found->isQuery ? "query" : "key";
   }
-  std::string projection(unsigned at, unsigned dim) { return projectionBehind(op(at)->getResult(0), dim).str(); }
+  std::string projection(unsigned at, unsigned dim) { return projectionThatComputes(op(at)->getResult(0), dim).str(); }
 };
 
 TEST_F(AttentionHeads, TheLastDimIsTheSizeOfAHead) {
@@ -151,8 +151,8 @@ TEST_F(AttentionHeads, AProjectionIsTheModuleOfTheWeights) {
   EXPECT_EQ(projection(4, 1), "") << "a new dim of one";
   EXPECT_EQ(projection(0, 0), "") << "samples come from the input";
   EXPECT_EQ(projection(2, 2), "") << "rows do";
-  EXPECT_EQ(projectionBehind(argument(0), 0), "");
-  EXPECT_EQ(projectionBehind(argument(1), 0), "") << "a weight is made by none";
+  EXPECT_EQ(projectionThatComputes(argument(0), 0), "");
+  EXPECT_EQ(projectionThatComputes(argument(1), 0), "") << "a weight is made by none";
 }
 
 TEST_F(AttentionHeads, TheNearestWeightsMakeTheDim) {

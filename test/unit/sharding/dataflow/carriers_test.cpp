@@ -47,10 +47,10 @@ TEST_F(CarriersTest, OfOneOperandWhoseElementsKeepTheirPlaces) {
 }
 
 TEST_F(CarriersTest, LeadBackToTheArgument) {
-  EXPECT_EQ(argumentBehind(at(2)->getResult(0)), argument(0));
-  EXPECT_EQ(argumentBehind(argument(1)), argument(1));
-  EXPECT_EQ(argumentBehind(at(3)->getResult(0)), BlockArgument());
-  EXPECT_EQ(argumentBehind(at(5)->getResult(0)), BlockArgument());
+  EXPECT_EQ(sourceArgument(at(2)->getResult(0)), argument(0));
+  EXPECT_EQ(sourceArgument(argument(1)), argument(1));
+  EXPECT_EQ(sourceArgument(at(3)->getResult(0)), BlockArgument());
+  EXPECT_EQ(sourceArgument(at(5)->getResult(0)), BlockArgument());
 }
 
 TEST_F(CarriersTest, BelongToThePassThatReadsThem) {

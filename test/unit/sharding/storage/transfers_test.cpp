@@ -46,7 +46,7 @@ TEST_F(TransfersTest, ACopyLiesInTheOtherMemoryInTheSameLayout) {
   }
   EXPECT_EQ(there.getDefiningOp<CallOp>().getTarget(), "meshplan.to_host");
   EXPECT_FALSE(isTransfer(cast<CallOp>(op(1))));
-  EXPECT_EQ(argumentBehind(back), argument(1));
+  EXPECT_EQ(sourceArgument(back), argument(1));
 }
 
 } // namespace

@@ -85,7 +85,7 @@ void AutomodelReader::readModel(const YamlEntry &section) {
 }
 
 void AutomodelReader::readSteps(const YamlEntry &section) {
-  auto size = [&](std::optional<TakenNumber> &to) {
+  auto size = [&](std::optional<AdoptedNumber> &to) {
     return [this, &to](const YamlEntry &entry) {
       if (std::optional<int64_t> value = reader.integer(entry))
         to = reader.takenNumber(*value, entry);

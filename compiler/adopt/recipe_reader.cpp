@@ -130,10 +130,10 @@ std::string RecipeReader::fromOf(const YamlEntry &entry) const {
   return entry.key + " (" + llvm::sys::path::filename(file).str() + ":" + std::to_string(entry.keyRange.line) + ")";
 }
 
-Taken RecipeReader::taken(std::string text, const YamlEntry &entry) const {
+AdoptedText RecipeReader::taken(std::string text, const YamlEntry &entry) const {
   return {std::move(text), fromOf(entry), entry.keyRange};
 }
 
-TakenNumber RecipeReader::takenNumber(int64_t value, const YamlEntry &entry) const {
+AdoptedNumber RecipeReader::takenNumber(int64_t value, const YamlEntry &entry) const {
   return {value, fromOf(entry), entry.value.range};
 }

@@ -188,7 +188,9 @@ bool Drafter::adoptPlan() {
 bool Drafter::findLoss(const archive::ExportedProgram &program) {
   bool trains = options.train || adopted.training.optimizer;
   // A foreign plan is useful without its training, but training that the user asks for is not dropped.
-  LossWish wish = options.train || options.loss ? LossWish::needed : trains ? LossWish::wanted : LossWish::evident;
+  LossRequest request = options.train || options.loss ? LossRequest::required
+                        : trains                      ? LossRequest::optional
+                                                      : LossRequest::ifNamed;
   std::optional<std::string> loss = chooseLoss(program, options.loss.value_or(""), wish, archiveFile, reports);
   if (!loss)
     return false;

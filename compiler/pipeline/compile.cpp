@@ -132,7 +132,7 @@ bool Compilation::import() {
               (bound->loss || bound->optimizer ? "" : "' and '") +
               (bound->optimizer ? "" : "optimizer sgd { lr 0.1 }") + "' to the plan, or leave out --gradients");
   checkTrainingMode(*archive.program, *bound, options.strict, reports);
-  checkOwnFunctions(*archive.program, *bound, reports);
+  checkCustomFunctions(*archive.program, *bound, reports);
   if (reports.hasErrors())
     return false;
   archiveDigest = archive.program->digest;

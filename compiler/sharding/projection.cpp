@@ -176,17 +176,17 @@ void DimProjector::run() {
       return stop(axis);
 }
 
-DimShardingAttr meshplan::toDim(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
+DimShardingAttr meshplan::toDimSharding(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
   return divideDim(factor.size, division.axes, mesh, division.unit, division.parts, division.repeat);
 }
 
-bool meshplan::isHeldByAll(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
+bool meshplan::isSingleSharedBlock(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
   return !division.axes.empty() && division.parts.empty() && division.unit == factor.size &&
          division.repeat >= shardCount(division.axes, mesh);
 }
 
 FactorDivision meshplan::canonical(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
-  DimShardingAttr dim = toDim(division, factor, mesh);
+  DimShardingAttr dim = toDimSharding(division, factor, mesh);
   return {AxisList(dim.getAxes()), dim.getUnit(), llvm::SmallVector<DimPart, 3>(dim.getParts()), dim.getRepeat()};
 }
 
@@ -308,7 +308,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     const FactorDivision &division = divisions[index];
     int64_t above = std::exchange(extent, extent * factor.size);
     unit *= std::max<int64_t>(factor.size, 1);
-    if (division.axes.empty() || inexpressible || isHeldByAll(division, factor, mesh)) {
+    if (division.axes.empty() || inexpressible || isSingleSharedBlock(division, factor, mesh)) {
       majorIsWhole |= factor.size != factor.unit;
       continue;
     }
@@ -352,7 +352,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(Arr
     return {divideDim(extent, {}, mesh), factors[major]};
   std::optional<unsigned> inexpressible;
   for (unsigned factor : factors.drop_front(major + 1))
-    if (!divisions[factor].axes.empty() && !isHeldByAll(divisions[factor], rule.factors[factor], mesh))
+    if (!divisions[factor].axes.empty() && !isSingleSharedBlock(divisions[factor], rule.factors[factor], mesh))
       inexpressible = factor;
   return {made, inexpressible};
 }

@@ -59,13 +59,13 @@ struct FactorDivision {
 };
 
 /// True if the factor is a single block that every shard holds. Such a factor is not really divided.
-bool isHeldByAll(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
+bool isSingleSharedBlock(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
 /// One for each factor of a rule.
 using FactorDivisions = llvm::SmallVector<FactorDivision, 8>;
 
 /// The sharding of a dim that consists of this factor alone.
-plan::DimShardingAttr toDim(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
+plan::DimShardingAttr toDimSharding(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
 /// The same division with the canonical block size. Without axes it has nothing else.
 FactorDivision canonical(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);

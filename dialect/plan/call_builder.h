@@ -81,8 +81,8 @@ private:
 };
 
 /// Inserts a copy of `op` with other operands before `reader`. `made` maps the results of `op` to those of the copy.
-inline mlir::Operation *repeatBefore(mlir::Operation *reader, mlir::Operation *op, mlir::ValueRange operands,
-                                     llvm::DenseMap<mlir::Value, mlir::Value> &made) {
+inline mlir::Operation *cloneBefore(mlir::Operation *reader, mlir::Operation *op, mlir::ValueRange operands,
+                                    llvm::DenseMap<mlir::Value, mlir::Value> &made) {
   mlir::Operation *copy = mlir::OpBuilder(reader).clone(*op);
   copy->setOperands(operands);
   for (auto [old, result] : llvm::zip(op->getResults(), copy->getResults()))

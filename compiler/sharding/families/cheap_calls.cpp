@@ -35,7 +35,7 @@ bool meshplan::isView(const CallView &call) {
   return record && !call.operands.empty() && aliasesRows(call, *record) && aliasesColumns(call, *record);
 }
 
-bool meshplan::isCheapToRepeat(const CallView &call) {
+bool meshplan::isCheapToRecompute(const CallView &call) {
   const OpRecord *record = OpRegistry::get().lookup(call.target);
   if (!record || !record->overwrites.empty() || record->roundsAddends || drawsRandomNumbers(call))
     return false;

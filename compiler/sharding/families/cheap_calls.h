@@ -11,7 +11,7 @@ namespace meshplan {
 /// pointwise, or its record marks it as cheap (`OpRecord::isCheap`). Where its operands are available, recomputing its
 /// results costs less than holding them. Source: the operators that PyTorch's min-cut partitioner recomputes
 /// (torch/_functorch/partitioners.py), without reductions. Pure and thread safe.
-bool isCheapToRepeat(const CallView &call);
+bool isCheapToRecompute(const CallView &call);
 
 /// True if the results are views of the first operand, whatever its strides.
 bool isView(const CallView &call);

@@ -70,7 +70,7 @@ bool meshplan::drawsRandomNumbers(const CallView &call) {
   return baseName(call.target).ends_with("dropout") && !isFalse(training);
 }
 
-int64_t meshplan::drawnNumbers(const CallView &call) {
+int64_t meshplan::drawCount(const CallView &call) {
   if (!call.target.starts_with("meshplan.") || !call.get("number"))
     return 0;
   std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");

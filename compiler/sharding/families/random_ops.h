@@ -15,7 +15,7 @@ bool drawsRandomNumbers(const CallView &call);
 
 /// Number of random numbers that a kernel of the runtime with a `number` draws for the whole tensors; 0 for other
 /// calls.
-int64_t drawnNumbers(const CallView &call);
+int64_t drawCount(const CallView &call);
 
 } // namespace meshplan
 

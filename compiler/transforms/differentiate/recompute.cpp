@@ -112,7 +112,7 @@ Value Recomputation::again(Value value, Operation *reader) {
     return known;
   SmallVector<Value> operands =
       llvm::map_to_vector(producer->getOperands(), [&](Value operand) { return again(operand, reader); });
-  if (auto call = dyn_cast<CallOp>(repeatBefore(reader, producer, operands, made))) {
+  if (auto call = dyn_cast<CallOp>(cloneBefore(reader, producer, operands, made))) {
     repeating.insert(statementFor(call));
     call.setBackward(true);
   }

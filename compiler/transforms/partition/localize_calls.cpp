@@ -73,7 +73,7 @@ private:
     if (rule.factors[factor].kind == FactorKind::whole && !found.axes.empty())
       return call.emitOpError() << side << " " << index << " splits a factor that must be replicated";
     // A single block that all ranks hold may appear undivided in another tensor.
-    if (known[factor] && found.axes.empty() && isHeldByAll(divisions[factor], rule.factors[factor], mesh))
+    if (known[factor] && found.axes.empty() && isSingleSharedBlock(divisions[factor], rule.factors[factor], mesh))
       return success();
     if (known[factor] && divisions[factor] != found)
       return call.emitOpError() << side << " " << index << " splits factor " << factor

@@ -156,7 +156,7 @@ bool Repeater::canRepeat(Operation *op) {
   if (auto reshard = dyn_cast<ReshardOp>(op))
     return grows(reshard, mesh);
   auto call = dyn_cast<CallOp>(op);
-  return call && isCheapToRepeat(CallView::of(call));
+  return call && isCheapToRecompute(CallView::of(call));
 }
 
 int64_t Repeater::bytesOf(ValueRange values) {
@@ -248,7 +248,7 @@ Value Repeater::again(Value value, Operation *reader) {
   auto call = dyn_cast<CallOp>(producer);
   if (call && llvm::equal(operands, producer->getOperands()) && isView(CallView::of(call)))
     return value;
-  Operation *copy = repeatBefore(reader, producer, operands, made);
+  Operation *copy = cloneBefore(reader, producer, operands, made);
   // Carriers of an argument need no mark: they belong to the forward or the backward pass like their readers
   // (isBackward).
   if (call && !(isCarrier(producer) && sourceArgument(value)))

@@ -60,15 +60,15 @@ static std::optional<int64_t> extentOf(ArrayRef<CallOp> calls, const Calls &insi
 }
 
 LogicalResult meshplan::placeSequence(StyleOp style, ArrayRef<CallOp> calls, MeshOp mesh, DimBlocks &blocks,
-                                      llvm::function_ref<bool()> isNews) {
+                                      llvm::function_ref<bool()> isFirstReport) {
   llvm::SmallPtrSet<Operation *, 16> inside(calls.begin(), calls.end());
   int64_t dim = style.getDim();
   AxisList axes = dividingAxes(toAxes(style.getAxes()), mesh);
   std::optional<int64_t> extent = extentOf(calls, inside, dim);
   if (!extent)
-    return isNews() ? reportNoSequenceDim(style) : failure();
+    return isFirstReport() ? reportNoSequenceDim(style) : failure();
   if (*extent < shardCount(axes, mesh))
-    return isNews() ? reportShortSequence(style, *extent, axes, mesh) : failure();
+    return isFirstReport() ? reportShortSequence(style, *extent, axes, mesh) : failure();
   auto layoutOf = [&](Value value) {
     int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
     return ShardingAttr::getReplicated(value.getContext(), rank).withDim(dim, blocks.divide(value, dim, axes, mesh));

@@ -16,10 +16,10 @@ void constrainOperand(mlir::OpOperand &operand, plan::ShardingAttr layout, plan:
 void constrainResult(mlir::Value result, const llvm::SmallPtrSetImpl<mlir::Operation *> &inside,
                      plan::ShardingAttr layout, plan::StyleOp style);
 
-/// Divides the style's dim of the values that enter and leave a module with these calls. Reports nothing if `isNews`
-/// returns false, because the statement has been reported before.
+/// Divides the style's dim of the values that enter and leave a module with these calls. Reports nothing if
+/// `isFirstReport` returns false, because the statement has been reported before.
 mlir::LogicalResult placeSequence(plan::StyleOp style, llvm::ArrayRef<plan::CallOp> calls, plan::MeshOp mesh,
-                                  DimBlocks &blocks, llvm::function_ref<bool()> isNews);
+                                  DimBlocks &blocks, llvm::function_ref<bool()> isFirstReport);
 
 } // namespace meshplan
 

@@ -48,7 +48,7 @@ private:
   void constrainInput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout);
   void constrainOutput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout);
   /// True the first time: one statement applies to every layer, but is wrong once.
-  bool isNews(BorderOp border) { return reported.insert(border.getLoc()).second; }
+  bool isFirstReport(BorderOp border) { return reported.insert(border.getLoc()).second; }
 
   func::FuncOp function;
   MeshOp mesh;
@@ -137,7 +137,7 @@ llvm::SetVector<Value> BorderPlacer::outputsOf(ModuleRun module) {
 }
 
 LogicalResult BorderPlacer::reportMissing(BorderOp border, size_t count) {
-  if (!isNews(border))
+  if (!isFirstReport(border))
     return failure();
   StringRef side = border.getIsInput() ? "input" : "output";
   auto diagnostic = border.emitError() << moduleText(border.getModule()) << " has " << count << " " << side
@@ -168,7 +168,7 @@ bool BorderPlacer::fitsNames(BorderOp border, RankedTensorType type) {
   for (auto [dim, extent] : llvm::enumerate(extents)) {
     if (extent == 0 || extent == type.getDimSize(dim))
       continue;
-    if (isNews(border)) {
+    if (isFirstReport(border)) {
       auto diagnostic = border.emitError()
                         << "dim " << dim << " of " << nameOf(border) << " has size " << type.getDimSize(dim) << ", and "
                         << "'" << cast<StringAttr>((*border.getNames())[dim]).getValue() << "' is " << extent;
@@ -184,7 +184,7 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   ShardingAttr stated = border.getLayout();
   if (stated.getRank() > rank || (border.getExact() && stated.getRank() != rank)) {
-    if (isNews(border))
+    if (isFirstReport(border))
       reportRank(border, rank);
     return {};
   }

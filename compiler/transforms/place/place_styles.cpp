@@ -99,8 +99,8 @@ private:
   AxisList axesOf(StyleOp style);
 
   /// True the first time: one statement applies to every layer, but is wrong once.
-  bool isNews(Location statement) { return reported.insert(statement).second; }
-  bool isNews(StyleOp style) { return isNews(style.getLoc()); }
+  bool isFirstReport(Location statement) { return reported.insert(statement).second; }
+  bool isFirstReport(StyleOp style) { return isFirstReport(style.getLoc()); }
 
   /// colwise: activations are whole. rowwise: they are divided in the dim that meets the input features of the weight.
   void constrainFeatureInputs(StyledModule &module, const FeatureUse &use);
@@ -160,12 +160,12 @@ bool StylePlacer::isUnused(StyledModule &module) {
 
 LogicalResult StylePlacer::place(StyledModule &module) {
   if (module.style.getKind() != StyleKind::replicate && isUnused(module))
-    return isNews(module.style) ? reportUnused(module.style, isParameter(module.style)) : failure();
+    return isFirstReport(module.style) ? reportUnused(module.style, isParameter(module.style)) : failure();
   switch (module.style.getKind()) {
   case StyleKind::replicate:
     return success();
   case StyleKind::sequence:
-    return placeSequence(module.style, module.calls, mesh, blocks, [&] { return isNews(module.style); });
+    return placeSequence(module.style, module.calls, mesh, blocks, [&] { return isFirstReport(module.style); });
   case StyleKind::colwise:
   case StyleKind::rowwise:
     return placeFeatures(module);
@@ -188,7 +188,7 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   // Dividing a bias while its weight stays replicated would gain nothing.
   bool isWeightUnknown = fault.parameter && isMatrix(fault.parameter) && llvm::none_of(all, isWeightOf);
   if (all.empty() || isWeightUnknown)
-    return isNews(module.style) ? reportNoFeatures(module.style, fault, isParameter(module.style)) : failure();
+    return isFirstReport(module.style) ? reportNoFeatures(module.style, fault, isParameter(module.style)) : failure();
   auto isMet = [](const Placeable &placeable) { return placeable.feature.meets && placeable.size() != 1; };
   if (llvm::any_of(all, isMet)) {
     // Single features, and features that only another factor of a product has, stay whole if there are others.
@@ -258,7 +258,7 @@ void StylePlacer::addPlaceable(StyledModule &module, BlockArgument parameter, bo
 }
 
 LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
-  if (isNews(style))
+  if (isFirstReport(style))
     warnOfOnlyKeyHead(style, parameter, axesOf(style), mesh);
   int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
   return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank));
@@ -303,24 +303,25 @@ FailureOr<DimShardingAttr> StylePlacer::divided(Location statement, BlockArgumen
                                                 ArrayRef<AxisRefAttr> axes, ArrayRef<int64_t> proportions) {
   int64_t shards = shardCount(axes, mesh), size = cast<RankedTensorType>(parameter.getType()).getDimSize(dim);
   if (size < shards)
-    return isNews(statement) ? reportSmallDim(mlir::emitError(statement), dimText(dim, parameter), size, axes, mesh)
-                             : failure();
+    return isFirstReport(statement)
+               ? reportSmallDim(mlir::emitError(statement), dimText(dim, parameter), size, axes, mesh)
+               : failure();
   std::optional<SmallVector<DimPart>> parts = partsOf(proportions, shards, parameter, dim);
   if (!parts)
-    return isNews(statement) ? reportWrongParts(mlir::emitError(statement), proportions, parameter, dim,
-                                                blocks.partsOf(parameter, dim))
-                             : failure();
+    return isFirstReport(statement) ? reportWrongParts(mlir::emitError(statement), proportions, parameter, dim,
+                                                       blocks.partsOf(parameter, dim))
+                                    : failure();
   for (const DimPart &part : *parts)
     if (part.repeat == 1 && part.extent < shards)
-      return isNews(statement) ? reportSmallDim(mlir::emitError(statement), "a part of " + dimText(dim, parameter),
-                                                part.extent, axes, mesh)
-                               : failure();
+      return isFirstReport(statement) ? reportSmallDim(mlir::emitError(statement),
+                                                       "a part of " + dimText(dim, parameter), part.extent, axes, mesh)
+                                      : failure();
   return blocks.divide(parameter, dim, axes, mesh, *parts);
 }
 
 LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
   if (auto found = stated.find(parameter); found != stated.end() && found->second != sharding)
-    return isNews(style) ? reportTwoPlacements(style, parameter) : failure();
+    return isFirstReport(style) ? reportTwoPlacements(style, parameter) : failure();
   auto [position, inserted] = placed.insert({parameter, {sharding, style}});
   if (inserted || position->second.first == sharding)
     return success();
@@ -340,8 +341,8 @@ std::optional<SmallVector<DimPart>> StylePlacer::partsOf(ArrayRef<int64_t> propo
   int64_t start = 0;
   for (int64_t part : proportions) {
     int64_t size = part * (extent / sum);
-    bool isHeldByAll = isOnlyKeyHead(value, dim, start, size);
-    parts.push_back(isHeldByAll ? DimPart(size, size, shards) : DimPart(size));
+    bool isSingleSharedBlock = isOnlyKeyHead(value, dim, start, size);
+    parts.push_back(isSingleSharedBlock ? DimPart(size, size, shards) : DimPart(size));
     start += size;
   }
   return parts;

@@ -209,8 +209,8 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // The error is raised at the end of the function, so that all unstated reshards of a program are reported together.
   strictFailure |= strict;
   auto type = cast<RankedTensorType>(call.getOperands()[index].getType());
-  if (isNews(statement.location,
-             call.getTarget() + textWithoutTime(type, getSharding(type)) + textWithoutTime(type, to)))
+  if (isFirstReport(statement.location,
+                    call.getTarget() + textWithoutTime(type, getSharding(type)) + textWithoutTime(type, to)))
     reportUnstatedReshard(call, index, to, mesh, statement, statements, strict);
 }
 
@@ -254,7 +254,7 @@ bool Propagation::refuseMisfit(CallOp call, const FactorRule &rule, const std::p
   std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], misfit.axis);
   if (!cause || !dividesWeights(cause->location))
     return false;
-  if (isNews(cause->location, call.getTarget() + " misfit " + Twine(index)))
+  if (isFirstReport(cause->location, call.getTarget() + " misfit " + Twine(index)))
     reportMisfit(call, index, misfit, rule, mesh, toStatement(cause, call), blocks, statements);
   return true;
 }
@@ -266,7 +266,7 @@ bool Propagation::refuseUnknown(CallOp call) {
       continue;
     std::optional<Cause> cause = causingStatement(operand);
     Location place = cause ? cause->location : call.getLoc();
-    if (isNews(place, call.getTarget()))
+    if (isFirstReport(place, call.getTarget()))
       reportUnknownOperator(call, index, layouts, place);
     return true;
   }

@@ -55,7 +55,7 @@ void Propagation::reportRedistributed(ConstrainOp constrain, Value value, Shardi
                     [](auto dims) { return isRedistributed(std::get<0>(dims), std::get<1>(dims)); }))
     return;
   strictFailure |= strict;
-  if (isNews(constrain.getLoc(), "redistributed"))
+  if (isFirstReport(constrain.getLoc(), "redistributed"))
     reportOtherDivision(constrain, value, to, mesh, causingStatement(value, to), strict);
 }
 
@@ -63,7 +63,7 @@ LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, Arra
   int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
   if (extent >= shards)
     return success();
-  if (isNews(constrain.getLoc(), "small dim"))
+  if (isFirstReport(constrain.getLoc(), "small dim"))
     reportSmallDim(constrain, dim, shards);
   return failure();
 }

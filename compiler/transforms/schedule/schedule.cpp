@@ -104,7 +104,7 @@ static void includeTraining(ModuleOp module) {
 }
 
 /// Moves functions out of modules of their own (see plan-keep-reference) to the end of `module`.
-static void takeOut(ModuleOp module) {
+static void inlineNestedModules(ModuleOp module) {
   for (ModuleOp own : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
     for (func::FuncOp function : llvm::make_early_inc_range(own.getOps<func::FuncOp>()))
       function->moveBefore(module.getBody(), module.getBody()->end());
@@ -123,7 +123,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
       module.emitError("cannot be scheduled: it has no mesh");
       return signalPassFailure();
     }
-    takeOut(module);
+    inlineNestedModules(module);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     LayoutTable allRanks(mesh), oneRank(nullptr);
     CommunicatorTable communicators;

@@ -447,7 +447,7 @@ TEST_F(ProjectionTest, DrawnDivisionsComeBackFromTheirDim) {
     Projection back = projectToFactors(made, rule.operands[0], rule, mesh);
     ASSERT_FALSE(back.block) << print(made);
     for (auto [index, division] : llvm::enumerate(divisions)) {
-      bool isWhole = isHeldByAll(division, rule.factors[index], mesh) && !isJoined;
+      bool isWhole = isSingleSharedBlock(division, rule.factors[index], mesh) && !isJoined;
       ASSERT_EQ(back.factors[index], isWhole ? FactorDivision() : division) << print(made) << " of " << index;
     }
     divided += !made.isReplicated();

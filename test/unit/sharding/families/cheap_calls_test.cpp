@@ -9,7 +9,7 @@ namespace {
 
 struct CheapCalls : CallTest {
   bool isCheap(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
-    return isCheapToRepeat(parse(target, args, types));
+    return isCheapToRecompute(parse(target, args, types));
   }
   bool views(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
     return isView(parse(target, args, types));

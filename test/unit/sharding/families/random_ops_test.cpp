@@ -40,7 +40,7 @@ TEST_F(RandomOps, AttentionDrawsWithAProbability) {
 
 TEST_F(RandomOps, NumbersThatKernelsDraw) {
   auto drawn = [&](llvm::StringRef target, llvm::StringRef args, llvm::StringRef type) {
-    return drawnNumbers(parse(target, args, type));
+    return drawCount(parse(target, args, type));
   };
   EXPECT_EQ(drawn("meshplan.uniform", "{size = [4, 3], number = 0}", "() -> tensor<4x3xf32>"), 12);
   EXPECT_EQ(drawn("meshplan.dropout", "{input = #base.operand<0>, p = 0.5, number = 1}",

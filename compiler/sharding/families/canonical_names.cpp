@@ -1,6 +1,6 @@
-//===- other_names.cpp - operators with several names in PyTorch ----------===//
+//===- canonical_names.cpp - operators with several names in PyTorch ------===//
 
-#include "compiler/sharding/families/other_names.h"
+#include "compiler/sharding/families/canonical_names.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "mlir/IR/Builders.h"
@@ -240,7 +240,7 @@ private:
 
 } // namespace
 
-std::optional<CallRewrite> meshplan::underPlainName(const CallView &call) {
+std::optional<CallRewrite> meshplan::toCanonicalOperator(const CallView &call) {
   auto [space, form] = call.target.split('.');
   auto [name, overload] = form.split('.');
   if (space != "aten" || call.operands.empty())

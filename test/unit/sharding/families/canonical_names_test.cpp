@@ -1,6 +1,6 @@
-//===- other_names_test.cpp - operators with several names ----------------===//
+//===- canonical_names_test.cpp - operators with several names ------------===//
 
-#include "compiler/sharding/families/other_names.h"
+#include "compiler/sharding/families/canonical_names.h"
 #include "test/unit/sharding/parsed_call.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -12,7 +12,7 @@ class OtherNames : public CallTest {
 protected:
   /// The rewritten call as `target {arguments}`, or "".
   std::string plain(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
-    std::optional<CallRewrite> rewrite = underPlainName(parse(target, args, types));
+    std::optional<CallRewrite> rewrite = toCanonicalOperator(parse(target, args, types));
     if (!rewrite)
       return "";
     std::string text;

@@ -166,7 +166,7 @@ void Gradients::keepAddends(Operation *last, ArrayRef<Value> gradients) {
 }
 
 /// The call that computes a gradient, before it was laid out.
-static CallOp producerOf(Value gradient) {
+static CallOp gradientCall(Value gradient) {
   while (auto match = gradient.getDefiningOp<MatchOp>())
     gradient = match.getGradient();
   return gradient.getDefiningOp<CallOp>();
@@ -187,7 +187,7 @@ void Gradients::propagate(Operation *op) {
   if (found == made.end() || !active.contains(op->getOperand(0)))
     return;
   Value gradient = found->second;
-  add(op->getOperand(0), gradient, producerOf(gradient));
+  add(op->getOperand(0), gradient, gradientCall(gradient));
 }
 
 void Gradients::add(Value value, Value addend, CallOp from) {

@@ -1,6 +1,6 @@
-//===- last_whole_test.cpp - the last intact checkpoint -------------------===//
+//===- last_intact_test.cpp - the last intact checkpoint ------------------===//
 
-#include "runtime/checkpoint/integrity/last_whole.h"
+#include "runtime/checkpoint/integrity/last_intact.h"
 
 #include "runtime/checkpoint/export.h"
 #include "runtime/checkpoint/load.h"
@@ -93,13 +93,14 @@ TEST_F(LastWholeTest, ADamagedTensorIsSeenUnderEveryPlan) {
 }
 
 TEST_F(LastWholeTest, EachFileOfACheckpointIsLookedAt) {
-  EXPECT_TRUE(checkWhole(pathOf(1)).ok());
+  EXPECT_TRUE(checkIntact(pathOf(1)).ok());
   flip(pathOf(1) + "/" + modelName, -1);
-  EXPECT_THAT(checkWhole(pathOf(1)).message(), HasSubstr("model.safetensors: tensor 'w': damaged: bytes 2097152 to "));
+  EXPECT_THAT(checkIntact(pathOf(1)).message(), HasSubstr("model.safetensors: tensor 'w': damaged: bytes 2097152 to "));
   flip(pathOf(2) + "/" + optimizerName, 20); // a letter of a name that nothing reads
-  EXPECT_THAT(checkWhole(pathOf(2)).message(), HasSubstr(optimizerName));
+  EXPECT_THAT(checkIntact(pathOf(2)).message(), HasSubstr(optimizerName));
   flip(pathOf(3) + "/" + recordName, 100);
-  EXPECT_THAT(checkWhole(pathOf(3)).message(), HasSubstr("checkpoint.json: damaged, or edited by hand: its text has "));
+  EXPECT_THAT(checkIntact(pathOf(3)).message(),
+              HasSubstr("checkpoint.json: damaged, or edited by hand: its text has "));
 }
 
 TEST_F(LastWholeTest, SaysWhatIsDamaged) {
@@ -107,7 +108,7 @@ TEST_F(LastWholeTest, SaysWhatIsDamaged) {
   flip(path, -1);
   std::span<const std::byte> whole = std::as_bytes(std::span(text)), last = whole.last(8 * extent - (2 << 20));
   std::string damaged = textOf(path);
-  EXPECT_EQ(checkWhole(pathOf(1)).message(),
+  EXPECT_EQ(checkIntact(pathOf(1)).message(),
             path + ": tensor 'w': damaged: bytes 2097152 to 2400007 have the checksum " +
                 checksumText(crc32Of(std::as_bytes(std::span(damaged)).last(last.size()))) +
                 ", written were bytes with " + checksumText(crc32Of(last)));
@@ -118,7 +119,7 @@ TEST_F(LastWholeTest, SaysWhatIsDamaged) {
   flip(path, static_cast<int64_t>(place));
   damaged = textOf(path);
   std::span<const std::byte> header = whole.first(whole.size() - 8 * extent);
-  EXPECT_EQ(checkWhole(pathOf(1)).message(),
+  EXPECT_EQ(checkIntact(pathOf(1)).message(),
             path + ": damaged: its header has the checksum " +
                 checksumText(crc32Of(std::as_bytes(std::span(damaged)).first(header.size()))) +
                 ", written was one with " + checksumText(crc32Of(header)));
@@ -131,7 +132,7 @@ TEST_F(LastWholeTest, ARecordWithoutSomeChecksums) {
     CheckpointRecord changed = *record;
     change(changed.checksums->files);
     writeText(pathOf(1) + "/" + recordName, textOf(changed));
-    return checkWhole(pathOf(1)).message();
+    return checkIntact(pathOf(1)).message();
   };
   EXPECT_EQ(message([](auto &files) { files.find(modelName)->second.tensors.clear(); }),
             pathOf(1) + "/model.safetensors: checkpoint.json has no checksums of tensor 'w'");
@@ -153,23 +154,23 @@ TEST_F(LastWholeTest, SumsOfAnotherCheckpointAreNoticed) {
 
 TEST_F(LastWholeTest, NamesTheWayOut) {
   const Status damage(StatusCode::corrupted, "w: damaged");
-  EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(), "w: damaged; help: the last intact checkpoint there is '" +
-                                                                 pathOf(2) + "': `mv " + pathOf(3) + " " + run +
-                                                                 "/damaged-step-000003`; the same command uses it");
-  EXPECT_EQ(withLastWhole(damage, pathOf(3), pathOf(3)).message(),
+  EXPECT_EQ(withLastIntact(damage, pathOf(3), run).message(),
+            "w: damaged; help: the last intact checkpoint there is '" + pathOf(2) + "': `mv " + pathOf(3) + " " + run +
+                "/damaged-step-000003`; the same command uses it");
+  EXPECT_EQ(withLastIntact(damage, pathOf(3), pathOf(3)).message(),
             "w: damaged; help: the last intact checkpoint there is '" + pathOf(2) + "': name that one");
-  EXPECT_EQ(withLastWhole(damage, pathOf(1), pathOf(1)).message(),
+  EXPECT_EQ(withLastIntact(damage, pathOf(1), pathOf(1)).message(),
             "w: damaged; help: the last intact checkpoint there is '" + pathOf(3) + "': name that one");
   flip(pathOf(2) + "/" + modelName, -1);
-  EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(), "w: damaged; help: the last intact checkpoint there is '" +
-                                                                 pathOf(1) + "': `mv " + pathOf(3) + " " + run +
-                                                                 "/damaged-step-000003`, `mv " + pathOf(2) + " " + run +
-                                                                 "/damaged-step-000002`; the same command uses it");
+  EXPECT_EQ(withLastIntact(damage, pathOf(3), run).message(),
+            "w: damaged; help: the last intact checkpoint there is '" + pathOf(1) + "': `mv " + pathOf(3) + " " + run +
+                "/damaged-step-000003`, `mv " + pathOf(2) + " " + run +
+                "/damaged-step-000002`; the same command uses it");
   std::filesystem::remove(pathOf(1) + "/" + modelName);
-  EXPECT_EQ(withLastWhole(damage, pathOf(3), run).message(),
+  EXPECT_EQ(withLastIntact(damage, pathOf(3), run).message(),
             "w: damaged; help: no other checkpoint in '" + run + "' is intact");
   const Status other(StatusCode::invalid, "another model");
-  EXPECT_EQ(withLastWhole(other, pathOf(3), run).message(), "another model");
+  EXPECT_EQ(withLastIntact(other, pathOf(3), run).message(), "another model");
 }
 
 TEST_F(LastWholeTest, ACheckpointWithoutItsRecordIsDamaged) {
@@ -180,14 +181,14 @@ TEST_F(LastWholeTest, ACheckpointWithoutItsRecordIsDamaged) {
   for (const std::string &asked : {run, pathOf(3), pathOf(3) + "/"}) {
     std::string path = *findCheckpoint(asked);
     std::string end = asked == run ? renaming : "name that one";
-    EXPECT_THAT(withLastWhole(load(path, 1), path, asked).message(), testing::EndsWith(end)) << asked;
+    EXPECT_THAT(withLastIntact(load(path, 1), path, asked).message(), testing::EndsWith(end)) << asked;
     auto report = exportCheckpoint({.checkpoint = asked, .output = folder / "out"});
     EXPECT_THAT(report.status().message(), testing::AllOf(HasSubstr(": checkpoint.json is missing; help: the last "
                                                                     "intact checkpoint there is '"),
                                                           testing::EndsWith(end)))
         << asked;
   }
-  EXPECT_EQ(withLastWhole(load(pathOf(3), 1), pathOf(3), run).message(), missing + renaming);
+  EXPECT_EQ(withLastIntact(load(pathOf(3), 1), pathOf(3), run).message(), missing + renaming);
 }
 
 TEST_F(LastWholeTest, AnExportSaysSo) {

@@ -1,6 +1,6 @@
-//===- last_whole.cpp - the last intact checkpoint ------------------------===//
+//===- last_intact.cpp - the last intact checkpoint -----------------------===//
 
-#include "runtime/checkpoint/integrity/last_whole.h"
+#include "runtime/checkpoint/integrity/last_intact.h"
 
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/source.h"
@@ -10,7 +10,7 @@
 
 using namespace meshplan;
 
-Status meshplan::checkWhole(const std::string &checkpoint) {
+Status meshplan::checkIntact(const std::string &checkpoint) {
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::openSaved(checkpoint));
   return source.checkSaved();
 }
@@ -21,7 +21,7 @@ static std::string renaming(const std::string &checkpoint) {
   return "`mv " + checkpoint + " " + (path.parent_path() / ("damaged-" + path.filename().string())).string() + "`";
 }
 
-Status meshplan::withLastWhole(const Status &failure, const std::string &checkpoint, const std::string &asked) {
+Status meshplan::withLastIntact(const Status &failure, const std::string &checkpoint, const std::string &asked) {
   if (failure.code() != StatusCode::corrupted)
     return failure;
   std::filesystem::path normal = std::filesystem::path(checkpoint + "/.").lexically_normal().parent_path();
@@ -36,7 +36,7 @@ Status meshplan::withLastWhole(const Status &failure, const std::string &checkpo
     std::error_code ignored;
     if (std::filesystem::equivalent(other.path, checkpoint, ignored))
       continue;
-    if (checkWhole(other.path).ok())
+    if (checkIntact(other.path).ok())
       return fail("the last intact checkpoint there is '" + other.path +
                   "': " + (isFolderAsked ? damaged + "; the same command uses it" : "name that one"));
     damaged += ", " + renaming(other.path);

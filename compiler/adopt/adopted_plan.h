@@ -15,14 +15,14 @@
 namespace meshplan {
 
 /// Words of the language, and the foreign setting that they were taken from: "bucket 25 MiB", "bucket_cap_mb".
-struct Taken {
+struct AdoptedText {
   std::string text; ///< empty if the setting is absent
   std::string from;
   SourceRange range = {};
 };
 
 /// A number, with the setting and the location that it was taken from.
-struct TakenNumber {
+struct AdoptedNumber {
   int64_t value = 1;
   std::string from;
   SourceRange range = {};
@@ -45,28 +45,28 @@ struct AdoptedWhole {
 
 /// Sizes of the mesh, as far as they are stated.
 struct AdoptedMesh {
-  std::optional<TakenNumber> data;     ///< total number of ranks with samples of their own
-  std::optional<TakenNumber> replicas; ///< number of groups of these that hold the same shards
-  std::optional<TakenNumber> tensor;
+  std::optional<AdoptedNumber> data;     ///< total number of ranks with samples of their own
+  std::optional<AdoptedNumber> replicas; ///< number of groups of these that hold the same shards
+  std::optional<AdoptedNumber> tensor;
 };
 
 /// How data-parallel ranks share parameters, gradients and optimizer states.
 struct AdoptedData {
-  Taken shard;                          ///< "parameters, gradients, optimizer"; empty: nothing is sharded
+  AdoptedText shard;                    ///< "parameters, gradients, optimizer"; empty: nothing is sharded
   bool byUnits = true;                  ///< sharded tensors are gathered and reduced layer by layer
   std::vector<std::string> unitClasses; ///< classes of the modules that are units; empty: the layers
-  Taken keep;                           ///< units stay gathered between forward and backward pass
-  std::vector<Taken> options;
-  Taken reduceEach; ///< "reduce each microbatch" or "last"; written if there are microbatches
+  AdoptedText keep;                     ///< units stay gathered between forward and backward pass
+  std::vector<AdoptedText> options;
+  AdoptedText reduceEach; ///< "reduce each microbatch" or "last"; written if there are microbatches
 };
 
 struct AdoptedPrecision {
-  Taken stored;  ///< the stated dtype of parameters: "bf16"
-  Taken compute; ///< dtypes
-  Taken reduce;
-  Taken state;
-  Taken master;    ///< "f32": a master copy of 16-bit parameters
-  Taken lossScale; ///< the whole option
+  AdoptedText stored;  ///< the stated dtype of parameters: "bf16"
+  AdoptedText compute; ///< dtypes
+  AdoptedText reduce;
+  AdoptedText state;
+  AdoptedText master;    ///< "f32": a master copy of 16-bit parameters
+  AdoptedText lossScale; ///< the whole option
 };
 
 // Recompute of activations in the backward pass.
@@ -79,8 +79,8 @@ struct AdoptedRecompute {
 struct AdoptedOptimizer {
   std::string kind;
   std::string from;
-  std::vector<Taken> options; ///< "lr 3e-4", "schedule cosine { ... }"
-  Taken vectorsDoNotDecay;    ///< parameters with at most one dim have no weight decay
+  std::vector<AdoptedText> options; ///< "lr 3e-4", "schedule cosine { ... }"
+  AdoptedText vectorsDoNotDecay;    ///< parameters with at most one dim have no weight decay
 };
 
 /// Modules whose parameters are not trained.
@@ -90,16 +90,16 @@ struct AdoptedFreeze {
 };
 
 struct AdoptedTraining {
-  std::optional<TakenNumber> globalBatch; ///< samples of a step
-  std::optional<TakenNumber> microBatch;  ///< samples that a rank computes at once
+  std::optional<AdoptedNumber> globalBatch; ///< samples of a step
+  std::optional<AdoptedNumber> microBatch;  ///< samples that a rank computes at once
   AdoptedData data;
   AdoptedPrecision precision;
   std::optional<AdoptedRecompute> recompute;
   std::vector<AdoptedFreeze> freeze;
   std::optional<AdoptedOptimizer> optimizer;
-  Taken clip;      ///< "clip_grad_norm 1.0"
-  Taken nonfinite; ///< "nonfinite gradients stop"
-  Taken lossUnit;  ///< "token"
+  AdoptedText clip;      ///< "clip_grad_norm 1.0"
+  AdoptedText nonfinite; ///< "nonfinite gradients stop"
+  AdoptedText lossUnit;  ///< "token"
 };
 
 struct AdoptedPlan {

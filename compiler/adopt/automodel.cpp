@@ -2,10 +2,9 @@
 
 #include "compiler/adopt/automodel.h"
 #include "compiler/adopt/distributed_section.h"
-#include "compiler/adopt/number_text.h"
+#include "compiler/adopt/numbers.h"
 #include "compiler/adopt/recipe_reader.h"
 #include "compiler/adopt/recipe_sections.h"
-#include "compiler/adopt/schedule_text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -86,7 +85,7 @@ void AutomodelReader::readModel(const YamlEntry &section) {
 }
 
 void AutomodelReader::readSteps(const YamlEntry &section) {
-  auto size = [&](std::optional<TakenNumber> &to) {
+  auto size = [&](std::optional<AdoptedNumber> &to) {
     return [this, &to](const YamlEntry &entry) {
       if (std::optional<int64_t> value = reader.integer(entry))
         to = reader.takenNumber(*value, entry);

@@ -88,7 +88,7 @@ void DistributedReader::refuseAbove(const YamlEntry &entry, const std::string &w
 }
 
 void DistributedReader::addSizes(Options &options) {
-  auto size = [&](StringRef name, std::optional<TakenNumber> AdoptedMesh::*member) {
+  auto size = [&](StringRef name, std::optional<AdoptedNumber> AdoptedMesh::*member) {
     options.push_back({name, [this, member](const YamlEntry &entry) {
                          if (std::optional<int64_t> value = reader.integer(entry))
                            plan.mesh.*member = reader.takenNumber(*value, entry);
@@ -137,7 +137,7 @@ void DistributedReader::takeCheckpointing(const YamlEntry &entry) {
 
 void DistributedReader::takePolicy(const YamlEntry &section) {
   AdoptedPrecision &precision = plan.training.precision;
-  auto take = [&](Taken AdoptedPrecision::*member) {
+  auto take = [&](AdoptedText AdoptedPrecision::*member) {
     return [this, member](const YamlEntry &entry) {
       if (std::optional<std::string> dtype = reader.dtype(entry))
         plan.training.precision.*member = reader.taken(*dtype, entry);
@@ -284,7 +284,7 @@ void DistributedReader::takeOverlap() {
 void DistributedReader::finishDistributed(const YamlEntry &section, Strategy strategy) {
   AdoptedMesh &mesh = plan.mesh;
   if (!mesh.tensor)
-    mesh.tensor = TakenNumber{1, "the default of tp_size"};
+    mesh.tensor = AdoptedNumber{1, "the default of tp_size"};
   if (sequence && mesh.tensor->value == 1)
     reader.noEffect(*sequence, "'tp_size' is 1");
   plan.sequence = sequence && mesh.tensor->value > 1;
@@ -304,8 +304,8 @@ void DistributedReader::finishDistributed(const YamlEntry &section, Strategy str
   if (strategy != Strategy::ddp && data().shard.from.empty())
     data().shard = {"parameters, gradients, optimizer", from};
   data().byUnits = strategy != Strategy::ddp;
-  bool hasBucket =
-      llvm::any_of(data().options, [](const Taken &option) { return StringRef(option.text).starts_with("bucket"); });
+  bool hasBucket = llvm::any_of(data().options,
+                                [](const AdoptedText &option) { return StringRef(option.text).starts_with("bucket"); });
   if (strategy == Strategy::ddp && !hasBucket)
     data().options.push_back({"bucket 25 MiB", "the default of bucket_cap_mb"});
   if (strategy == Strategy::fsdp2 && data().reduceEach.text.empty())

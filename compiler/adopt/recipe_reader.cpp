@@ -1,7 +1,7 @@
 //===- recipe_reader.cpp - checked access to a recipe ---------------------===//
 
 #include "compiler/adopt/recipe_reader.h"
-#include "compiler/adopt/number_text.h"
+#include "compiler/adopt/numbers.h"
 #include "compiler/support/nearest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -130,10 +130,10 @@ std::string RecipeReader::fromOf(const YamlEntry &entry) const {
   return entry.key + " (" + llvm::sys::path::filename(file).str() + ":" + std::to_string(entry.keyRange.line) + ")";
 }
 
-Taken RecipeReader::taken(std::string text, const YamlEntry &entry) const {
+AdoptedText RecipeReader::taken(std::string text, const YamlEntry &entry) const {
   return {std::move(text), fromOf(entry), entry.keyRange};
 }
 
-TakenNumber RecipeReader::takenNumber(int64_t value, const YamlEntry &entry) const {
+AdoptedNumber RecipeReader::takenNumber(int64_t value, const YamlEntry &entry) const {
   return {value, fromOf(entry), entry.value.range};
 }

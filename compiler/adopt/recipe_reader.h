@@ -40,8 +40,8 @@ public:
 
   /// "tp_size (recipe.yaml:12)"
   std::string fromOf(const YamlEntry &entry) const;
-  Taken taken(std::string text, const YamlEntry &entry) const;
-  TakenNumber takenNumber(int64_t value, const YamlEntry &entry) const;
+  AdoptedText taken(std::string text, const YamlEntry &entry) const;
+  AdoptedNumber takenNumber(int64_t value, const YamlEntry &entry) const;
 
 private:
   Diagnostics &diagnostics;

@@ -186,13 +186,13 @@ struct SymbolRange {
 };
 
 /// A dropout that would be active in training, but that the archive has switched off.
-struct IdleDropout {
+struct InactiveDropout {
   std::string module; ///< as modulePath()
   double probability = 0;
 };
 
 /// A call of a custom `torch.autograd.Function`. Its `backward` is not part of any archive.
-struct OwnFunction {
+struct CustomFunction {
   std::string module; ///< as modulePath()
   std::string source; ///< `file.py:12`
 };
@@ -210,11 +210,11 @@ struct ExportedProgram {
   std::vector<Input> inputs; ///< tensors only
   std::vector<Output> outputs;
   std::vector<BufferUpdate> bufferUpdates;
-  std::vector<IdleDropout> idleDropouts; ///< removed from the nodes
-  std::vector<OwnFunction> ownFunctions; ///< each location once
-  std::optional<size_t> lossOutput;      ///< index in outputs, if the signature states it
-  std::vector<SymbolRange> symbols;      ///< empty if all shapes are static
-  SymbolBindings examples;               ///< values of symbols in the example inputs, if the archive has them
+  std::vector<InactiveDropout> inactiveDropouts; ///< removed from the nodes
+  std::vector<CustomFunction> customFunctions;   ///< each location once
+  std::optional<size_t> lossOutput;              ///< index in outputs, if the signature states it
+  std::vector<SymbolRange> symbols;              ///< empty if all shapes are static
+  SymbolBindings examples;                       ///< values of symbols in the example inputs, if the archive has them
 
   const Value &value(ValueId id) const { return values[id]; }
 

@@ -274,8 +274,9 @@ void GraphReader::noteTrace(llvm::StringRef trace, Node &node) {
     return;
   for (size_t i = 0; i + 1 < frames.size(); ++i)
     if (frames[i].code.contains(".apply(") && isForward(frames[i + 1]) &&
-        llvm::none_of(program.ownFunctions, [&](const OwnFunction &own) { return own.source == frames[i].place; }))
-      program.ownFunctions.push_back({program.modulePath(node).str(), frames[i].place});
+        llvm::none_of(program.customFunctions,
+                      [&](const CustomFunction &own) { return own.source == frames[i].place; }))
+      program.customFunctions.push_back({program.modulePath(node).str(), frames[i].place});
 }
 
 void GraphReader::defineResults(const Json &outputs, GraphNames &names, Node &node) {

@@ -112,7 +112,7 @@ private:
     if (!converts && !isConversion(node.target) && !isAlias(node.target) && !isIdleDropout(node))
       return false;
     if (isIdleDropout(node) && probabilityOf(node) != 0)
-      program.idleDropouts.push_back({program.modulePath(node).str(), probabilityOf(node)});
+      program.inactiveDropouts.push_back({program.modulePath(node).str(), probabilityOf(node)});
     NamedArgument operandArgument{"self", Argument(std::in_place_type<ValueId>, input)};
     if (converts) {
       node.target = "aten.to.dtype";

@@ -9,7 +9,7 @@
 
 #include "compiler/derivatives/arithmetic.h"
 #include "compiler/derivatives/derivative_rules.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <set>

@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/draft/build_graph.h"
-#include "compiler/sharding/calls/attention_heads.h"
-#include "compiler/sharding/calls/convolutions.h"
+#include "compiler/sharding/dataflow/attention_heads.h"
+#include "compiler/sharding/families/convolutions.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"
@@ -114,7 +114,7 @@ static bool isTakenApart(Value value, unsigned dim) {
 /// A dim whose major factor counts parts that are read one by one: it is split by the next factor, within each part.
 bool GraphBuilder::addCounted(plan::CallOp call, Value value, unsigned dim, llvm::ArrayRef<unsigned> factors,
                               const FactorRule &rule, std::vector<DimLink> &links) {
-  size_t major = rule.majorPlace(factors), next = major + 1;
+  size_t major = rule.majorFactorIndex(factors), next = major + 1;
   if (call.getNumResults() != 1 || next >= factors.size() || rule.factors[factors[next]].size == 1)
     return false;
   std::optional<unsigned> counted = dimOf(rule.results[0], factors[major]);

@@ -3,7 +3,6 @@
 #include "compiler/draft/choose_styles.h"
 #include "compiler/draft/dim_classes.h"
 #include "compiler/draft/dim_parts.h"
-#include "compiler/draft/why_whole.h"
 #include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>

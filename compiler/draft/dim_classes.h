@@ -39,6 +39,9 @@ private:
   std::vector<DimClass> classes; ///< by root
 };
 
+/// The reason why no style fits a weight, as a comment of the plan. Equal layers have equal reasons. Pure.
+std::string whyWhole(const FeatureGraph &graph, const DimClasses &classes, const WeightUse &weight);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_DRAFT_DIM_CLASSES_H

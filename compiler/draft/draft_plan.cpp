@@ -27,7 +27,7 @@
 #include "compiler/draft/training/choose_loss.h"
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
-#include "compiler/sharding/module_border.h"
+#include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "compiler/transforms/differentiate/unreached.h"
@@ -188,7 +188,9 @@ bool Drafter::adoptPlan() {
 bool Drafter::findLoss(const archive::ExportedProgram &program) {
   bool trains = options.train || adopted.training.optimizer;
   // A foreign plan is useful without its training, but training that the user asks for is not dropped.
-  LossWish wish = options.train || options.loss ? LossWish::needed : trains ? LossWish::wanted : LossWish::evident;
+  LossRequest request = options.train || options.loss ? LossRequest::required
+                        : trains                      ? LossRequest::optional
+                                                      : LossRequest::ifNamed;
   std::optional<std::string> loss = chooseLoss(program, options.loss.value_or(""), wish, archiveFile, reports);
   if (!loss)
     return false;

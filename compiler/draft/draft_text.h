@@ -29,7 +29,7 @@ struct Draft {
   std::vector<std::vector<std::string>> inputNames; ///< names of dims, if positions come first; else empty
   std::vector<std::string> notes;                   ///< comments at the top
   std::string loss;                                 ///< the output that is the loss; empty if none is
-  Taken lossUnit;                                   ///< "token"
+  AdoptedText lossUnit;                             ///< "token"
   std::vector<DraftStatement> training;             ///< statements of training
   std::vector<std::string> leftOut;                 ///< settings of a foreign plan that were not adopted, and why
 };

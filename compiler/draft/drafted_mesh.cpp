@@ -8,7 +8,8 @@ using namespace meshplan;
 static std::string numberOfRanks(int64_t ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
 
 /// Checks that a stated mesh has the sizes of the foreign plan.
-static bool agrees(const std::optional<TakenNumber> &said, int64_t stated, const char *what, Diagnostics &diagnostics) {
+static bool agrees(const std::optional<AdoptedNumber> &said, int64_t stated, const char *what,
+                   Diagnostics &diagnostics) {
   // A default value does not contradict a stated mesh.
   if (!said || !said->range.hasLine() || said->value == stated)
     return true;

@@ -16,6 +16,7 @@
 #include "compiler/frontend/evaluate.h"
 #include "compiler/frontend/model_outline.h"
 #include "compiler/frontend/syntax.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <compare>
 #include <optional>
@@ -211,6 +212,9 @@ std::string parameterPath(const ModelOutline &model, const NamedParameter &name)
 /// Binds a plan. Reports all errors; the result is empty if there is one.
 std::optional<BoundPlan> bindPlan(const Syntax &syntax, const ModelOutline &model,
                                   llvm::ArrayRef<Definition> definitions, Diagnostics &diagnostics);
+
+/// The extent of each dim that an input of the plan names.
+llvm::StringMap<int64_t> dimExtents(const BoundPlan &plan);
 
 } // namespace meshplan
 

@@ -22,7 +22,7 @@ namespace meshplan {
 using AxisList = std::vector<size_t>;
 
 /// Where the plan states each option, by name.
-using OptionPlaces = std::map<std::string, SourceRange>;
+using OptionRanges = std::map<std::string, SourceRange>;
 
 /// A pattern over paths of modules and parameters, with what it matched.
 struct BoundPaths {
@@ -63,7 +63,7 @@ struct BoundData {
   bool offloadParameters = false;
   bool offloadOptimizer = false;
   SourceRange offloadRange; ///< range of the option, if it is stated
-  OptionPlaces places;      ///< of the first option of each name
+  OptionRanges ranges;      ///< of the first option of each name
   SourceRange range;
 };
 
@@ -82,7 +82,7 @@ struct BoundPrecision {
   std::string compute, storage, gather, reduce, master, state;
   std::string activations; ///< type in which partial sums of 16-bit activations are sent: `f32`, or empty
   std::optional<BoundLossScale> lossScale;
-  OptionPlaces places;
+  OptionRanges ranges;
   SourceRange range;
 };
 
@@ -121,7 +121,7 @@ struct OptimizerNumbers {
 struct OptimizerGroup {
   std::vector<BoundPaths> paths; ///< empty for group 0, which has all parameters that no other group names
   OptimizerNumbers numbers;
-  OptionPlaces places; ///< of the numbers that the group or the optimizer states
+  OptionRanges ranges; ///< of the numbers that the group or the optimizer states
   SourceRange range;
 };
 

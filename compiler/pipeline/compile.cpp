@@ -132,7 +132,7 @@ bool Compilation::import() {
               (bound->loss || bound->optimizer ? "" : "' and '") +
               (bound->optimizer ? "" : "optimizer sgd { lr 0.1 }") + "' to the plan, or leave out --gradients");
   checkTrainingMode(*archive.program, *bound, options.strict, reports);
-  checkOwnFunctions(*archive.program, *bound, reports);
+  checkCustomFunctions(*archive.program, *bound, reports);
   if (reports.hasErrors())
     return false;
   archiveDigest = archive.program->digest;
@@ -193,7 +193,7 @@ bool Compilation::runPasses(Phase phase) {
 SourceRange Compilation::locate(mlir::Location location) const {
   auto range = mlir::dyn_cast<mlir::FileLineColRange>(location);
   if (!range)
-    range = sched::getPlanPlace(location);
+    range = sched::getPlanLocation(location);
   if (!range || range.getFilename().getValue() != options.planFile)
     return {};
   return {0, static_cast<int32_t>(range.getStartLine()), static_cast<int32_t>(range.getStartColumn()),

@@ -111,7 +111,7 @@ void ReportBuilder::addParameter(sched::ParameterOp parameter) {
 }
 
 void ReportBuilder::addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes) {
-  FileLineColRange place = sched::getPlanPlace(start.getLoc());
+  FileLineColRange place = sched::getPlanLocation(start.getLoc());
   std::string file = place ? place.getFilename().str() : "";
   int64_t line = place ? place.getStartLine() : 0, column = place ? place.getStartColumn() : 0;
   CollectiveTotal &total = statements[{std::move(file), line, column, start.getCause().value_or("").str(),

@@ -146,7 +146,7 @@ static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
 }
 
 /// "aten.mm.default in model.layers.0"
-static std::string placeText(const std::string &what, const std::string &module) {
+static std::string locationText(const std::string &what, const std::string &module) {
   return module.empty() ? what : what + " in " + module;
 }
 
@@ -154,7 +154,7 @@ static void printPeak(const std::optional<PeakReport> &peak, raw_ostream &stream
   if (!peak)
     return;
   stream << "\nheld at the peak, "
-         << (peak->target == "end" ? "at the end" : "at " + placeText(peak->target, peak->module)) << '\n';
+         << (peak->target == "end" ? "at the end" : "at " + locationText(peak->target, peak->module)) << '\n';
   TextTable table({Align::right, Align::left, Align::left, Align::right});
   for (const HeldReport &held : peak->held)
     table.addRow({std::to_string(held.count), held.tensor, held.module, formatBytes(held.bytes)});

@@ -70,7 +70,7 @@ bool meshplan::overlapsAny(ArrayRef<AxisRefAttr> axes, AxisRefAttr axis) {
 }
 
 /// The smallest digit that contains two digits of one axis.
-static AxisRefAttr hull(AxisRefAttr left, AxisRefAttr right, MeshOp mesh) {
+static AxisRefAttr smallestDigitContaining(AxisRefAttr left, AxisRefAttr right, MeshOp mesh) {
   AxisRef one = resolveAxis(left, mesh), other = resolveAxis(right, mesh);
   int64_t pre = std::gcd(one.pre, other.pre), end = std::lcm(one.pre * one.size, other.pre * other.size);
   return makeAxis(mesh, one.axis, pre, end / pre);
@@ -84,7 +84,7 @@ void meshplan::addAxis(AxisList &axes, AxisRefAttr axis, MeshOp mesh) {
       ++index;
       continue;
     }
-    axis = hull(axes[index], axis, mesh);
+    axis = smallestDigitContaining(axes[index], axis, mesh);
     axes.erase(axes.begin() + index);
     place = std::min(place, index);
     index = 0; // the larger digit may overlap an axis before this one

@@ -71,7 +71,7 @@ struct FactorRule {
 
   /// Position in a dim, major to minor, of the first factor with more than one index; the number of factors if there is
   /// none.
-  size_t majorPlace(llvm::ArrayRef<unsigned> dim) const {
+  size_t majorFactorIndex(llvm::ArrayRef<unsigned> dim) const {
     return llvm::find_if(dim, [&](unsigned factor) { return factors[factor].size != 1; }) - dim.begin();
   }
 

@@ -22,7 +22,7 @@ const OpRegistry &OpRegistry::get() {
     addUpsamplingRecords(all);
     addReshapeRecords(all);
     addDimOrderRecords(all);
-    addPlaceRecords(all);
+    addMovementRecords(all);
     addSlicingRecords(all);
     addJoiningRecords(all);
     addReductionRecords(all);

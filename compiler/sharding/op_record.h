@@ -14,7 +14,7 @@
 #define MESHPLAN_COMPILER_SHARDING_OP_RECORD_H
 
 #include "compiler/sharding/factor_rule.h"
-#include "compiler/sharding/strides.h"
+#include "compiler/sharding/storage/strides.h"
 #include "dialect/plan/plan.h"
 #include "llvm/ADT/StringMap.h"
 #include <optional>

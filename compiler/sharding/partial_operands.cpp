@@ -2,11 +2,22 @@
 
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/axes.h"
+#include "compiler/sharding/dataflow/carriers.h"
+#include "dialect/plan/attributes.h"
 
 using namespace meshplan;
 using namespace meshplan::plan;
 using llvm::ArrayRef;
 using llvm::SmallVector;
+
+Linearity meshplan::linearityOf(CallOp call) {
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  Linearity linearity = record && record->linearity ? record->linearity(view) : Linearity();
+  if (linearity.sets.empty() && call->hasAttr(attr::KeepsAddends::getNameStr()) && isConversion(call))
+    linearity.sets.push_back({0});
+  return linearity;
+}
 
 SmallVector<unsigned> meshplan::findRejectedPartials(const Linearity &linearity, ArrayRef<ShardingAttr> operands,
                                                      AxisRefAttr axis) {

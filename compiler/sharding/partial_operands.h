@@ -7,6 +7,11 @@
 
 namespace meshplan {
 
+/// The operands in which the call is linear. On the path to parameters, conversions that round count as linear, too,
+/// such as the conversion of a gradient to a 16-bit parameter that is read in a wider type: addends of a rank are
+/// rounded as its gradients would be, and 16-bit addends are computed in float32 anyway.
+Linearity linearityOf(plan::CallOp call);
+
 /// The operands that are partial over `axis` although the call does not accept this; empty if it accepts them. It
 /// accepts them if
 /// - the operands that are partial over the axis are exactly one of the sets in which the call is linear (a

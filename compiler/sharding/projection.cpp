@@ -1,7 +1,7 @@
 //===- projection.cpp - shardings of dims and divisions of factors --------===//
 
 #include "compiler/sharding/projection.h"
-#include "compiler/sharding/units/part_units.h"
+#include "compiler/sharding/blocks/part_blocks.h"
 
 using namespace meshplan;
 using namespace meshplan::plan;
@@ -19,8 +19,8 @@ public:
 
   void run();
 
-  /// Factor, its remaining size, and axis, where an axis did not fit (`block`) or had to be split into digits (`cut`).
-  std::optional<ProjectionBlock> block, cut;
+  /// Factor, its remaining size, and axis, where an axis did not fit (`misfit`) or had to be split into digits (`cut`).
+  std::optional<Misfit> misfit, cut;
 
 private:
   const Factor &factorAt(size_t place) const { return rule.factors[factors[place]]; }
@@ -31,7 +31,7 @@ private:
   void enterFactor();
   bool take(AxisRefAttr axis);
   void give(AxisRefAttr axis, int64_t size);
-  void dealUnevenly(ArrayRef<AxisRefAttr> axes);
+  void splitUnevenly(ArrayRef<AxisRefAttr> axes);
   void stop(AxisRefAttr axis);
 
   DimShardingAttr dim;
@@ -47,7 +47,7 @@ private:
 
 void DimProjector::stop(AxisRefAttr axis) {
   unsigned factor = factors.empty() ? 0 : factors[std::min(position, factors.size() - 1)];
-  block = ProjectionBlock{0, factor, left, axis};
+  misfit = Misfit{0, factor, left, axis};
 }
 
 /// Divides the leading factor, at `place`, like the parts of the dim. False if the parts cut an index of the factor.
@@ -120,7 +120,7 @@ bool DimProjector::take(AxisRefAttr axis) {
     // The axis is larger than the rest of this factor: its major digit finishes the factor, and its minor digit goes to
     // the next one.
     if (!cut)
-      cut = ProjectionBlock{0, factors[position], left, axis};
+      cut = Misfit{0, factors[position], left, axis};
     auto [major, minor] = splitAxis(axis, left, mesh);
     give(major, left);
     axis = minor;
@@ -130,7 +130,7 @@ bool DimProjector::take(AxisRefAttr axis) {
 
 /// The axes that divide a leading factor into single indices go to it. The remaining axes divide the next factor
 /// together.
-void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
+void DimProjector::splitUnevenly(ArrayRef<AxisRefAttr> axes) {
   while (!axes.empty() && position < factors.size() && repeat == 1) {
     size_t count = 0;
     int64_t shards = 1;
@@ -170,23 +170,23 @@ void DimProjector::run() {
     extent *= factorAt(place).size;
   bool isEven = unit == 1 && repeat == 1 && extent % shardCount(dim.getAxes(), mesh) == 0;
   if (!isEven)
-    return dealUnevenly(dim.getAxes());
+    return splitUnevenly(dim.getAxes());
   for (AxisRefAttr axis : dim.getAxes())
     if (!take(axis))
       return stop(axis);
 }
 
-DimShardingAttr meshplan::toDim(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
+DimShardingAttr meshplan::toDimSharding(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
   return divideDim(factor.size, division.axes, mesh, division.unit, division.parts, division.repeat);
 }
 
-bool meshplan::isHeldByAll(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
+bool meshplan::isSingleSharedBlock(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
   return !division.axes.empty() && division.parts.empty() && division.unit == factor.size &&
          division.repeat >= shardCount(division.axes, mesh);
 }
 
 FactorDivision meshplan::canonical(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
-  DimShardingAttr dim = toDim(division, factor, mesh);
+  DimShardingAttr dim = toDimSharding(division, factor, mesh);
   return {AxisList(dim.getAxes()), dim.getUnit(), llvm::SmallVector<DimPart, 3>(dim.getParts()), dim.getRepeat()};
 }
 
@@ -250,21 +250,21 @@ Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors
   for (auto [dim, factors] : llvm::enumerate(tensor.dims)) {
     DimShardingAttr dimSharding = sharding.getDims()[dim];
     if (tensor.isJoined(dim)) {
-      if (!projectJoined(dimSharding, factors, rule, projection.factors) && !projection.block)
-        projection.block = ProjectionBlock{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
+      if (!projectJoined(dimSharding, factors, rule, projection.factors) && !projection.misfit)
+        projection.misfit = Misfit{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
       continue;
     }
     if (tensor.sharers(dim) > 1) {
       bool fits = projectShared(dimSharding, tensor.sharers(dim), projection.factors[factors.front()]);
-      if (!fits && !projection.block)
-        projection.block = ProjectionBlock{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
+      if (!fits && !projection.misfit)
+        projection.misfit = Misfit{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
       continue;
     }
     DimProjector projector(dimSharding, factors, rule, mesh, projection.factors);
     projector.run();
-    if (projector.block && !projection.block) {
-      projection.block = projector.block;
-      projection.block->dim = dim;
+    if (projector.misfit && !projection.misfit) {
+      projection.misfit = projector.misfit;
+      projection.misfit->dim = dim;
     }
     if (projector.cut && !projection.cut) {
       projection.cut = projector.cut;
@@ -295,7 +295,7 @@ struct DimBuilder {
 
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<unsigned> factors,
                                                                       ArrayRef<DimPart> known) const {
-  size_t major = rule.majorPlace(factors);
+  size_t major = rule.majorFactorIndex(factors);
   if (major < factors.size() && !divisions[factors[major]].parts.empty())
     return buildInParts(factors, known);
   AxisList axes;
@@ -308,7 +308,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     const FactorDivision &division = divisions[index];
     int64_t above = std::exchange(extent, extent * factor.size);
     unit *= std::max<int64_t>(factor.size, 1);
-    if (division.axes.empty() || inexpressible || isHeldByAll(division, factor, mesh)) {
+    if (division.axes.empty() || inexpressible || isSingleSharedBlock(division, factor, mesh)) {
       majorIsWhole |= factor.size != factor.unit;
       continue;
     }
@@ -341,7 +341,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
 /// The parts of the leading factor become parts of the dim; no other factor may be divided.
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(ArrayRef<unsigned> factors,
                                                                              ArrayRef<DimPart> known) const {
-  size_t major = rule.majorPlace(factors);
+  size_t major = rule.majorFactorIndex(factors);
   const FactorDivision &division = divisions[factors[major]];
   int64_t below = rule.sizeBelow(factors, major), extent = rule.factors[factors[major]].size * below;
   // Parts of one index each count the indices of a factor. They are kept if the dim arrives with them, never
@@ -352,7 +352,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(Arr
     return {divideDim(extent, {}, mesh), factors[major]};
   std::optional<unsigned> inexpressible;
   for (unsigned factor : factors.drop_front(major + 1))
-    if (!divisions[factor].axes.empty() && !isHeldByAll(divisions[factor], rule.factors[factor], mesh))
+    if (!divisions[factor].axes.empty() && !isSingleSharedBlock(divisions[factor], rule.factors[factor], mesh))
       inexpressible = factor;
   return {made, inexpressible};
 }

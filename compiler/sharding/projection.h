@@ -59,19 +59,19 @@ struct FactorDivision {
 };
 
 /// True if the factor is a single block that every shard holds. Such a factor is not really divided.
-bool isHeldByAll(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
+bool isSingleSharedBlock(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
 /// One for each factor of a rule.
 using FactorDivisions = llvm::SmallVector<FactorDivision, 8>;
 
 /// The sharding of a dim that consists of this factor alone.
-plan::DimShardingAttr toDim(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
+plan::DimShardingAttr toDimSharding(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
 /// The same division with the canonical block size. Without axes it has nothing else.
 FactorDivision canonical(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
-/// Reports an axis of a dim that cannot be given to the factors.
-struct ProjectionBlock {
+/// An axis of a dim that cannot be given whole to its factors.
+struct Misfit {
   unsigned dim = 0;
   unsigned factor = 0;
   int64_t factorSize = 0; ///< undivided rest of the factor
@@ -81,9 +81,9 @@ struct ProjectionBlock {
 struct Projection {
   FactorDivisions factors;
   /// The first axis that did not fit. This axis and the axes minor to it are not in `factors`.
-  std::optional<ProjectionBlock> block;
+  std::optional<Misfit> misfit;
   /// The first axis that was split into digits because a factor is smaller than the axis.
-  std::optional<ProjectionBlock> cut;
+  std::optional<Misfit> cut;
 };
 
 /// Distributes the axes of each dim of a tensor over the factors of the dim, major to minor. An axis goes to the most

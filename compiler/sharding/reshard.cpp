@@ -1,7 +1,7 @@
 //===- reshard.cpp - plans a reshard as a list of steps -------------------===//
 
 #include "compiler/sharding/reshard.h"
-#include "dialect/plan/batch_runs.h"
+#include "dialect/plan/plan.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace meshplan;

@@ -3,6 +3,7 @@
 #include "compiler/support/diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -81,7 +82,7 @@ std::vector<const Diagnostic *> Diagnostics::distinct(Severity severity) const {
   return found;
 }
 
-std::string meshplan::placeText(const Sources &sources, const SourceRange &range) {
+std::string meshplan::locationText(const Sources &sources, const SourceRange &range) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (range.hasFile())
@@ -145,7 +146,7 @@ void meshplan::printExcerpt(llvm::raw_ostream &os, const Sources &sources, const
 static void printMessage(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range, llvm::StringRef kind,
                          llvm::StringRef message) {
   if (range.hasFile())
-    os << placeText(sources, range) << ": ";
+    os << locationText(sources, range) << ": ";
   os << kind << ": " << message << '\n';
   printExcerpt(os, sources, range);
 }
@@ -170,4 +171,34 @@ std::string Diagnostics::text() const {
   llvm::raw_string_ostream os(result);
   print(os);
   return result;
+}
+
+namespace json = llvm::json;
+
+static json::Object placed(const Sources &sources, const SourceRange &range, llvm::StringRef message) {
+  json::Object object{{"file", nullptr}, {"line", nullptr}, {"column", nullptr}, {"message", json::fixUTF8(message)}};
+  if (range.hasFile())
+    object["file"] = json::fixUTF8(sources.buffer(range.file).name());
+  if (range.hasLine()) {
+    object["line"] = range.line;
+    object["column"] = range.column;
+  }
+  return object;
+}
+
+json::Array meshplan::diagnosticsToJson(const Diagnostics &diagnostics, Severity severity) {
+  json::Array list;
+  for (const Diagnostic *found : diagnostics.distinct(severity)) {
+    const Diagnostic &diagnostic = *found;
+    json::Object object = placed(diagnostics.sources(), diagnostic.range, diagnostic.message);
+    json::Array notes, help;
+    for (const Note &note : diagnostic.notes)
+      notes.push_back(placed(diagnostics.sources(), note.range, note.message));
+    for (const std::string &text : diagnostic.helps)
+      help.push_back(json::fixUTF8(text));
+    object["notes"] = std::move(notes);
+    object["help"] = std::move(help);
+    list.push_back(std::move(object));
+  }
+  return list;
 }

@@ -36,6 +36,10 @@ namespace llvm {
 class raw_ostream;
 }
 
+namespace llvm::json {
+class Array;
+} // namespace llvm::json
+
 namespace meshplan {
 
 /// A range of characters in one line. Lines and columns count from 1, columns in characters (Unicode code points);
@@ -87,7 +91,7 @@ private:
 enum class Severity { Error, Warning };
 
 /// "a.plan:7:20"
-std::string placeText(const Sources &sources, const SourceRange &range);
+std::string locationText(const Sources &sources, const SourceRange &range);
 
 /// Writes the line of a range and marks the range under it, both indented by two spaces. Of a line of more than 160
 /// characters only the part around the range is written, with `...` for the rest.
@@ -146,6 +150,11 @@ private:
   std::vector<Diagnostic> reported;
   size_t errors = 0;
 };
+
+/// The diagnostics of a severity, in order: file, line, column, message, notes (with the same four keys) and help (a
+/// list). `file` is null where there is none; `line` and `column` are null where the message is about a whole file.
+/// Bytes that are not UTF-8 become U+FFFD.
+llvm::json::Array diagnosticsToJson(const Diagnostics &diagnostics, Severity severity);
 
 } // namespace meshplan
 

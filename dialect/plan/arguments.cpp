@@ -13,6 +13,21 @@ std::optional<ArgumentKind> meshplan::plan::argumentKind(BlockArgument argument)
   return kind ? std::optional(kind.getValue()) : std::nullopt;
 }
 
+StringRef meshplan::plan::parameterName(BlockArgument parameter) {
+  ArrayAttr names = argAttr<attr::Names>(parameter);
+  return names && !names.empty() ? cast<StringAttr>(names[0]).getValue() : StringRef("parameter");
+}
+
+std::optional<unsigned> meshplan::plan::batchDimOf(BlockArgument input) {
+  ArrayAttr names = argAttr<attr::Dims>(input);
+  if (!names)
+    return std::nullopt;
+  for (auto [dim, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
+    if (name.getValue() == "batch")
+      return dim;
+  return std::nullopt;
+}
+
 DataOp meshplan::plan::dataOf(BlockArgument argument) {
   IntegerAttr number = argAttr<attr::Data>(argument);
   if (!number)

@@ -127,7 +127,7 @@ bool isShared(DimShardingAttr dim) {
   return dim.getRepeat() != 1 || llvm::any_of(dim.getParts(), [](const DimPart &part) { return part.repeat != 1; });
 }
 
-bool hasUnitForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
+bool hasBlockForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   int64_t shards = shardCount(dim.getAxes(), mesh);
   auto hasEnough = [&](const DimPart &part) { return part.extent / part.unit >= shards; };
   return dim.getParts().empty() ? hasEnough({extent, dim.getUnit()}) : llvm::all_of(dim.getParts(), hasEnough);

@@ -1,4 +1,4 @@
-//===- call_builder.h - builds plan.call ops --------------------*- C++ -*-===//
+//===- call_builder.h - builds calls beside others --------------*- C++ -*-===//
 
 #ifndef MESHPLAN_DIALECT_PLAN_CALL_BUILDER_H
 #define MESHPLAN_DIALECT_PLAN_CALL_BUILDER_H
@@ -79,6 +79,16 @@ private:
   llvm::SmallVector<mlir::Value> operands;
   mlir::NamedAttrList args;
 };
+
+/// Inserts a copy of `op` with other operands before `reader`. `made` maps the results of `op` to those of the copy.
+inline mlir::Operation *cloneBefore(mlir::Operation *reader, mlir::Operation *op, mlir::ValueRange operands,
+                                    llvm::DenseMap<mlir::Value, mlir::Value> &made) {
+  mlir::Operation *copy = mlir::OpBuilder(reader).clone(*op);
+  copy->setOperands(operands);
+  for (auto [old, result] : llvm::zip(op->getResults(), copy->getResults()))
+    made[old] = result;
+  return copy;
+}
 
 } // namespace meshplan
 

@@ -1,6 +1,6 @@
 //===- ops.cpp - operations of the plan dialect ---------------------------===//
 
-#include "dialect/plan/batch_runs.h"
+#include "dialect/plan/plan.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

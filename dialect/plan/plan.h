@@ -60,6 +60,12 @@ mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
 /// What an argument of a program is, or nothing if the argument does not say so.
 std::optional<ArgumentKind> argumentKind(mlir::BlockArgument argument);
 
+/// The first name of a parameter in the model; "parameter" if it has none.
+llvm::StringRef parameterName(mlir::BlockArgument parameter);
+
+/// The dim of an input that the plan names `batch`.
+std::optional<unsigned> batchDimOf(mlir::BlockArgument input);
+
 /// The data parallel statement that covers an argument of a program (`plan.data`), or null.
 DataOp dataOf(mlir::BlockArgument argument);
 
@@ -72,6 +78,13 @@ inline bool isTime(AxisRefAttr axis) { return axis.getName() == timeAxisName; }
 
 /// True if the tensor is divided or partial over time.
 bool isInTime(mlir::Type type);
+
+/// True if a dim is divided over time first and then over other axes: a microbatch is a contiguous range of the dim.
+inline bool isRunOfBatch(DimShardingAttr dim) { return dim.getAxes().size() > 1 && isTime(dim.getAxes().front()); }
+
+/// The layout of the whole batch, of this extent, whose microbatches have the layout `run`: one part per microbatch,
+/// each divided like `run`.
+DimShardingAttr batchOfRuns(int64_t extent, DimShardingAttr run, MeshOp mesh);
 
 /// True for arguments of kind "parameter" or "buffer".
 bool isWeight(mlir::Value value);
@@ -106,7 +119,7 @@ DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, Mesh
 bool isShared(DimShardingAttr dim);
 
 /// True if each shard, of each part, holds a block that no other shard holds.
-bool hasUnitForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh);
+bool hasBlockForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// The same dim without sharing: of the blocks that neighbours share, each rank keeps only its own.
 DimShardingAttr ownUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh);

@@ -93,21 +93,21 @@ SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSi
   return shape;
 }
 
-FileLineColRange getPlanPlace(Location location) {
+FileLineColRange getPlanLocation(Location location) {
   // The compiler gives every statement a range, whatever the name of the plan file. IR text has single points.
   if (auto place = dyn_cast<FileLineColRange>(location)) {
     bool isPoint = isStrictFileLineColLoc(place);
     return !isPoint || place.getFilename().getValue().ends_with(".plan") ? place : FileLineColRange();
   }
   if (auto named = dyn_cast<NameLoc>(location))
-    return getPlanPlace(named.getChildLoc());
+    return getPlanLocation(named.getChildLoc());
   if (auto call = dyn_cast<CallSiteLoc>(location)) {
-    FileLineColRange place = getPlanPlace(call.getCallee());
-    return place ? place : getPlanPlace(call.getCaller());
+    FileLineColRange place = getPlanLocation(call.getCallee());
+    return place ? place : getPlanLocation(call.getCaller());
   }
   if (auto fused = dyn_cast<FusedLoc>(location))
     for (Location part : fused.getLocations())
-      if (FileLineColRange place = getPlanPlace(part))
+      if (FileLineColRange place = getPlanLocation(part))
         return place;
   return {};
 }

@@ -70,7 +70,7 @@ int64_t largestBytes(ShardedTensorType type);
 bool isOnHost(mlir::Value tensor);
 
 /// The location in a plan file that a location refers to, or null: a range, or a point in a file named `*.plan`.
-mlir::FileLineColRange getPlanPlace(mlir::Location location);
+mlir::FileLineColRange getPlanLocation(mlir::Location location);
 
 /// Bytes of an element.
 int64_t elementBytes(mlir::Type elementType);

@@ -5,7 +5,7 @@
 #include "runtime/checkpoint/config_files.h"
 #include "runtime/checkpoint/exported_tensors.h"
 #include "runtime/checkpoint/folder.h"
-#include "runtime/checkpoint/integrity/last_whole.h"
+#include "runtime/checkpoint/integrity/last_intact.h"
 #include "runtime/checkpoint/new_folder.h"
 #include "runtime/checkpoint/source.h"
 
@@ -85,5 +85,5 @@ static Expected<ExportReport> exportOne(const std::string &path, const ExportOpt
 Expected<ExportReport> meshplan::exportCheckpoint(const ExportOptions &options) {
   MESHPLAN_ASSIGN_OR_RETURN(std::string path, findCheckpoint(options.checkpoint));
   auto report = exportOne(path, options);
-  return report.ok() ? report : withLastWhole(report.status(), path, options.checkpoint);
+  return report.ok() ? report : withLastIntact(report.status(), path, options.checkpoint);
 }

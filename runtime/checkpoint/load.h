@@ -25,7 +25,7 @@ struct LoadedCheckpoint {
 /// that tensor.
 ///
 /// notFound: there is no checkpoint. invalid: it is of another model or optimizer, or does not fit the weights.
-/// corrupted: a file of it is damaged, which one rank reports; see withLastWhole. After a failure the runner must not
+/// corrupted: a file of it is damaged, which one rank reports; see withLastIntact. After a failure the runner must not
 /// train.
 Expected<LoadedCheckpoint> loadCheckpoint(World &world, ProgramRunner &runner, const std::string &path,
                                           const std::string &weights = "");

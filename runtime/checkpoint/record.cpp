@@ -5,6 +5,8 @@
 #include "runtime/artifact/call_args.h"
 #include "runtime/artifact/sharding.h"
 #include "runtime/artifact/vector_range.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/names.h"
 #include "runtime/checkpoint/adapters.h"
 
 #include <algorithm>
@@ -106,4 +108,18 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
                              .isMaster = each.copies()});
   }
   return record;
+}
+
+std::string meshplan::fingerprintOf(const TensorSource &weights) {
+  constexpr size_t sample = 4096;
+  std::string text;
+  for (const std::string &name : weights.names()) {
+    const StoredTensor &tensor = *weights.find(name);
+    text += name + " " + std::string(dtypeName(tensor.dtype)) + shapeText(tensor.shape) + shapeText(tensor.strides);
+    std::span<const std::byte> bytes = tensor.payload->mapped();
+    size_t size = std::min(sample, bytes.size());
+    for (std::span<const std::byte> part : {bytes.first(size), bytes.last(size)})
+      text.append(reinterpret_cast<const char *>(part.data()), part.size());
+  }
+  return toHexadecimal(hashBytes(std::as_bytes(std::span(text))));
 }

@@ -11,6 +11,7 @@
 #include "runtime/artifact/artifact.h"
 #include "runtime/checkpoint/integrity/checksums.h"
 #include "runtime/checkpoint/training_state.h"
+#include "runtime/data/tensor_source.h"
 
 namespace meshplan {
 
@@ -77,6 +78,10 @@ std::string sealedText(std::string_view text);
 
 /// Reads the record of the checkpoint in a folder; `corrupted` if it is missing.
 Expected<CheckpointRecord> openRecord(const std::string &folder);
+
+/// Detects accidental changes of weights without reading all of them. It covers names, dtypes, shapes, and the first
+/// and last 4 KiB of each tensor that is stored uncompressed. Hexadecimal.
+std::string fingerprintOf(const TensorSource &weights);
 
 } // namespace meshplan
 

@@ -2,7 +2,6 @@
 
 #include "runtime/checkpoint/snapshot.h"
 
-#include "runtime/checkpoint/written_values.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/elements.h"
@@ -114,4 +113,21 @@ Expected<std::string> Snapshot::write(const std::string &folder) {
   MESHPLAN_RETURN_IF_ERROR(writeFile(folder, files[0], parameters, sums[0]));
   MESHPLAN_RETURN_IF_ERROR(writeFile(folder, files[1], states, sums[1]));
   return sumsText(sums, files);
+}
+
+std::vector<bool> meshplan::writtenValues(const RankView &place, std::span<const int> values) {
+  auto bytesOf = [&](int value) { return globalBytesOf(place.value(value)); };
+  std::map<int64_t, int64_t> total, dealt; // bytes of values, by number of holders
+  for (int value : values)
+    total[place.holders(value)] += bytesOf(value);
+  std::vector<bool> written;
+  for (int value : values) {
+    int64_t holders = place.holders(value), bytes = bytesOf(value);
+    // A value is not split: the writer is the rank in whose share the middle of the value lies.
+    int64_t all = std::max<int64_t>(total[holders], 1);
+    int64_t writer = (2 * dealt[holders] + bytes) * holders / (2 * all);
+    dealt[holders] += bytes;
+    written.push_back(place.placeAmongHolders(value) == std::min(writer, holders - 1));
+  }
+  return written;
 }

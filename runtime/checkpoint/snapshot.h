@@ -5,6 +5,7 @@
 
 #include "runtime/checkpoint/record.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/rank_view.h"
 #include "runtime/tensor/device.h"
 
 #include <atomic>
@@ -14,7 +15,7 @@
 namespace meshplan {
 
 /// A rank's shards of the tensors of a checkpoint, copied to host memory while the rank continues. The host memory is
-/// allocated once and reused by all checkpoints; it has the size of what the rank writes (written_values.h). The rank's
+/// allocated once and reused by all checkpoints; it has the size of what the rank writes (writtenValues). The rank's
 /// memory pools are not used.
 ///
 /// For each checkpoint the rank's thread calls take, then another thread calls copy and write, in this order.
@@ -63,6 +64,15 @@ private:
   std::condition_variable changed;
   bool isTaken = false; // taken and not yet copied
 };
+
+/// For each value, whether this rank writes its shard. Among the ranks that hold the same shard of a value, exactly one
+/// writes it. The values with equally many holders are distributed over them in order, so that each writes about the
+/// same number of bytes. Follows from the program alone; no communication. Peer: `dedup_save_to_lowest_rank=False` of
+/// torch.distributed.checkpoint.
+///
+/// Example: two ranks hold three replicated values of 4, 2 and 2 bytes. The middles lie at 2, 5 and 7 of 8 bytes, so
+/// rank 0 writes the first value and rank 1 the other two.
+std::vector<bool> writtenValues(const RankView &place, std::span<const int> values);
 
 } // namespace meshplan
 

@@ -4,7 +4,7 @@
 
 #include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
-#include "runtime/checkpoint/weights_fingerprint.h"
+#include "runtime/checkpoint/record.h"
 #include "runtime/data/safetensors_header.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "runtime/checkpoint/writer.h"
 
-#include "runtime/checkpoint/weights_fingerprint.h"
+#include "runtime/checkpoint/record.h"
 #include "runtime/comm/gather.h"
 
 #include <chrono>

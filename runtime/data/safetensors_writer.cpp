@@ -46,14 +46,14 @@ Expected<SafetensorsWriter::Layout> SafetensorsWriter::layoutOf(const std::strin
     header[spec.name] = {
         {"dtype", safetensorsName(spec.dtype)}, {"shape", spec.shape}, {"data_offsets", {position, end}}};
     std::string name = spec.name;
-    if (!layout.places.emplace(name, Place{std::move(spec), position}).second)
+    if (!layout.slots.emplace(name, Slot{std::move(spec), position}).second)
       return Status::error(StatusCode::invalid, path, ": tensor '", name, "' twice");
     position = end;
   }
   layout.header = headerBytes(header);
   int64_t start = static_cast<int64_t>(layout.header.size());
-  for (auto &[name, place] : layout.places)
-    place.offset += start;
+  for (auto &[name, slot] : layout.slots)
+    slot.offset += start;
   layout.size = start + position;
   return layout;
 }
@@ -86,14 +86,14 @@ Expected<SafetensorsWriter> SafetensorsWriter::begin(AtomicFile file, Layout lay
   // The file gets its final size at once, because ranks write their runs in any order. A region that is never written
   // is zero.
   MESHPLAN_RETURN_IF_ERROR(file.resize(layout.size));
-  return SafetensorsWriter(std::move(file), std::move(layout.places));
+  return SafetensorsWriter(std::move(file), std::move(layout.slots));
 }
 
 Expected<SafetensorsWriter> SafetensorsWriter::attach(const std::string &path, const std::string &temporary,
                                                       std::span<const TensorSpec> tensors) {
   MESHPLAN_ASSIGN_OR_RETURN(Layout layout, layoutOf(path, tensors));
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::attach(path, temporary));
-  return SafetensorsWriter(std::move(file), std::move(layout.places));
+  return SafetensorsWriter(std::move(file), std::move(layout.slots));
 }
 
 /// Calls `run`, in order, for the part of each run that lies in a slice of the global tensor.
@@ -116,13 +116,13 @@ static RunFunction within(const SliceRanges &slice, std::span<const int64_t> sha
 }
 
 /// Writes bytes at `offset` of the tensor.
-Status SafetensorsWriter::writeRun(const Place &place, int64_t offset, std::span<const std::byte> bytes) const {
+Status SafetensorsWriter::writeRun(const Slot &slot, int64_t offset, std::span<const std::byte> bytes) const {
   if (!sums)
-    return file.write(place.offset + offset, bytes);
-  int64_t size = *byteCount(place.spec.shape, place.spec.dtype);
-  BlockSums &own = sums->tensors.try_emplace(place.spec.name, size, sums->blockBytes).first->second;
+    return file.write(slot.offset + offset, bytes);
+  int64_t size = *byteCount(slot.spec.shape, slot.spec.dtype);
+  BlockSums &own = sums->tensors.try_emplace(slot.spec.name, size, sums->blockBytes).first->second;
   while (!bytes.empty()) {
-    int64_t position = place.offset + offset;
+    int64_t position = slot.offset + offset;
     std::span<const std::byte> piece =
         bytes.first(std::min<size_t>(bytes.size(), writtenBytes - position % writtenBytes));
     // Checksum and write of one chunk together: the bytes are read from memory only once.
@@ -136,8 +136,8 @@ Status SafetensorsWriter::writeRun(const Place &place, int64_t offset, std::span
 
 Status SafetensorsWriter::write(const std::string &name, const SliceRanges &ranges, std::span<const std::byte> local,
                                 const SliceRanges *only) const {
-  auto found = places.find(name);
-  if (found == places.end())
+  auto found = slots.find(name);
+  if (found == slots.end())
     return Status::error(StatusCode::invalid, "tensor '", name, "' is not in the list of this file");
   const TensorSpec &spec = found->second.spec;
   MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, spec.shape).withContext("tensor '" + name + "'"));

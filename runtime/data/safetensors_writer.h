@@ -64,7 +64,7 @@ public:
   Status commit() { return file.commit(); }
 
 private:
-  struct Place {
+  struct Slot {
     TensorSpec spec;
     int64_t offset = 0; // first byte in the file
   };
@@ -72,20 +72,20 @@ private:
   /// The layout, which follows from the list of tensors.
   struct Layout {
     std::string header; // all bytes before the tensors
-    std::map<std::string, Place> places;
+    std::map<std::string, Slot> slots;
     int64_t size = 0; // size of the file
   };
   static Expected<Layout> layoutOf(const std::string &path, std::span<const TensorSpec> tensors);
 
   static Expected<SafetensorsWriter> begin(AtomicFile file, Layout layout);
 
-  SafetensorsWriter(AtomicFile file, std::map<std::string, Place> places)
-      : file(std::move(file)), places(std::move(places)) {}
+  SafetensorsWriter(AtomicFile file, std::map<std::string, Slot> slots)
+      : file(std::move(file)), slots(std::move(slots)) {}
 
-  Status writeRun(const Place &place, int64_t offset, std::span<const std::byte> bytes) const;
+  Status writeRun(const Slot &slot, int64_t offset, std::span<const std::byte> bytes) const;
 
   AtomicFile file;
-  std::map<std::string, Place> places;
+  std::map<std::string, Slot> slots;
   FileSums *sums = nullptr;
 };
 

@@ -51,6 +51,12 @@ Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std
 Status copySlice(const std::byte *source, DType from, const SliceRanges &ranges, std::span<const int64_t> shape,
                  std::span<const int64_t> strides, std::byte *out, DType to);
 
+/// At most `most` ranges of a tensor's storage, in elements, that together contain a slice. Runs with at most `gap`
+/// other elements between them are joined, because reading the gap costs less than a second access. If there are still
+/// too many, one range covers them all. Precondition: checkSlice.
+std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64_t> shape,
+                                std::span<const int64_t> strides, int64_t gap, size_t most);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_DATA_SLICE_H

@@ -5,7 +5,7 @@
 #include "runtime/base/names.h"
 #include "runtime/data/checked_copy.h"
 #include "runtime/data/safetensors_header.h"
-#include "runtime/data/storage_spans.h"
+#include "runtime/data/slice.h"
 #include "runtime/data/tensor_source_builder.h"
 #include "runtime/data/zip_file.h"
 

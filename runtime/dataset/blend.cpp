@@ -53,7 +53,7 @@ size_t Blend::Walk::nextPart() const {
   return *next;
 }
 
-Blend::Place Blend::Walk::at(int64_t position) {
+Blend::Entry Blend::Walk::at(int64_t position) {
   if (counts.size() == 1)
     return {0, position};
   // The order is periodic, so the state is bounded by one period however long the run is.

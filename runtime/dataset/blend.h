@@ -25,10 +25,10 @@ public:
   static Expected<Blend> create(std::vector<int64_t> weights);
 
   /// The sample at a position of the order: sample number `turn` of this part, from 0.
-  struct Place {
+  struct Entry {
     size_t part = 0;
     int64_t turn = 0;
-    bool operator==(const Place &) const = default;
+    bool operator==(const Entry &) const = default;
   };
 
   /// Walks along the order. A step forward takes a few operations per part; a step backward or into another period
@@ -36,7 +36,7 @@ public:
   class Walk {
   public:
     explicit Walk(const Blend &blend) : blend(&blend), counts(blend.weights.size()) {}
-    Place at(int64_t position);
+    Entry at(int64_t position);
 
   private:
     size_t nextPart() const;

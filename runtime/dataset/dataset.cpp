@@ -3,10 +3,10 @@
 #include "runtime/dataset/dataset.h"
 
 #include "runtime/base/names.h"
-#include "runtime/dataset/concatenated_samples.h"
 #include "runtime/dataset/data_words.h"
 #include "runtime/dataset/permutation.h"
 #include "runtime/dataset/safetensors_samples.h"
+#include "runtime/dataset/sample_source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -163,12 +163,12 @@ Status Dataset::checkResume(const DataState &saved) const {
 std::vector<SampleLocation> Dataset::locate(Blend::Walk &walk, int64_t position, int64_t count) const {
   std::vector<SampleLocation> locations;
   for (int64_t i = position; i < position + count; ++i) {
-    Blend::Place place = walk.at(i);
-    int64_t samples = parts[place.part]->samples(), epoch = place.turn / samples, sample = place.turn % samples;
+    Blend::Entry entry = walk.at(i);
+    int64_t samples = parts[entry.part]->samples(), epoch = entry.turn / samples, sample = entry.turn % samples;
     // Each part and epoch has its own permutation, so a blend reshuffles a small data set each time it wraps around.
     if (options.shuffles)
-      sample = Permutation(samples, {options.seed, place.part, static_cast<uint64_t>(epoch)}).at(sample);
-    locations.push_back({place.part, sample});
+      sample = Permutation(samples, {options.seed, entry.part, static_cast<uint64_t>(epoch)}).at(sample);
+    locations.push_back({entry.part, sample});
   }
   return locations;
 }

@@ -4,9 +4,9 @@
 
 #include "runtime/base/names.h"
 #include "runtime/data/tensor_source.h"
-#include "runtime/dataset/concatenated_samples.h"
 #include "runtime/dataset/inputs.h"
 #include "runtime/dataset/integers.h"
+#include "runtime/dataset/sample_source.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -49,6 +49,10 @@ public:
 
 using SampleSourcePointer = std::unique_ptr<const SampleSource>;
 
+/// Concatenates sources: the samples of the first, then those of the second, and so on. All must have been opened with
+/// the same fields. Sources may be empty. Precondition: there is a source.
+SampleSourcePointer concatenated(std::vector<SampleSourcePointer> sources);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_DATASET_SAMPLE_SOURCE_H

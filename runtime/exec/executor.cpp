@@ -264,7 +264,7 @@ static bool reads(const artifact::Program &program, const artifact::Compute &cal
   for (const artifact::Arg *arg : *call.args())
     // A state may reach the optimizer through slices and copies, such as an offloaded one.
     for (int operand = arg->kind() == artifact::ArgKind::value ? arg->values()->Get(0) : -1; operand >= 0;
-         operand = valueBehind(program, operand))
+         operand = sourceOf(program, operand))
       if (operand == value)
         return true;
   return false;
@@ -301,7 +301,7 @@ Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
 static std::multimap<size_t, int> momentsOf(const artifact::Program &program, const Observer &observer) {
   std::multimap<size_t, int> moments;
   for (int value : observer.values)
-    if (std::optional<size_t> index = instructionThatMakes(program, value))
+    if (std::optional<size_t> index = producingInstruction(program, value))
       moments.emplace(*index, value);
   return moments;
 }

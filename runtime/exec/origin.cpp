@@ -43,7 +43,7 @@ static bool gives(const artifact::Start &start, int value) {
   return found;
 }
 
-std::optional<size_t> meshplan::instructionThatMakes(const artifact::Program &program, int value) {
+std::optional<size_t> meshplan::producingInstruction(const artifact::Program &program, int value) {
   int arriving = -1; // sequence of the collective that outputs it
   for (flatbuffers::uoffset_t index = 0; index < program.instructions()->size(); ++index) {
     const artifact::Instruction &instruction = *program.instructions()->Get(index);
@@ -112,8 +112,8 @@ static int movedInto(const artifact::Program &program, int32_t sequence, int val
   return found;
 }
 
-int meshplan::valueBehind(const artifact::Program &program, int value) {
-  std::optional<size_t> index = instructionThatMakes(program, value);
+int meshplan::sourceOf(const artifact::Program &program, int value) {
+  std::optional<size_t> index = producingInstruction(program, value);
   if (!index)
     return -1;
   const artifact::Instruction &instruction = *program.instructions()->Get(*index);
@@ -124,9 +124,9 @@ int meshplan::valueBehind(const artifact::Program &program, int value) {
   return movedInto(program, instruction.action_as_Wait()->sequence(), value);
 }
 
-const artifact::Port *meshplan::inputBehind(const artifact::Program &program, int value) {
+const artifact::Port *meshplan::inputSourceOf(const artifact::Program &program, int value) {
   // Ends: each step goes to an operand, which an earlier instruction produced.
-  for (; value >= 0; value = valueBehind(program, value))
+  for (; value >= 0; value = sourceOf(program, value))
     for (const artifact::Port &input : elementsOf(program.inputs()))
       if (input.value() == value)
         return &input;

@@ -18,14 +18,14 @@ std::string originText(const artifact::Schedule &schedule, int origin);
 
 /// The index of the instruction after which a value exists (for a collective, its wait); nullopt if the program starts
 /// with the value.
-std::optional<size_t> instructionThatMakes(const artifact::Program &program, int value);
+std::optional<size_t> producingInstruction(const artifact::Program &program, int value);
 
 /// The value that this one has its elements from, through one view, copy, padding, dtype conversion, slice or
 /// collective. -1 if an operator computes it, or no instruction makes it.
-int valueBehind(const artifact::Program &program, int value);
+int sourceOf(const artifact::Program &program, int value);
 
 /// The input that a value has its elements from, through any number of such steps; null if there is none.
-const artifact::Port *inputBehind(const artifact::Program &program, int value);
+const artifact::Port *inputSourceOf(const artifact::Program &program, int value);
 
 } // namespace meshplan
 

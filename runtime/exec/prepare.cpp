@@ -5,8 +5,7 @@
 #include "runtime/artifact/vector_range.h"
 #include "runtime/exec/origin.h"
 #include "runtime/exec/steps/collective_step.h"
-#include "runtime/exec/steps/compute_step.h"
-#include "runtime/exec/steps/slice_step.h"
+#include "runtime/exec/steps/step.h"
 
 #include <algorithm>
 #include <map>

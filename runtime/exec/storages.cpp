@@ -13,7 +13,7 @@ Storages::Storages(const RankView &view, World &world) : view(view), world(world
     Storage storage{buffer.name()->str(), 0, view.dtype(buffer.values()->Get(0)), buffer.registered(), Tensor()};
     // The values of a buffer are adjacent, without padding: a collective over the buffer moves all of them at once.
     for (int32_t value : *buffer.values()) {
-      places[value] = {storages.size(), storage.elements};
+      regions[value] = {storages.size(), storage.elements};
       storage.elements += elementCount(view.shape(value));
     }
     storages.push_back(std::move(storage));
@@ -34,14 +34,14 @@ Status Storages::make(Storage &storage) {
 
 Expected<Tensor> Storages::allocate(int value) {
   std::vector<int64_t> shape = view.shape(value);
-  auto place = places.find(value);
-  if (place == places.end())
+  auto region = regions.find(value);
+  if (region == regions.end())
     return allocateTensor(shape, view.dtype(value));
-  Storage &storage = storages[place->second.storage];
+  Storage &storage = storages[region->second.storage];
   if (!storage.whole.defined())
     MESHPLAN_RETURN_IF_ERROR(make(storage));
   // A view: an operator that updates the parameter in place writes to the buffer.
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(storage.whole, 0, place->second.offset, elementCount(shape)));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(storage.whole, 0, region->second.offset, elementCount(shape)));
   return reshape(run, shape);
 }
 
@@ -56,8 +56,8 @@ void Storages::share(const Storages &owner) {
 std::map<int, std::vector<size_t>> Storages::uses() const {
   std::map<int, std::set<size_t>> found;
   std::map<int, size_t> holders; // by value: its storage; includes values that overwrote one in place
-  for (const auto &[value, place] : places)
-    holders[value] = place.storage;
+  for (const auto &[value, region] : regions)
+    holders[value] = region.storage;
   auto follow = [&](int old, int made) {
     if (auto holder = holders.find(old); holder != holders.end())
       // An in-place result has a new value number but the same memory.

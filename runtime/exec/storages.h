@@ -41,7 +41,7 @@ private:
     bool isRegistered = false;
     Tensor whole; // undefined until it is created
   };
-  struct Place {
+  struct Region {
     size_t storage;
     int64_t offset; // offset in elements
   };
@@ -52,7 +52,7 @@ private:
   RankView view;
   World &world;
   std::vector<Storage> storages;
-  std::map<int, Place> places;                              // by value: where it lies
+  std::map<int, Region> regions;                            // by value: where it lies
   std::vector<std::unique_ptr<Registration>> registrations; // destroyed before the storages
   bool isDone = false;
 };

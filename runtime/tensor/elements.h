@@ -21,7 +21,7 @@ Expected<Tensor> converted(const Tensor &tensor, DType dtype);
 /// with probability 1/6, down with 1/6. This perturbs the rounding: its variance is four times that of rounding, which
 /// is 1/12 of a squared unit in the last place. Zeros stay, and so do elements without a finite neighbour.
 /// Differentiable. `invalid` unless the tensor has floats.
-Expected<Tensor> roundedAnew(const Tensor &tensor, uint64_t seed);
+Expected<Tensor> withPerturbedRounding(const Tensor &tensor, uint64_t seed);
 
 /// For a tensor of 16 bits, half a unit in the last place of its largest element: the rounding error that it has at
 /// least. 0 for other dtypes, and if that element is not finite.

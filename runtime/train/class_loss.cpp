@@ -18,8 +18,8 @@ using namespace meshplan;
 // Means of cross entropies
 //===----------------------------------------------------------------------===//
 
-static const artifact::Compute *callThatMakes(const artifact::Program &program, int value) {
-  std::optional<size_t> index = instructionThatMakes(program, value);
+static const artifact::Compute *producingCall(const artifact::Program &program, int value) {
+  std::optional<size_t> index = producingInstruction(program, value);
   return index ? program.instructions()->Get(*index)->action_as_Compute() : nullptr;
 }
 
@@ -51,12 +51,12 @@ static bool isCount(const artifact::Program &program, int value) {
     if (isInput(program, value, /*ofFloats=*/false))
       return true;
     // Follows views, copies and collectives, which do not change the numbers.
-    int behind = valueBehind(program, value);
+    int behind = sourceOf(program, value);
     if (behind < 0)
       break;
     value = behind;
   }
-  const artifact::Compute *call = callThatMakes(program, value);
+  const artifact::Compute *call = producingCall(program, value);
   bool reads = false;
   for (const artifact::Arg &arg : elementsOf(call ? call->args() : nullptr))
     for (int operand : elementsOf(arg.values())) {
@@ -75,9 +75,9 @@ public:
 
   bool run() {
     while (true) {
-      for (int behind = valueBehind(program, value); behind >= 0; behind = valueBehind(program, value))
+      for (int behind = sourceOf(program, value); behind >= 0; behind = sourceOf(program, value))
         value = behind;
-      const artifact::Compute *call = callThatMakes(program, value);
+      const artifact::Compute *call = producingCall(program, value);
       if (!call)
         return false;
       std::string_view name = withoutOverload(call->target()->string_view());
@@ -160,7 +160,7 @@ std::string meshplan::textOfIgnored(const artifact::Program &program, const Data
     if (!call || !isClassLoss(withoutOverload(call->target()->string_view())))
       continue;
     const artifact::Arg *ignored = findArg(*call, "ignore_index");
-    const artifact::Port *targets = inputBehind(program, valueArg(*call, "target"));
+    const artifact::Port *targets = inputSourceOf(program, valueArg(*call, "target"));
     if (!targets)
       continue;
     std::vector<int64_t> shape = globalShapeOf(*program.values()->Get(targets->value()));

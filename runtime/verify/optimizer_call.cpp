@@ -5,7 +5,6 @@
 #include "runtime/artifact/call_args.h"
 #include "runtime/artifact/vector_range.h"
 #include "runtime/exec/numbers/settings.h"
-#include "runtime/verify/transfers.h"
 
 #include <algorithm>
 

@@ -34,7 +34,7 @@ Expected<Tensor> meshplan::partOf(const Tensor &whole, std::span<const SliceRang
   return part;
 }
 
-Expected<Tensor> meshplan::wholeWith(const Tensor &part, std::span<const SliceRanges> slices,
+Expected<Tensor> meshplan::assembled(const Tensor &part, std::span<const SliceRanges> slices,
                                      std::span<const int64_t> shape) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor wide, converted(part, DType::f64));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(wide));

@@ -17,7 +17,7 @@ namespace meshplan {
 Expected<Tensor> partOf(const Tensor &whole, std::span<const SliceRanges> slices, std::span<const int64_t> shape);
 
 /// A whole tensor of this shape with the elements of `part` (of any dtype and on any device), and zeros elsewhere.
-Expected<Tensor> wholeWith(const Tensor &part, std::span<const SliceRanges> slices, std::span<const int64_t> shape);
+Expected<Tensor> assembled(const Tensor &part, std::span<const SliceRanges> slices, std::span<const int64_t> shape);
 
 } // namespace meshplan
 

@@ -90,7 +90,7 @@ Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
     return changed;
   const RankView &place = executor.place();
   std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, wholeWith(changed, place.slices(subject.value), shape));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, assembled(changed, place.slices(subject.value), shape));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor part, partOf(whole, place.slices(subject.held), place.shape(subject.held)));
   return onDevice(part);
 }
@@ -104,7 +104,7 @@ Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const
   std::vector<SliceRanges> own;
   if (place.isFirstHolder(subject.held))
     own = place.slices(subject.held);
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, wholeWith(held, own, shape));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, assembled(held, own, shape));
   const CollectiveLabel label{.sequence = -1, .origin = "the parts of '" + subject.name + "'"};
   MESHPLAN_RETURN_IF_ERROR(waitFor(
       group.startAllReduce(whole.data(), whole.data(), whole.elementCount(), DType::f64, Reduction::sum, label)));

@@ -233,7 +233,8 @@ Status Reference::compute(const artifact::Instruction &instruction, Precision pr
 }
 
 /// Perturbs the rounding of an instruction's results, except of views: their elements have been perturbed already.
-Status Reference::roundAnew(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const {
+Status Reference::perturbRounding(const artifact::Instruction &instruction, uint64_t seed,
+                                  std::span<Tensor> values) const {
   const artifact::Compute *action = instruction.action_as_Compute();
   for (int32_t made : elementsOf(action ? action->outputs() : nullptr)) {
     if (made < 0 || !isWeighted[made] || !values[made].defined() || !isFloat(values[made].dtype()))
@@ -245,7 +246,7 @@ Status Reference::roundAnew(const artifact::Instruction &instruction, uint64_t s
         if (read >= 0 && read != made && values[read].defined())
           isView |= shareMemory(values[made], values[read]);
     if (!isView) {
-      MESHPLAN_ASSIGN_OR_RETURN(values[made], roundedAnew(values[made], seed + static_cast<uint64_t>(made)));
+      MESHPLAN_ASSIGN_OR_RETURN(values[made], withPerturbedRounding(values[made], seed + static_cast<uint64_t>(made)));
     }
   }
   return Status();
@@ -356,7 +357,7 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
   for (const artifact::Instruction *instruction : *programTable->instructions()) {
     MESHPLAN_RETURN_IF_ERROR(runInstruction(*instruction, run.precision, values));
     if (run.rounding)
-      MESHPLAN_RETURN_IF_ERROR(roundAnew(*instruction, *run.rounding, values));
+      MESHPLAN_RETURN_IF_ERROR(perturbRounding(*instruction, *run.rounding, values));
   }
   ReferenceResult result;
   Tensor loss;
@@ -374,7 +375,7 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
   uint64_t seed = run.rounding.value_or(0) + programTable->values()->size();
   for (auto &[name, gradient] : result.gradients)
     if (run.rounding && gradient.defined()) {
-      MESHPLAN_ASSIGN_OR_RETURN(gradient, roundedAnew(gradient, seed++));
+      MESHPLAN_ASSIGN_OR_RETURN(gradient, withPerturbedRounding(gradient, seed++));
     }
   return result;
 }

@@ -18,7 +18,7 @@ using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 /// One run of the reference.
 struct ReferenceRun {
   Precision precision = Precision::own;
-  /// If set, the rounding of results that depend on weights is perturbed with this seed; see roundedAnew.
+  /// If set, the rounding of results that depend on weights is perturbed with this seed; see withPerturbedRounding.
   std::optional<uint64_t> rounding;
   int threads = 1;            ///< number of threads
   bool differentiates = true; ///< runs the backward pass, if the program has a loss
@@ -70,7 +70,7 @@ private:
   Status runInstruction(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values) const;
   Status compute(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values,
                  bool &isOfInput) const;
-  Status roundAnew(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const;
+  Status perturbRounding(const artifact::Instruction &instruction, uint64_t seed, std::span<Tensor> values) const;
   Expected<std::string> nonfiniteInput() const;
   Expected<std::string> firstNonfiniteOf(std::span<const Tensor> taken) const;
   Expected<std::string> nonfiniteResult(const artifact::Instruction &instruction, std::span<const Tensor> values,

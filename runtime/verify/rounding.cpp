@@ -2,10 +2,10 @@
 
 #include "runtime/verify/rounding.h"
 
+#include "runtime/artifact/call_args.h"
 #include "runtime/artifact/sharding.h"
 #include "runtime/artifact/vector_range.h"
 #include "runtime/exec/origin.h"
-#include "runtime/verify/transfers.h"
 
 #include <map>
 #include <set>

@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/format.h"
-#include "compiler/support/diagnostics_json.h"
+#include "compiler/support/diagnostics.h"
 #include "test/fuzz/require.h"
 #include "test/unit/frontend/models.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace meshplan;

@@ -1,9 +1,10 @@
 //===- check_command.cpp - meshplan check ---------------------------------===//
 
 #include "compiler/report/report.h"
-#include "compiler/support/diagnostics_json.h"
+#include "compiler/support/diagnostics.h"
 #include "compiler/support/layer_names.h"
 #include "tools/meshplan/commands.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace meshplan;

@@ -1,7 +1,7 @@
 //===- eval.cpp - meshplan-run eval ---------------------------------------===//
 
 #include "runtime/checkpoint/folder.h"
-#include "runtime/checkpoint/integrity/last_whole.h"
+#include "runtime/checkpoint/integrity/last_intact.h"
 #include "runtime/checkpoint/load.h"
 #include "runtime/dataset/data_words.h"
 #include "runtime/train/evaluation.h"
@@ -52,7 +52,7 @@ Status load(const RunOptions &options, const EvalInputs &inputs, RankRun &run) {
     return run.program.loadParameters(*inputs.weights);
   auto loaded = loadCheckpoint(run.world, run.program, inputs.checkpoint, options.weights);
   if (!loaded)
-    return withLastWhole(loaded.status(), inputs.checkpoint, options.eval.checkpoint);
+    return withLastIntact(loaded.status(), inputs.checkpoint, options.eval.checkpoint);
   for (const std::string &note : loaded->notes)
     if (run.world.rank() == 0)
       std::cerr << "meshplan-run: note: " + note + "\n" << std::flush;

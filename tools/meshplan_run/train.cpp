@@ -11,7 +11,7 @@
 #include "tools/meshplan_run/train_run.h"
 
 #include "runtime/base/ending_signal.h"
-#include "runtime/checkpoint/integrity/last_whole.h"
+#include "runtime/checkpoint/integrity/last_intact.h"
 #include "runtime/checkpoint/load.h"
 #include "runtime/train/event_file.h"
 #include "runtime/train/failure_report.h"
@@ -95,8 +95,8 @@ Status RankTraining::loadFresh() {
 Status RankTraining::resume() {
   auto loaded = loadCheckpoint(run.world, program, inputs.checkpoint, options.weights);
   if (!loaded)
-    return withLastWhole(loaded.status(), inputs.checkpoint,
-                         options.train.resume ? options.train.checkpoint : options.train.resumeFrom);
+    return withLastIntact(loaded.status(), inputs.checkpoint,
+                          options.train.resume ? options.train.checkpoint : options.train.resumeFrom);
   state = std::move(loaded->state);
   notes = std::move(loaded->notes);
   // The files may have been moved. A checkpoint that names no weights has all parameters, and so will later ones.

@@ -20,7 +20,7 @@ bool Verification::isRight() const { return std::ranges::all_of(verdicts, &Verdi
 /// tensor.
 static std::string makerText(const Job &job, const Subject &subject) {
   const artifact::Schedule &schedule = job.artifact.schedule();
-  std::optional<size_t> index = instructionThatMakes(*job.program, subject.made);
+  std::optional<size_t> index = producingInstruction(*job.program, subject.made);
   if (!index)
     return "";
   const artifact::Instruction &instruction = *job.program->instructions()->Get(*index);

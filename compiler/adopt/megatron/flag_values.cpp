@@ -1,7 +1,7 @@
 //===- flag_values.cpp - the values of a command line ---------------------===//
 
 #include "compiler/adopt/megatron/flag_values.h"
-#include "compiler/adopt/number_text.h"
+#include "compiler/adopt/numbers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -51,11 +51,11 @@ std::optional<double> FlagValues::number(StringRef name) const {
   return value;
 }
 
-std::optional<TakenNumber> FlagValues::size(StringRef name) const {
+std::optional<AdoptedNumber> FlagValues::size(StringRef name) const {
   std::optional<int64_t> value = integer(name);
   if (!value)
     return std::nullopt;
-  return TakenNumber{*value, shown(name), find(name)->values.front().range};
+  return AdoptedNumber{*value, shown(name), find(name)->values.front().range};
 }
 
 std::string FlagValues::word(StringRef name, StringRef otherwise, llvm::ArrayRef<std::string> allowed) const {
@@ -69,7 +69,7 @@ std::string FlagValues::word(StringRef name, StringRef otherwise, llvm::ArrayRef
   return text.text;
 }
 
-Taken FlagValues::takenFlag(std::string text, StringRef name) const {
+AdoptedText FlagValues::takenFlag(std::string text, StringRef name) const {
   const MegatronFlag *flag = find(name);
   return {std::move(text), shown(name), flag ? flag->range : SourceRange()};
 }

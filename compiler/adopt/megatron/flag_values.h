@@ -23,11 +23,11 @@ public:
   bool has(llvm::StringRef name) const { return find(name) != nullptr; }
   std::optional<int64_t> integer(llvm::StringRef name, int64_t least = 1) const;
   std::optional<double> number(llvm::StringRef name) const; ///< not negative
-  std::optional<TakenNumber> size(llvm::StringRef name) const;
+  std::optional<AdoptedNumber> size(llvm::StringRef name) const;
   /// A word. One that is not allowed is reported, and returned anyway.
   std::string word(llvm::StringRef name, llvm::StringRef otherwise, llvm::ArrayRef<std::string> allowed) const;
   /// A text with the flag that it was taken from.
-  Taken takenFlag(std::string text, llvm::StringRef name) const;
+  AdoptedText takenFlag(std::string text, llvm::StringRef name) const;
   /// Warns at a flag if it is present.
   void warn(llvm::StringRef name, const std::string &message) const;
 

@@ -11,7 +11,7 @@
 #include "compiler/adopt/megatron/flag_values.h"
 #include "compiler/adopt/megatron/megatron_optimizer.h"
 #include "compiler/adopt/megatron/pipeline_layout.h"
-#include "compiler/adopt/number_text.h"
+#include "compiler/adopt/numbers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -119,8 +119,8 @@ void MegatronReader::refuse() {
 
 void MegatronReader::readMesh() {
   plan.mesh.tensor = size("tensor-model-parallel-size")
-                         .value_or(TakenNumber{1, "the default of "
-                                                  "--tensor-model-parallel-size"});
+                         .value_or(AdoptedNumber{1, "the default of "
+                                                    "--tensor-model-parallel-size"});
   plan.mesh.replicas = size("num-distributed-optimizer-instances");
   bool divides = plan.mesh.tensor->value > 1;
   if (has("sequence-parallel") && !divides)
@@ -163,7 +163,7 @@ void MegatronReader::readData() {
   if (!has("use-torch-fsdp2") && !(parameters && gradients && gathers) && (!data.shard.text.empty() || gradients))
     data.options.push_back(gradients               ? takenFlag("overlap gradients", "overlap-grad-reduce")
                            : gathers && parameters ? takenFlag("overlap parameters", "overlap-param-gather")
-                                                   : Taken{"overlap none", "no --overlap-grad-reduce"});
+                                                   : AdoptedText{"overlap none", "no --overlap-grad-reduce"});
   if (std::optional<int64_t> elements = integer("ddp-bucket-size"))
     data.options.push_back(
         takenFlag("bucket " + bytesText(*elements * (has("grad-reduce-in-bf16") ? 2 : 4)), "ddp-bucket-size"));

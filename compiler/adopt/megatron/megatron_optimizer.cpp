@@ -1,8 +1,7 @@
 //===- megatron_optimizer.cpp - batch, optimizer and schedules ------------===//
 
 #include "compiler/adopt/megatron/megatron_optimizer.h"
-#include "compiler/adopt/number_text.h"
-#include "compiler/adopt/schedule_text.h"
+#include "compiler/adopt/numbers.h"
 
 using namespace meshplan;
 using llvm::StringRef;
@@ -20,7 +19,7 @@ private:
   std::optional<int64_t> steps(StringRef counted, StringRef samples, int64_t least = 1);
   void addWarmupNotes(const ForeignSchedule &schedule);
   void addSchedule(AdoptedOptimizer &optimizer, double lr);
-  Taken weightDecay();
+  AdoptedText weightDecay();
 
   AdoptedPlan &plan;
 };
@@ -43,7 +42,7 @@ std::optional<int64_t> OptimizerReader::steps(StringRef counted, StringRef sampl
   if (!has(samples))
     return integer(counted, least);
   std::optional<int64_t> all = integer(samples, least);
-  const std::optional<TakenNumber> &batch = plan.training.globalBatch;
+  const std::optional<AdoptedNumber> &batch = plan.training.globalBatch;
   if (all && !batch && !has("global-batch-size"))
     diagnostics.error(find(samples)->range, "'" + shown(samples) + "' needs '--global-batch-size': a plan counts steps")
         .help("without it, a step of Megatron has one microbatch on each data-parallel rank");
@@ -105,12 +104,12 @@ void OptimizerReader::addSchedule(AdoptedOptimizer &optimizer, double lr) {
 }
 
 /// The weight decay, which may increase over time in Megatron.
-Taken OptimizerReader::weightDecay() {
+AdoptedText OptimizerReader::weightDecay() {
   std::string style = word("weight-decay-incr-style", "constant", {"constant", "linear", "cosine"});
   bool grows = style != "constant";
   StringRef flag = grows && has("end-weight-decay") ? "end-weight-decay" : "weight-decay";
   std::string text = numberText(number(flag).value_or(0.01));
-  Taken taken = takenFlag("weight_decay " + text, flag);
+  AdoptedText taken = takenFlag("weight_decay " + text, flag);
   if (!has(flag))
     taken.from = "the default of " + shown(flag);
   if (grows) {

@@ -1,7 +1,7 @@
 //===- conversion.cpp - derivatives of conversions and copies -------------===//
 
 #include "compiler/derivatives/derivative_rules.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "dialect/plan/attributes.h"
 
 using namespace mlir;

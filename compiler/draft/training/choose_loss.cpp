@@ -16,11 +16,11 @@ static bool isFloat(ScalarType type) {
 /// True if the value is a scalar, which the language requires of a loss; a tensor of shape [1] is not.
 static bool isOneFloat(const archive::Value &value) { return isFloat(value.type) && value.dims.empty(); }
 
-static std::optional<std::string> noLoss(LossWish wish, SourceRange place, const std::string &message,
+static std::optional<std::string> noLoss(LossRequest request, SourceRange place, const std::string &message,
                                          const std::string &help, Diagnostics &diagnostics) {
-  if (wish == LossWish::evident)
+  if (request == LossRequest::ifNamed)
     return "";
-  if (wish == LossWish::needed) {
+  if (request == LossRequest::required) {
     diagnostics.error(place, message).help(help);
     return std::nullopt;
   }
@@ -29,7 +29,7 @@ static std::optional<std::string> noLoss(LossWish wish, SourceRange place, const
 }
 
 std::optional<std::string> meshplan::chooseLoss(const archive::ExportedProgram &program, const std::string &name,
-                                                LossWish wish, int32_t file, Diagnostics &diagnostics) {
+                                                LossRequest request, int32_t file, Diagnostics &diagnostics) {
   std::vector<std::string> all, floats;
   for (const archive::Output &output : program.outputs) {
     all.push_back(output.name);
@@ -49,11 +49,11 @@ std::optional<std::string> meshplan::chooseLoss(const archive::ExportedProgram &
                              : "outputs that are: " + quotedList(floats, ","));
     return std::nullopt;
   }
-  if (floats.size() == 1 && wish != LossWish::evident)
+  if (floats.size() == 1 && request != LossRequest::ifNamed)
     return floats.front();
   if (floats.empty())
-    return noLoss(wish, {file}, "the model has no output that is a float scalar, as a loss must be",
+    return noLoss(request, {file}, "the model has no output that is a float scalar, as a loss must be",
                   "export the model with its loss as an output", diagnostics);
-  return noLoss(wish, {file}, "several outputs are float scalars: " + quotedList(floats, ","),
+  return noLoss(request, {file}, "several outputs are float scalars: " + quotedList(floats, ","),
                 "--loss=NAME names the loss", diagnostics);
 }

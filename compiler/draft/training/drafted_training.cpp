@@ -202,7 +202,7 @@ void TrainingDrafter::addShard(DraftStatement &data) {
     if (axis.role == AxisRole::data)
       axes.push_back(axis.name);
   // With two axes, the inner one shards and the outer one replicates the shards.
-  Taken shard = wanted.shard;
+  AdoptedText shard = wanted.shard;
   shard.text = "shard " + shard.text + (axes.size() == 2 ? " over " + axes.back() : "");
   data.options.push_back(shard);
   std::vector<std::string> own = units();
@@ -241,7 +241,7 @@ void TrainingDrafter::addPrecision() {
                                           own)
         .help("the dtype of the archive applies: a model is exported in the dtype that it is trained in");
   DraftStatement precision{"precision", "", {}};
-  auto add = [&](const char *name, const Taken &taken, const std::string &otherwise) {
+  auto add = [&](const char *name, const AdoptedText &taken, const std::string &otherwise) {
     if (!taken.text.empty() && taken.text != otherwise)
       precision.options.push_back({name + (" " + taken.text), taken.from});
   };
@@ -249,7 +249,7 @@ void TrainingDrafter::addPrecision() {
     add("compute", wanted.compute, own);
   std::string changed = trains && isHalf && !wanted.master.text.empty() ? wanted.master.text : own;
   if (trains) {
-    add("master", isHalf ? wanted.master : Taken(), own);
+    add("master", isHalf ? wanted.master : AdoptedText(), own);
     add("reduce", wanted.reduce, changed);
     add("state", wanted.state, changed);
     if (!wanted.lossScale.text.empty())

@@ -13,7 +13,7 @@ namespace meshplan {
 struct DraftStatement {
   std::string text;
   std::string from; ///< a comment at the end of the line; empty: none
-  std::vector<Taken> options;
+  std::vector<AdoptedText> options;
   bool mayGo = true; ///< removed if the compiler refuses it or warns of it; if false, only refused options are
 };
 

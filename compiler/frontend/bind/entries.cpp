@@ -12,9 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/frontend/bind.h"
 #include "compiler/frontend/bind/claims.h"
 #include "compiler/frontend/bind/context.h"
-#include "compiler/frontend/dim_extents.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/nearest.h"
 

@@ -42,11 +42,11 @@ void bind::readOptions(const Context &context, llvm::StringRef statement, llvm::
   }
 }
 
-OptionPlaces bind::optionPlaces(llvm::ArrayRef<Option> options) {
-  OptionPlaces places;
+OptionRanges bind::optionRanges(llvm::ArrayRef<Option> options) {
+  OptionRanges ranges;
   for (const Option &option : options)
-    places.try_emplace(option.name.text, option.range);
-  return places;
+    ranges.try_emplace(option.name.text, option.range);
+  return ranges;
 }
 
 const Operand *bind::singleOperand(const Option &option) {

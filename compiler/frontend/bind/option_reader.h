@@ -28,7 +28,7 @@ void readOptions(const Context &context, llvm::StringRef statement, llvm::ArrayR
                  llvm::ArrayRef<OptionRule> rules);
 
 /// The range of each option; the first one if a name is repeated.
-OptionPlaces optionPlaces(llvm::ArrayRef<Option> options);
+OptionRanges optionRanges(llvm::ArrayRef<Option> options);
 
 /// The only operand of an option, or null if it has none or several.
 const Operand *singleOperand(const Option &option);

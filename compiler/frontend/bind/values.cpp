@@ -17,8 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/frontend/bind.h"
 #include "compiler/frontend/bind/context.h"
-#include "compiler/frontend/dim_extents.h"
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"

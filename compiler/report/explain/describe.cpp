@@ -27,7 +27,7 @@ std::vector<int64_t> meshplan::shardExtents(const DimSharding &dim) {
 }
 
 Statement Describer::statement(Location location, StringAttr text) const {
-  FileLineColRange place = sched::getPlanPlace(location);
+  FileLineColRange place = sched::getPlanLocation(location);
   const SourceBuffer *file = place ? sources.find(place.getFilename().getValue()) : nullptr;
   if (!file)
     return {{}, text ? text.str() : ""};
@@ -187,7 +187,7 @@ ReshardExplanation Describer::reshard(const Move &move) const {
     if (!isReshardStep(use.getOwner()))
       uses.push_back(&use);
   // A form that only serves to produce other forms has their consumers.
-  reshard.consumers = consumers(uses.empty() ? usesBehindReshards(move.result()) : uses);
+  reshard.consumers = consumers(uses.empty() ? usesAfterReshards(move.result()) : uses);
   for (Operation *op : move.steps)
     reshard.steps.push_back(step(op));
   reshard.statement = statement(move.statement(), move.steps.front()->getAttrOfType<StringAttr>("cause"));

@@ -4,8 +4,12 @@
 #define MESHPLAN_COMPILER_REPORT_EXPLAIN_EXPLAIN_H
 
 #include "compiler/report/explain/explanation.h"
-#include "compiler/report/explain/target.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace meshplan {
 
@@ -14,6 +18,17 @@ namespace meshplan {
 /// result is empty.
 std::optional<Explanation> explain(mlir::ModuleOp module, const ExplainTarget &target,
                                    const std::vector<std::string> &modulePaths, Diagnostics &diagnostics);
+
+/// "model.norm", "model.norm:input[0]", "model.norm:output[1]"
+struct ExplainTarget {
+  enum class Border { none, input, output };
+  std::string path; ///< path of a module, or name of a parameter, input or output of the model
+  Border border = Border::none;
+  int64_t index = 0; ///< index of the value at the border
+};
+
+/// Parses a target; empty if the text has another form. Pure.
+std::optional<ExplainTarget> parseTarget(llvm::StringRef text);
 
 } // namespace meshplan
 

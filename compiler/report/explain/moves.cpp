@@ -42,7 +42,7 @@ void MoveTable::addMovesOf(StringRef module, MoveSet &set) const {
   auto isInside = [&](OpOperand *use) { return isInModule(use->getOwner(), module); };
   for (auto [index, move] : llvm::enumerate(moves)) {
     Operation *producer = originOf(move.input()).getDefiningOp();
-    if ((producer && isInModule(producer, module)) || llvm::any_of(usesBehindReshards(move.result()), isInside))
+    if ((producer && isInModule(producer, module)) || llvm::any_of(usesAfterReshards(move.result()), isInside))
       set.insert(index);
   }
 }

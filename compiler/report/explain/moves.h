@@ -8,7 +8,7 @@
 #ifndef MESHPLAN_COMPILER_REPORT_EXPLAIN_MOVES_H
 #define MESHPLAN_COMPILER_REPORT_EXPLAIN_MOVES_H
 
-#include "compiler/sharding/module_border.h"
+#include "compiler/sharding/dataflow/module_border.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace meshplan {

@@ -101,7 +101,7 @@ static void printStatement(const Statement &statement, const Sources &sources, r
     stream << "not stated in the plan\n";
     return;
   }
-  stream << placeText(sources, statement.range) << ": " << statement.text << '\n';
+  stream << locationText(sources, statement.range) << ": " << statement.text << '\n';
   printExcerpt(stream, sources, statement.range);
 }
 
@@ -182,7 +182,7 @@ static void printParameters(const Explanation &explanation, const Sources &sourc
   TextTable table({Align::right, Align::left, Align::left, Align::left, Align::left, Align::left});
   for (const MemberExplanation &member : explanation.parameters)
     table.addRow({std::to_string(member.count), member.name, member.tensor.dtype, member.tensor.layout,
-                  member.statement.text, placeText(sources, member.statement.range)});
+                  member.statement.text, locationText(sources, member.statement.range)});
   table.print(stream);
 }
 
@@ -202,7 +202,7 @@ static void printReshard(const ReshardExplanation &reshard, const Sources &sourc
   auto addStatement = [&](const char *word, const Statement &statement) {
     bool isStated = statement.range.hasLine();
     table.addRow({word, isStated ? statement.text : "not stated in the plan",
-                  isStated ? placeText(sources, statement.range) : ""});
+                  isStated ? locationText(sources, statement.range) : ""});
   };
   addStatement("  because", reshard.statement);
   for (const Statement &need : reshard.needs)

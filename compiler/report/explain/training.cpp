@@ -2,7 +2,7 @@
 
 #include "compiler/report/explain/training.h"
 #include "compiler/report/explain/describe.h"
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/attributes.h"
 
@@ -56,7 +56,7 @@ BlockArgument TrainingExplainer::changedBy(CallOp call) {
   std::optional<unsigned> parameter = view.getOperand("parameter");
   if (!parameter || !view.getOperand("gradient"))
     return {};
-  BlockArgument held = argumentBehind(call.getOperand(*parameter));
+  BlockArgument held = sourceArgument(call.getOperand(*parameter));
   auto of = held ? argAttr<attr::Of>(step, held.getArgNumber()) : IntegerAttr();
   return of ? step.getArgument(of.getInt()) : held;
 }

@@ -38,11 +38,11 @@ private:
   void addData(const BoundData &data);
   void addInit(const BoundInit &init);
 
-  std::string placeOf(SourceRange range) const { return range.hasLine() ? placeText(sources, range) : ""; }
+  std::string locationOf(SourceRange range) const { return range.hasLine() ? locationText(sources, range) : ""; }
   /// Empty if the option is not stated.
-  std::string placeOf(const OptionPlaces &places, const std::string &option) const {
-    auto known = places.find(option);
-    return known == places.end() ? "" : placeOf(known->second);
+  std::string locationOf(const OptionRanges &ranges, const std::string &option) const {
+    auto known = ranges.find(option);
+    return known == ranges.end() ? "" : locationOf(known->second);
   }
   std::string axesText(const AxisList &axes) const {
     auto name = [&](size_t axis) { return plan.environment.mesh.axes[axis].name; };
@@ -70,7 +70,7 @@ void SettingsDescriber::addInputs() {
       text += (text.empty() ? "" : ", ") + dim.name + (dim.name.empty() ? "" : " = ") + std::to_string(dim.extent);
       text += dim.axes.empty() ? "" : " over " + axesText(dim.axes);
     }
-    add("input " + model.inputs[input.input].name, "[" + text + "]", placeOf(input.range));
+    add("input " + model.inputs[input.input].name, "[" + text + "]", locationOf(input.range));
   }
 }
 
@@ -89,18 +89,18 @@ static std::string scheduleText(const LrSchedule &schedule) {
 }
 
 void SettingsDescriber::addOptimizer(const BoundOptimizer &optimizer) {
-  add("optimizer", optimizerName(optimizer.kind).str(), placeOf(optimizer.range));
+  add("optimizer", optimizerName(optimizer.kind).str(), locationOf(optimizer.range));
   LrSchedule schedule = optimizer.schedule.value_or(LrSchedule());
-  add("schedule", scheduleText(schedule), placeOf(schedule.range), "optimizer");
+  add("schedule", scheduleText(schedule), locationOf(schedule.range), "optimizer");
   add("clip_grad_norm", plan.clipGradNorm ? numberText(plan.clipGradNorm->norm) : "none",
-      placeOf(plan.clipGradNorm.value_or(BoundClip()).range), "optimizer");
+      locationOf(plan.clipGradNorm.value_or(BoundClip()).range), "optimizer");
   BoundNonfinite nonfinite = plan.nonfinite.value_or(BoundNonfinite());
   bool skips = nonfinite.action == NonfiniteAction::Skip;
   add("nonfinite gradients",
       !plan.nonfinite ? "not looked for"
       : skips         ? "skip"
                       : "stop",
-      placeOf(nonfinite.range), "optimizer");
+      locationOf(nonfinite.range), "optimizer");
   for (size_t parameter = 0; parameter < model.parameters.size(); ++parameter)
     addUse(parameter);
   for (size_t parameter = 0; parameter < model.parameters.size(); ++parameter)
@@ -111,14 +111,14 @@ void SettingsDescriber::addOptimizer(const BoundOptimizer &optimizer) {
 void SettingsDescriber::addUse(size_t parameter) {
   static constexpr StringRef uses[] = {"trained", "frozen", "unused"};
   settings.all.push_back({"use", uses[static_cast<size_t>(plan.parameterUse[parameter])].str(),
-                          placeOf(plan.parameterUseRange[parameter]), parameterAt(parameter), "optimizer"});
+                          locationOf(plan.parameterUseRange[parameter]), parameterAt(parameter), "optimizer"});
 }
 
 void SettingsDescriber::addNumbers(const BoundOptimizer &optimizer, size_t parameter) {
   const OptimizerGroup &group = optimizer.groups[optimizer.groupOf[parameter]];
   const OptimizerNumbers &numbers = group.numbers;
   auto addNumber = [&](const char *name, std::string value) {
-    settings.all.push_back({name, std::move(value), placeOf(group.places, name), parameterAt(parameter), "use"});
+    settings.all.push_back({name, std::move(value), locationOf(group.ranges, name), parameterAt(parameter), "use"});
   };
   addNumber("lr", numberText(numbers.lr));
   addNumber("weight_decay", numberText(numbers.weightDecay));
@@ -143,7 +143,7 @@ static std::string scaleText(const BoundLossScale &scale) {
 void SettingsDescriber::addPrecision(const BoundPrecision &precision) {
   auto addStated = [&](const std::string &option, const std::string &value) {
     if (!value.empty())
-      add("precision " + option, value, placeOf(precision.places, option));
+      add("precision " + option, value, locationOf(precision.ranges, option));
   };
   for (auto [option, member] : precisionTypes)
     addStated(option, precision.*member);
@@ -157,7 +157,7 @@ void SettingsDescriber::addRecompute(const BoundRecompute &recompute) {
   for (const BoundPaths &paths : recompute.paths)
     for (size_t module : paths.modules)
       settings.all.push_back(
-          {"recompute", value, placeOf(paths.range), {Setting::Of::module, model.modules[module].path}});
+          {"recompute", value, locationOf(paths.range), {Setting::Of::module, model.modules[module].path}});
 }
 
 /// `parameters, optimizer`
@@ -203,9 +203,9 @@ void SettingsDescriber::addData(const BoundData &data) {
   std::string shard = kindsText(shards(DataKind::Parameters), shards(DataKind::Gradients), shards(DataKind::Optimizer));
   if (!data.shard.empty() && data.shardAxes != data.axes)
     shard += " over " + axesText(data.shardAxes);
-  block.push_back({"data", axesText(data.axes) + ": shard " + shard, placeOf(data.range)});
+  block.push_back({"data", axesText(data.axes) + ": shard " + shard, locationOf(data.range)});
   auto addOption = [&](const std::string &option, std::string value) {
-    block.push_back({"data " + option, std::move(value), placeOf(data.places, option), {}, "data"});
+    block.push_back({"data " + option, std::move(value), locationOf(data.ranges, option), {}, "data"});
   };
   addOption("unit", data.units.empty() ? "none" : unitsText(data));
   addOption("keep", data.keep.empty() ? "none" : pathsText(data.keep));
@@ -253,11 +253,11 @@ static std::string distributionText(const InitialValues &values) {
 }
 
 void SettingsDescriber::addInit(const BoundInit &init) {
-  add("init", "stated", placeOf(init.range));
+  add("init", "stated", locationOf(init.range));
   for (auto [parameter, index] : llvm::enumerate(init.entryOf)) {
     const BoundInitEntry &entry = init.entries[index];
-    settings.all.push_back(
-        {"initial values", distributionText(entry.values), placeOf(entry.paths.range), parameterAt(parameter), "init"});
+    settings.all.push_back({"initial values", distributionText(entry.values), locationOf(entry.paths.range),
+                            parameterAt(parameter), "init"});
   }
 }
 
@@ -266,9 +266,9 @@ Settings SettingsDescriber::run() {
   addInputs();
   if (plan.loss)
     add("loss", StringRef(lossText(*plan.loss, model)).drop_front(StringRef("loss ").size()).str(),
-        placeOf(plan.loss->range));
+        locationOf(plan.loss->range));
   add("microbatches", std::to_string(plan.microbatches.count) + (plan.microbatches.mean ? " mean" : ""),
-      placeOf(plan.microbatches.range));
+      locationOf(plan.microbatches.range));
   if (plan.optimizer)
     addOptimizer(*plan.optimizer);
   if (plan.precision)

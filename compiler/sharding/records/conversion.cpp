@@ -1,13 +1,13 @@
 //===- conversion.cpp - records of dtype changes, copies and identities ---===//
 
-#include "compiler/sharding/calls/random_ops.h"
-#include "compiler/sharding/calls/transfers.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
+#include "compiler/sharding/storage/transfers.h"
 
 using namespace mlir;
 

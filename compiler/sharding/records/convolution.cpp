@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/convolutions.h"
+#include "compiler/sharding/families/convolutions.h"
 #include "compiler/sharding/record_support/convolution_memory.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/grouped_features.h"

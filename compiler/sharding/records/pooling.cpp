@@ -17,7 +17,7 @@ using namespace mlir;
 namespace meshplan {
 
 /// Ties all dims except the last `count`; false if the call does not fit its schema.
-static bool tiePassing(RuleBuilder &builder, const CallView &call, int64_t count) {
+static bool tieLeadingDims(RuleBuilder &builder, const CallView &call, int64_t count) {
   TensorRef self = builder.operand("self"), result = builder.result();
   if (self.getRank() != result.getRank() || self.getRank() < count)
     return false;
@@ -33,7 +33,7 @@ static bool tiePassing(RuleBuilder &builder, const CallView &call, int64_t count
 /// max_pool and avg_pool. The default stride is the window size.
 template <unsigned Count> static FactorRule poolRule(const CallView &call) {
   RuleBuilder builder(call);
-  if (!tiePassing(builder, call, Count) || call.results.size() != 1)
+  if (!tieLeadingDims(builder, call, Count) || call.results.size() != 1)
     return builder.finish();
   for (unsigned index = 0; index < Count; ++index) {
     std::optional<int64_t> size = windowArgument(call, "kernel_size", index, Count, 1);
@@ -50,14 +50,14 @@ template <unsigned Count> static FactorRule poolRule(const CallView &call) {
 /// The second result has positions over all pooled dims together, so these dims are whole.
 template <unsigned Count> static FactorRule indexedPoolRule(const CallView &call) {
   RuleBuilder builder(call);
-  tiePassing(builder, call, Count);
+  tieLeadingDims(builder, call, Count);
   return builder.finish();
 }
 
 /// Windows have equal sizes and do not overlap if the output size divides the input size. Otherwise they may overlap.
 template <unsigned Count> static FactorRule adaptivePoolRule(const CallView &call) {
   RuleBuilder builder(call);
-  if (!tiePassing(builder, call, Count))
+  if (!tieLeadingDims(builder, call, Count))
     return builder.finish();
   for (int64_t dim = -static_cast<int64_t>(Count); dim < 0; ++dim) {
     DimRef self = builder.operand("self")[dim], result = builder.result()[dim];

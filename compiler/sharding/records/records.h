@@ -24,7 +24,7 @@ void addPoolingRecords(OpRegistry &registry);       ///< moving windows without 
 void addUpsamplingRecords(OpRegistry &registry);    ///< images of another size
 void addReshapeRecords(OpRegistry &registry);       ///< same elements in row-major order, other dims
 void addDimOrderRecords(OpRegistry &registry);      ///< transposes, dims of size 1, expansion
-void addPlaceRecords(OpRegistry &registry);         ///< elements at other positions of their dims
+void addMovementRecords(OpRegistry &registry);      ///< elements at other positions of their dims
 void addSlicingRecords(OpRegistry &registry);       ///< parts of a tensor
 void addJoiningRecords(OpRegistry &registry);       ///< joins several tensors, or a tensor and a border
 void addReductionRecords(OpRegistry &registry);     ///< fewer dims, and scans

@@ -248,7 +248,7 @@ static OpCost shuffleCost(const CallView &call) {
   return cost;
 }
 
-void addPlaceRecords(OpRegistry &registry) {
+void addMovementRecords(OpRegistry &registry) {
   registry.add({.target = "aten.flip.default",
                 .rule = movedWithinRule,
                 .linearity = movesOperand,

@@ -1,7 +1,7 @@
 //===- arguments.cpp - arguments of a compute op --------------------------===//
 
 #include "compiler/target/artifact/arguments.h"
-#include "compiler/target/artifact/element_type.h"
+#include "compiler/target/artifact/elements.h"
 
 using namespace mlir;
 using meshplan::artifact::ArgKind;

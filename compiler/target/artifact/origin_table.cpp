@@ -11,7 +11,7 @@ using namespace mlir;
 namespace meshplan {
 
 int32_t OriginTable::sourceOf(Location location, StringAttr text) {
-  FileLineColRange place = sched::getPlanPlace(location);
+  FileLineColRange place = sched::getPlanLocation(location);
   if (!place)
     return -1;
   auto [entry, inserted] = sourceIndex.try_emplace(Key(place, text), sources.size());

@@ -13,8 +13,7 @@
 
 #include "compiler/target/artifact/program_serializer.h"
 #include "compiler/target/artifact/arguments.h"
-#include "compiler/target/artifact/constant_bytes.h"
-#include "compiler/target/artifact/element_type.h"
+#include "compiler/target/artifact/elements.h"
 #include "compiler/target/artifact/enums.h"
 #include "llvm/ADT/TypeSwitch.h"
 

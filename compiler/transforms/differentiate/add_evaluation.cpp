@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "dialect/plan/attributes.h"
@@ -148,7 +148,7 @@ static StringRef nameOf(CallOp call) {
 /// training.
 void EvaluationMaker::reportDraws() {
   SmallVector<CallOp> draws(llvm::make_filter_range(function.getOps<CallOp>(),
-                                                    [](CallOp call) { return drawnNumbers(CallView::of(call)) != 0; }));
+                                                    [](CallOp call) { return drawCount(CallView::of(call)) != 0; }));
   if (draws.empty())
     return;
   constexpr size_t maxNotes = 3;

@@ -135,7 +135,7 @@ SmallVector<BlockArgument> StepMaker::reached(ArrayRef<BlockArgument> arguments,
   Gradients gradients(copy, copy.getBody().front().getTerminator()->getOperand(statement.getOutput()),
                       llvm::map_to_vector(arguments, inCopy));
   if (byZeros)
-    gradients.passZeros();
+    gradients.keepZeros();
   {
     ScopedDiagnosticHandler silent(step.getContext(), [](Diagnostic &) {});
     (void)gradients.run(/*goesOn=*/true);

@@ -2,8 +2,8 @@
 
 #include "compiler/transforms/differentiate/gradients.h"
 #include "compiler/derivatives/derivative_rules.h"
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/transforms/differentiate/messages.h"
 #include "dialect/plan/attributes.h"
 
@@ -112,8 +112,8 @@ static bool movesElements(CallOp call) {
 }
 
 LogicalResult Gradients::visit(CallOp call) {
-  if (passesStraight(call))
-    return pass(call), success();
+  if (isIdentity(call))
+    return propagate(call), success();
   // No match where the gradient of the operand gets one anyway: a partial gradient is then reduced once, together with
   // others.
   bool isLaidOutBehind = movesElements(call) || isKnownFunctionOfParameters(call);
@@ -144,7 +144,7 @@ LogicalResult Gradients::derive(CallOp call, ArrayRef<Value> gradients) {
   for (auto [value, addend] : derivation.getGiven())
     if (active.contains(value))
       add(value, addend, call);
-  if (passesZeros)
+  if (keepsZeros)
     for (Value value : derivation.getZeros())
       add(value, zerosLike(value, call), call);
   return success();
@@ -166,28 +166,28 @@ void Gradients::keepAddends(Operation *last, ArrayRef<Value> gradients) {
 }
 
 /// The call that computes a gradient, before it was laid out.
-static CallOp callBehind(Value gradient) {
+static CallOp gradientCall(Value gradient) {
   while (auto match = gradient.getDefiningOp<MatchOp>())
     gradient = match.getGradient();
   return gradient.getDefiningOp<CallOp>();
 }
 
-void Gradients::visit(ConstrainOp constrain) { pass(constrain); }
+void Gradients::visit(ConstrainOp constrain) { propagate(constrain); }
 
 /// True for a conversion that the plan inserted, unless it would widen the gradient: the gradient of a value that was
 /// rounded only to be read or gathered must not be rounded.
-bool Gradients::passesStraight(CallOp call) const {
+bool Gradients::isIdentity(CallOp call) const {
   Value gradient = call->hasAttr(attr::Precision::getNameStr()) ? made.lookup(call.getResult(0)) : Value();
   return gradient && elementBytes(gradient.getType()) >= elementBytes(call.getOperand(0).getType());
 }
 
 /// The gradient of a result that forwards its operand unchanged is the gradient of the operand.
-void Gradients::pass(Operation *op) {
+void Gradients::propagate(Operation *op) {
   auto found = made.find(op->getResult(0));
   if (found == made.end() || !active.contains(op->getOperand(0)))
     return;
   Value gradient = found->second;
-  add(op->getOperand(0), gradient, callBehind(gradient));
+  add(op->getOperand(0), gradient, gradientCall(gradient));
 }
 
 void Gradients::add(Value value, Value addend, CallOp from) {

@@ -18,7 +18,7 @@ public:
 
   /// Where a gradient is zero everywhere, as that of a rounding, propagate zeros. This shows what the loss depends on.
   /// Without it nothing is propagated there.
-  void passZeros() { passesZeros = true; }
+  void keepZeros() { keepsZeros = true; }
 
   /// Creates all calls. Fails with an error where an operator on the path has no derivative: at the first one, or with
   /// `goesOn` after all others.
@@ -40,8 +40,8 @@ private:
   mlir::LogicalResult visit(plan::CallOp call);
   mlir::LogicalResult derive(plan::CallOp call, llvm::ArrayRef<mlir::Value> gradients);
   void visit(plan::ConstrainOp constrain);
-  bool passesStraight(plan::CallOp call) const;
-  void pass(mlir::Operation *op);
+  bool isIdentity(plan::CallOp call) const;
+  void propagate(mlir::Operation *op);
   void keepAddends(mlir::Operation *last, llvm::ArrayRef<mlir::Value> gradients);
   void add(mlir::Value value, mlir::Value addend, plan::CallOp from);
   mlir::Value matched(mlir::Value value);
@@ -49,7 +49,7 @@ private:
   mlir::func::FuncOp function;
   mlir::Value loss;
   mlir::OpBuilder place;
-  bool passesZeros = false;
+  bool keepsZeros = false;
   llvm::DenseSet<mlir::Value> active;          ///< floats that depend on a trained argument
   llvm::DenseSet<mlir::Value> weightFunctions; ///< values computed from parameters, buffers and literals alone
   llvm::DenseMap<mlir::Value, mlir::Value> made;

@@ -5,8 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/axes.h"
-#include "compiler/sharding/calls/argument_names.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -191,7 +190,7 @@ void MeanPlacer::divideSeed() {
 void MeanPlacer::numberDraws() {
   SmallVector<CallOp> calls;
   step.walk([&](CallOp call) {
-    if (drawnNumbers(CallView::of(call)) > 0)
+    if (drawCount(CallView::of(call)) > 0)
       calls.push_back(call);
   });
   for (CallOp call : calls) {
@@ -199,7 +198,7 @@ void MeanPlacer::numberDraws() {
     Builder builder(step.getContext());
     NamedAttrList args(call.getArgs());
     args.set("microbatch", OperandRefAttr::get(step.getContext(), call.getNumOperands()));
-    args.set("drawn", builder.getI64IntegerAttr(drawnNumbers(CallView::of(call))));
+    args.set("drawn", builder.getI64IntegerAttr(drawCount(CallView::of(call))));
     call.getOperandsMutable().append(microbatch);
     call.setArgsAttr(args.getDictionary(step.getContext()));
   }

@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/cheap_calls.h"
+#include "compiler/sharding/families/cheap_calls.h"
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/call_builder.h"
 #include "dialect/plan/programs.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -111,7 +112,7 @@ Value Recomputation::again(Value value, Operation *reader) {
     return known;
   SmallVector<Value> operands =
       llvm::map_to_vector(producer->getOperands(), [&](Value operand) { return again(operand, reader); });
-  if (auto call = dyn_cast<CallOp>(repeatBefore(reader, producer, operands, made))) {
+  if (auto call = dyn_cast<CallOp>(cloneBefore(reader, producer, operands, made))) {
     repeating.insert(statementFor(call));
     call.setBackward(true);
   }

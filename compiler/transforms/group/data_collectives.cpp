@@ -1,7 +1,7 @@
 //===- data_collectives.cpp - collectives of data parallelism -------------===//
 
 #include "compiler/transforms/group/data_collectives.h"
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/attributes.h"
 
@@ -25,7 +25,7 @@ public:
     Operation *output = function.getBody().front().getTerminator();
     for (unsigned index = 0; index < function.getNumResults(); ++index)
       if (auto of = resultAttr<attr::GradientOf>(function, index))
-        addBehind(output->getOperand(index), function.getArgument(of.getInt()), DataTraffic::reduce);
+        addSourceOf(output->getOperand(index), function.getArgument(of.getInt()), DataTraffic::reduce);
     // Collectives of gradients were found from their readers backward, so not in program order.
     llvm::stable_sort(found, [](const DataCollective &left, const DataCollective &right) {
       return left.op->isBeforeInBlock(right.op);
@@ -47,7 +47,7 @@ private:
   }
 
   void addGather(AllGatherOp gather) {
-    BlockArgument parameter = gather.getDim() ? BlockArgument() : argumentBehind(gather.getInput());
+    BlockArgument parameter = gather.getDim() ? BlockArgument() : sourceArgument(gather.getInput());
     if (parameter && argumentKind(parameter) == ArgumentKind::parameter)
       add(gather, parameter, isBackward(gather) ? DataTraffic::gatherBackward : DataTraffic::gatherForward);
   }
@@ -57,17 +57,17 @@ private:
     CallView view = CallView::of(call);
     std::optional<unsigned> parameter = view.getOperand("parameter"), gradient = view.getOperand("gradient");
     if (parameter && gradient)
-      addBehind(call.getOperands()[*gradient], parameterOf(argumentBehind(call.getOperands()[*parameter])),
-                DataTraffic::reduce);
+      addSourceOf(call.getOperands()[*gradient], parameterOf(sourceArgument(call.getOperands()[*parameter])),
+                  DataTraffic::reduce);
     if (call.getTarget() == "meshplan.accumulate")
-      addBehind(call.getOperands()[*view.getOperand("addend")],
-                dyn_cast<BlockArgument>(call.getOperands()[*view.getOperand("self")]), DataTraffic::reduce);
+      addSourceOf(call.getOperands()[*view.getOperand("addend")],
+                  dyn_cast<BlockArgument>(call.getOperands()[*view.getOperand("self")]), DataTraffic::reduce);
     if (call.getTarget() == "meshplan.assign")
-      addBehind(call.getOperands()[*view.getOperand("source")],
-                dyn_cast<BlockArgument>(call.getOperands()[*view.getOperand("self")]), DataTraffic::update);
+      addSourceOf(call.getOperands()[*view.getOperand("source")],
+                  dyn_cast<BlockArgument>(call.getOperands()[*view.getOperand("self")]), DataTraffic::update);
   }
 
-  void addBehind(Value value, BlockArgument parameter, DataTraffic traffic) {
+  void addSourceOf(Value value, BlockArgument parameter, DataTraffic traffic) {
     for (Operation *op = value.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp()) {
       // A collective along a dim belongs to tensor parallelism.
       bool isAboutDim = op->hasAttr("dim");

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/transfers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/group/passes.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/step_call.h"
@@ -100,7 +100,7 @@ private:
 
   /// The position before which a gradient must be copied to the host: where the next gradients are reduced. This leaves
   /// time to overlap the copy, and no two buckets are live at once.
-  Operation *placeFor(OpOperand &gradient);
+  Operation *insertionPointFor(OpOperand &gradient);
 
   /// Copies a gradient to the host. Its norm and its number of non-finite elements are computed on the device before.
   void bringGradient(OpOperand &gradient);
@@ -178,7 +178,7 @@ void Inserter::bringOutputs(Operation &output) {
       operand.set(copyBefore(&output, operand.get(), /*toHost=*/false));
 }
 
-Operation *Inserter::placeFor(OpOperand &gradient) {
+Operation *Inserter::insertionPointFor(OpOperand &gradient) {
   Operation *maker = gradient.get().getDefiningOp(), *reduction = reductionOf(gradient.get());
   if (!reduction)
     return maker ? maker->getNextNode() : gradient.getOwner();
@@ -193,7 +193,7 @@ Operation *Inserter::placeFor(OpOperand &gradient) {
 }
 
 void Inserter::bringGradient(OpOperand &gradient) {
-  Operation *place = placeFor(gradient);
+  Operation *place = insertionPointFor(gradient);
   SmallVector<Operation *> sums;
   for (Operation *reader : gradient.get().getUsers())
     if (const OpRecord *record = recordOf(reader);

@@ -4,8 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/argument_names.h"
-#include "compiler/sharding/calls/storages.h"
+#include "compiler/sharding/storage/storages.h"
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/group/storage_order.h"
@@ -43,7 +42,7 @@ public:
       storeGradients(piece);
     for (const DataCollective &collective : collectives)
       if (collective.traffic == DataTraffic::update && DataOp(dataOf(collective.parameter)).getContiguousParameters())
-        gatherIntoPlace(collective.op);
+        gatherIntoBuffer(collective.op);
     return success();
   }
 
@@ -53,8 +52,8 @@ private:
   SmallVector<SmallVector<DataCollective>> reducedPieces() const;
   void storeGradients(ArrayRef<DataCollective> piece);
   void reduceInPlace(AllReduceOp reduce, BlockArgument parameter);
-  BlockArgument addPlace(BlockArgument parameter, RankedTensorType type);
-  void gatherIntoPlace(Operation *gather);
+  BlockArgument addSlot(BlockArgument parameter, RankedTensorType type);
+  void gatherIntoBuffer(Operation *gather);
 
   func::FuncOp function;
   const StorageOrder &order;
@@ -133,7 +132,7 @@ SmallVector<SmallVector<DataCollective>> Layout::reducedPieces() const {
 }
 
 /// Adds an accumulator for a gradient of the parameter. All programs number the gradients of a parameter alike.
-BlockArgument Layout::addPlace(BlockArgument parameter, RankedTensorType type) {
+BlockArgument Layout::addSlot(BlockArgument parameter, RankedTensorType type) {
   std::string first = (parameterName(parameter) + ".gradient").str(), name = first;
   for (int number = 2; !names.insert(name).second; ++number)
     name = first + "." + std::to_string(number);
@@ -149,9 +148,9 @@ BlockArgument Layout::addPlace(BlockArgument parameter, RankedTensorType type) {
 /// An addend that is not an accumulator is copied to one as soon as it is computed.
 void Layout::reduceInPlace(AllReduceOp reduce, BlockArgument parameter) {
   Value addend = reduce.getInput();
-  auto place = dyn_cast<BlockArgument>(placeOf(addend));
+  auto place = dyn_cast<BlockArgument>(locationOf(addend));
   if (!place || argumentKind(place) != ArgumentKind::accumulator) {
-    place = addPlace(parameter, cast<RankedTensorType>(addend.getType()));
+    place = addSlot(parameter, cast<RankedTensorType>(addend.getType()));
     builder.setInsertionPointAfterValue(addend);
     addend = StepCall("meshplan.assign", builder, reduce.getLoc())
                  .tensor("self", place)
@@ -172,8 +171,8 @@ void Layout::storeGradients(ArrayRef<DataCollective> piece) {
       reduceInPlace(reduce, member.parameter);
     else
       cast<ReduceScatterOp>(member.op).getTargetMutable().assign(
-          addPlace(member.parameter, cast<RankedTensorType>(member.op->getResult(0).getType())));
-    auto place = cast<BlockArgument>(placeOf(targetOf(member.op)));
+          addSlot(member.parameter, cast<RankedTensorType>(member.op->getResult(0).getType())));
+    auto place = cast<BlockArgument>(locationOf(targetOf(member.op)));
     // An accumulator may be reduced more than once; its first storage counts.
     if (!argAttr<attr::Storage>(function, place.getArgNumber()))
       putInStorage(place, name, position, DataOp(dataOf(member.parameter)).getRegisterBuffers());
@@ -181,7 +180,7 @@ void Layout::storeGradients(ArrayRef<DataCollective> piece) {
 }
 
 /// A new parameter that is only copied to the old one is gathered directly into the old one.
-void Layout::gatherIntoPlace(Operation *op) {
+void Layout::gatherIntoBuffer(Operation *op) {
   auto gather = dyn_cast<AllGatherOp>(op);
   auto assign = gather && gather->hasOneUse() ? dyn_cast<CallOp>(*gather->user_begin()) : CallOp();
   if (!assign || assign.getTarget() != "meshplan.assign" || assign.getOperands().size() != 2 ||

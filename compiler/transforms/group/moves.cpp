@@ -5,11 +5,11 @@
 
 using namespace mlir;
 
-static bool isBehind(Operation *op, Operation *place) { return op != place && !op->isBeforeInBlock(place); }
+static bool isAfter(Operation *op, Operation *place) { return op != place && !op->isBeforeInBlock(place); }
 
 static void moveProducersUp(Operation *op, Operation *place) {
   for (Value operand : op->getOperands())
-    if (Operation *producer = operand.getDefiningOp(); producer && isBehind(producer, place)) {
+    if (Operation *producer = operand.getDefiningOp(); producer && isAfter(producer, place)) {
       moveProducersUp(producer, place);
       producer->moveBefore(place);
     }
@@ -19,7 +19,7 @@ void meshplan::moveUp(ArrayRef<Operation *> ops, Operation *place) {
   // Producers are moved first, all of them: then nothing has to come between the moved ops, which must be adjacent to
   // be coalesced.
   SmallVector<Operation *> moved;
-  llvm::copy_if(ops, std::back_inserter(moved), [&](Operation *op) { return isBehind(op, place); });
+  llvm::copy_if(ops, std::back_inserter(moved), [&](Operation *op) { return isAfter(op, place); });
   for (Operation *op : moved)
     moveProducersUp(op, place);
   for (Operation *op : moved)

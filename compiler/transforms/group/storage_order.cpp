@@ -1,7 +1,6 @@
 //===- storage_order.cpp - order of parameters in a storage ---------------===//
 
 #include "compiler/transforms/group/storage_order.h"
-#include "compiler/sharding/calls/argument_names.h"
 #include "compiler/transforms/group/data_collectives.h"
 #include "dialect/plan/programs.h"
 
@@ -20,13 +19,13 @@ StorageOrder::StorageOrder(ModuleOp module) {
   auto add = [&](bool again) {
     for (BlockArgument argument : step.getArguments())
       if (plan::isWeight(argument) && isReadAgain.contains(argument) == again)
-        positions.try_emplace(parameterName(argument), positions.size());
+        positions.try_emplace(plan::parameterName(argument), positions.size());
   };
   add(true);
   add(false);
 }
 
 int64_t StorageOrder::positionOf(BlockArgument parameter) const {
-  auto found = positions.find(parameterName(parameter));
+  auto found = positions.find(plan::parameterName(parameter));
   return found == positions.end() ? static_cast<int64_t>(positions.size() + parameter.getArgNumber()) : found->second;
 }

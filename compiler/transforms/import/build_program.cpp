@@ -96,7 +96,7 @@ OwningOpRef<ModuleOp> ProgramBuilder::build() {
 void ProgramBuilder::addFacts(ModuleOp module) {
   if (program.isDecomposed)
     setOpAttr<attr::IsDecomposed>(module, builder.getUnitAttr());
-  if (!program.idleDropouts.empty())
+  if (!program.inactiveDropouts.empty())
     setOpAttr<attr::IsEvaluated>(module, builder.getUnitAttr());
 }
 

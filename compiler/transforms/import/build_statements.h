@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_STATEMENTS_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_STATEMENTS_H
 
-#include "compiler/frontend/dim_extents.h"
+#include "compiler/frontend/bind.h"
 #include "compiler/transforms/import/outline_model.h"
 #include "dialect/plan/plan.h"
 #include "mlir/IR/Builders.h"

@@ -6,7 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace meshplan;
-using archive::IdleDropout;
+using archive::InactiveDropout;
 
 static constexpr size_t maxNotes = 3;
 
@@ -18,11 +18,11 @@ static std::string numberText(double number) {
 }
 
 /// The first dropout of each module name with indices removed, so that layers are reported once.
-static std::vector<IdleDropout> firstOfEachKind(llvm::ArrayRef<IdleDropout> dropouts) {
-  std::vector<IdleDropout> kinds;
-  for (const IdleDropout &dropout : dropouts) {
+static std::vector<InactiveDropout> firstOfEachKind(llvm::ArrayRef<InactiveDropout> dropouts) {
+  std::vector<InactiveDropout> kinds;
+  for (const InactiveDropout &dropout : dropouts) {
     std::string path = withoutIndices(dropout.module);
-    if (llvm::none_of(kinds, [&](const IdleDropout &kind) { return kind.module == path; }))
+    if (llvm::none_of(kinds, [&](const InactiveDropout &kind) { return kind.module == path; }))
       kinds.push_back({path, dropout.probability});
   }
   return kinds;
@@ -30,15 +30,15 @@ static std::vector<IdleDropout> firstOfEachKind(llvm::ArrayRef<IdleDropout> drop
 
 void meshplan::checkTrainingMode(const archive::ExportedProgram &program, const BoundPlan &plan, bool strict,
                                  Diagnostics &diagnostics) {
-  size_t count = program.idleDropouts.size();
+  size_t count = program.inactiveDropouts.size();
   if (!plan.optimizer || count == 0)
     return;
   std::string message = "the plan trains a model that was exported in evaluation mode: " + std::to_string(count) +
                         (count == 1 ? " dropout drops" : " dropouts drop") + " nothing";
   SourceRange place = plan.optimizer->range;
   Diagnostic &diagnostic = strict ? diagnostics.error(place, message) : diagnostics.warning(place, message);
-  std::vector<IdleDropout> kinds = firstOfEachKind(program.idleDropouts);
-  for (const IdleDropout &kind : llvm::ArrayRef(kinds).take_front(maxNotes))
+  std::vector<InactiveDropout> kinds = firstOfEachKind(program.inactiveDropouts);
+  for (const InactiveDropout &kind : llvm::ArrayRef(kinds).take_front(maxNotes))
     diagnostic.note({}, "in " + moduleText(kind.module) + ", with a probability of " + numberText(kind.probability));
   if (kinds.size() > maxNotes)
     diagnostic.note({}, "and " + std::to_string(kinds.size() - maxNotes) + " more");
@@ -46,16 +46,16 @@ void meshplan::checkTrainingMode(const archive::ExportedProgram &program, const 
                   "set its probability to 0");
 }
 
-void meshplan::checkOwnFunctions(const archive::ExportedProgram &program, const BoundPlan &plan,
-                                 Diagnostics &diagnostics) {
-  llvm::ArrayRef<archive::OwnFunction> functions = program.ownFunctions;
+void meshplan::checkCustomFunctions(const archive::ExportedProgram &program, const BoundPlan &plan,
+                                    Diagnostics &diagnostics) {
+  llvm::ArrayRef<archive::CustomFunction> functions = program.customFunctions;
   if (!plan.optimizer || functions.empty())
     return;
   Diagnostic &diagnostic = diagnostics.warning(
       plan.optimizer->range,
       "the model applies a torch.autograd.Function, whose 'backward' an archive does not contain: its "
       "gradient is the derivative of its 'forward'");
-  for (const archive::OwnFunction &function : functions.take_front(maxNotes))
+  for (const archive::CustomFunction &function : functions.take_front(maxNotes))
     diagnostic.note({}, "in " + moduleText(function.module) + ", " + function.source);
   if (functions.size() > maxNotes)
     diagnostic.note({}, "and " + std::to_string(functions.size() - maxNotes) + " more");

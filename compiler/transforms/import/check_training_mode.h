@@ -15,7 +15,7 @@ void checkTrainingMode(const archive::ExportedProgram &program, const BoundPlan 
 
 /// Warns of a plan with an optimizer whose model applies custom autograd functions: an archive does not contain their
 /// backward.
-void checkOwnFunctions(const archive::ExportedProgram &program, const BoundPlan &plan, Diagnostics &diagnostics);
+void checkCustomFunctions(const archive::ExportedProgram &program, const BoundPlan &plan, Diagnostics &diagnostics);
 
 } // namespace meshplan
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "dialect/plan/attributes.h"

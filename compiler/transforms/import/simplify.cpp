@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/other_names.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/canonical_names.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/composites/composites.h"
 #include "compiler/transforms/import/erase_unread.h"
@@ -109,7 +109,7 @@ private:
   }
 
   void visit(plan::CallOp call) {
-    rewrite(call, underPlainName(CallView::of(call)));
+    rewrite(call, toCanonicalOperator(CallView::of(call)));
     dropUnread(call);
     correctStates(call);
     if (Value same = unchangedOperand(call)) {

@@ -20,11 +20,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/flat_calls.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"
+#include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/partition/passes.h"
 
 namespace meshplan {
@@ -61,7 +60,7 @@ private:
       return call.emitOpError() << side << " " << index << " has no decided sharding";
     Projection projection = projectToFactors(sharding, tensor, rule, mesh);
     // Here a misfit is a defect of an earlier phase, not of the plan: propagation has refused or gathered such axes.
-    if (projection.block)
+    if (projection.misfit)
       return call.emitOpError() << side << " " << index << " has a sharding that no division of its factors gives";
     for (ArrayRef<unsigned> dim : tensor.dims)
       for (unsigned factor : dim)
@@ -74,7 +73,7 @@ private:
     if (rule.factors[factor].kind == FactorKind::whole && !found.axes.empty())
       return call.emitOpError() << side << " " << index << " splits a factor that must be replicated";
     // A single block that all ranks hold may appear undivided in another tensor.
-    if (known[factor] && found.axes.empty() && isHeldByAll(divisions[factor], rule.factors[factor], mesh))
+    if (known[factor] && found.axes.empty() && isSingleSharedBlock(divisions[factor], rule.factors[factor], mesh))
       return success();
     if (known[factor] && divisions[factor] != found)
       return call.emitOpError() << side << " " << index << " splits factor " << factor

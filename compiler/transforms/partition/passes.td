@@ -27,7 +27,7 @@ def RepeatForward : Pass<"plan-repeat-forward", "::mlir::ModuleOp"> {
 
     - a reshard whose result is larger on a rank than its input: a gathered activation, or a gathered parameter with its
       conversions;
-    - a call that is cheap to recompute (compiler/sharding/calls/cheap_calls.h: pointwise, a norm, a move) from
+    - a call that is cheap to recompute (compiler/sharding/families/cheap_calls.h: pointwise, a norm, a move) from
       available operands: arguments, values that the backward pass reads at that time or later, and values that can
       themselves be recomputed from these and are at most twice as large as the result. No operand is held longer than
       the backward pass holds it anyway.

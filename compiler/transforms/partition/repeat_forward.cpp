@@ -31,10 +31,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/cheap_calls.h"
+#include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/families/cheap_calls.h"
 #include "compiler/transforms/partition/passes.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/call_builder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -149,13 +150,13 @@ void Repeater::findReaders() {
 
 /// A value that the plan keeps, by parameter or by name of the operator, is not recomputed.
 bool Repeater::canRepeat(Operation *op) {
-  BlockArgument parameter = isCarrier(op) ? argumentBehind(op->getResult(0)) : BlockArgument();
+  BlockArgument parameter = isCarrier(op) ? sourceArgument(op->getResult(0)) : BlockArgument();
   if (op->hasAttr(attr::Kept::getNameStr()) || (parameter && argAttr<attr::Keep>(step, parameter.getArgNumber())))
     return false;
   if (auto reshard = dyn_cast<ReshardOp>(op))
     return grows(reshard, mesh);
   auto call = dyn_cast<CallOp>(op);
-  return call && isCheapToRepeat(CallView::of(call));
+  return call && isCheapToRecompute(CallView::of(call));
 }
 
 int64_t Repeater::bytesOf(ValueRange values) {
@@ -183,7 +184,7 @@ int64_t Repeater::until(Value operand, Operation *reader) {
 bool Repeater::isGatheredBy(Value operand, int64_t time) const {
   auto reshard = operand.getDefiningOp<ReshardOp>();
   auto found = forward.find(reshard);
-  return !reshard || found == forward.end() || !found->second.isRepeatable || argumentBehind(operand) ||
+  return !reshard || found == forward.end() || !found->second.isRepeatable || sourceArgument(operand) ||
          found->second.first <= time;
 }
 
@@ -192,7 +193,7 @@ bool Repeater::isGatheredBy(Value operand, int64_t time) const {
 bool Repeater::isAtHand(Operation *op, int64_t time) {
   if (isa<ReshardOp>(op))
     return true;
-  bool converts = isConversion(op) || (isCarrier(op) && argumentBehind(op->getResult(0)));
+  bool converts = isConversion(op) || (isCarrier(op) && sourceArgument(op->getResult(0)));
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     if (until(operand, op) >= time && isGatheredBy(operand, time))
       return true;
@@ -247,10 +248,10 @@ Value Repeater::again(Value value, Operation *reader) {
   auto call = dyn_cast<CallOp>(producer);
   if (call && llvm::equal(operands, producer->getOperands()) && isView(CallView::of(call)))
     return value;
-  Operation *copy = repeatBefore(reader, producer, operands, made);
+  Operation *copy = cloneBefore(reader, producer, operands, made);
   // Carriers of an argument need no mark: they belong to the forward or the backward pass like their readers
   // (isBackward).
-  if (call && !(isCarrier(producer) && argumentBehind(value)))
+  if (call && !(isCarrier(producer) && sourceArgument(value)))
     cast<CallOp>(copy).setBackward(true);
   return made.lookup(value);
 }

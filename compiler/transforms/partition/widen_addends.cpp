@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/partition/passes.h"
 #include "dialect/plan/attributes.h"

@@ -1,11 +1,10 @@
 //===- feature_dims.cpp - the features of a parameter ---------------------===//
 
 #include "compiler/transforms/place/feature_dims.h"
-#include "compiler/sharding/calls/convolutions.h"
-#include "compiler/sharding/module_border.h"
-#include "compiler/transforms/place/factor_places.h"
+#include "compiler/sharding/dataflow/module_border.h"
+#include "compiler/sharding/families/convolutions.h"
+#include "compiler/transforms/place/call_factors.h"
 #include "compiler/transforms/place/feature_roles.h"
-#include "compiler/transforms/place/weight_products.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -38,7 +37,7 @@ private:
   ValueFeatures atOwnUse(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   ValueFeatures atFactor(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   ValueFeatures meet(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
-  ValueFeatures passThrough(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
+  ValueFeatures followCall(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule);
   bool meets(CallOp call, unsigned operand, const FactorRule &rule) const;
   /// The operands of the call that are activations and do not derive from the parameter.
   SmallVector<unsigned> foreignOperands(CallOp call) const;
@@ -54,7 +53,7 @@ private:
 
 /// The uses by calls, in program order.
 static SmallVector<OpOperand *> usesByCalls(Value value) {
-  SmallVector<OpOperand *> uses = usesBehindReshards(value);
+  SmallVector<OpOperand *> uses = usesAfterReshards(value);
   llvm::erase_if(uses, [](OpOperand *use) { return !isa<CallOp>(use->getOwner()); });
   llvm::stable_sort(uses, [](OpOperand *left, OpOperand *right) {
     return left->getOwner() != right->getOwner() && left->getOwner()->isBeforeInBlock(right->getOwner());
@@ -198,7 +197,7 @@ ValueFeatures Follower::atUse(OpOperand &use) {
   bool isMixed = search.isActivation(use.get());
   SmallVector<unsigned> foreign = foreignOperands(call);
   if (foreign.empty() && !isMixed && !meets(call, operand, rule))
-    return passThrough(call, operand, view, rule);
+    return followCall(call, operand, view, rule);
   if (!call.isInModule(path))
     return ValueFeatures();
   if (foreign.empty() && isMixed)
@@ -214,7 +213,7 @@ ValueFeatures Follower::atUse(OpOperand &use) {
 ValueFeatures Follower::atOwnUse(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   if (productOf(rule, operand) != WeightProduct::none)
     return endedAt(call, rule.operands[operand]);
-  return passThrough(call, operand, view, rule);
+  return followCall(call, operand, view, rule);
 }
 
 /// Where activations scale a weight or are added to it, the roles of its dims follow from later calls. If none has a
@@ -228,7 +227,7 @@ ValueFeatures Follower::atFactor(CallOp call, unsigned operand, const CallView &
     here.unknown = isMatrix ? call : CallOp();
     return here;
   }
-  ValueFeatures through = passThrough(call, operand, view, rule);
+  ValueFeatures through = followCall(call, operand, view, rule);
   if (hasBothSides(through.roles) || (!isMatrix && countMet(through.roles) > 0))
     return through;
   CallOp unknown = std::exchange(through.unknown, CallOp());
@@ -294,7 +293,7 @@ ValueFeatures Follower::meet(CallOp call, unsigned operand, const CallView &view
   return features;
 }
 
-ValueFeatures Follower::passThrough(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
+ValueFeatures Follower::followCall(CallOp call, unsigned operand, const CallView &view, const FactorRule &rule) {
   ValueFeatures features;
   SmallVector<FeatureRoles> results;
   for (Value result : call.getResults()) {
@@ -427,7 +426,7 @@ FeatureSearch::FeatureSearch(func::FuncOp function) {
 
 bool FeatureSearch::isActivation(Value value) const { return activations.contains(originOf(value)); }
 
-llvm::SetVector<BlockArgument> FeatureSearch::weightsBehind(Value value) const {
+llvm::SetVector<BlockArgument> FeatureSearch::weightsThatFeed(Value value) const {
   llvm::SetVector<BlockArgument> weights;
   llvm::SetVector<Value> values;
   values.insert(value);

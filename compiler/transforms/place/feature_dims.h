@@ -87,7 +87,7 @@ public:
   bool isActivation(mlir::Value value) const;
 
   /// The parameters and buffers from which a value is derived; none if it is an activation.
-  llvm::SetVector<mlir::BlockArgument> weightsBehind(mlir::Value value) const;
+  llvm::SetVector<mlir::BlockArgument> weightsThatFeed(mlir::Value value) const;
 
 private:
   llvm::DenseSet<mlir::Value> activations;

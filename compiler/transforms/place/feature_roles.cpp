@@ -1,8 +1,8 @@
 //===- feature_roles.cpp - roles of the dims of a weight ------------------===//
 
 #include "compiler/transforms/place/feature_roles.h"
-#include "compiler/sharding/calls/convolutions.h"
-#include "compiler/transforms/place/factor_places.h"
+#include "compiler/sharding/families/convolutions.h"
+#include "compiler/transforms/place/call_factors.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -380,7 +380,7 @@ void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, b
     parts = std::move(*aligned);
   }
   auto isGroup = [](const FeaturePiece &piece) { return piece.isGroup; };
-  size_t major = rule.majorPlace(factors);
+  size_t major = rule.majorFactorIndex(factors);
   // The features of a group are below the groups, and are major features nevertheless.
   if (major < factors.size() && llvm::any_of(parts[major], isGroup))
     ++major;

@@ -2,11 +2,9 @@
 
 #include "compiler/transforms/place/messages.h"
 #include "compiler/sharding/axes.h"
-#include "compiler/sharding/calls/argument_names.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
-#include "compiler/transforms/place/style_text.h"
 #include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <numeric>
@@ -125,4 +123,34 @@ void meshplan::warnOfOnlyKeyHead(StyleOp style, BlockArgument parameter, ArrayRe
                                         << "' computes the only KV head of its attention: it is replicated over "
                                         << describeAxes(axes, mesh);
   diagnostic.attachNote() << "help: use 'replicate' to silence this warning";
+}
+
+std::string meshplan::axisNames(ArrayRef<AxisRefAttr> axes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(axes, stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+  return text;
+}
+
+std::string meshplan::axisWords(ArrayRef<AxisRefAttr> axes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) { stream << axis.getName(); });
+  return axes.size() > 1 ? "(" + text + ")" : text;
+}
+
+std::string meshplan::describeAxes(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(axes, stream,
+                        [&](AxisRefAttr axis) { stream << axis.getName() << " = " << resolveAxis(axis, mesh).size; });
+  return text;
+}
+
+std::string meshplan::describeSplits(ShardingAttr sharding) {
+  std::string text;
+  for (auto [index, dim] : llvm::enumerate(sharding.getDims()))
+    if (!dim.getAxes().empty())
+      text += (text.empty() ? "dim " : ", dim ") + std::to_string(index) + " over " + axisNames(dim.getAxes());
+  return text;
 }

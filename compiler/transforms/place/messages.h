@@ -10,6 +10,8 @@
 
 #include "dialect/plan/plan.h"
 
+#include <string>
+
 namespace meshplan {
 
 /// "dim 0 of 'up.weight'"
@@ -54,6 +56,18 @@ mlir::LogicalResult reportShortSequence(plan::StyleOp style, int64_t extent, llv
 /// Warns of a parameter that computes the only KV head of its attention, which each rank has to hold.
 void warnOfOnlyKeyHead(plan::StyleOp style, mlir::BlockArgument parameter, llvm::ArrayRef<plan::AxisRefAttr> axes,
                        plan::MeshOp mesh);
+
+/// "tp x cp"
+std::string axisNames(llvm::ArrayRef<plan::AxisRefAttr> axes);
+
+/// In the syntax of a plan: "tp", "(tp, cp)"
+std::string axisWords(llvm::ArrayRef<plan::AxisRefAttr> axes);
+
+/// "tp = 2, cp = 4"
+std::string describeAxes(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::MeshOp mesh);
+
+/// "dim 0 over tp, dim 1 over cp x dp"
+std::string describeSplits(plan::ShardingAttr sharding);
 
 } // namespace meshplan
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/module_border.h"
-#include "compiler/sharding/units/dim_units.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
+#include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/module_runs.h"
@@ -28,7 +28,7 @@ namespace {
 /// Places the borders of one function.
 class BorderPlacer {
 public:
-  BorderPlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function) {}
+  BorderPlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), blocks(function) {}
 
   LogicalResult place(BorderOp border);
 
@@ -48,11 +48,11 @@ private:
   void constrainInput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout);
   void constrainOutput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout);
   /// True the first time: one statement applies to every layer, but is wrong once.
-  bool isNews(BorderOp border) { return reported.insert(border.getLoc()).second; }
+  bool isFirstReport(BorderOp border) { return reported.insert(border.getLoc()).second; }
 
   func::FuncOp function;
   MeshOp mesh;
-  DimUnits units;
+  DimBlocks blocks;
   llvm::DenseSet<Location> reported;
 };
 
@@ -137,7 +137,7 @@ llvm::SetVector<Value> BorderPlacer::outputsOf(ModuleRun module) {
 }
 
 LogicalResult BorderPlacer::reportMissing(BorderOp border, size_t count) {
-  if (!isNews(border))
+  if (!isFirstReport(border))
     return failure();
   StringRef side = border.getIsInput() ? "input" : "output";
   auto diagnostic = border.emitError() << moduleText(border.getModule()) << " has " << count << " " << side
@@ -168,7 +168,7 @@ bool BorderPlacer::fitsNames(BorderOp border, RankedTensorType type) {
   for (auto [dim, extent] : llvm::enumerate(extents)) {
     if (extent == 0 || extent == type.getDimSize(dim))
       continue;
-    if (isNews(border)) {
+    if (isFirstReport(border)) {
       auto diagnostic = border.emitError()
                         << "dim " << dim << " of " << nameOf(border) << " has size " << type.getDimSize(dim) << ", and "
                         << "'" << cast<StringAttr>((*border.getNames())[dim]).getValue() << "' is " << extent;
@@ -184,7 +184,7 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   ShardingAttr stated = border.getLayout();
   if (stated.getRank() > rank || (border.getExact() && stated.getRank() != rank)) {
-    if (isNews(border))
+    if (isFirstReport(border))
       reportRank(border, rank);
     return {};
   }
@@ -195,7 +195,7 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
     SmallVector<AxisRefAttr> axes;
     llvm::copy_if(sharding.getAxes(), std::back_inserter(axes),
                   [&](AxisRefAttr axis) { return resolveAxis(axis, mesh).size > 1; });
-    layout = layout.withDim(dim, units.divide(value, dim, axes, mesh));
+    layout = layout.withDim(dim, blocks.divide(value, dim, axes, mesh));
   }
   return layout;
 }

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"

@@ -6,17 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/axes.h"
-#include "compiler/sharding/calls/attention_heads.h"
-#include "compiler/sharding/module_border.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
+#include "compiler/sharding/dataflow/attention_heads.h"
+#include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/constrain_values.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/messages.h"
 #include "compiler/transforms/place/passes.h"
-#include "compiler/transforms/place/sequence_style.h"
-#include "compiler/transforms/place/style_text.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,7 +52,8 @@ struct Placeable {
 /// Places the styles of one function.
 class StylePlacer {
 public:
-  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function), search(function) {}
+  StylePlacer(func::FuncOp function, MeshOp mesh)
+      : function(function), mesh(mesh), blocks(function), search(function) {}
 
   LogicalResult run(ArrayRef<StyleOp> styles);
 
@@ -100,8 +99,8 @@ private:
   AxisList axesOf(StyleOp style);
 
   /// True the first time: one statement applies to every layer, but is wrong once.
-  bool isNews(Location statement) { return reported.insert(statement).second; }
-  bool isNews(StyleOp style) { return isNews(style.getLoc()); }
+  bool isFirstReport(Location statement) { return reported.insert(statement).second; }
+  bool isFirstReport(StyleOp style) { return isFirstReport(style.getLoc()); }
 
   /// colwise: activations are whole. rowwise: they are divided in the dim that meets the input features of the weight.
   void constrainFeatureInputs(StyledModule &module, const FeatureUse &use);
@@ -118,7 +117,7 @@ private:
 
   func::FuncOp function;
   MeshOp mesh;
-  DimUnits units;
+  DimBlocks blocks;
   FeatureSearch search;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
@@ -161,12 +160,12 @@ bool StylePlacer::isUnused(StyledModule &module) {
 
 LogicalResult StylePlacer::place(StyledModule &module) {
   if (module.style.getKind() != StyleKind::replicate && isUnused(module))
-    return isNews(module.style) ? reportUnused(module.style, isParameter(module.style)) : failure();
+    return isFirstReport(module.style) ? reportUnused(module.style, isParameter(module.style)) : failure();
   switch (module.style.getKind()) {
   case StyleKind::replicate:
     return success();
   case StyleKind::sequence:
-    return placeSequence(module.style, module.calls, mesh, units, [&] { return isNews(module.style); });
+    return placeSequence(module.style, module.calls, mesh, blocks, [&] { return isFirstReport(module.style); });
   case StyleKind::colwise:
   case StyleKind::rowwise:
     return placeFeatures(module);
@@ -189,7 +188,7 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   // Dividing a bias while its weight stays replicated would gain nothing.
   bool isWeightUnknown = fault.parameter && isMatrix(fault.parameter) && llvm::none_of(all, isWeightOf);
   if (all.empty() || isWeightUnknown)
-    return isNews(module.style) ? reportNoFeatures(module.style, fault, isParameter(module.style)) : failure();
+    return isFirstReport(module.style) ? reportNoFeatures(module.style, fault, isParameter(module.style)) : failure();
   auto isMet = [](const Placeable &placeable) { return placeable.feature.meets && placeable.size() != 1; };
   if (llvm::any_of(all, isMet)) {
     // Single features, and features that only another factor of a product has, stay whole if there are others.
@@ -224,7 +223,7 @@ SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFa
   llvm::SetVector<BlockArgument> own = ownedBy(path), read, behind;
   for (CallOp call : module.calls)
     for (Value operand : call.getOperands()) {
-      for (BlockArgument parameter : search.weightsBehind(operand))
+      for (BlockArgument parameter : search.weightsThatFeed(operand))
         (isWeight(operand) ? read : behind).insert(parameter);
     }
   auto add = [&](const llvm::SetVector<BlockArgument> &parameters, bool isOwn) {
@@ -259,7 +258,7 @@ void StylePlacer::addPlaceable(StyledModule &module, BlockArgument parameter, bo
 }
 
 LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
-  if (isNews(style))
+  if (isFirstReport(style))
     warnOfOnlyKeyHead(style, parameter, axesOf(style), mesh);
   int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
   return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank));
@@ -304,24 +303,25 @@ FailureOr<DimShardingAttr> StylePlacer::divided(Location statement, BlockArgumen
                                                 ArrayRef<AxisRefAttr> axes, ArrayRef<int64_t> proportions) {
   int64_t shards = shardCount(axes, mesh), size = cast<RankedTensorType>(parameter.getType()).getDimSize(dim);
   if (size < shards)
-    return isNews(statement) ? reportSmallDim(mlir::emitError(statement), dimText(dim, parameter), size, axes, mesh)
-                             : failure();
+    return isFirstReport(statement)
+               ? reportSmallDim(mlir::emitError(statement), dimText(dim, parameter), size, axes, mesh)
+               : failure();
   std::optional<SmallVector<DimPart>> parts = partsOf(proportions, shards, parameter, dim);
   if (!parts)
-    return isNews(statement) ? reportWrongParts(mlir::emitError(statement), proportions, parameter, dim,
-                                                units.partsOf(parameter, dim))
-                             : failure();
+    return isFirstReport(statement) ? reportWrongParts(mlir::emitError(statement), proportions, parameter, dim,
+                                                       blocks.partsOf(parameter, dim))
+                                    : failure();
   for (const DimPart &part : *parts)
     if (part.repeat == 1 && part.extent < shards)
-      return isNews(statement) ? reportSmallDim(mlir::emitError(statement), "a part of " + dimText(dim, parameter),
-                                                part.extent, axes, mesh)
-                               : failure();
-  return units.divide(parameter, dim, axes, mesh, *parts);
+      return isFirstReport(statement) ? reportSmallDim(mlir::emitError(statement),
+                                                       "a part of " + dimText(dim, parameter), part.extent, axes, mesh)
+                                      : failure();
+  return blocks.divide(parameter, dim, axes, mesh, *parts);
 }
 
 LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
   if (auto found = stated.find(parameter); found != stated.end() && found->second != sharding)
-    return isNews(style) ? reportTwoPlacements(style, parameter) : failure();
+    return isFirstReport(style) ? reportTwoPlacements(style, parameter) : failure();
   auto [position, inserted] = placed.insert({parameter, {sharding, style}});
   if (inserted || position->second.first == sharding)
     return success();
@@ -341,8 +341,8 @@ std::optional<SmallVector<DimPart>> StylePlacer::partsOf(ArrayRef<int64_t> propo
   int64_t start = 0;
   for (int64_t part : proportions) {
     int64_t size = part * (extent / sum);
-    bool isHeldByAll = isOnlyKeyHead(value, dim, start, size);
-    parts.push_back(isHeldByAll ? DimPart(size, size, shards) : DimPart(size));
+    bool isSingleSharedBlock = isOnlyKeyHead(value, dim, start, size);
+    parts.push_back(isSingleSharedBlock ? DimPart(size, size, shards) : DimPart(size));
     start += size;
   }
   return parts;
@@ -360,7 +360,7 @@ void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse 
       Value value = activation.operand->get();
       AxisList axes = axesOf(module.style);
       auto parts = partsOf(module.style.getParts(), shardCount(axes, mesh), value, dim);
-      layout = layout.withDim(dim, units.divide(value, dim, axes, mesh, parts.value_or(SmallVector<DimPart>())));
+      layout = layout.withDim(dim, blocks.divide(value, dim, axes, mesh, parts.value_or(SmallVector<DimPart>())));
     }
     constrainOperand(*activation.operand, layout, module.style);
   }
@@ -422,7 +422,7 @@ FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, Shardi
   ShardingAttr dealt = layout;
   for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
     AxisList axes = dividingAxes(layout.getDims()[dim].getAxes(), mesh);
-    FailureOr<DimShardingAttr> division = units.divide(argument, dim, axes, mesh);
+    FailureOr<DimShardingAttr> division = blocks.divide(argument, dim, axes, mesh);
     if (isWeight(argument) && !axes.empty())
       division = divided(argument.getLoc(), argument, dim, axes, parts ? parts.asArrayRef() : ArrayRef<int64_t>());
     if (failed(division))

@@ -1,7 +1,7 @@
 //===- border_help.cpp - borders at which a layout can be stated ----------===//
 
 #include "compiler/transforms/propagate/border_help.h"
-#include "compiler/sharding/module_border.h"
+#include "compiler/sharding/dataflow/module_border.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <functional>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/transforms/propagate/propagation.h"
 #include "dialect/plan/attributes.h"
@@ -22,7 +22,7 @@ static bool isDividedOverRanks(RankedTensorType type, int64_t dim, MeshOp mesh) 
     return false;
   DimShardingAttr divided = sharding.getDims()[dim];
   return !divided.getAxes().empty() && llvm::none_of(divided.getAxes(), isTime) &&
-         hasUnitForEach(type.getDimSize(dim), divided, mesh);
+         hasBlockForEach(type.getDimSize(dim), divided, mesh);
 }
 
 /// True if an operand arrives divided in these dims, and an all-reduce of the exchanged elements (hence the factor 2)

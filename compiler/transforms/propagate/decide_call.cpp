@@ -31,7 +31,7 @@ FactorDivision withoutSharing(FactorDivision division) {
 
 class CallDecider {
 public:
-  explicit CallDecider(const CallProblem &problem) : problem(problem), blocked(problem.rule.factors.size(), false) {}
+  explicit CallDecider(const CallProblem &problem) : problem(problem), excluded(problem.rule.factors.size(), false) {}
 
   CallDecision run();
 
@@ -46,7 +46,7 @@ private:
   void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible);
 
   const CallProblem &problem;
-  SmallVector<bool> blocked;
+  SmallVector<bool> excluded;
   AxisList partial;
   CallDecision decision;
 };
@@ -54,8 +54,8 @@ private:
 } // namespace
 
 CallDecision CallDecider::run() {
-  // A factor that some tensor cannot express is blocked, and the call is decided again. Each round blocks at least one
-  // more factor, so the loop ends.
+  // A factor that some tensor cannot express is excluded, and the call is decided again. Each round excludes at least
+  // one more factor, so the loop ends.
   while (true) {
     collect();
     SmallVector<unsigned> inexpressible;
@@ -64,7 +64,7 @@ CallDecision CallDecider::run() {
       return std::move(decision);
     for (unsigned factor : inexpressible)
       for (unsigned sibling : problem.rule.siblings(factor))
-        blocked[sibling] = true;
+        excluded[sibling] = true;
   }
 }
 
@@ -81,8 +81,8 @@ void CallDecider::collect() {
   for (unsigned operand : problem.order) {
     Projection projection =
         projectToFactors(problem.operands[operand], problem.rule.operands[operand], problem.rule, problem.mesh);
-    if (projection.block && !decision.block)
-      decision.block = {operand, *projection.block};
+    if (projection.misfit && !decision.misfit)
+      decision.misfit = {operand, *projection.misfit};
     if (projection.cut && !decision.cut)
       decision.cut = {operand, *projection.cut};
     for (auto [factor, division] : llvm::enumerate(projection.factors))
@@ -92,7 +92,7 @@ void CallDecider::collect() {
 
 void CallDecider::offer(unsigned index, const FactorDivision &offered, unsigned operand) {
   const Factor &factor = problem.rule.factors[index];
-  if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
+  if (offered.axes.empty() || excluded[index] || factor.kind == FactorKind::whole)
     return;
   FactorDivision &own = decision.factors[index];
   // An offer may extend the division by further minor axes, but not replace it: earlier operands take precedence.

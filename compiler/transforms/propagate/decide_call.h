@@ -33,10 +33,10 @@ struct CallDecision {
   /// For each factor, the operand that gave it its axes, or -1.
   llvm::SmallVector<int> source;
   /// The first operand whose axes do not fit its factors, and the reason.
-  std::optional<std::pair<unsigned, ProjectionBlock>> block;
+  std::optional<std::pair<unsigned, Misfit>> misfit;
   /// The first operand of which an axis is larger than a factor and was split into digits: there are more ranks than
   /// heads.
-  std::optional<std::pair<unsigned, ProjectionBlock>> cut;
+  std::optional<std::pair<unsigned, Misfit>> cut;
 };
 
 struct CallProblem {

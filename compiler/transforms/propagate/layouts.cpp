@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-bool meshplan::isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
+bool meshplan::isRedistributed(DimShardingAttr before, DimShardingAttr after) {
   return !before.getAxes().empty() && before.getAxes() == after.getAxes() &&
          (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
 }
@@ -17,12 +17,12 @@ DimShardingAttr meshplan::divideFurther(int64_t extent, ArrayRef<AxisRefAttr> ax
                                         MeshOp mesh) {
   DimShardingAttr divided = divideDim(extent, axes, mesh, statement);
   // Empty shards would be worse than cut blocks.
-  return hasUnitForEach(extent, divided, mesh) ? divided : divideDim(extent, axes, mesh);
+  return hasBlockForEach(extent, divided, mesh) ? divided : divideDim(extent, axes, mesh);
 }
 
 bool meshplan::movesData(ShardingAttr from, ShardingAttr to) {
   for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
-    if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))
+    if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isRedistributed(before, after))
       return true;
   return false;
 }
@@ -96,7 +96,7 @@ void Layouts::setCause(Value value, AxisRefAttr axis, const Cause &cause) {
 }
 
 /// The axes of each dim, then the partial axes, then the flat axes.
-static SmallVector<ArrayRef<AxisRefAttr>> axesByPlace(ShardingAttr sharding) {
+static SmallVector<ArrayRef<AxisRefAttr>> axesByRole(ShardingAttr sharding) {
   SmallVector<ArrayRef<AxisRefAttr>> places;
   for (DimShardingAttr dim : sharding.getDims())
     places.push_back(dim.getAxes());
@@ -106,7 +106,7 @@ static SmallVector<ArrayRef<AxisRefAttr>> axesByPlace(ShardingAttr sharding) {
 }
 
 void Layouts::copyCauses(Value from, Value to) {
-  for (auto [before, after] : llvm::zip(axesByPlace(getSharding(from)), axesByPlace(getSharding(to))))
+  for (auto [before, after] : llvm::zip(axesByRole(getSharding(from)), axesByRole(getSharding(to))))
     for (AxisRefAttr axis : after)
       if (overlapsAny(before, axis))
         if (std::optional<Cause> cause = causeOf(from, axis))
@@ -117,7 +117,7 @@ void Layouts::writeCauses(Operation *op) const {
   SmallVector<CauseAttr> list;
   llvm::SmallSetVector<StringRef, 2> seen;
   for (Value result : op->getResults())
-    for (ArrayRef<AxisRefAttr> axes : axesByPlace(getSharding(result)))
+    for (ArrayRef<AxisRefAttr> axes : axesByRole(getSharding(result)))
       for (AxisRefAttr axis : axes)
         if (std::optional<Cause> cause = causeOf(result, axis); cause && seen.insert(axis.getName()))
           list.push_back(CauseAttr::get(op->getContext(), axis.getName(), cause->style, cause->location));

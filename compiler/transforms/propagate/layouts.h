@@ -23,7 +23,7 @@ struct Cause {
 
 /// True if both have the same axes but different blocks or parts, so that data moves. Repeat counts do not matter: a
 /// rank that shares blocks also holds its own.
-bool isDealtAnew(plan::DimShardingAttr before, plan::DimShardingAttr after);
+bool isRedistributed(plan::DimShardingAttr before, plan::DimShardingAttr after);
 
 /// The dim divided over `axes`, in the blocks of a statement that divides it over some of them; by elements if there
 /// are too few such blocks for all shards.

@@ -1,10 +1,10 @@
 //===- messages.cpp - diagnostics of propagation --------------------------===//
 
 #include "compiler/transforms/propagate/messages.h"
-#include "compiler/sharding/calls/attention_heads.h"
-#include "compiler/sharding/calls/class_losses.h"
+#include "compiler/sharding/dataflow/attention_heads.h"
+#include "compiler/sharding/dataflow/module_border.h"
+#include "compiler/sharding/families/class_losses.h"
 #include "compiler/sharding/layout_text.h"
-#include "compiler/sharding/module_border.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "dialect/plan/attributes.h"
@@ -46,7 +46,7 @@ static StringRef nameOfParts(Value value) {
 }
 
 /// The module that computes the value.
-static StringRef moduleBehind(Value value, CallOp user) {
+static StringRef producingModule(Value value, CallOp user) {
   auto producer = value.getDefiningOp<CallOp>();
   return (producer ? producer : user).getModule().value_or("");
 }
@@ -63,14 +63,14 @@ static std::optional<HeadUse> headCutBy(const DividingStatement &statement, Valu
   return statement.takesParts() ? findHeadSize(value, dim) : std::nullopt;
 }
 
-static void reportCutHead(Value operand, CallOp call, const ProjectionBlock &block, const HeadUse &use, MeshOp mesh,
+static void reportCutHead(Value operand, CallOp call, const Misfit &misfit, const HeadUse &use, MeshOp mesh,
                           const DividingStatement &statement) {
-  StringRef module = projectionBehind(operand, block.dim);
+  StringRef module = projectionThatComputes(operand, misfit.dim);
   auto diagnostic = emitError(statement.location);
-  diagnostic << "dim " << block.dim << " of size " << cast<RankedTensorType>(operand.getType()).getDimSize(block.dim)
-             << " of " << moduleText(module.empty() ? moduleBehind(operand, call) : module) << " is inside a "
-             << (use.isQuery ? "head" : "KV head") << ", and sharding it over " << block.axis.getName() << " = "
-             << axisSize(block.axis, mesh) << " would split the head";
+  diagnostic << "dim " << misfit.dim << " of size " << cast<RankedTensorType>(operand.getType()).getDimSize(misfit.dim)
+             << " of " << moduleText(module.empty() ? producingModule(operand, call) : module) << " is inside a "
+             << (use.isQuery ? "head" : "KV head") << ", and sharding it over " << misfit.axis.getName() << " = "
+             << axisSize(misfit.axis, mesh) << " would split the head";
   if (StyleOp style = statement.style; style && !style.getParts().empty())
     diagnostic.attachNote() << "help: leave out 'parts': they are for weights of several projections";
   else
@@ -92,7 +92,7 @@ static SmallVector<int64_t> statedParts(Value operand, unsigned dim) {
 static SmallVector<int64_t>
 partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
               llvm::function_ref<SmallVector<int64_t>(BlockArgument argument, int64_t dim)> partsOf) {
-  StringRef module = projectionBehind(value, dim);
+  StringRef module = projectionThatComputes(value, dim);
   if (!statement.takesParts() || (module.empty() && !statement.placesWeight))
     return {};
   for (BlockArgument argument : value.getParentRegion()->getArguments()) {
@@ -116,28 +116,28 @@ static std::string smallestPartHelp(AxisRefAttr axis, int64_t smallest) {
 }
 
 /// Reports a value that an operator splits along the divided dim.
-static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
+static void reportPartsAsOne(CallOp call, unsigned index, const Misfit &misfit, const FactorRule &rule,
                              const DividingStatement &statement, ArrayRef<int64_t> ofWeight, MeshOp mesh,
                              const StatedLayouts &statements) {
   Value operand = call.getOperands()[index];
-  SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
+  SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[misfit.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
-  SmallVector<int64_t> stated = statedParts(operand, block.dim);
+  SmallVector<int64_t> stated = statedParts(operand, misfit.dim);
   auto diagnostic = emitError(statement.location);
-  diagnostic << operatorText(call.getTarget(), call.getModule()) << " reads dim " << block.dim << " of "
-             << moduleText(moduleBehind(operand, call)) << " as parts of ";
+  diagnostic << operatorText(call.getTarget(), call.getModule()) << " reads dim " << misfit.dim << " of "
+             << moduleText(producingModule(operand, call)) << " as parts of ";
   printSizes(diagnostic, sizes);
-  diagnostic << ", but it is split over " << block.axis.getName() << " as ";
+  diagnostic << ", but it is split over " << misfit.axis.getName() << " as ";
   if (stated.empty())
     diagnostic << "a whole";
   else
     printSizes(diagnostic << "parts of ", stated);
   Diagnostic &help = diagnostic.attachNote();
-  std::string whole = wholeAtBorder(call->getOpOperand(index), block.dim, statements);
+  std::string whole = wholeAtBorder(call->getOpOperand(index), misfit.dim, statements);
   ArrayRef<int64_t> parts = ofWeight.empty() ? ArrayRef(sizes) : ofWeight;
   int64_t smallest = *llvm::min_element(parts);
-  if (statement.takesParts() && smallest < axisSize(block.axis, mesh))
-    help << smallestPartHelp(block.axis, smallest)
+  if (statement.takesParts() && smallest < axisSize(misfit.axis, mesh))
+    help << smallestPartHelp(misfit.axis, smallest)
          << (whole.empty() ? "" : "; or gather it with '" + whole + "' before it is split into parts");
   else if (statement.takesParts())
     help << partsHelp(parts);
@@ -215,44 +215,44 @@ static bool canDivideBelow(ArrayRef<unsigned> dim, unsigned factor, const Factor
 }
 
 /// Reports a value that is divided part by part along a dim that an operator counts.
-static void reportCountedParts(CallOp call, unsigned index, const ProjectionBlock &block,
-                               const DividingStatement &statement, const StatedLayouts &statements) {
+static void reportCountedParts(CallOp call, unsigned index, const Misfit &misfit, const DividingStatement &statement,
+                               const StatedLayouts &statements) {
   auto diagnostic = emitError(statement.location);
-  diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
-             << " is split over " << block.axis.getName() << " part by part, but "
+  diagnostic << "dim " << misfit.dim << " of " << moduleText(producingModule(call.getOperands()[index], call))
+             << " is split over " << misfit.axis.getName() << " part by part, but "
              << operatorText(call.getTarget(), call.getModule())
              << " addresses its elements by their position in the whole tensor";
   // Dropout on the result of a fused weight runs before its parts are separated.
   diagnostic.attachNote() << (call.getTarget() == "meshplan.dropout"
                                   ? "help: replicate the weight with 'replicate', or split the parts in the model "
                                     "before the dropout"
-                                  : otherPartsHelp(call->getOpOperand(index), block.dim, statement, statements));
+                                  : otherPartsHelp(call->getOpOperand(index), misfit.dim, statement, statements));
 }
 
-void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                                 MeshOp mesh, const DividingStatement &statement, const DimUnits &units,
-                                 const StatedLayouts &statements) {
+void meshplan::reportMisfit(CallOp call, unsigned index, const Misfit &misfit, const FactorRule &rule, MeshOp mesh,
+                            const DividingStatement &statement, const DimBlocks &blocks,
+                            const StatedLayouts &statements) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
-  int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
-  int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
+  int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(misfit.dim);
+  int64_t parts = rule.factors[misfit.factor].size, above = sizeAbove(tensor.dims[misfit.dim], misfit.factor, rule);
   // The parts of a weight's dim are separated by a split, or counted by a view and then selected.
-  bool areParts = above == 1 && isTakenApartAlong(call, rule, block.factor);
-  SmallVector<int64_t> ofWeight = partsOfWeight(operand, block.dim, statement, [&](Value weight, int64_t dim) {
-    return areParts ? units.partsCounted(weight, dim, parts) : units.partsOf(weight, dim);
+  bool areParts = above == 1 && isTakenApartAlong(call, rule, misfit.factor);
+  SmallVector<int64_t> ofWeight = partsOfWeight(operand, misfit.dim, statement, [&](Value weight, int64_t dim) {
+    return areParts ? blocks.partsCounted(weight, dim, parts) : blocks.partsOf(weight, dim);
   });
-  if (rule.factors[block.factor].isCounted && !statedParts(operand, block.dim).empty())
-    return reportCountedParts(call, index, block, statement, statements);
-  if (tensor.isJoined(block.dim)) {
-    if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
-      return reportCutHead(operand, call, block, *use, mesh, statement);
-    return reportPartsAsOne(call, index, block, rule, statement, ofWeight, mesh, statements);
+  if (rule.factors[misfit.factor].isCounted && !statedParts(operand, misfit.dim).empty())
+    return reportCountedParts(call, index, misfit, statement, statements);
+  if (tensor.isJoined(misfit.dim)) {
+    if (std::optional<HeadUse> use = headCutBy(statement, operand, misfit.dim))
+      return reportCutHead(operand, call, misfit, *use, mesh, statement);
+    return reportPartsAsOne(call, index, misfit, rule, statement, ofWeight, mesh, statements);
   }
-  SmallVector<int64_t> stated = statedParts(operand, block.dim);
-  StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0)), axis = block.axis.getName();
-  int64_t shards = axisSize(block.axis, mesh);
+  SmallVector<int64_t> stated = statedParts(operand, misfit.dim);
+  StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0)), axis = misfit.axis.getName();
+  int64_t shards = axisSize(misfit.axis, mesh);
   auto diagnostic = emitError(statement.location);
-  diagnostic << "dim " << block.dim << " of size " << size << " of " << moduleText(moduleBehind(operand, call))
+  diagnostic << "dim " << misfit.dim << " of size " << size << " of " << moduleText(producingModule(operand, call))
              << " is ";
   if (above != 1)
     diagnostic << above << " x ";
@@ -260,10 +260,10 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   std::string how = (areParts ? "into parts of " + Twine(size / above / parts) : "by " + name).str();
   if (!stated.empty() && above != static_cast<int64_t>(stated.size()))
     return reportOtherParts(diagnostic, stated, axis,
-                            otherPartsHelp(call->getOpOperand(index), block.dim, statement, statements,
+                            otherPartsHelp(call->getOpOperand(index), misfit.dim, statement, statements,
                                            ": the model splits this weight " + how),
                             ofWeight);
-  if (areParts && stated.empty() && !ofWeight.empty() && canDivideBelow(tensor.dims[block.dim], block.factor, rule)) {
+  if (areParts && stated.empty() && !ofWeight.empty() && canDivideBelow(tensor.dims[misfit.dim], misfit.factor, rule)) {
     diagnostic << "but is split over " << axis << " as a whole";
     diagnostic.attachNote() << partsHelp(ofWeight);
     return;
@@ -327,7 +327,7 @@ static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Loc
 }
 
 bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
-                                  const DividingStatement &statement, const DimUnits &units) {
+                                  const DividingStatement &statement, const DimBlocks &blocks) {
   Value operand = call.getOperands()[index];
   CallView view = CallView::of(call);
   for (auto [dim, before, after] : llvm::enumerate(getSharding(operand).getDims(), needed.getDims())) {
@@ -335,11 +335,11 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
       continue;
     int64_t count = view.operands[index].getDimSize(dim);
     SmallVector<int64_t> sizes = partsOfWeight(
-        operand, dim, statement, [&](Value weight, int64_t dim) { return units.partsCounted(weight, dim, count); });
+        operand, dim, statement, [&](Value weight, int64_t dim) { return blocks.partsCounted(weight, dim, count); });
     if (sizes.empty())
       continue;
     auto diagnostic = emitError(statement.location)
-                      << "dim " << dim << " of " << moduleText(moduleBehind(operand, call)) << " has " << count
+                      << "dim " << dim << " of " << moduleText(producingModule(operand, call)) << " has " << count
                       << " parts, which " << operatorText(call.getTarget(), call.getModule())
                       << " reads one by one, but it is split over " << before.getAxes().front().getName()
                       << " as a whole";
@@ -365,7 +365,7 @@ static llvm::SetVector<StringRef> sharersOf(CallOp call, unsigned index, StyleOp
     modules.insert(style.getModule());
   for (Value operand : call.getOperands())
     add(originOf(operand).getDefiningOp());
-  for (OpOperand *use : usesBehindReshards(originOf(call.getOperand(index))))
+  for (OpOperand *use : usesAfterReshards(originOf(call.getOperand(index))))
     add(use->getOwner());
   return modules;
 }

@@ -8,7 +8,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_MESSAGES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_MESSAGES_H
 
-#include "compiler/sharding/units/dim_units.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/transforms/propagate/border_help.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
@@ -26,10 +26,9 @@ struct DividingStatement {
 };
 
 /// Reports an axis of operand `index` that does not fit the factors of the call, such as an axis that would cut a head:
-/// the message counts heads, not columns. `units` are those of the call's function.
-void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                       plan::MeshOp mesh, const DividingStatement &statement, const DimUnits &units,
-                       const StatedLayouts &statements);
+/// the message counts heads, not columns. `blocks` are those of the call's function.
+void reportMisfit(plan::CallOp call, unsigned index, const Misfit &misfit, const FactorRule &rule, plan::MeshOp mesh,
+                  const DividingStatement &statement, const DimBlocks &blocks, const StatedLayouts &statements);
 
 /// Reports an operator without a record that would read several microbatches of its operand. `place` is the location of
 /// a statement that divides the operand.
@@ -38,7 +37,7 @@ void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &lay
 /// Reports a call that selects single parts of a fused weight from operand `index` although the statement divides all
 /// parts as one, so that they would be gathered to `needed`. Returns false if this is not the case.
 bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
-                        const DividingStatement &statement, const DimUnits &units);
+                        const DividingStatement &statement, const DimBlocks &blocks);
 
 /// Reports operand `index` that moves between ranks, to `needed`, although nothing in the plan asks for it.
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,

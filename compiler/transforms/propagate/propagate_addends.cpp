@@ -1,6 +1,6 @@
 //===- propagate_addends.cpp - reduces partial values ---------------------===//
 
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/propagation.h"
 #include "dialect/plan/attributes.h"
@@ -42,9 +42,9 @@ std::optional<DimShardingAttr> Propagation::extended(Value value, int64_t dim, D
   axes.push_back(axis);
   bool isWhole = now.getAxes().empty();
   DimShardingAttr divided =
-      isWhole ? divideDim(extent, axes, mesh, units.get(value, dim)) : divideDim(extent, axes, mesh, now);
+      isWhole ? divideDim(extent, axes, mesh, blocks.get(value, dim)) : divideDim(extent, axes, mesh, now);
   bool isFine = !isShared(now) && dropMinorAxes(extent, divided, 1, mesh) == now;
-  isFine &= hasUnitForEach(extent, divided, mesh);
+  isFine &= hasBlockForEach(extent, divided, mesh);
   return isFine ? std::optional(divided) : std::nullopt;
 }
 

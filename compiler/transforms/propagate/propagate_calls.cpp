@@ -1,11 +1,11 @@
 //===- propagate_calls.cpp - layouts of operands and results of calls -----===//
 
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/flat_calls.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/sharding/partial_operands.h"
+#include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/propagate/propagation.h"
-#include "compiler/transforms/propagate/split_addend.h"
-#include "compiler/transforms/propagate/split_shared_sums.h"
+#include "compiler/transforms/propagate/split_sums.h"
 #include "dialect/plan/attributes.h"
 
 using namespace mlir;
@@ -15,7 +15,7 @@ using namespace meshplan::plan;
 /// The parameter that is a flat operand, or from which the plan's precision converted one; null if there is none.
 static BlockArgument flatParameter(CallOp call) {
   for (Value operand : call.getOperands())
-    if (BlockArgument argument = getSharding(operand).isFlat() ? argumentBehind(operand) : BlockArgument())
+    if (BlockArgument argument = getSharding(operand).isFlat() ? sourceArgument(operand) : BlockArgument())
       if (argumentKind(argument) == ArgumentKind::parameter)
         return argument;
   return {};
@@ -56,14 +56,14 @@ LogicalResult Propagation::visitCall(CallOp call) {
   CallDecision decision = decideCall(problem);
   // A reshape that would split an axis within a head is refused: no rank would have a whole head. Attention may share a
   // group instead.
-  if (!decision.block && linearity.movesElements)
-    decision.block = decision.cut;
-  if (decision.block && refuseBlock(call, rule, *decision.block))
+  if (!decision.misfit && linearity.movesElements)
+    decision.misfit = decision.cut;
+  if (decision.misfit && refuseMisfit(call, rule, *decision.misfit))
     return failure();
   // The rewritten call has another rule, so it is decided again.
   if (record && (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision)))
     return visitCall(call);
-  placeReshards(call, decision);
+  insertReshards(call, decision);
   for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
     layouts.decide(result, sharding);
   recordCauses(call, decision);
@@ -143,7 +143,7 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   return problem;
 }
 
-void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
+void Propagation::insertReshards(CallOp call, const CallDecision &decision) {
   for (auto [index, wanted] : llvm::enumerate(decision.operands)) {
     Value operand = call.getOperands()[index];
     ShardingAttr arriving = getSharding(operand);
@@ -157,7 +157,7 @@ void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
     Cause cause{call.getLoc(), StringAttr()};
     if (movesData(arriving, wanted)) {
       reportUnstated(call, index, wanted);
-      cause = statementBehind(operand, wanted).value_or(cause);
+      cause = causingStatement(operand, wanted).value_or(cause);
     }
     Value made = layouts.obtain(operand, wanted, call, cause);
     inheritCauses(call, decision, made);
@@ -202,35 +202,35 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // After an error layouts are guesses. Those of gradients follow from the forward pass, which is reported itself.
   if (hasFailed || (call.getBackward() && !mayNeedMoreThanForward(call)))
     return;
-  DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
-  hasFailed = reportMissingParts(call, index, to, mesh, statement, units);
+  DividingStatement statement = toStatement(causingStatement(call.getOperands()[index], to), call);
+  hasFailed = reportMissingParts(call, index, to, mesh, statement, blocks);
   if (hasFailed)
     return;
   // The error is raised at the end of the function, so that all unstated reshards of a program are reported together.
   strictFailure |= strict;
   auto type = cast<RankedTensorType>(call.getOperands()[index].getType());
-  if (isNews(statement.location,
-             call.getTarget() + textWithoutTime(type, getSharding(type)) + textWithoutTime(type, to)))
+  if (isFirstReport(statement.location,
+                    call.getTarget() + textWithoutTime(type, getSharding(type)) + textWithoutTime(type, to)))
     reportUnstatedReshard(call, index, to, mesh, statement, statements, strict);
 }
 
-std::optional<Cause> Propagation::statementBehind(Value value) {
+std::optional<Cause> Propagation::causingStatement(Value value) {
   for (AxisRefAttr axis : allAxes(getSharding(value)))
     if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
       return cause;
   return std::nullopt;
 }
 
-std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr to) {
+std::optional<Cause> Propagation::causingStatement(Value value, ShardingAttr to) {
   for (auto [before, after] : llvm::zip(getSharding(value).getDims(), to.getDims())) {
     // A dim that only gains axes at its minor end is sliced and causes no traffic.
-    if (after.getAxes().take_front(before.getAxes().size()) == before.getAxes() && !isDealtAnew(before, after))
+    if (after.getAxes().take_front(before.getAxes().size()) == before.getAxes() && !isRedistributed(before, after))
       continue;
     for (AxisRefAttr axis : before.getAxes())
       if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
         return cause;
   }
-  return statementBehind(value);
+  return causingStatement(value);
 }
 
 bool Propagation::dividesWeights(Location statement) {
@@ -249,14 +249,13 @@ DividingStatement Propagation::toStatement(const std::optional<Cause> &cause, Ca
   return {cause->location, {}, dividesWeights(cause->location)};
 }
 
-bool Propagation::refuseBlock(CallOp call, const FactorRule &rule,
-                              const std::pair<unsigned, ProjectionBlock> &blocked) {
-  auto [index, block] = blocked;
-  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
+bool Propagation::refuseMisfit(CallOp call, const FactorRule &rule, const std::pair<unsigned, Misfit> &found) {
+  auto [index, misfit] = found;
+  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], misfit.axis);
   if (!cause || !dividesWeights(cause->location))
     return false;
-  if (isNews(cause->location, call.getTarget() + " block " + Twine(index)))
-    reportBlockedAxis(call, index, block, rule, mesh, toStatement(cause, call), units, statements);
+  if (isFirstReport(cause->location, call.getTarget() + " misfit " + Twine(index)))
+    reportMisfit(call, index, misfit, rule, mesh, toStatement(cause, call), blocks, statements);
   return true;
 }
 
@@ -265,9 +264,9 @@ bool Propagation::refuseUnknown(CallOp call) {
     if (llvm::none_of(getSharding(operand).getDims(),
                       [](DimShardingAttr dim) { return llvm::any_of(dim.getAxes(), isTime); }))
       continue;
-    std::optional<Cause> cause = statementBehind(operand);
+    std::optional<Cause> cause = causingStatement(operand);
     Location place = cause ? cause->location : call.getLoc();
-    if (isNews(place, call.getTarget()))
+    if (isFirstReport(place, call.getTarget()))
       reportUnknownOperator(call, index, layouts, place);
     return true;
   }

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/flat_calls.h"
+#include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/propagate/propagation.h"
 
 using namespace mlir;
@@ -46,7 +46,7 @@ std::optional<SmallVector<ShardingAttr>> Propagation::operandsFor(CallOp call, S
     if (isFromWeights(operand) && operands.back() != getSharding(operand) && !operand.getDefiningOp<ConstantOp>())
       return std::nullopt;
   }
-  if (projection.block || projection.cut || !inexpressible.empty() || made != wanted)
+  if (projection.misfit || projection.cut || !inexpressible.empty() || made != wanted)
     return std::nullopt;
   return operands;
 }

@@ -71,7 +71,7 @@ void Propagation::recover(Operation *op) {
                      ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));
 }
 
-bool Propagation::isNews(Location place, const Twine &what) {
+bool Propagation::isFirstReport(Location place, const Twine &what) {
   return reported.insert({place.getAsOpaquePointer(), what.str()}).second;
 }
 

@@ -39,7 +39,7 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
     if (failed(checkDivides(constrain, index, axes)))
       return failure();
   }
-  reportDealtAnew(constrain, value, target);
+  reportRedistributed(constrain, value, target);
   if (constrain.getLayout().isFlat())
     target = target.withFlat(constrain.getLayout().getFlatAxes());
   Value made = layouts.obtain(constrain.getInput(), target, constrain, cause);
@@ -50,20 +50,20 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
   return success();
 }
 
-void Propagation::reportDealtAnew(ConstrainOp constrain, Value value, ShardingAttr to) {
+void Propagation::reportRedistributed(ConstrainOp constrain, Value value, ShardingAttr to) {
   if (!llvm::any_of(llvm::zip(getSharding(value).getDims(), to.getDims()),
-                    [](auto dims) { return isDealtAnew(std::get<0>(dims), std::get<1>(dims)); }))
+                    [](auto dims) { return isRedistributed(std::get<0>(dims), std::get<1>(dims)); }))
     return;
   strictFailure |= strict;
-  if (isNews(constrain.getLoc(), "redistributed"))
-    reportOtherDivision(constrain, value, to, mesh, statementBehind(value, to), strict);
+  if (isFirstReport(constrain.getLoc(), "redistributed"))
+    reportOtherDivision(constrain, value, to, mesh, causingStatement(value, to), strict);
 }
 
 LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
   int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
   if (extent >= shards)
     return success();
-  if (isNews(constrain.getLoc(), "small dim"))
+  if (isFirstReport(constrain.getLoc(), "small dim"))
     reportSmallDim(constrain, dim, shards);
   return failure();
 }
@@ -94,7 +94,7 @@ void Propagation::visitMatch(MatchOp match) {
   // The cause of the reshard: the statement that divides the value, over whose axes ranks have addends, or that shards
   // the storage.
   std::optional<Cause> cause =
-      from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : statementBehind(match.getValue());
+      from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : causingStatement(match.getValue());
   bool isSharedOut = from.isFlat() || to.isFlat();
   if (std::optional<Cause> placement = placementOf(match.getValue(), isSharedOut);
       placement && (from.isPartial() || isSharedOut))

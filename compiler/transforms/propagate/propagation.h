@@ -5,7 +5,7 @@
 // 1. Partial operands that the call does not accept are reduced (reduce).
 // 2. decideCall takes the axes of the operands to the factors of the call.
 // 3. Operands whose sharding differs from the decision are resharded, with a
-//    warning if no statement of the plan asks for it (placeReshards).
+//    warning if no statement of the plan asks for it (insertReshards).
 // 4. The results get the decided shardings, and the causes of their axes. A
 //    call that needs a divided dim whole may first be replaced by a composition
 //    (compose); after step 2 an addend (splitAddend) or shared sums
@@ -37,7 +37,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_PROPAGATION_H
 
 #include "compiler/compositions/composition_rules.h"
-#include "compiler/sharding/units/dim_units.h"
+#include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
 #include "compiler/transforms/propagate/messages.h"
@@ -59,7 +59,7 @@ public:
   /// forward program.
   Propagation(mlir::func::FuncOp function, plan::MeshOp mesh, const ModuleStyles &styles, bool strict,
               Reports &reported)
-      : function(function), mesh(mesh), styles(styles), strict(strict), units(function), reported(reported),
+      : function(function), mesh(mesh), styles(styles), strict(strict), blocks(function), reported(reported),
         layouts(mesh) {}
 
   mlir::LogicalResult run();
@@ -73,7 +73,7 @@ private:
 
   /// True the first time that this message is reported for a location: one statement applies to every layer, but is
   /// wrong once.
-  bool isNews(mlir::Location place, const llvm::Twine &what);
+  bool isFirstReport(mlir::Location place, const llvm::Twine &what);
   void decideArgument(mlir::BlockArgument argument);
 
   /// The text of the statement about an argument: its style, or that it is an input. Null if there is none.
@@ -104,7 +104,7 @@ private:
   mlir::LogicalResult checkDivides(plan::ConstrainOp constrain, int64_t dim, llvm::ArrayRef<plan::AxisRefAttr> axes);
   /// Reports a border with the same axes on both sides but different elements on a rank: it looks consistent but moves
   /// data.
-  void reportDealtAnew(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
+  void reportRedistributed(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
 
   /// The statement that shards a parameter; with `isFlat`, the data statement that shards its flat elements. It is the
   /// cause of the reduction of the gradient. Nothing for other values.
@@ -134,7 +134,7 @@ private:
   void reducePartialOperands(plan::CallOp call, const FactorRule &rule, const Linearity &linearity);
   static bool isPartialShared(plan::CallOp call, plan::AxisRefAttr axis);
 
-  void placeReshards(plan::CallOp call, const CallDecision &decision);
+  void insertReshards(plan::CallOp call, const CallDecision &decision);
 
   /// True if the value depends on an input of the model.
   bool dependsOnInputs(mlir::Value value);
@@ -153,9 +153,9 @@ private:
   void reportUnstated(plan::CallOp call, unsigned index, plan::ShardingAttr to);
 
   /// A statement that divides a value, if one is known.
-  std::optional<Cause> statementBehind(mlir::Value value);
+  std::optional<Cause> causingStatement(mlir::Value value);
   /// The statement that divides the part of a value that a reshard to `to` gathers or redistributes.
-  std::optional<Cause> statementBehind(mlir::Value value, plan::ShardingAttr to);
+  std::optional<Cause> causingStatement(mlir::Value value, plan::ShardingAttr to);
   /// True if the statement divides a parameter.
   bool dividesWeights(mlir::Location statement);
 
@@ -163,7 +163,7 @@ private:
   DividingStatement toStatement(const std::optional<Cause> &cause, plan::CallOp call);
   /// Reports an axis that the call cannot take, if a statement divides a parameter over it: then the plan is wrong, for
   /// example where a fused weight has no `parts`. Returns false for axes from inputs and borders, which are gathered.
-  bool refuseBlock(plan::CallOp call, const FactorRule &rule, const std::pair<unsigned, ProjectionBlock> &blocked);
+  bool refuseMisfit(plan::CallOp call, const FactorRule &rule, const std::pair<unsigned, Misfit> &found);
 
   /// An operator without a record runs replicated: divided operands are gathered. Samples of several microbatches
   /// cannot be gathered; reports an operator that would need them. Returns false if it does not.
@@ -181,7 +181,7 @@ private:
   plan::MeshOp mesh;
   const ModuleStyles &styles;
   bool strict;
-  DimUnits units;
+  DimBlocks blocks;
   bool strictFailure = false;
   bool hasFailed = false;
   Reports &reported;

@@ -2,10 +2,10 @@
 
 #include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/scheduling/machine.h"
-#include "compiler/sharding/calls/storages.h"
-#include "compiler/sharding/calls/transfers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/reshard.h"
+#include "compiler/sharding/storage/storages.h"
+#include "compiler/sharding/storage/transfers.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "llvm/ADT/TypeSwitch.h"

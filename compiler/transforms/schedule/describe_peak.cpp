@@ -2,7 +2,7 @@
 
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/scheduling/memory_profile.h"
-#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/support/layer_names.h"
 #include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
@@ -78,7 +78,7 @@ static Described describe(Operation &op) {
   std::string kind = op.getName().stripDialect().str();
   if (op.getNumOperands() == 0)
     return {kind, path};
-  BlockArgument argument = argumentBehind(op.getOperand(0));
+  BlockArgument argument = sourceArgument(op.getOperand(0));
   Described moved = argument ? describe(argument) : describe(op.getOperand(0));
   return {kind + " of " + moved.what, moved.module};
 }
@@ -125,7 +125,7 @@ static void forEachResident(sched::ProgramOp program, function_ref<void(const De
   }
 }
 
-sched::PeakAttr describePassPeak(sched::ProgramOp pass, sched::ProgramOp step) {
+sched::PeakAttr describeMicrobatchPeak(sched::ProgramOp pass, sched::ProgramOp step) {
   sched::PeakAttr own = *pass.getPeak();
   HeldList list;
   for (sched::HeldAttr held : own.getHeld())

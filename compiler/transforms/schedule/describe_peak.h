@@ -15,7 +15,7 @@ sched::PeakAttr describePeak(mlir::func::FuncOp function, const ProjectedFunctio
 
 /// The peak of a program that runs before `step`, including the tensors that `step` holds meanwhile and this program
 /// does not.
-sched::PeakAttr describePassPeak(sched::ProgramOp pass, sched::ProgramOp step);
+sched::PeakAttr describeMicrobatchPeak(sched::ProgramOp pass, sched::ProgramOp step);
 
 } // namespace meshplan
 

@@ -59,7 +59,7 @@ static sched::MemoryAttr withPeaks(sched::MemoryAttr memory, Peaks peaks, Peaks 
 
 /// The peak of a program includes those of the programs that it runs for microbatches, together with the tensors that
 /// only the program itself reads.
-static void includePasses(ModuleOp module) {
+static void addMicrobatchPrograms(ModuleOp module) {
   for (auto pass : module.getOps<sched::ProgramOp>()) {
     auto step = pass.getBefore() ? module.lookupSymbol<sched::ProgramOp>(*pass.getBefore()) : sched::ProgramOp();
     if (!step)
@@ -67,13 +67,13 @@ static void includePasses(ModuleOp module) {
     sched::MemoryAttr own = *pass.getMemory(), all = *step.getMemory();
     // Arguments are allocated once for all programs of the step, so those that this program does not read are held as
     // well.
-    Peaks ofPass = peaksOf(own) + (heldBytes(all) - heldBytes(own));
-    if (ofPass.largest > all.getPeak())
-      step.setPeakAttr(describePassPeak(pass, step));
+    Peaks ofProgram = peaksOf(own) + (heldBytes(all) - heldBytes(own));
+    if (ofProgram.largest > all.getPeak())
+      step.setPeakAttr(describeMicrobatchPeak(pass, step));
     Peaks evaluation{all.getEvaluation(), all.getLeastEvaluation()};
     if (evaluation.largest > 0)
-      evaluation = evaluation.with(ofPass);
-    step.setMemoryAttr(withPeaks(all, peaksOf(all).with(ofPass), evaluation,
+      evaluation = evaluation.with(ofProgram);
+    step.setMemoryAttr(withPeaks(all, peaksOf(all).with(ofProgram), evaluation,
                                  std::max(all.getHostPeak(), own.getHostPeak() + all.getHostStates())));
   }
 }
@@ -104,7 +104,7 @@ static void includeTraining(ModuleOp module) {
 }
 
 /// Moves functions out of modules of their own (see plan-keep-reference) to the end of `module`.
-static void takeOut(ModuleOp module) {
+static void inlineNestedModules(ModuleOp module) {
   for (ModuleOp own : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
     for (func::FuncOp function : llvm::make_early_inc_range(own.getOps<func::FuncOp>()))
       function->moveBefore(module.getBody(), module.getBody()->end());
@@ -123,7 +123,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
       module.emitError("cannot be scheduled: it has no mesh");
       return signalPassFailure();
     }
-    takeOut(module);
+    inlineNestedModules(module);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     LayoutTable allRanks(mesh), oneRank(nullptr);
     CommunicatorTable communicators;
@@ -141,7 +141,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     for (func::FuncOp function : functions)
       function.erase();
     mesh.erase();
-    includePasses(module);
+    addMicrobatchPrograms(module);
     includeTraining(module);
   }
 };

@@ -3,9 +3,9 @@
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
 #include "compiler/scheduling/memory_profile.h"
-#include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/calls/storages.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/storage/storages.h"
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -231,7 +231,7 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
   if (!gradient || !parameter || !record || !llvm::is_contained(record->overwrites, "parameter"))
     return;
   // The rank may update a shard or a copy of the parameter.
-  BlockArgument changed = argumentBehind(call.getOperand(*parameter));
+  BlockArgument changed = sourceArgument(call.getOperand(*parameter));
   if (!changed)
     return;
   if (auto of = plan::argAttr<plan::attr::Of>(function, changed.getArgNumber()))

@@ -3,7 +3,7 @@
 #include "runtime/comm/mpi/run_mpi.h"
 
 #include "runtime/base/ending_signal.h"
-#include "runtime/comm/mpi/mpi_status.h"
+#include "runtime/comm/mpi/api.h"
 #include "runtime/comm/mpi/mpi_world.h"
 #include "runtime/comm/mpi/start_watch.h"
 
@@ -13,7 +13,7 @@
 using namespace meshplan;
 
 /// Rank and number of this process among those on its machine.
-static Expected<std::pair<int64_t, int64_t>> findLocalPlace() {
+static Expected<std::pair<int64_t, int64_t>> findLocalRank() {
   MPI_Comm local;
   int rank = 0, size = 0;
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split_type, mpi().world, MPI_COMM_TYPE_SHARED, 0, mpi().nullInfo, &local);
@@ -41,7 +41,7 @@ Expected<std::unique_ptr<MpiProcess>> MpiProcess::start(const std::optional<Star
   std::unique_ptr<MpiProcess> process(new MpiProcess());
   process->ownRank = rank;
   process->processCount = size;
-  MESHPLAN_ASSIGN_OR_RETURN(auto local, findLocalPlace());
+  MESHPLAN_ASSIGN_OR_RETURN(auto local, findLocalRank());
   std::tie(process->rankHere, process->processesHere) = local;
   return process;
 }

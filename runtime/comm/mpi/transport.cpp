@@ -2,7 +2,7 @@
 
 #include "runtime/comm/mpi/transport.h"
 
-#include "runtime/comm/mpi/mpi_status.h"
+#include "runtime/comm/mpi/api.h"
 
 #include <algorithm>
 

@@ -72,6 +72,12 @@ Expected<const NcclApi *> openNccl();
 /// Number of devices of this machine; 0 without a driver.
 int deviceCountOf(const CudaApi &cuda);
 
+/// "CUDA: an illegal memory access was encountered".
+Status cudaStatus(const CudaApi &api, cudaError_t code);
+
+/// ncclInProgress is not a failure. `communicator` (may be null) has details of its last failure.
+Status ncclStatus(const NcclApi &api, ncclResult_t code, ncclComm_t communicator = nullptr);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_COMM_NCCL_API_H

@@ -2,7 +2,7 @@
 
 #include "runtime/comm/nccl/flight.h"
 
-#include "runtime/comm/nccl/nccl_status.h"
+#include "runtime/comm/nccl/api.h"
 
 using namespace meshplan;
 

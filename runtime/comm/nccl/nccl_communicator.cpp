@@ -4,8 +4,8 @@
 
 #include "runtime/base/names.h"
 #include "runtime/comm/failures.h"
+#include "runtime/comm/nccl/api.h"
 #include "runtime/comm/nccl/backoff.h"
-#include "runtime/comm/nccl/nccl_status.h"
 
 using namespace meshplan;
 

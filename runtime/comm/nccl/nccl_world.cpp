@@ -3,9 +3,9 @@
 #include "runtime/comm/nccl/nccl_world.h"
 
 #include "runtime/comm/failures.h"
+#include "runtime/comm/nccl/api.h"
 #include "runtime/comm/nccl/backoff.h"
 #include "runtime/comm/nccl/nccl_group.h"
-#include "runtime/comm/nccl/nccl_status.h"
 
 #include <algorithm>
 

@@ -43,6 +43,21 @@ private:
   std::chrono::steady_clock::time_point asked;
 };
 
+class StoreGroup final : public Group {
+public:
+  /// `key` is the prefix of the group's keys, the same on all its ranks.
+  StoreGroup(StoreWorld &world, std::string key, std::string name, std::vector<int64_t> ranks, int64_t index)
+      : Group(std::move(name), std::move(ranks), index), world(world), key(std::move(key)) {}
+
+private:
+  Expected<Pending> start(Collective collective) override;
+
+  StoreWorld &world;
+  std::string key;
+  /// Number of collectives that this rank has started with the whole group (-1, -1) or as the pair (from, to).
+  std::map<std::pair<int64_t, int64_t>, int64_t> started;
+};
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_COMM_STORE_STORE_WORLD_H

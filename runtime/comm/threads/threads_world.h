@@ -66,6 +66,21 @@ private:
   std::map<std::pair<std::string, std::vector<int64_t>>, int64_t> madeGroups;
 };
 
+class ThreadsGroup final : public Group {
+public:
+  ThreadsGroup(ThreadsRun &run, std::shared_ptr<ThreadsGroupState> state, std::string name, std::vector<int64_t> ranks,
+               int64_t index)
+      : Group(std::move(name), std::move(ranks), index), run(run), state(std::move(state)) {}
+
+private:
+  Expected<Pending> start(Collective collective) override;
+
+  ThreadsRun &run;
+  std::shared_ptr<ThreadsGroupState> state;
+  /// Number of exchanges that this rank has started with the whole group (-1, -1) or as the pair (from, to).
+  std::map<std::pair<int64_t, int64_t>, int64_t> started;
+};
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_COMM_THREADS_THREADS_WORLD_H

@@ -1,6 +1,6 @@
 //===- compute_step.cpp - running an operator -----------------------------===//
 
-#include "runtime/exec/steps/compute_step.h"
+#include "runtime/exec/steps/step.h"
 
 #include "runtime/base/names.h"
 #include "runtime/exec/arguments.h"

@@ -28,7 +28,7 @@ IndexFaultText meshplan::describeIndexFault(const IndexFault &fault, const RankV
                                             std::span<const Tensor> values) {
   std::string number = fault.name + " " + std::to_string(fault.index) + " at ";
   std::string range = " is out of range [" + std::to_string(fault.begin) + ", " + std::to_string(fault.end) + ")";
-  const artifact::Port *input = inputBehind(view.program(), fault.value);
+  const artifact::Port *input = inputSourceOf(view.program(), fault.value);
   std::string name = input ? "input '" + input->name()->str() + "'" : "";
   if (input)
     if (std::optional<int64_t> place = placeIn(fault, input->value(), values))

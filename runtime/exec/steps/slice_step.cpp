@@ -1,6 +1,6 @@
 //===- slice_step.cpp - slicing a replicated value ------------------------===//
 
-#include "runtime/exec/steps/slice_step.h"
+#include "runtime/exec/steps/step.h"
 
 #include "runtime/exec/prepare.h"
 #include "runtime/exec/transfer.h"

@@ -3,7 +3,10 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H
 
+#include "runtime/exec/rank_view.h"
 #include "runtime/tensor/tensor.h"
+
+#include <memory>
 
 namespace meshplan {
 
@@ -29,6 +32,13 @@ public:
   /// "aten.mm.default", "wait all-reduce 3": the name in traces.
   virtual std::string name() const = 0;
 };
+
+/// A step that calls an operator and checks that its results have the shapes and dtypes of the schedule. `instruction`
+/// is a Compute; the artifact must outlive the step.
+Expected<std::unique_ptr<Step>> prepareCompute(const RankView &view, const artifact::Instruction &instruction);
+
+/// Makes a view if the slice is one range in each dim, else a copy. `instruction` is a Slice.
+Expected<std::unique_ptr<Step>> prepareSlice(const RankView &view, const artifact::Instruction &instruction);
 
 } // namespace meshplan
 

@@ -131,7 +131,7 @@ int64_t IndexCheck::sizeFor(size_t which, std::span<const Tensor> values) const 
   return place >= 0 && place < dims ? shape[place] : -1;
 }
 
-static std::vector<int64_t> firstPlace(const at::Tensor &tensor) {
+static std::vector<int64_t> firstPosition(const at::Tensor &tensor) {
   at::Tensor first = tensor.nonzero()[0].cpu().contiguous();
   return {first.const_data_ptr<int64_t>(), first.const_data_ptr<int64_t>() + first.numel()};
 }
@@ -158,7 +158,7 @@ std::optional<IndexFault> IndexCheck::find(std::span<const Tensor> values) const
     if (!outside.any().item<bool>())
       continue;
     IndexFault fault{
-        rule->beside == Beside::ignored ? "target" : "index", indices[which], firstPlace(outside), 0, begin, size};
+        rule->beside == Beside::ignored ? "target" : "index", indices[which], firstPosition(outside), 0, begin, size};
     fault.index = own.masked_select(outside)[0].item<int64_t>();
     return fault;
   }

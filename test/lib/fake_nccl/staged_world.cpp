@@ -2,9 +2,9 @@
 
 #include "test/lib/fake_nccl/staged_world.h"
 
+#include "runtime/comm/nccl/api.h"
 #include "runtime/comm/nccl/backoff.h"
 #include "runtime/comm/nccl/flight.h"
-#include "runtime/comm/nccl/nccl_status.h"
 #include "runtime/comm/threads/run_threads.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 
 #include "test/lib/one_gpu/nccl_through_host.h"
 
+#include "runtime/comm/nccl/api.h"
 #include "runtime/comm/nccl/backoff.h"
 #include "runtime/comm/nccl/flight.h"
-#include "runtime/comm/nccl/nccl_status.h"
 #include "test/lib/fake_nccl/fake_buffers.h"
 #include "test/lib/fake_nccl/fake_stream.h"
 #include "test/lib/fake_nccl/nccl_stand_in.h"

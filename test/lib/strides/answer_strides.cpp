@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/strides.h"
+#include "compiler/sharding/storage/strides.h"
 #include <iostream>
 #include <string>
 #include <vector>

@@ -30,9 +30,9 @@ protected:
     }
     return texts;
   }
-  static std::vector<std::string> texts(const std::vector<Taken> &options) {
+  static std::vector<std::string> texts(const std::vector<AdoptedText> &options) {
     std::vector<std::string> all;
-    for (const Taken &option : options)
+    for (const AdoptedText &option : options)
       all.push_back(option.text);
     return all;
   }

@@ -1,7 +1,6 @@
 //===- numbers_test.cpp - numbers and schedules of other frameworks -------===//
 
-#include "compiler/adopt/number_text.h"
-#include "compiler/adopt/schedule_text.h"
+#include "compiler/adopt/numbers.h"
 #include <gtest/gtest.h>
 
 using namespace meshplan;

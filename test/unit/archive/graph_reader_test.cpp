@@ -378,7 +378,7 @@ TEST(GraphReader, FindsFunctionsWhoseBackwardIsLost) {
     model.graph.json["nodes"][1]["outputs"][0]["as_tensor"]["name"] = "x2";
     model.graph.json["tensor_values"]["x2"] = tensorMeta({2, 4});
     std::vector<std::string> places;
-    for (const OwnFunction &function : readProgram(model).ownFunctions)
+    for (const CustomFunction &function : readProgram(model).customFunctions)
       places.push_back(function.module + " " + function.source);
     return places;
   };

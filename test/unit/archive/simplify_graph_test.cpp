@@ -88,7 +88,7 @@ TEST(SimplifyGraph, DropoutThatIsSwitchedOffIsNoted) {
   Json half = argument("p", {{"as_float", 0.5}}), zero = argument("p", {{"as_float", 0.0}});
   Json on = argument("train", {{"as_bool", true}}), off = argument("train", {{"as_bool", false}});
   auto noted = [](const std::vector<Json> &arguments) {
-    return simplified("aten.dropout.default", arguments, ScalarType::Float32, "input").idleDropouts;
+    return simplified("aten.dropout.default", arguments, ScalarType::Float32, "input").inactiveDropouts;
   };
   ASSERT_EQ(noted({half, off}).size(), 1u);
   EXPECT_EQ(noted({half, off})[0].probability, 0.5);

@@ -60,7 +60,7 @@ int64_t runAndKill(const Artifact &artifact, const std::string &folder, std::chr
 }
 
 /// All values are of one step.
-void checkWhole(const std::string &path, int64_t step) {
+void checkIntact(const std::string &path, int64_t step) {
   auto source = CheckpointSource::open(path);
   ASSERT_TRUE(source.ok()) << source.status().message();
   ASSERT_EQ(source->record().state.counters.steps, step);
@@ -86,7 +86,7 @@ TEST(Kill, LosesNoCompleteCheckpoint) {
     ASSERT_GT(saved->back().step, before) << "the training continued from an earlier one";
     ASSERT_LE(saved->size(), 3u);
     for (const SavedCheckpoint &each : *saved)
-      checkWhole(each.path, each.step);
+      checkIntact(each.path, each.step);
     before = saved->back().step;
   }
   // No incomplete checkpoint remains.

@@ -22,7 +22,7 @@ protected:
       text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
     return text;
   }
-  TakenNumber said(int64_t value) const { return {value, "", {file, 1, 1, 2}}; }
+  AdoptedNumber said(int64_t value) const { return {value, "", {file, 1, 1, 2}}; }
 
   Sources sources;
   int32_t file = sources.add("f", "x").file();
@@ -46,14 +46,14 @@ TEST_F(DraftedMesh, RanksSayTheRest) {
             "help: --ranks N states how many there are in all, --mesh dp=N,tp=M how they are arranged\n");
   EXPECT_EQ(mesh({{}, {}, said(2)}, "", 7),
             "f:1:1: error: 7 ranks of --ranks are not 3 for the batch times 2 for weights\n  x\n  ^\n");
-  EXPECT_EQ(mesh({said(3), {}, TakenNumber{2, "a default"}}, "", 8),
+  EXPECT_EQ(mesh({said(3), {}, AdoptedNumber{2, "a default"}}, "", 8),
             "f:1:1: error: 8 ranks of --ranks are not 3 for the batch times 2 for weights\n  x\n  ^\n");
   EXPECT_EQ(mesh({said(3), said(2), {}}), "f:1:1: error: 3 ranks for the batch are not 2 equal groups\n  x\n  ^\n");
 }
 
 TEST_F(DraftedMesh, AStatedMeshHoldsAndAgrees) {
   EXPECT_EQ(mesh({said(2), {}, said(2)}, "tp=2,data=2"), "tp=2,data=2");
-  EXPECT_EQ(mesh({{}, {}, TakenNumber{1, "a default"}}, "dp=2,tp=2"), "dp=2,tp=2");
+  EXPECT_EQ(mesh({{}, {}, AdoptedNumber{1, "a default"}}, "dp=2,tp=2"), "dp=2,tp=2");
   EXPECT_EQ(mesh({said(4), said(2), {}}, "dp=2,fsdp=2"), "dp=2,fsdp=2");
   EXPECT_EQ(mesh({{}, {}, said(4)}, "dp=2,tp=2"),
             "f:1:1: error: this splits weights over 4 ranks, and --mesh has 2\n  x\n  ^\n");

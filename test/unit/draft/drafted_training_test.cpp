@@ -34,7 +34,7 @@ protected:
     for (const DraftStatement &statement :
          draftTraining(training, {model, mesh, unused, splitsBatch, batch}, diagnostics)) {
       std::string options;
-      for (const Taken &option : statement.options)
+      for (const AdoptedText &option : statement.options)
         options += (options.empty() ? " { " : "; ") + option.text;
       lines.push_back(statement.text + options + (options.empty() ? "" : " }"));
     }
@@ -87,8 +87,8 @@ TEST_F(DraftedTraining, UnitsAreLayersOrClasses) {
 }
 
 TEST_F(DraftedTraining, MicrobatchesFollowFromTheBatch) {
-  training.globalBatch = TakenNumber{16, "global"};
-  training.microBatch = TakenNumber{2, "micro"};
+  training.globalBatch = AdoptedNumber{16, "global"};
+  training.microBatch = AdoptedNumber{2, "micro"};
   training.data.reduceEach.text = "reduce last microbatch";
   EXPECT_THAT(draft(), ElementsAre("microbatches 4", "data dp { reduce last microbatch }", "optimizer sgd { lr 0.1 }"));
   training.microBatch->value = 8;

@@ -54,10 +54,10 @@ TEST(OriginTest, InstructionsThatMakeValues) {
   builder.slice(y, s);
   LoadedSchedule loaded(builder);
   const artifact::Program &program = *loaded.schedule().programs()->Get(0);
-  EXPECT_EQ(instructionThatMakes(program, x), std::nullopt);
-  EXPECT_EQ(instructionThatMakes(program, g), 1) << "the wait";
-  EXPECT_EQ(instructionThatMakes(program, y), 2);
-  EXPECT_EQ(instructionThatMakes(program, s), 3);
+  EXPECT_EQ(producingInstruction(program, x), std::nullopt);
+  EXPECT_EQ(producingInstruction(program, g), 1) << "the wait";
+  EXPECT_EQ(producingInstruction(program, y), 2);
+  EXPECT_EQ(producingInstruction(program, s), 3);
 }
 
 TEST(OriginTest, InstructionsThatMakeSeveralValues) {
@@ -69,10 +69,10 @@ TEST(OriginTest, InstructionsThatMakeSeveralValues) {
   builder.compute("aten.relu.default", {tensorArg("self", w)}, {y});
   LoadedSchedule loaded(builder);
   const artifact::Program &program = loaded.program();
-  EXPECT_EQ(instructionThatMakes(program, w), 1) << "the wait";
-  EXPECT_EQ(instructionThatMakes(program, b), 1) << "the same";
-  EXPECT_EQ(instructionThatMakes(program, y), 2);
-  EXPECT_EQ(instructionThatMakes(program, stored[1]), std::nullopt);
+  EXPECT_EQ(producingInstruction(program, w), 1) << "the wait";
+  EXPECT_EQ(producingInstruction(program, b), 1) << "the same";
+  EXPECT_EQ(producingInstruction(program, y), 2);
+  EXPECT_EQ(producingInstruction(program, stored[1]), std::nullopt);
 }
 
 TEST(OriginTest, ASourceWithoutFile) {

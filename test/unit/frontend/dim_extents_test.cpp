@@ -1,6 +1,6 @@
 //===- dim_extents_test.cpp - extents of named dims -----------------------===//
 
-#include "compiler/frontend/dim_extents.h"
+#include "compiler/frontend/bind.h"
 #include "test/unit/frontend/models.h"
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ protected:
 };
 
 TEST_F(CheckTrainingMode, DropoutsThatAreSwitchedOff) {
-  program.idleDropouts = {{"layers.0.drop", 0.5}, {"layers.1.drop", 0.5}, {"", 0.1}, {"a", 0.25}, {"b", 0.1}};
+  program.inactiveDropouts = {{"layers.0.drop", 0.5}, {"layers.1.drop", 0.5}, {"", 0.1}, {"a", 0.25}, {"b", 0.1}};
   bind(training);
   checkTrainingMode(program, bound, /*strict=*/false, diagnostics);
   EXPECT_THAT(said(), ElementsAre("5: the plan trains a model that was exported in evaluation mode: 5 dropouts drop "
@@ -40,7 +40,7 @@ TEST_F(CheckTrainingMode, DropoutsThatAreSwitchedOff) {
 }
 
 TEST_F(CheckTrainingMode, StrictIsAnError) {
-  program.idleDropouts = {{"drop", 0.5}};
+  program.inactiveDropouts = {{"drop", 0.5}};
   bind(training);
   checkTrainingMode(program, bound, /*strict=*/true, diagnostics);
   EXPECT_THAT(said(), ElementsAre("5: the plan trains a model that was exported in evaluation mode: 1 dropout drops "
@@ -56,16 +56,16 @@ TEST_F(CheckTrainingMode, NothingToSay) {
 }
 
 TEST_F(CheckTrainingMode, EvaluationModeIsRightWithoutAnOptimizer) {
-  program.idleDropouts = {{"drop", 0.5}};
+  program.inactiveDropouts = {{"drop", 0.5}};
   bind(forward);
   checkTrainingMode(program, bound, /*strict=*/true, diagnostics);
   EXPECT_THAT(said(), IsEmpty());
 }
 
 TEST_F(CheckTrainingMode, FunctionsWithABackwardOfTheirOwn) {
-  program.ownFunctions = {{"head", "net.py:9"}, {"", "net.py:12"}, {"a", "net.py:15"}, {"b", "net.py:18"}};
+  program.customFunctions = {{"head", "net.py:9"}, {"", "net.py:12"}, {"a", "net.py:15"}, {"b", "net.py:18"}};
   bind(training);
-  checkOwnFunctions(program, bound, diagnostics);
+  checkCustomFunctions(program, bound, diagnostics);
   EXPECT_THAT(
       said(),
       ElementsAre(
@@ -83,9 +83,9 @@ TEST_F(CheckTrainingMode, FunctionsWithABackwardOfTheirOwn) {
 }
 
 TEST_F(CheckTrainingMode, OwnFunctionsAreRightWithoutAnOptimizer) {
-  program.ownFunctions = {{"head", "net.py:9"}};
+  program.customFunctions = {{"head", "net.py:9"}};
   bind(forward);
-  checkOwnFunctions(program, bound, diagnostics);
+  checkCustomFunctions(program, bound, diagnostics);
   EXPECT_THAT(said(), IsEmpty());
 }
 

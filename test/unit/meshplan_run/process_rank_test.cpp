@@ -14,7 +14,7 @@ namespace {
 class ProcessRankTest : public testing::Test {
 protected:
   /// Returns the exit status, and captures stderr.
-  int runAll(const ProcessPlace &place, const Command &command) {
+  int runAll(const ProcessCoordinates &place, const Command &command) {
     auto runner = [](const RankOptions &options, const RankBody &body) { return runThreads(1, options, body).front(); };
     testing::internal::CaptureStderr();
     int status = ProcessRank(place, std::chrono::seconds(60)).runAll(runner, command);

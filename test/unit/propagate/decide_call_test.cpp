@@ -254,7 +254,7 @@ TEST_F(DecideCall, TheSourceOfAFactorIsTheFirstThatDividedIt) {
   EXPECT_EQ(decision.source[columns], -1);
   EXPECT_EQ(decision.source[contracted], 1);
   EXPECT_THAT(decision.factors[rows].axes, ElementsAre(axis("dp")));
-  EXPECT_FALSE(decision.block || decision.cut);
+  EXPECT_FALSE(decision.misfit || decision.cut);
 }
 
 TEST_F(DecideCall, AnAxisThatCutsAHeadIsNamed) {
@@ -262,11 +262,11 @@ TEST_F(DecideCall, AnAxisThatCutsAHeadIsNamed) {
   constexpr char view[] = "{self = #base.operand<0>, size = [6, 4]}";
   constexpr char types[] = R"((tensor<24xf32, #plan.sharding<[{"tp"}]>>) -> tensor<6x4xf32>)";
   CallDecision decision = run("aten.view.default", view, types);
-  ASSERT_TRUE(decision.block);
-  EXPECT_EQ(decision.block->first, 0u);
-  EXPECT_EQ(decision.block->second.dim, 0u);
-  EXPECT_EQ(decision.block->second.factorSize, 6);
-  EXPECT_EQ(decision.block->second.axis, axis("tp"));
+  ASSERT_TRUE(decision.misfit);
+  EXPECT_EQ(decision.misfit->first, 0u);
+  EXPECT_EQ(decision.misfit->second.dim, 0u);
+  EXPECT_EQ(decision.misfit->second.factorSize, 6);
+  EXPECT_EQ(decision.misfit->second.axis, axis("tp"));
   EXPECT_EQ(decide("aten.view.default", view, types), "[{}] -> [{}, {}]");
 }
 
@@ -278,7 +278,7 @@ TEST_F(DecideCall, AnAxisLargerThanAFactorIsCutIntoDigits) {
   ASSERT_TRUE(decision.cut);
   EXPECT_EQ(decision.cut->first, 0u);
   EXPECT_EQ(decision.cut->second.axis, axis("tp"));
-  EXPECT_FALSE(decision.block);
+  EXPECT_FALSE(decision.misfit);
   EXPECT_EQ(decide("aten.view.default", view, types), R"([{"tp"}] -> [{"tp":(1)2}, {"tp":(2)2}])");
 }
 

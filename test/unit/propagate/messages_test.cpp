@@ -44,17 +44,17 @@ protected:
     return {stated(), *styles->getOps<StyleOp>().begin()};
   }
   /// The diagnostics for the first call, which blocks sharding one of its operand's dims over tp at this factor.
-  std::vector<std::string> blocked(const DividingStatement &statement, unsigned dim, unsigned place = 0,
+  std::vector<std::string> misfits(const DividingStatement &statement, unsigned dim, unsigned place = 0,
                                    unsigned at = 0, unsigned index = 0, bool isCounted = false) {
     CallView view = CallView::of(call(at));
     FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
-    ProjectionBlock block;
-    block.dim = dim;
-    block.factor = rule.operands[index].dims[dim][place];
-    block.axis = axis("tp");
-    rule.factors[block.factor].isCounted = isCounted;
-    DimUnits units(call(at)->getParentOfType<func::FuncOp>());
-    return said([&] { reportBlockedAxis(call(at), index, block, rule, mesh(), statement, units, {}); });
+    Misfit misfit;
+    misfit.dim = dim;
+    misfit.factor = rule.operands[index].dims[dim][place];
+    misfit.axis = axis("tp");
+    rule.factors[misfit.factor].isCounted = isCounted;
+    DimBlocks blocks(call(at)->getParentOfType<func::FuncOp>());
+    return said([&] { reportMisfit(call(at), index, misfit, rule, mesh(), statement, blocks, {}); });
   }
 
   OwningOpRef<ModuleOp> styles;
@@ -85,7 +85,7 @@ TEST_F(Messages, OnlySomeStylesTakeParts) {
 TEST_F(Messages, FewerPartsThanShards) {
   const std::string type = R"(tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + type, viewOf(type, "3, 4", "3x4"));
-  EXPECT_THAT(blocked(statement(), 1, 0, 1),
+  EXPECT_THAT(misfits(statement(), 1, 0, 1),
               ElementsAre("error p.plan:3: dim 1 of size 12 of 'q' is 3 groups of 4, fewer than tp = 4",
                           "help: tp can be at most 3 (groups, not columns)"));
 }
@@ -94,12 +94,12 @@ TEST_F(Messages, ShardsThatWouldCutAPart) {
   const std::string type = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + type, viewOf(type, "6, 4", "6x4"));
   EXPECT_THAT(
-      blocked(statement(), 1, 0, 1),
+      misfits(statement(), 1, 0, 1),
       ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, and sharding over tp = 4 would split "
                   "one",
                   "help: tp must divide 6 (groups, not columns)"));
   read("%x: " + type, viewOf(type, "4, 6", "4x6"));
-  EXPECT_THAT(blocked(statement(), 1, 0, 1).front(), testing::HasSubstr("and sharding over tp = 4 would split one"))
+  EXPECT_THAT(misfits(statement(), 1, 0, 1).front(), testing::HasSubstr("and sharding over tp = 4 would split one"))
       << "as many parts as shards are not fewer";
 }
 
@@ -108,7 +108,7 @@ TEST_F(Messages, APlacedParameterTakesParts) {
   EXPECT_TRUE(placed.takesParts());
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + type, splitOf(type, "8, 8"));
-  EXPECT_THAT(blocked(placed, 1), ElementsAre("error p.plan:3: "
+  EXPECT_THAT(misfits(placed, 1), ElementsAre("error p.plan:3: "
                                               "'aten.split_with_sizes.default' in 'attn' reads dim 1 of 'attn' as "
                                               "parts of 8, 8, but it is split over tp as a whole",
                                               "help: state the parts of the fused weight: 'parts 2'"));
@@ -117,7 +117,7 @@ TEST_F(Messages, APlacedParameterTakesParts) {
 TEST_F(Messages, PartsThatAreTooSmallForTheAxis) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + type, splitOf(type, "13, 3"));
-  EXPECT_EQ(blocked(statement(), 1).back(),
+  EXPECT_EQ(misfits(statement(), 1).back(),
             "help: tp can be at most 3, the size of the smallest part; or gather it with "
             "'attn: input [_, _]' before it is split into parts");
 }
@@ -126,14 +126,14 @@ TEST_F(Messages, OneHeadOfAProjectionHasNoParts) {
   // Heads that a view counts before an operator reads them unchanged, and parts that are selected one by one.
   const std::string type = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [8, 8, 8]}]>>)";
   read("%x: " + type, viewOf(type, "4, 6", "4x6"));
-  std::vector<std::string> heads = blocked(statement(), 1, 0, 1);
+  std::vector<std::string> heads = misfits(statement(), 1, 0, 1);
   EXPECT_THAT(heads.front(), testing::HasSubstr("is 4 groups of 6, but is split over tp in parts of 8, 8, 8"));
   EXPECT_EQ(heads.back(),
             "help: these are the parts that the model concatenates; gather them before with 'q: output [_, _]'");
   read("%x: " + type, viewOf(type, "4, 6", "4x6") +
                           "%2 = plan.call \"aten.select.int\"(%1) {self = #base.operand<0>, dim = 1 : i64, index = 0 : "
                           "i64} in \"attn\" : (tensor<6x4x6xf32>) -> tensor<6x6xf32>\n");
-  std::vector<std::string> parts = blocked(statement(), 1, 0, 1);
+  std::vector<std::string> parts = misfits(statement(), 1, 0, 1);
   EXPECT_THAT(parts.front(), testing::HasSubstr("is 4 parts of 6, but is split over tp in parts of 8, 8, 8"));
   EXPECT_EQ(parts.back(),
             "help: these are the parts that the model concatenates; gather them before with 'q: output [_, _]'");
@@ -172,7 +172,7 @@ TEST_F(Messages, WindowsHaveNoParts) {
           ") -> tensor<3x9x2xf32>\n%2 = plan.call \"aten.select.int\"(%1) {self = #base.operand<0>, dim = 2 : i64, "
           "index = 0 : i64} in \"q\" : (tensor<3x9x2xf32>) -> tensor<3x9xf32>\n");
   argument(1).setLoc(stated());
-  EXPECT_THAT(blocked({stated(), {}, true}, 2, 0, 1),
+  EXPECT_THAT(misfits({stated(), {}, true}, 2, 0, 1),
               ElementsAre("error p.plan:3: dim 2 of size 30 of 'q' is 2 parts of 15, fewer than tp = 4",
                           "help: tp can be at most 2 (parts, not columns)"));
 }
@@ -181,7 +181,7 @@ TEST_F(Messages, PartsBelowOthers) {
   const std::string type = R"(tensor<6x30xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + type, viewOf(type, "3, 5, 2", "3x5x2"));
   EXPECT_THAT(
-      blocked(statement(), 1, 1, 1),
+      misfits(statement(), 1, 1, 1),
       ElementsAre("error p.plan:3: dim 1 of size 30 of 'q' is 3 x 5 groups of 2, and sharding over tp = 4 would "
                   "split one",
                   "help: tp must divide 5 (groups, not columns)"));
@@ -191,12 +191,12 @@ TEST_F(Messages, PartsThatAreNotThoseOfTheModel) {
   const std::string type = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [12, 12]}]>>)";
   read("%x: " + type, viewOf(type, "6, 4", "6x4"));
   EXPECT_THAT(
-      blocked(statement(), 1, 0, 1),
+      misfits(statement(), 1, 0, 1),
       ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, but is split over tp in parts of "
                   "12, 12, which do not match them",
                   "help: these are the parts that the model concatenates; gather them before with 'q: output [_, _]'"));
   read("%x: " + type, viewOf(type, "2, 3, 4", "2x3x4"));
-  EXPECT_THAT(blocked(statement(), 1, 1, 1),
+  EXPECT_THAT(misfits(statement(), 1, 1, 1),
               ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 2 x 3 groups of 4, fewer than tp = 4",
                           "help: tp can be at most 3 (groups, not columns)"))
       << "two parts for the two above are right";
@@ -223,22 +223,22 @@ TEST_F(Messages, PartsAreCalledByTheAttentionBehindThem) {
            "%out:2 = plan.call \"meshplan.attention\"(%s, %kt, %kt) {query = #base.operand<0>, key = #base.operand<1>, "
            "value = #base.operand<2>} in \"attn\" : (" +
            heads + ", " + heads + ", " + heads + ") -> (" + heads + ", tensor<2x6x6xf32>)\n");
-  EXPECT_THAT(blocked(statement(), 2, 0, 0).front(), testing::HasSubstr("is 6 heads of 4, "));
-  EXPECT_THAT(blocked(statement(), 2, 0, 2).front(), testing::HasSubstr("is 6 KV heads of 4, "));
-  EXPECT_THAT(blocked(statement(), 2, 0, 4).front(), testing::HasSubstr("is 6 groups of 4, "));
+  EXPECT_THAT(misfits(statement(), 2, 0, 0).front(), testing::HasSubstr("is 6 heads of 4, "));
+  EXPECT_THAT(misfits(statement(), 2, 0, 2).front(), testing::HasSubstr("is 6 KV heads of 4, "));
+  EXPECT_THAT(misfits(statement(), 2, 0, 4).front(), testing::HasSubstr("is 6 groups of 4, "));
 }
 
 TEST_F(Messages, CountedElementsTakeNoParts) {
   const std::string parts = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [12, 12]}]>>)";
   read("%x: " + parts, viewOf(parts, "6, 4", "6x4"));
   EXPECT_THAT(
-      blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true),
+      misfits(statement(), 1, 0, 1, 0, /*isCounted=*/true),
       ElementsAre("error p.plan:3: dim 1 of 'q' is split over tp part by part, but 'aten.view.default' in "
                   "'attn' addresses its elements by their position in the whole tensor",
                   "help: these are the parts that the model concatenates; gather them before with 'q: output [_, _]'"));
   const std::string one = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp"}]>>)";
   read("%x: " + one, viewOf(one, "6, 4", "6x4"));
-  EXPECT_THAT(blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true).front(), testing::HasSubstr("would split one"))
+  EXPECT_THAT(misfits(statement(), 1, 0, 1, 0, /*isCounted=*/true).front(), testing::HasSubstr("would split one"))
       << "without parts that does not matter";
 }
 
@@ -259,9 +259,9 @@ TEST_F(Messages, AFusedWeightHasParts) {
   read("%x: " + type, splitIn("attn", "qkv", type));
   const std::string error = "error p.plan:3: 'aten.split_with_sizes.default' in "
                             "'attn' reads dim 1 of 'qkv' as parts of 8, 4, 4, but it is split over tp as a whole";
-  EXPECT_THAT(blocked(statement(), 1, 0, 1),
+  EXPECT_THAT(misfits(statement(), 1, 0, 1),
               ElementsAre(error, "help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'"));
-  EXPECT_THAT(blocked({stated(), {}}, 1, 0, 1),
+  EXPECT_THAT(misfits({stated(), {}}, 1, 0, 1),
               ElementsAre(error, "help: gather it with 'qkv: output [_ over dp, _]' before it is split into parts"))
       << "the other dim stays as it is";
 }
@@ -269,15 +269,15 @@ TEST_F(Messages, AFusedWeightHasParts) {
 TEST_F(Messages, PartsAreGatheredAtTheBorderThatIsThere) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"dp", "tp"}]>>)";
   read("%x: " + type, splitIn("attn", "", type));
-  EXPECT_THAT(blocked({stated(), {}}, 1),
+  EXPECT_THAT(misfits({stated(), {}}, 1),
               ElementsAre("error p.plan:3: 'aten.split_with_sizes.default' in "
                           "'attn' reads dim 1 of 'attn' as parts of 8, 4, 4, but it is split over tp as a whole",
                           "help: gather it with 'attn: input [_, _]' before it is split into parts"));
   const char *inside = "help: split another dim, or let the modules before it gather this one with 'output'";
   read("%x: " + type, splitIn("attn", "attn", type));
-  EXPECT_EQ(blocked({stated(), {}}, 1, 0, 1).back(), inside);
+  EXPECT_EQ(misfits({stated(), {}}, 1, 0, 1).back(), inside);
   read("%x: " + type, splitIn("", "", type));
-  EXPECT_THAT(blocked({stated(), {}}, 1),
+  EXPECT_THAT(misfits({stated(), {}}, 1),
               ElementsAre("error p.plan:3: "
                           "'aten.split_with_sizes.default' in the root module reads dim 1 of the root module as parts "
                           "of 8, 4, 4, but it is split over tp as a whole",
@@ -288,7 +288,7 @@ TEST_F(Messages, OtherPartsThanThoseOfTheModel) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp", parts [6, 6, 4]}]>>)";
   read("%x: " + type, splitIn("attn", "qkv", type));
   EXPECT_THAT(
-      blocked(statement("rowwise"), 1, 0, 1),
+      misfits(statement("rowwise"), 1, 0, 1),
       ElementsAre("error p.plan:3: 'aten.split_with_sizes.default' in "
                   "'attn' reads dim 1 of 'qkv' as parts of 8, 4, 4, but it is split over tp as parts of 6, 6, 4",
                   "help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'"));

@@ -199,7 +199,7 @@ TEST_F(WriteProgram, NeighbouringFreesAreOne) {
 
 TEST_F(WriteProgram, OpsKeepTheirPlaces) {
   write(gathered, inOrder);
-  auto place = [&](auto op) { return sched::getPlanPlace(op.getLoc()); };
+  auto place = [&](auto op) { return sched::getPlanLocation(op.getLoc()); };
   auto slice = *program().getOps<sched::SliceOp>().begin();
   auto start = *program().getOps<sched::StartOp>().begin();
   auto wait = *program().getOps<sched::WaitOp>().begin();

@@ -79,7 +79,7 @@ protected:
 
 TEST_F(ProjectionTest, AnAxisGoesToTheMajorFactor) {
   Projection projection = project(dimOf({8, 64}), {axis("two"), axis("four")});
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two"), axis("four")));
   EXPECT_THAT(projection.factors[1].axes, IsEmpty());
 }
@@ -101,21 +101,21 @@ TEST_F(ProjectionTest, WhatAFactorLeavesGoesToTheNext) {
 TEST_F(ProjectionTest, AHeadIsNotCut) {
   // 9 heads of 64 over two: 288 columns each would be four and a half heads.
   Projection projection = project(dimOf({9, 64}), {axis("two")});
-  ASSERT_TRUE(projection.block);
-  EXPECT_EQ(projection.block->factorSize, 9);
+  ASSERT_TRUE(projection.misfit);
+  EXPECT_EQ(projection.misfit->factorSize, 9);
   EXPECT_THAT(projection.factors[0].axes, IsEmpty());
 }
 
 TEST_F(ProjectionTest, HeadsAreDealtUnevenly) {
   Projection projection = project(dimOf({9, 64}), {axis("two")}, 64);
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two")));
   EXPECT_EQ(projection.factors[0].unit, 1);
 }
 
 TEST_F(ProjectionTest, HeadsThatShareAKeyStayTogether) {
   Projection projection = project(dimOf({9, 64}), {axis("two")}, 192);
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_EQ(projection.factors[0].unit, 3);
 }
 
@@ -126,7 +126,7 @@ TEST_F(ProjectionTest, AUnitThatMakesNoDifferenceIsOne) {
 
 TEST_F(ProjectionTest, LeadingFactorsMayBeTakenDownToSingleIndices) {
   Projection projection = project(dimOf({2, 7, 5}), {axis("two"), axis("three")}, 5);
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two")));
   EXPECT_THAT(projection.factors[1].axes, ElementsAre(axis("three")));
   EXPECT_THAT(projection.factors[2].axes, IsEmpty());
@@ -134,13 +134,13 @@ TEST_F(ProjectionTest, LeadingFactorsMayBeTakenDownToSingleIndices) {
 
 TEST_F(ProjectionTest, PartsOfAFactorOfItsOwnStay) {
   Projection projection = project(dimOf({16}), {axis("three")}, 1, {8, {4, 4}, {4, 2, 3}});
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_THAT(projection.factors[0].parts, ElementsAre(DimPart(8), DimPart(4, 4), DimPart(4, 2, 3)));
 }
 
 TEST_F(ProjectionTest, EqualPartsDivideWhatIsBelowThem) {
   Projection projection = project(dimOf({3, 8, 4}), {axis("four")}, 1, {32, 32, 32});
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_THAT(projection.factors[0].axes, IsEmpty());
   EXPECT_THAT(projection.factors[1].axes, ElementsAre(axis("four")));
   EXPECT_THAT(projection.factors[1].parts, IsEmpty());
@@ -181,7 +181,7 @@ TEST_F(ProjectionTest, PartsOfWholeIndicesAreThoseOfTheLeadingFactor) {
       bool cuts = llvm::any_of(from.getDims()[0].getParts(), [&](const DimPart &part) {
         return part.unit == 1 && part.extent / 4 % (over == "two" ? 2 : 3) != 0;
       });
-      EXPECT_EQ(projection.block.has_value(), cuts) << print(from);
+      EXPECT_EQ(projection.misfit.has_value(), cuts) << print(from);
       if (cuts)
         continue;
       EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis(over)));
@@ -198,7 +198,7 @@ TEST_F(ProjectionTest, PartsOfWholeIndicesAreThoseOfTheLeadingFactor) {
 TEST_F(ProjectionTest, EqualPartsOfWholeIndicesAreThoseOfTheLeadingFactor) {
   for (int64_t unit : {1, 4}) {
     Projection projection = project(dimOf({8, 4}), {axis("two")}, 1, {{16, unit}, {16, unit}});
-    EXPECT_FALSE(projection.block);
+    EXPECT_FALSE(projection.misfit);
     EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two")));
     EXPECT_THAT(projection.factors[0].parts, ElementsAre(DimPart(4), DimPart(4)));
     EXPECT_THAT(projection.factors[1].axes, IsEmpty());
@@ -276,7 +276,7 @@ TEST_F(ProjectionTest, JoinedFactorsAreDividedPartByPart) {
   FactorRule rule = joinOf({8, 4, 4});
   ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, {8, 4, 4})});
   Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   for (const FactorDivision &division : projection.factors) {
     EXPECT_THAT(division.axes, ElementsAre(axis("two")));
     EXPECT_THAT(division.parts, IsEmpty());
@@ -289,7 +289,7 @@ TEST_F(ProjectionTest, JoinedFactorsHaveUnitsOfTheirOwn) {
   const std::vector<DimPart> parts = {{18, 2}, {6, 2, 3}, {6, 2, 3}};
   ShardingAttr from = ShardingAttr::get(&context, {divideDim(30, {axis("four")}, mesh, 1, parts)});
   Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   for (auto [division, part] : llvm::zip_equal(projection.factors, parts)) {
     EXPECT_EQ(division.unit, part.unit);
     EXPECT_EQ(division.repeat, part.repeat);
@@ -303,7 +303,7 @@ TEST_F(ProjectionTest, PartsMayBeFinerThanTheJoinedFactors) {
   FactorRule rule = joinOf({8, 8});
   ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, {8, 4, 4})});
   Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_THAT(projection.factors[0].parts, IsEmpty());
   EXPECT_THAT(projection.factors[1].parts, ElementsAre(DimPart(4), DimPart(4)));
   EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), from);
@@ -330,7 +330,7 @@ TEST_F(ProjectionTest, IndicesThatShareAKeyKeepItWhole) {
   FactorRule rule = sharedBy(3, 9);
   ShardingAttr keys = ShardingAttr::get(&context, {divideDim(3, {axis("two")}, mesh)});
   Projection projection = projectToFactors(keys, rule.operands[0], rule, mesh);
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_EQ(projection.factors[0].unit, 3);
   EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), keys);
 }
@@ -371,7 +371,7 @@ TEST_F(ProjectionTest, SharingPassesThroughAViewOfHeads) {
   FactorRule rule = dimOf({3, 8});
   ShardingAttr columns = ShardingAttr::get(&context, {divideDim(24, {axis("four")}, mesh, 8, {}, 3)});
   Projection projection = projectToFactors(columns, rule.operands[0], rule, mesh);
-  EXPECT_FALSE(projection.block);
+  EXPECT_FALSE(projection.misfit);
   EXPECT_EQ(projection.factors[0].repeat, 3);
   EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), columns);
 }
@@ -392,7 +392,7 @@ TEST_F(ProjectionTest, RoundTripsOfRandomDims) {
     int64_t unit = draw(0, 1) && sizes.size() > 1 ? sizes.back() : 1;
     ShardingAttr from = layout(rule, axes, unit, {});
     Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
-    if (projection.block)
+    if (projection.misfit)
       continue;
     ++projected;
     llvm::SmallVector<unsigned> inexpressible;
@@ -447,7 +447,7 @@ TEST_F(ProjectionTest, DrawnDivisionsComeBackFromTheirDim) {
     Projection back = projectToFactors(made, rule.operands[0], rule, mesh);
     ASSERT_FALSE(back.block) << print(made);
     for (auto [index, division] : llvm::enumerate(divisions)) {
-      bool isWhole = isHeldByAll(division, rule.factors[index], mesh) && !isJoined;
+      bool isWhole = isSingleSharedBlock(division, rule.factors[index], mesh) && !isJoined;
       ASSERT_EQ(back.factors[index], isWhole ? FactorDivision() : division) << print(made) << " of " << index;
     }
     divided += !made.isReplicated();

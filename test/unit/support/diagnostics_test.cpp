@@ -1,11 +1,14 @@
 //===- diagnostics_test.cpp - diagnostics as text -------------------------===//
 
-#include "compiler/support/diagnostics_json.h"
+#include "compiler/support/diagnostics.h"
 #include "test/unit/support/diagnostics_fixture.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace meshplan;
+
+namespace json = llvm::json;
 
 namespace {
 
@@ -101,9 +104,9 @@ TEST_F(DiagnosticsTest, FindsFilesAndPieces) {
   EXPECT_EQ(plan.piece({plan.file(), 2, 4, 14}), "colwise tp");
   EXPECT_EQ(plan.piece({plan.file(), 2, 17, 99}), " y");
   EXPECT_EQ(plan.piece({plan.file(), 9, 1, 2}), "");
-  EXPECT_EQ(placeText(sources, {plan.file(), 2, 4, 14}), "a.plan:2:4");
-  EXPECT_EQ(placeText(sources, {plan.file()}), "a.plan");
-  EXPECT_EQ(placeText(sources, {}), "");
+  EXPECT_EQ(locationText(sources, {plan.file(), 2, 4, 14}), "a.plan:2:4");
+  EXPECT_EQ(locationText(sources, {plan.file()}), "a.plan");
+  EXPECT_EQ(locationText(sources, {}), "");
 }
 
 TEST_F(DiagnosticsTest, SaysNothingTwice) {
@@ -120,6 +123,36 @@ TEST_F(DiagnosticsTest, SaysNothingTwice) {
 TEST_F(DiagnosticsTest, EmptyHelpIsNone) {
   diagnostics.error({}, "x").help("");
   EXPECT_EQ(diagnostics.text(), "error: x\n");
+}
+
+using DiagnosticsJson = DiagnosticsTest;
+
+json::Value parse(llvm::StringRef text) { return llvm::cantFail(json::parse(text)); }
+
+TEST_F(DiagnosticsJson, HasPlacesNotesAndHelp) {
+  reportPlaces();
+  EXPECT_EQ(json::Value(diagnosticsToJson(diagnostics, Severity::Error)), parse(R"([{
+    "file": "a.plan", "line": 2, "column": 18, "message": "unknown axis 'tq'",
+    "notes": [{"file": "a.plan", "line": 1, "column": 6, "message": "the mesh has axis dp"}],
+    "help": ["did you mean 'dp'?"]}])"));
+  EXPECT_EQ(json::Value(diagnosticsToJson(diagnostics, Severity::Warning)),
+            parse(R"([{"file": "a.plan", "line": 1, "column": 1, "message": "short", "notes": [], "help": []}])"));
+}
+
+TEST_F(DiagnosticsJson, PlacesWithoutLineOrFile) {
+  reportWithoutPlaces();
+  EXPECT_EQ(json::Value(diagnosticsToJson(diagnostics, Severity::Error)), parse(R"([
+    {"file": "model.pt2", "line": null, "column": null, "message": "truncated", "notes": [], "help": []},
+    {"file": null, "line": null, "column": null, "message": "-D x=1: unknown", "notes": [], "help": []}])"));
+}
+
+/// Names of files may hold any bytes, and JSON is UTF-8.
+TEST_F(DiagnosticsJson, IsUtf8) {
+  int32_t plan = sources.add("\xff.plan").file();
+  diagnostics.error({plan}, "'\xfe' is unknown").note({}, "\xfe").help("\xfe");
+  EXPECT_EQ(json::Value(diagnosticsToJson(diagnostics, Severity::Error)), parse(R"([
+    {"file": "\ufffd.plan", "line": null, "column": null, "message": "'\ufffd' is unknown",
+     "notes": [{"file": null, "line": null, "column": null, "message": "\ufffd"}], "help": ["\ufffd"]}])"));
 }
 
 } // namespace

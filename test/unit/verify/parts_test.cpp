@@ -29,7 +29,7 @@ TEST(PartsTest, APartIsItsSlicesOneAfterTheOther) {
 TEST(PartsTest, AWholeHasZerosElsewhere) {
   ComputeScope compute(1);
   at::Tensor part = at::tensor({1.0f, 2.0f, 9.0f, 10.0f, 4.0f}).to(at::kBFloat16);
-  auto whole = wholeWith(wrap(part), slices, shape);
+  auto whole = assembled(wrap(part), slices, shape);
   ASSERT_TRUE(whole.ok()) << whole.status().message();
   at::Tensor expected = at::zeros({3, 4}, at::kDouble);
   for (auto [row, column] : {std::pair(0, 1), {0, 2}, {2, 1}, {2, 2}, {1, 0}})
@@ -41,12 +41,12 @@ TEST(PartsTest, ATensorThatIsNotContiguous) {
   ComputeScope compute(1);
   at::Tensor turned = numbers().t();
   std::vector<SliceRanges> all{meshplan::wholeTensor(std::vector<int64_t>{4, 3})};
-  auto whole = wholeWith(wrap(turned), all, std::vector<int64_t>{4, 3});
+  auto whole = assembled(wrap(turned), all, std::vector<int64_t>{4, 3});
   EXPECT_TRUE(at::equal(unwrap(*whole), turned));
 }
 
 TEST(PartsTest, WithoutSlicesNothingIsThere) {
   ComputeScope compute(1);
-  auto whole = wholeWith(wrap(numbers()), {}, shape);
+  auto whole = assembled(wrap(numbers()), {}, shape);
   EXPECT_TRUE(at::equal(unwrap(*whole), at::zeros({3, 4}, at::kDouble)));
 }

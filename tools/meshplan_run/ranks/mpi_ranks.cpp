@@ -35,8 +35,8 @@ int meshplan::runMpiRank(const RunOptions &options, const Placement &placement, 
   // A single process has no others to tell, and the user knows the launcher's number of the rank.
   if (!agreed.ok() && process.size() == 1)
     return reportError(withRank(agreed, placement.rank));
-  ProcessPlace place{process.rank(), process.size(), placement.localRank.value_or(process.localRank()),
-                     process.localSize()};
+  ProcessCoordinates place{process.rank(), process.size(), placement.localRank.value_or(process.localRank()),
+                           process.localSize()};
   auto runner = [&](const RankOptions &rankOptions, const RankBody &body) { return process.run(rankOptions, body); };
   return ProcessRank(place, timeoutOf(options)).runAll(runner, [&](Ranks &own) -> Status {
     MESHPLAN_RETURN_IF_ERROR(agreed);

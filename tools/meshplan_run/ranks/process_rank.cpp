@@ -7,7 +7,7 @@
 
 using namespace meshplan;
 
-ProcessRank::ProcessRank(ProcessPlace place, std::chrono::milliseconds timeout) : place(place) {
+ProcessRank::ProcessRank(ProcessCoordinates place, std::chrono::milliseconds timeout) : place(place) {
   rankOptions.timeout = timeout;
   rankOptions.onFailure = [this](int64_t, const Status &failure) { report(failure); };
   rankOptions.onStuck = endStuck;

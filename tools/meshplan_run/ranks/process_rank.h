@@ -8,7 +8,7 @@
 namespace meshplan {
 
 /// The coordinates of a process in the run.
-struct ProcessPlace {
+struct ProcessCoordinates {
   int64_t rank = 0, size = 1;
   std::optional<int64_t> localRank; ///< among those of its machine
   int64_t localSize = 1;
@@ -19,7 +19,7 @@ using ProcessRunner = std::function<Status(const RankOptions &, const RankBody &
 
 class ProcessRank final : public Ranks {
 public:
-  ProcessRank(ProcessPlace place, std::chrono::milliseconds timeout);
+  ProcessRank(ProcessCoordinates place, std::chrono::milliseconds timeout);
 
   /// Runs the whole command as the rank's body, so that any failure in it ends the other ranks. Returns the exit
   /// status.
@@ -33,7 +33,7 @@ public:
 private:
   void report(const Status &failure);
 
-  ProcessPlace place;
+  ProcessCoordinates place;
   bool reported = false;
   RankOptions rankOptions;
   World *world = nullptr;

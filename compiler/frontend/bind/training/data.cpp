@@ -332,7 +332,7 @@ void bind::bindData(const Context &context, BoundPlan &plan) {
     BoundData data;
     data.axes = resolveAxes(context, statement.axes);
     data.range = statement.range;
-    data.places = optionPlaces(statement.options);
+    data.ranges = optionRanges(statement.options);
     DataReader(context, data).run(statement);
     plan.data.push_back(std::move(data));
   }

@@ -85,7 +85,7 @@ void OptimizerReader::run(const OptimizerStatement &statement) {
                    /*mayRepeat=*/true, /*takesBlock=*/true});
   readOptions(context, optimizerName(optimizer.kind), statement.options, rules);
   checkNumbers(context, general);
-  optimizer.groups.push_back({{}, general.numbers, general.places, statement.range});
+  optimizer.groups.push_back({{}, general.numbers, general.ranges, statement.range});
   // A group inherits the options of the optimizer, including later ones, except those that it states itself.
   for (const GroupOption &group : groups)
     bindGroup(group);
@@ -119,7 +119,7 @@ void OptimizerReader::bindGroup(const GroupOption &written) {
   OptimizerGroup &group = optimizer.groups.emplace_back();
   group.paths = bindPaths(context, written.paths);
   group.numbers = numbers.numbers;
-  group.places = std::move(numbers.places);
+  group.ranges = std::move(numbers.ranges);
   group.range = written.option->range;
   for (auto [pattern, paths] : llvm::zip_equal(written.paths, group.paths)) {
     claim(paths);

@@ -31,21 +31,21 @@ const NumberOption numberOptions[] = {
 };
 
 /// A number with its location.
-struct PlacedNumber {
+struct NumberWithRange {
   double value;
   SourceRange range;
 };
 
-std::optional<PlacedNumber> numberOf(llvm::ArrayRef<Operand> operands) {
+std::optional<NumberWithRange> numberOf(llvm::ArrayRef<Operand> operands) {
   if (operands.size() != 1 || operands[0].kind != Operand::Kind::Number || !operands[0].number.unit.empty())
     return std::nullopt;
-  return PlacedNumber{operands[0].number.value, operands[0].range};
+  return NumberWithRange{operands[0].number.value, operands[0].range};
 }
 
 OptionRule numberRule(const Context &context, const NumberOption &number, WrittenNumbers &target) {
   std::string name = number.name.str();
   auto take = [&context, &number, &target, name](const Option &option) {
-    std::optional<PlacedNumber> read = option.operands.size() == 1 ? numberOf(option.operands[0]) : std::nullopt;
+    std::optional<NumberWithRange> read = option.operands.size() == 1 ? numberOf(option.operands[0]) : std::nullopt;
     if (!read)
       return false;
     if (!std::isfinite(read->value) || (read->value < 0 && !number.mayBeNegative))
@@ -53,7 +53,7 @@ OptionRule numberRule(const Context &context, const NumberOption &number, Writte
                                                  (number.mayBeNegative ? "" : ", at least 0") + ", and this is " +
                                                  numberText(read->value));
     target.numbers.*number.member = read->value;
-    target.places[name] = read->range;
+    target.ranges[name] = read->range;
     return true;
   };
   return {name, name + " NUMBER", take};
@@ -64,16 +64,16 @@ OptionRule betasRule(const Context &context, WrittenNumbers &target) {
     const Operand *list = singleOperand(option);
     if (list == nullptr || list->kind != Operand::Kind::List || list->list.size() != 2)
       return false;
-    std::optional<PlacedNumber> first = numberOf(list->list[0]), second = numberOf(list->list[1]);
+    std::optional<NumberWithRange> first = numberOf(list->list[0]), second = numberOf(list->list[1]);
     if (!first || !second)
       return false;
-    for (const PlacedNumber &beta : {*first, *second})
+    for (const NumberWithRange &beta : {*first, *second})
       if (!(beta.value >= 0 && beta.value < 1))
         context.diagnostics.error(beta.range,
                                   "a beta is at least 0 and below 1, and this is " + numberText(beta.value));
     target.numbers.beta1 = first->value;
     target.numbers.beta2 = second->value;
-    target.places["betas"] = list->range;
+    target.ranges["betas"] = list->range;
     return true;
   };
   return {"betas", "betas (NUMBER, NUMBER)", take};
@@ -86,7 +86,7 @@ OptionRule nesterovRule(WrittenNumbers &target) {
     if (!option.operands.empty() && word != "true" && word != "false")
       return false;
     target.numbers.nesterov = word != "false";
-    target.places["nesterov"] = option.range;
+    target.ranges["nesterov"] = option.range;
     return true;
   };
   return {"nesterov", "nesterov [true | false]", take};
@@ -130,11 +130,11 @@ void bind::checkNumbers(const Context &context, const WrittenNumbers &written, c
   if (name.empty() || (optimizer != nullptr && contradiction(optimizer->numbers) == name))
     return;
   bool isMomentum = name == "momentum";
-  Diagnostic &error = context.diagnostics.error(written.places.at("nesterov"),
+  Diagnostic &error = context.diagnostics.error(written.ranges.at("nesterov"),
                                                 isMomentum ? "nesterov needs a momentum above 0, and it is 0"
                                                            : "nesterov needs a dampening of 0, and it is " +
                                                                  numberText(written.numbers.dampening));
-  if (auto place = written.places.find(name.str()); place != written.places.end())
+  if (auto place = written.ranges.find(name.str()); place != written.ranges.end())
     error.note(place->second, (name + " is stated here").str());
   error.help(isMomentum ? "state a momentum, as in 'momentum 0.9', or remove 'nesterov'" : "remove one of the two");
 }

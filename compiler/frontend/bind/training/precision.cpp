@@ -185,7 +185,7 @@ void bind::bindPrecision(const Context &context, const PrecisionStatement &state
         .help("write one, as in 'precision { master f32; reduce f32 }', or remove the statement");
   BoundPrecision precision;
   precision.range = statement.range;
-  precision.places = optionPlaces(statement.options);
+  precision.ranges = optionRanges(statement.options);
   std::vector<OptionRule> rules;
   for (auto [name, member] : precisionTypes)
     rules.push_back(dtypeRule(context, plan, name, precision.*member));

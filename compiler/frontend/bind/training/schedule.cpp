@@ -43,12 +43,12 @@ private:
   OptionRule minRule();
   void checkStated(const Option &option);
   void checkLengths();
-  bool isStated(const std::string &name) const { return places.count(name) != 0; }
+  bool isStated(const std::string &name) const { return ranges.count(name) != 0; }
 
   const Context &context;
   const KindRule &rule;
   LrSchedule schedule;
-  std::map<std::string, SourceRange> places; ///< ranges of the values, by option
+  std::map<std::string, SourceRange> ranges; ///< ranges of the values, by option
 };
 
 } // namespace
@@ -78,7 +78,7 @@ OptionRule ScheduleReader::stepsRule(llvm::StringRef name, int64_t LrSchedule::*
       context.diagnostics.error(place, name.str() + " is at least " + std::to_string(least) + ", and this is " +
                                            std::to_string(*count));
     schedule.*member = *count;
-    places[name.str()] = place;
+    ranges[name.str()] = place;
     return true;
   };
   return {name.str(), name.str() + " STEPS", take};
@@ -119,10 +119,10 @@ void ScheduleReader::checkLengths() {
   if (hasBoth)
     stated += " and decay " + std::to_string(schedule.decay);
   Diagnostic &error = context.diagnostics.error(
-      places[first], stated + (hasBoth ? " take" : " takes") + " more than steps " + std::to_string(schedule.steps));
+      ranges[first], stated + (hasBoth ? " take" : " takes") + " more than steps " + std::to_string(schedule.steps));
   if (hasBoth)
-    error.note(places["decay"], "'decay' is stated here");
-  error.note(places["steps"], "'steps' is stated here")
+    error.note(ranges["decay"], "'decay' is stated here");
+  error.note(ranges["steps"], "'steps' is stated here")
       .help("'steps' counts the whole training, with warmup and decay");
 }
 

@@ -54,7 +54,7 @@ void bindOptimizer(const Context &context, const OptimizerStatement &statement, 
 /// The numbers of a group, and the range of each that the plan states, by the name of its option.
 struct WrittenNumbers {
   OptimizerNumbers numbers;
-  OptionPlaces places;
+  OptionRanges ranges;
 };
 
 /// PyTorch's defaults.

@@ -80,7 +80,7 @@ static FactorRule groupedRule(const CallView &call) {
   return builder.finish();
 }
 
-static OpCost groupedCost(const CallView &call) {
+static OpCost groupedGradientCost(const CallView &call) {
   RankedTensorType left = call.operands.front();
   OpCost cost = copyCost(call);
   if (call.results.front().getRank() == 3)
@@ -90,8 +90,10 @@ static OpCost groupedCost(const CallView &call) {
 }
 
 void addContractionGradientRecords(OpRegistry &registry) {
-  registry.add(
-      {.target = "meshplan.grouped_weight_gradient", .rule = groupedRule, .linearity = inSides, .cost = groupedCost});
+  registry.add({.target = "meshplan.grouped_weight_gradient",
+                .rule = groupedRule,
+                .linearity = inSides,
+                .cost = groupedGradientCost});
   registry.add({.target = "meshplan.weight_gradient",
                 .rule = weightGradientRule,
                 .linearity = inSides,

@@ -321,7 +321,7 @@ static Linearity groupedMmLinearity(const CallView &call) {
   return call.getOperand("bias") ? Linearity{} : linearIn(call, {{"self"}, {"mat2"}});
 }
 
-static OpCost groupedCost(const CallView &call) {
+static OpCost groupedProductCost(const CallView &call) {
   OpCost cost = productCost(call, call.operands.front().getRank() > 0 ? call.operands.front().getShape().back() : 1);
   cost.workspaceBytes = halfBytes(call, 0, rowsOfGroup(call, allRows(call)), false);
   return cost;
@@ -364,11 +364,11 @@ void addContractionRecords(OpRegistry &registry) {
   registry.add({.target = "meshplan.grouped_mm",
                 .rule = groupedRowsRule,
                 .linearity = groupedRowsLinearity,
-                .cost = groupedCost});
+                .cost = groupedProductCost});
   registry.add({.target = "aten._grouped_mm.default",
                 .rule = groupedMmRule,
                 .linearity = groupedMmLinearity,
-                .cost = groupedCost});
+                .cost = groupedProductCost});
 }
 
 } // namespace meshplan

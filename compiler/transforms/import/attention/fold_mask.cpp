@@ -89,7 +89,7 @@ static Value behindCopies(Value value) {
 }
 
 /// Splits a sum into masks that hide keys and other addends. Nullopt if more than one addend is not such a mask.
-std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
+std::optional<MaskAddends> MaskFolder::splitIntoAddends(Value mask) {
   MaskAddends addends;
   SmallVector<Value> open{mask};
   while (!open.empty()) {
@@ -131,7 +131,7 @@ std::optional<AddedMask> MaskFolder::readFill(plan::CallOp call, const CallView 
 
 /// Folds those addends that hide keys into properties; one other addend may remain.
 FoldedMask MaskFolder::foldAddends(Value mask, plan::CallOp attention) {
-  std::optional<MaskAddends> addends = takeApart(mask);
+  std::optional<MaskAddends> addends = splitIntoAddends(mask);
   if (!addends || addends->masks.empty())
     return keep(mask, attention);
   Expr condition = functions.builder.logicalAnd(

@@ -48,7 +48,7 @@ public:
 private:
   std::optional<indexing::AddedMask> readMask(mlir::Value mask);
   FoldedMask foldWhole(mlir::Value mask, plan::CallOp attention);
-  std::optional<MaskAddends> takeApart(mlir::Value mask);
+  std::optional<MaskAddends> splitIntoAddends(mlir::Value mask);
   std::optional<indexing::AddedMask> readFill(plan::CallOp call, const CallView &view);
   FoldedMask foldAddends(mlir::Value mask, plan::CallOp attention);
   FoldedMask keep(mlir::Value mask, plan::CallOp attention);

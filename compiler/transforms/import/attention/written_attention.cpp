@@ -1,7 +1,7 @@
 //===- written_attention.cpp - attention as separate operators ------------===//
 
 #include "compiler/transforms/import/attention/written_attention.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/archive/exported_program.h"
-#include "compiler/sharding/calls/class_losses.h"
+#include "compiler/sharding/families/class_losses.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/autocast/policies.h"
 #include "compiler/transforms/import/autocast/result_types.h"

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/class_losses.h"
+#include "compiler/sharding/families/class_losses.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/loss/loss_reduction.h"
 #include "compiler/transforms/import/passes.h"

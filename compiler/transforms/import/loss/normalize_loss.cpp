@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/class_losses.h"
+#include "compiler/sharding/families/class_losses.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "compiler/transforms/import/loss/loss_reduction.h"
-#include "compiler/transforms/import/loss/sample_places.h"
+#include "compiler/transforms/import/loss/sample_positions.h"
 #include "compiler/transforms/import/passes.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
@@ -60,7 +60,7 @@ private:
   FailureOr<Value> meanOfSamples();
   /// The sum of all elements.
   Value sum(Value value);
-  /// For each sample the sum of its elements, whose positions SamplePlaces describes.
+  /// For each sample the sum of its elements, whose positions SamplePositions describes.
   Value sumOfEach(Value value, int64_t samples, int64_t stride);
   Value converted(Value value, Type element);
 
@@ -213,14 +213,14 @@ Value LossNormalizer::sumOfEach(Value value, int64_t samples, int64_t stride) {
 
 FailureOr<Value> LossNormalizer::meanOfSamples() {
   std::optional<int64_t> samples = countSamples(*call->getBlock());
-  SamplePlaces places = samples ? findSamples(target, *samples) : SamplePlaces();
-  if (!places.stride)
-    return reportMixedSamples(places.obstacle);
+  SamplePositions positions = samples ? findSamples(target, *samples) : SamplePositions();
+  if (!positions.stride)
+    return reportMixedSamples(positions.obstacle);
   // Each sample has the same number of probabilities.
   if (isa<FloatType>(typeOf(target).getElementType()))
     return meanOfTokens();
-  Value total = sumOfEach(losses(), *samples, *places.stride);
-  Value count = sumOfEach(counted(), *samples, *places.stride);
+  Value total = sumOfEach(losses(), *samples, *positions.stride);
+  Value count = sumOfEach(counted(), *samples, *positions.stride);
   // A sample without counted targets has loss 0.
   Value atLeastOne = make("aten.clamp.default").tensor("self", count).number("min", 1).build({*samples}, wide);
   Value means = make("aten.div.Tensor").tensor("self", total).tensor("other", atLeastOne).build({*samples}, wide);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/transforms/import/random/distributions.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

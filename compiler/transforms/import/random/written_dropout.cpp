@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/transforms/import/random/written_dropout.h"
-#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/families/random_ops.h"
 #include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -1,7 +1,6 @@
 //===- embedding.cpp - rows of a sharded table ----------------------------===//
 
 #include "runtime/tensor/torch/kernels/embedding.h"
-#include "runtime/tensor/torch/kernels/indices.h"
 
 #include <ATen/ATen.h>
 

@@ -1,8 +1,8 @@
 //===- parts.cpp - selection along a sharded dim --------------------------===//
 
 #include "runtime/tensor/torch/kernels/parts.h"
-#include "runtime/tensor/torch/kernels/gradients/placed_sums.h"
-#include "runtime/tensor/torch/kernels/indices.h"
+#include "runtime/tensor/torch/kernels/embedding.h"
+#include "runtime/tensor/torch/kernels/gradients/indexed_sums.h"
 
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
@@ -139,4 +139,13 @@ at::Tensor meshplan::indexSumPart(const at::Tensor &source, const c10::List<std:
     return at::zeros(size, source.options());
   OwnIndices own = findAlong(indices, places, dim);
   return indexSum(own.keep(source, place), own.indices, size);
+}
+
+at::Tensor meshplan::meanAddend(const at::Tensor &self, at::OptionalIntArrayRef dim, bool keepdim,
+                                std::optional<at::ScalarType> dtype, int64_t count) {
+  at::ScalarType type = dtype.value_or(self.scalar_type());
+  TORCH_CHECK(at::isFloatingType(type), "the mean of ", type, " is not a number of that type");
+  // The addends of all ranks are summed later, so each is rounded only once, at its end.
+  at::ScalarType summed = at::isReducedFloatingType(type) ? at::kFloat : type;
+  return at::sum(self, dim, keepdim, summed).div_(count).to(type);
 }

@@ -14,6 +14,7 @@
 
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
+#include <c10/util/OptionalArrayRef.h>
 #include <optional>
 #include <tuple>
 
@@ -62,6 +63,12 @@ struct TopkStep {
 std::tuple<at::Tensor, at::Tensor> topkPart(const at::Tensor &self, const at::Tensor &places,
                                             const std::optional<at::Tensor> &values,
                                             const std::optional<at::Tensor> &indices, const TopkStep &step);
+
+/// The sum of `self` over `dim` (all dims if absent or empty), divided by `count`: an addend of the mean of `count`
+/// elements, some of which `self` holds. 16-bit dtypes are accumulated in f32. The result has `dtype`, else that of
+/// `self`.
+at::Tensor meanAddend(const at::Tensor &self, at::OptionalIntArrayRef dim, bool keepdim,
+                      std::optional<at::ScalarType> dtype, int64_t count);
 
 } // namespace meshplan
 

@@ -3,18 +3,14 @@
 #include "runtime/tensor/torch/kernels/register.h"
 
 #include "runtime/tensor/torch/kernels/attention.h"
-#include "runtime/tensor/torch/kernels/copy.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
 #include "runtime/tensor/torch/kernels/gradients/attention_gradient.h"
 #include "runtime/tensor/torch/kernels/gradients/convolution.h"
-#include "runtime/tensor/torch/kernels/gradients/embedding_gradient.h"
+#include "runtime/tensor/torch/kernels/gradients/indexed_sums.h"
 #include "runtime/tensor/torch/kernels/gradients/norms.h"
-#include "runtime/tensor/torch/kernels/gradients/placed_sums.h"
 #include "runtime/tensor/torch/kernels/gradients/row_loss.h"
-#include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
 #include "runtime/tensor/torch/kernels/groups.h"
-#include "runtime/tensor/torch/kernels/mean.h"
 #include "runtime/tensor/torch/kernels/parts.h"
 #include "runtime/tensor/torch/kernels/products.h"
 #include "runtime/tensor/torch/kernels/random/draws.h"
@@ -29,6 +25,12 @@ using namespace meshplan;
 
 using torch::jit::pop, torch::jit::push;
 using Stack = torch::jit::Stack;
+
+/// aten::copy composed of operators that LibTorch can differentiate. The result does not depend on the elements of
+/// `self`.
+static at::Tensor composedCopy(const at::Tensor &self, const at::Tensor &src) {
+  return src.to(self.options().dtype(self.scalar_type())).expand_as(self).clone(at::MemoryFormat::Contiguous);
+}
 
 // Kernels with many arguments take structs. These functions fill the structs from the stack of arguments of a call, in
 // the order of the schema below, and push the results.

@@ -2,7 +2,7 @@
 
 #include "runtime/tensor/torch/kernels/rows.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"
-#include "runtime/tensor/torch/kernels/indices.h"
+#include "runtime/tensor/torch/kernels/embedding.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>

@@ -34,7 +34,7 @@ static double unitOf(DType dtype) {
   }
 }
 
-Expected<Tensor> meshplan::roundedAnew(const Tensor &tensor, uint64_t seed) {
+Expected<Tensor> meshplan::withPerturbedRounding(const Tensor &tensor, uint64_t seed) {
   return guarded([&]() -> Expected<Tensor> {
     if (!isFloat(tensor.dtype()))
       return Status::error(StatusCode::invalid, "a tensor of ", dtypeName(tensor.dtype()), " cannot be rounded");

@@ -1,7 +1,7 @@
 //===- one_gpu_test.cpp - the real libraries on one GPU -------------------===//
 
+#include "runtime/comm/nccl/api.h"
 #include "runtime/comm/nccl/flight.h"
-#include "runtime/comm/nccl/nccl_status.h"
 #include "runtime/comm/threads/run_threads.h"
 #include "test/lib/fake_nccl/staged_world.h"
 

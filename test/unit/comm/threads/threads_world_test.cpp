@@ -10,6 +10,7 @@ namespace meshplan {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::ElementsAre;
 
 class ThreadsWorldTest : public testing::Test {
 protected:
@@ -119,6 +120,159 @@ TEST_F(ThreadsWorldTest, AnAbortReturnsWhenNoPieceMoves) {
   }
   rank.join();
   EXPECT_TRUE(returned);
+}
+
+/// Two ranks of one thread: starting a collective on one does not wait for the other. All sum one integer each.
+class ThreadsGroupTest : public testing::Test {
+protected:
+  struct Rank {
+    std::unique_ptr<ThreadsWorld> world;
+    std::unique_ptr<Group> group;
+    int32_t input = 0, output = 0;
+    Pending pending;
+
+    std::string start() {
+      output = 0;
+      Expected<Pending> started = group->startAllReduce(&input, &output, 1, DType::i32, Reduction::sum);
+      if (!started.ok())
+        return started.status().message();
+      pending = std::move(*started);
+      return "";
+    }
+    Status wait(milliseconds limit = milliseconds(1000)) { return pending->wait(limit); }
+  };
+
+  ThreadsGroupTest() {
+    for (int64_t rank = 0; rank < 2; ++rank) {
+      ranks[rank].world = std::make_unique<ThreadsWorld>(run, rank);
+      auto group = ranks[rank].world->createWorldGroup("tp");
+      EXPECT_TRUE(group.ok());
+      ranks[rank].group = std::move(*group);
+      ranks[rank].input = rank == 0 ? 3 : 40;
+    }
+  }
+
+  /// The number of collectives of the group that some rank has not started.
+  size_t open() {
+    size_t count = 0;
+    for (const auto &[key, state] : run.groups)
+      if (std::shared_ptr<ThreadsGroupState> alive = state.lock())
+        count += alive->open.size();
+    return count;
+  }
+
+  ThreadsRun run{2, milliseconds(1000)};
+  Rank ranks[2];
+};
+
+TEST_F(ThreadsGroupTest, WhoWaitsFirstMovesForAll) {
+  EXPECT_EQ(ranks[0].start(), "");
+  EXPECT_EQ(open(), 1u);
+  EXPECT_EQ(ranks[1].start(), "");
+  EXPECT_EQ(open(), 0u) << "it is not needed any more";
+  EXPECT_EQ(ranks[1].output, 0) << "a start moves nothing";
+  EXPECT_TRUE(ranks[0].wait().ok());
+  EXPECT_EQ(ranks[0].output, 43);
+  EXPECT_EQ(ranks[1].output, 43);
+  EXPECT_TRUE(ranks[1].wait(milliseconds(0)).ok());
+  EXPECT_TRUE(run.cause.ok());
+}
+
+TEST_F(ThreadsGroupTest, TheNextCollectiveIsAnotherExchange) {
+  EXPECT_EQ(ranks[0].start(), "");
+  Pending first = std::move(ranks[0].pending);
+  int32_t second = 0;
+  ranks[0].input = 500;
+  auto next = ranks[0].group->startAllReduce(&ranks[0].input, &second, 1, DType::i32, Reduction::sum);
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(open(), 2u);
+  ranks[0].input = 3;
+  EXPECT_EQ(ranks[1].start(), "");
+  EXPECT_TRUE(first->wait().ok());
+  EXPECT_EQ(ranks[0].output, 43);
+  EXPECT_TRUE(ranks[1].wait().ok());
+  EXPECT_EQ(ranks[1].start(), "");
+  EXPECT_TRUE((*next)->wait().ok());
+  EXPECT_EQ(second, 43);
+}
+
+TEST_F(ThreadsGroupTest, SendsOfAPairAreCountedApart) {
+  int32_t sent[2] = {1, 2}, received[2] = {0, 0};
+  auto first = ranks[0].group->startSend(&sent[0], 1, DType::i32, 1);
+  EXPECT_EQ(ranks[0].start(), "");
+  auto second = ranks[0].group->startSend(&sent[1], 1, DType::i32, 1);
+  EXPECT_EQ(open(), 3u);
+  EXPECT_EQ(ranks[1].start(), "");
+  auto one = ranks[1].group->startReceive(&received[0], 1, DType::i32, 0);
+  auto two = ranks[1].group->startReceive(&received[1], 1, DType::i32, 0);
+  EXPECT_EQ(open(), 0u);
+  for (auto *pending : {&two, &one, &second, &first})
+    EXPECT_TRUE(pending->ok() && (**pending)->wait().ok());
+  EXPECT_THAT(received, ElementsAre(1, 2));
+  EXPECT_TRUE(ranks[0].wait().ok() && ranks[1].wait().ok());
+}
+
+TEST_F(ThreadsGroupTest, BothDirectionsOfAPairAreApart) {
+  int32_t sent[2] = {1, 2}, received[2] = {0, 0};
+  auto a = ranks[0].group->startSend(&sent[0], 1, DType::i32, 1);
+  auto b = ranks[1].group->startSend(&sent[1], 1, DType::i32, 0);
+  auto c = ranks[0].group->startReceive(&received[0], 1, DType::i32, 1);
+  auto d = ranks[1].group->startReceive(&received[1], 1, DType::i32, 0);
+  for (auto *pending : {&a, &b, &c, &d})
+    EXPECT_TRUE(pending->ok() && (**pending)->wait().ok());
+  EXPECT_THAT(received, ElementsAre(2, 1));
+}
+
+TEST_F(ThreadsGroupTest, AWaitEndsTheRunWhenItsTimeIsOver) {
+  EXPECT_EQ(ranks[0].start(), "");
+  Status late = ranks[0].wait(milliseconds(10));
+  EXPECT_EQ(late.code(), StatusCode::timeout);
+  EXPECT_EQ(late.message(), "rank 0: all-reduce on 'tp': time-out after 0.01 s: rank 1 did not arrive");
+  EXPECT_EQ(ranks[0].wait().message(), late.message()) << "a later wait says the same";
+  EXPECT_EQ(ranks[1].start(), "rank 1: all-reduce on 'tp': aborted: " + late.message());
+}
+
+TEST_F(ThreadsGroupTest, RanksThatDisagreeBothFail) {
+  EXPECT_EQ(ranks[0].start(), "");
+  int32_t two[2] = {};
+  auto other = ranks[1].group->startAllReduce(two, two, 2, DType::i32, Reduction::sum);
+  ASSERT_TRUE(other.ok());
+  Status own = ranks[0].wait(), others = (*other)->wait();
+  EXPECT_EQ(own.code(), StatusCode::invalid);
+  EXPECT_EQ(own.message(), "rank 0: all-reduce on 'tp': the ranks disagree: rank 0 has 1 elements, rank 1 has 2 "
+                           "elements");
+  EXPECT_EQ(others.code(), StatusCode::aborted);
+  EXPECT_EQ(others.message(), "rank 1: all-reduce on 'tp': aborted: " + own.message());
+  EXPECT_EQ(ranks[0].output, 0);
+}
+
+TEST_F(ThreadsGroupTest, LeavingWithoutAWaitEndsTheRun) {
+  EXPECT_EQ(ranks[0].start(), "");
+  EXPECT_EQ(ranks[1].start(), "");
+  ranks[0].pending.reset();
+  EXPECT_EQ(run.cause.code(), StatusCode::peerLost);
+  EXPECT_EQ(run.cause.message(), "rank 0: all-reduce on 'tp': ended before its wait");
+  Status other = ranks[1].wait();
+  EXPECT_EQ(other.code(), StatusCode::peerLost);
+  EXPECT_EQ(ranks[1].output, 0) << "the buffers of rank 0 may be gone";
+}
+
+TEST_F(ThreadsGroupTest, WhatAnotherRankHasMovedNeedsNoWait) {
+  EXPECT_EQ(ranks[0].start(), "");
+  EXPECT_EQ(ranks[1].start(), "");
+  EXPECT_TRUE(ranks[0].wait().ok());
+  ranks[1].pending.reset();
+  EXPECT_TRUE(run.cause.ok());
+}
+
+TEST_F(ThreadsGroupTest, WhatWasDoneBeforeTheRunEndedIsDone) {
+  EXPECT_EQ(ranks[0].start(), "");
+  EXPECT_EQ(ranks[1].start(), "");
+  EXPECT_TRUE(ranks[0].wait().ok());
+  ranks[0].world->abort(Status(StatusCode::internal, "broken"));
+  EXPECT_TRUE(ranks[1].wait().ok());
+  EXPECT_EQ(ranks[1].output, 43);
+  EXPECT_EQ(ranks[1].start(), "rank 1: all-reduce on 'tp': aborted: broken");
 }
 
 } // namespace

@@ -194,7 +194,7 @@ TEST_F(PlanAttrs, OfSharedUnitsARankKeepsItsOwn) {
 }
 
 TEST_F(PlanAttrs, EachShardHasAUnitWhereThereAreEnough) {
-  auto has = [&](StringRef text) { return hasUnitForEach(24, dim(text), mesh()); };
+  auto has = [&](StringRef text) { return hasBlockForEach(24, dim(text), mesh()); };
   EXPECT_TRUE(has("\"tp\", unit 4"));
   EXPECT_FALSE(has("\"tp\", unit 6"));
   EXPECT_TRUE(has("\"tp\", parts [18 unit 3, 6]"));

@@ -91,27 +91,27 @@ TEST_F(SchedOps, BytesOfAnElementAreWholeBytes) {
 
 TEST_F(SchedOps, ThePlaceInThePlanIsFoundInEveryLocation) {
   FileLineColLoc plan = place("a.plan", 7), model = place("model.py", 9);
-  EXPECT_EQ(getPlanPlace(plan), plan);
-  EXPECT_FALSE(getPlanPlace(model));
-  EXPECT_FALSE(getPlanPlace(UnknownLoc::get(&context)));
+  EXPECT_EQ(getPlanLocation(plan), plan);
+  EXPECT_FALSE(getPlanLocation(model));
+  EXPECT_FALSE(getPlanLocation(UnknownLoc::get(&context)));
   StringAttr name = StringAttr::get(&context, "linear");
-  EXPECT_EQ(getPlanPlace(NameLoc::get(name, plan)), plan);
-  EXPECT_FALSE(getPlanPlace(NameLoc::get(name, model)));
-  EXPECT_EQ(getPlanPlace(FusedLoc::get(&context, {model, plan})), plan);
-  EXPECT_FALSE(getPlanPlace(FusedLoc::get(&context, {model, UnknownLoc::get(&context)})));
-  EXPECT_EQ(getPlanPlace(CallSiteLoc::get(plan, model)), plan);
-  EXPECT_EQ(getPlanPlace(CallSiteLoc::get(model, plan)), plan);
-  EXPECT_FALSE(getPlanPlace(CallSiteLoc::get(model, model)));
+  EXPECT_EQ(getPlanLocation(NameLoc::get(name, plan)), plan);
+  EXPECT_FALSE(getPlanLocation(NameLoc::get(name, model)));
+  EXPECT_EQ(getPlanLocation(FusedLoc::get(&context, {model, plan})), plan);
+  EXPECT_FALSE(getPlanLocation(FusedLoc::get(&context, {model, UnknownLoc::get(&context)})));
+  EXPECT_EQ(getPlanLocation(CallSiteLoc::get(plan, model)), plan);
+  EXPECT_EQ(getPlanLocation(CallSiteLoc::get(model, plan)), plan);
+  EXPECT_FALSE(getPlanLocation(CallSiteLoc::get(model, model)));
 }
 
 TEST_F(SchedOps, TheFirstPlaceInThePlanCounts) {
   FileLineColLoc first = place("a.plan", 7), second = place("a.plan", 8);
-  EXPECT_EQ(getPlanPlace(FusedLoc::get(&context, {place("model.py", 9), first, second})), first);
-  EXPECT_EQ(getPlanPlace(CallSiteLoc::get(first, second)), first);
+  EXPECT_EQ(getPlanLocation(FusedLoc::get(&context, {place("model.py", 9), first, second})), first);
+  EXPECT_EQ(getPlanLocation(CallSiteLoc::get(first, second)), first);
   Location nested =
       FusedLoc::get({NameLoc::get(StringAttr::get(&context, "x"), CallSiteLoc::get(place("m.py", 1), second))},
                     StringAttr::get(&context, "note"), &context);
-  EXPECT_EQ(getPlanPlace(nested), second);
+  EXPECT_EQ(getPlanLocation(nested), second);
 }
 
 } // namespace

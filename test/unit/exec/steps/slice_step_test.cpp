@@ -1,4 +1,4 @@
-#include "runtime/exec/steps/slice_step.h"
+#include "runtime/exec/steps/step.h"
 
 #include "runtime/tensor/torch/access.h"
 #include "test/unit/exec/loaded_schedule.h"

@@ -108,19 +108,20 @@ TEST(ElementsTest, RoundedAnew) {
   for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     at::Tensor own = mantissas.to(type);
     double unit = 8 * (type == at::kFloat ? 0x1p-23 : type == at::kHalf ? 0x1p-10 : 0x1p-7);
-    at::Tensor steps = (unwrap(*roundedAnew(wrap(own), 7)).to(at::kDouble) - own.to(at::kDouble)).div(unit);
+    at::Tensor steps = (unwrap(*withPerturbedRounding(wrap(own), 7)).to(at::kDouble) - own.to(at::kDouble)).div(unit);
     EXPECT_TRUE(steps.eq(steps.round()).all().item<bool>()) << type;
     EXPECT_LE(steps.abs().max().item<double>(), 1) << type;
     for (double step : {-1.0, 1.0})
       EXPECT_NEAR(steps.eq(step).sum().item<double>(), 40'000, 5 * 183) << type << " " << step; // standard deviations
   }
   at::Tensor own = mantissas.to(at::kFloat);
-  EXPECT_TRUE(at::equal(unwrap(*roundedAnew(wrap(own), 7)), unwrap(*roundedAnew(wrap(own), 7))));
-  EXPECT_FALSE(at::equal(unwrap(*roundedAnew(wrap(own), 7)), unwrap(*roundedAnew(wrap(own), 8))));
+  EXPECT_TRUE(at::equal(unwrap(*withPerturbedRounding(wrap(own), 7)), unwrap(*withPerturbedRounding(wrap(own), 7))));
+  EXPECT_FALSE(at::equal(unwrap(*withPerturbedRounding(wrap(own), 7)), unwrap(*withPerturbedRounding(wrap(own), 8))));
   at::Tensor ends = at::full({1000}, std::numeric_limits<float>::lowest());
-  EXPECT_TRUE(unwrap(*roundedAnew(wrap(ends), 1)).isfinite().all().item<bool>());
-  EXPECT_TRUE(at::equal(unwrap(*roundedAnew(wrap(at::zeros({1000})), 1)), at::zeros({1000})));
-  EXPECT_EQ(roundedAnew(wrap(at::ones({1}, at::kLong)), 1).status().message(), "a tensor of i64 cannot be rounded");
+  EXPECT_TRUE(unwrap(*withPerturbedRounding(wrap(ends), 1)).isfinite().all().item<bool>());
+  EXPECT_TRUE(at::equal(unwrap(*withPerturbedRounding(wrap(at::zeros({1000})), 1)), at::zeros({1000})));
+  EXPECT_EQ(withPerturbedRounding(wrap(at::ones({1}, at::kLong)), 1).status().message(),
+            "a tensor of i64 cannot be rounded");
 }
 
 TEST(ElementsTest, WhatSixteenBitsAreRoundedBy) {

@@ -23,7 +23,7 @@
 #include "runtime/tensor/torch/kernels/accumulation.h"
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
 #include "runtime/tensor/torch/kernels/device_attention.h"
-#include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
+#include "runtime/tensor/torch/kernels/gradients/indexed_sums.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

@@ -1,0 +1,26 @@
+//===- transfers.h - copies between device and host -------------*- C++ -*-===//
+//
+// A tensor is on the device unless `plan.host` says otherwise (plan::isOnHost).
+// A call copies it to the other memory. Any layout is allowed, because elements
+// keep their positions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_STORAGE_TRANSFERS_H
+#define MESHPLAN_COMPILER_SHARDING_STORAGE_TRANSFERS_H
+
+#include "dialect/plan/plan.h"
+
+namespace meshplan {
+
+inline constexpr llvm::StringLiteral toHostTarget = "meshplan.to_host", toDeviceTarget = "meshplan.to_device";
+
+/// True for a copy between device memory and host memory.
+bool isTransfer(plan::CallOp call);
+
+/// Copies `value`, whose layout is decided, to the host or to the device.
+mlir::Value transfer(mlir::OpBuilder &builder, mlir::Location location, mlir::Value value, bool toHost);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_STORAGE_TRANSFERS_H

@@ -57,7 +57,7 @@ public:
   int64_t placeAmongHolders(int index) const;
 
   /// True if this rank is the first holder of its shard in rank order. It writes outputs and reports for the shard;
-  /// checkpoints distribute their writes over all holders (checkpoint/written_values.h).
+  /// checkpoints distribute their writes over all holders (checkpoint/snapshot.h).
   bool isFirstHolder(int index) const { return placeAmongHolders(index) == 0; }
 
 private:

@@ -1,16 +1,14 @@
 //===- build_problem.cpp - a function as a scheduling problem -------------===//
 
-#include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/scheduling/machine.h"
 #include "compiler/sharding/calls/storages.h"
 #include "compiler/sharding/calls/transfers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/reshard.h"
+#include "compiler/transforms/schedule/build_problem.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
-#include <numeric>
 
 using namespace mlir;
 using meshplan::scheduling::Buffer;
@@ -67,7 +65,6 @@ private:
   int64_t durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
   int64_t packedBytes(Operation &op, unsigned rankClass);
-  int64_t sentBytes(Operation &op);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
   void waitForReaders(unsigned index);
@@ -247,22 +244,6 @@ int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
   return contiguousCopyBytes(op.getOperand(0), rankClass);
 }
 
-static ReshardStepKind stepKindOf(Operation &op) {
-  return llvm::TypeSwitch<Operation *, ReshardStepKind>(&op)
-      .Case([](plan::AllGatherOp) { return ReshardStepKind::allGather; })
-      .Case([](plan::ReduceScatterOp) { return ReshardStepKind::reduceScatter; })
-      .Case([](plan::AllReduceOp) { return ReshardStepKind::allReduce; })
-      .Case([](plan::AllToAllOp) { return ReshardStepKind::allToAll; })
-      .Case([](plan::PermuteOp) { return ReshardStepKind::permute; });
-}
-
-/// Bytes that the busiest rank sends in a collective.
-int64_t Projector::sentBytes(Operation &op) {
-  ReshardStep step{stepKindOf(op), AxisList(op.getAttrOfType<ArrayAttr>("axes").getAsRange<plan::AxisRefAttr>())};
-  step.result = plan::getSharding(op.getResult(0));
-  return stepBytes(step, cast<RankedTensorType>(op.getOperand(0).getType()), plan::getMesh(&op));
-}
-
 /// True if the inputs of coalesced collectives need no packing: they are contiguous, in the order in which they are
 /// sent.
 bool Projector::goesInPlace(ArrayRef<Operation *> ops) const {
@@ -312,8 +293,9 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
-  int64_t sent = std::transform_reduce(ops.begin(), ops.end(), int64_t(0), std::plus<>(),
-                                       [&](Operation *op) { return sentBytes(*op); });
+  double sent = 0;
+  for (Operation *op : ops)
+    sent += sentBytes(op, plan::getMesh(op));
   operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
   ClassBytes none(layouts.rankClasses(), 0);
   operation.workspace = operation.lateResults = operation.earlyFreed = none;
@@ -349,10 +331,6 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
   return success();
 }
 
-static bool isCollective(Operation &op) {
-  return isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp, plan::AllToAllOp, plan::PermuteOp>(op);
-}
-
 /// The collective and the following ones of the same bucket.
 static SmallVector<Operation *, 1> bucketFrom(Operation &first) {
   SmallVector<Operation *, 1> bucket{&first};
@@ -381,7 +359,7 @@ LogicalResult Projector::projectOp(Operation &op) {
     projectCall(call);
   } else if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     projectSlice(slice);
-  } else if (isCollective(op)) {
+  } else if (plan::collectiveKindOf(&op)) {
     projectCollectives(bucketFrom(op));
   } else if (auto end = dyn_cast<func::ReturnOp>(op)) {
     return projectReturn(end);

@@ -3,6 +3,7 @@
 #include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/scheduling/machine.h"
 #include "compiler/sharding/calls/transfers.h"
+#include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/transforms/schedule/packing_table.h"
@@ -273,19 +274,6 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
   return success();
 }
 
-/// The collective and the following ones of the same bucket.
-static SmallVector<Operation *, 1> bucketFrom(Operation &first) {
-  SmallVector<Operation *, 1> bucket{&first};
-  auto number = first.getAttrOfType<IntegerAttr>("bucket");
-  for (Operation *next = first.getNextNode(); number && next->getName() == first.getName(); next = next->getNextNode())
-    if (next->getAttrOfType<IntegerAttr>("bucket") != number ||
-        next->getAttrOfType<ArrayAttr>("axes") != first.getAttrOfType<ArrayAttr>("axes"))
-      break;
-    else
-      bucket.push_back(next);
-  return bucket;
-}
-
 LogicalResult Projector::projectOp(Operation &op) {
   for (Type type : op.getResultTypes())
     if (failed(checkType(&op, type)))
@@ -302,7 +290,7 @@ LogicalResult Projector::projectOp(Operation &op) {
   } else if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     projectSlice(slice);
   } else if (plan::collectiveKindOf(&op)) {
-    projectCollectives(bucketFrom(op));
+    projectCollectives(coalescedWith(&op));
   } else if (auto end = dyn_cast<func::ReturnOp>(op)) {
     return projectReturn(end);
   } else {

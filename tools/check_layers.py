@@ -15,6 +15,9 @@ from pathlib import Path
 # format.
 EXTENT = "runtime/schema/extent.h"
 MESH_AXES = "runtime/schema/mesh_axes.h"
+# What collectives copy, which both sides decide by the same functions.
+OVERLAP = "runtime/schema/overlap.h"
+PACKING = "runtime/schema/packing.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
 BELOW_EXEC = {
     "runtime/artifact",
@@ -24,6 +27,8 @@ BELOW_EXEC = {
     "runtime/base",
     "runtime/schema",
     EXTENT,
+    OVERLAP,
+    PACKING,
 }
 
 # room -> (rooms it may use besides itself, foreign libraries it may use). `x/*` stands for each folder in x; these may
@@ -31,6 +36,8 @@ BELOW_EXEC = {
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/schema": (set(), {"flatbuffers", "xxhash"}),
     EXTENT: ({MESH_AXES}, set()),
+    OVERLAP: ({EXTENT}, set()),
+    PACKING: ({OVERLAP}, set()),
     MESH_AXES: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT}, {"flatbuffers"}),
@@ -77,6 +84,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "dialect/plan",
             "dialect/sched",
             EXTENT,
+            PACKING,
         },
         {"mlir", "llvm"},
     ),

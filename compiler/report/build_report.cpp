@@ -138,7 +138,6 @@ void ReportBuilder::addActivationSum(sched::StartOp start, int64_t ranks, int64_
     return;
   Type sent = cast<sched::ShardedTensorType>(start.getInputs().front().getType()).getElementType();
   Type other = sent == narrow.getValue() ? Float32Type::get(sent.getContext()) : narrow.getValue();
-  int64_t bytes = tensorBytes(start) / sched::elementBytes(sent) * sched::elementBytes(other);
   std::string dtype = dtypeText(sent), otherDtype = dtypeText(other);
   auto sums = llvm::find_if(report.activationSums, [&](const ActivationSums &each) {
     return each.dtype == dtype && each.otherDtype == otherDtype;
@@ -147,7 +146,7 @@ void ReportBuilder::addActivationSum(sched::StartOp start, int64_t ranks, int64_
     sums = report.activationSums.insert(sums, ActivationSums{dtype, otherDtype});
   sums->count += count;
   sums->bytes += count * trafficBytes(start, ranks);
-  sums->otherBytes += count * trafficBytes(start.getKind(), ranks, bytes);
+  sums->otherBytes += count * trafficBytes(start, ranks, other);
 }
 
 void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {

@@ -26,9 +26,9 @@ int64_t scheduling::hostTime(const Machine &machine, int64_t bytes) {
   return nanoseconds(static_cast<double>(bytes) / machine.hostMemoryBytes);
 }
 
-int64_t scheduling::collectiveTime(const Machine &machine, int64_t bytes, int64_t span) {
+int64_t scheduling::collectiveTime(const Machine &machine, double bytes, int64_t span) {
   double rate = span > machine.ranksOfNode ? machine.networkBytes : machine.nodeBytes;
-  return nanoseconds(machine.collectiveSeconds + static_cast<double>(bytes) / rate);
+  return nanoseconds(machine.collectiveSeconds + bytes / rate);
 }
 
 int64_t scheduling::groupSpan(std::span<const AxisRef> axes, std::span<const int64_t> meshSizes) {

@@ -41,8 +41,8 @@ int64_t transferTime(const Machine &machine, int64_t bytes);
 /// by memory traffic, so arithmetic is not counted.
 int64_t hostTime(const Machine &machine, int64_t bytes);
 
-/// Nanoseconds of a collective in which the busiest rank sends `bytes`. `span` is that of groupSpan.
-int64_t collectiveTime(const Machine &machine, int64_t bytes, int64_t span);
+/// Nanoseconds of a collective in which a rank sends `bytes`. `span` is that of groupSpan.
+int64_t collectiveTime(const Machine &machine, double bytes, int64_t span);
 
 /// Number of ranks from the first to the last rank of a group over `axes`, both included. A group that spans more ranks
 /// than a node has crosses nodes. `meshSizes` are the sizes of all axes.

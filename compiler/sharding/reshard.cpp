@@ -53,7 +53,8 @@ private:
 
   bool isPartial(AxisRefAttr axis) const { return overlapsAny(current.getPartialAxes(), axis); }
 
-  void addStep(ReshardStepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result);
+  void addStep(std::optional<CollectiveKind> kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim,
+               ShardingAttr result);
 
   /// `sharding` with further axes of the target in a dim.
   ShardingAttr appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const;
@@ -108,7 +109,7 @@ SmallVector<ReshardStep> Planner::run() {
   // axes are gathered even if they stay the same.
   bool keepsDims = current.getDims() == wanted.getDims();
   if (current.isFlat() && (!keepsDims || current.getFlatAxes() != wanted.getFlatAxes()))
-    addStep(ReshardStepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
+    addStep(CollectiveKind::all_gather, current.getFlatAxes(), -1, -1, current.withFlat({}));
   if (!keepsDims) {
     // Partial axes that become flat are kept until then: changeFlat reduce-scatters over them.
     AxisList kept;
@@ -129,7 +130,7 @@ void Planner::accumulate() {
   AxisList reduced = without(current.getPartialAxes(), target.getPartialAxes());
   auto *time = llvm::find_if(reduced, isTime);
   if (time != reduced.end())
-    addStep(ReshardStepKind::allReduce, *time, -1, -1, withoutPartialAxes(*time));
+    addStep(CollectiveKind::all_reduce, *time, -1, -1, withoutPartialAxes(*time));
 }
 
 void Planner::changeDims() {
@@ -146,14 +147,14 @@ bool Planner::changeFlat(ArrayRef<AxisRefAttr> wanted) {
   if (!isScattered && isPartial(rest.front())) {
     // Flat axes that are other digits of a partial axis: the sum must be complete first.
     AxisList whole = without(current.getPartialAxes(), without(current.getPartialAxes(), rest.front()));
-    addStep(ReshardStepKind::allReduce, whole, -1, -1, withoutPartialAxes(whole));
+    addStep(CollectiveKind::all_reduce, whole, -1, -1, withoutPartialAxes(whole));
     return true;
   }
   auto isAlike = [&](AxisRefAttr axis) { return scatters(axis) == isScattered && (isScattered || !isPartial(axis)); };
   ArrayRef<AxisRefAttr> axes = rest.take_while(isAlike);
   ShardingAttr result = isScattered ? withoutPartialAxes(axes) : current;
   result = result.withFlat(wanted.take_front(current.getFlatAxes().size() + axes.size()));
-  addStep(isScattered ? ReshardStepKind::reduceScatter : ReshardStepKind::slice, axes, -1, -1, result);
+  addStep(isScattered ? std::optional(CollectiveKind::reduce_scatter) : std::nullopt, axes, -1, -1, result);
   return true;
 }
 
@@ -184,7 +185,7 @@ bool Planner::isDividing(AxisRefAttr axis) const {
   return llvm::any_of(current.getDims(), [&](DimShardingAttr dim) { return overlapsAny(dim.getAxes(), axis); });
 }
 
-void Planner::addStep(ReshardStepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim,
+void Planner::addStep(std::optional<CollectiveKind> kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim,
                       ShardingAttr result) {
   steps.push_back({kind, AxisList(axes), dim, fromDim, result});
   current = result;
@@ -213,7 +214,7 @@ bool Planner::takeMicrobatch() {
     DimShardingAttr then = target.getDims()[dim];
     if (!isRunOfBatch(then) || current.getDims()[dim] != batchOfRuns(shape[dim], then, mesh))
       continue;
-    addStep(ReshardStepKind::slice, then.getAxes().front(), dim, -1, current.withDim(dim, then));
+    addStep(std::nullopt, then.getAxes().front(), dim, -1, current.withDim(dim, then));
     return true;
   }
   return false;
@@ -225,7 +226,7 @@ bool Planner::sliceMissing() {
     ArrayRef<AxisRefAttr> axes = leading(missing(dim), isFree);
     if (axes.empty())
       continue;
-    addStep(ReshardStepKind::slice, axes, dim, -1, appended(current, dim, axes));
+    addStep(std::nullopt, axes, dim, -1, appended(current, dim, axes));
     return true;
   }
   return false;
@@ -241,11 +242,11 @@ bool Planner::reducePartial() {
     // Neighbours would both need a shared block, but a reduce-scatter sends each element to one rank.
     if (scattered.empty() || isShared(target.getDims()[dim]))
       continue;
-    addStep(ReshardStepKind::reduceScatter, scattered, dim, -1,
+    addStep(CollectiveKind::reduce_scatter, scattered, dim, -1,
             appended(withoutPartialAxes(scattered), dim, scattered));
     return true;
   }
-  addStep(ReshardStepKind::allReduce, reduced, -1, -1, withoutPartialAxes(reduced));
+  addStep(CollectiveKind::all_reduce, reduced, -1, -1, withoutPartialAxes(reduced));
   return true;
 }
 
@@ -254,7 +255,7 @@ bool Planner::keepOwn() {
     DimShardingAttr now = current.getDims()[dim];
     if (!isShared(now) || surplus(dim).empty())
       continue;
-    addStep(ReshardStepKind::slice, {}, dim, -1, current.withDim(dim, ownUnits(shape[dim], now, mesh)));
+    addStep(std::nullopt, {}, dim, -1, current.withDim(dim, ownUnits(shape[dim], now, mesh)));
     return true;
   }
   return false;
@@ -277,7 +278,7 @@ bool Planner::permute() {
   }
   if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
     return false;
-  addStep(ReshardStepKind::permute, moved, -1, -1, target);
+  addStep(CollectiveKind::permute, moved, -1, -1, target);
   return true;
 }
 
@@ -291,7 +292,7 @@ bool Planner::exchange() {
         if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved ||
             isShared(target.getDims()[to]))
           continue;
-        addStep(ReshardStepKind::allToAll, moved, to, from, appended(shortened(current, from, count), to, moved));
+        addStep(CollectiveKind::all_to_all, moved, to, from, appended(shortened(current, from, count), to, moved));
         return true;
       }
     }
@@ -304,7 +305,7 @@ void Planner::gather() {
     ArrayRef<AxisRefAttr> extra = surplus(dim);
     if (extra.empty())
       continue;
-    addStep(ReshardStepKind::allGather, extra, dim, -1, shortened(current, dim, extra.size()));
+    addStep(CollectiveKind::all_gather, extra, dim, -1, shortened(current, dim, extra.size()));
     return;
   }
   llvm_unreachable("a sharding without surplus, missing or partial axes is the target");
@@ -314,32 +315,22 @@ SmallVector<ReshardStep> meshplan::planReshard(mlir::RankedTensorType from, Shar
   return Planner(from, to, mesh).run();
 }
 
-int64_t meshplan::stepBytes(const ReshardStep &step, mlir::RankedTensorType input, MeshOp mesh) {
-  int64_t before = largestShardBytes(input, mesh);
-  int64_t after = largestShardBytes(withSharding(input, step.result), mesh);
-  int64_t count = shardCount(step.axes, mesh);
-  // Where shards differ in size, the largest one bounds the bytes that the busiest rank sends.
-  switch (step.kind) {
-  case ReshardStepKind::slice:
-    return 0;
-  case ReshardStepKind::permute:
-    return before;
-  case ReshardStepKind::allGather:
-    return after - after / count;
-  case ReshardStepKind::allToAll:
-  case ReshardStepKind::reduceScatter:
-    return before - before / count;
-  case ReshardStepKind::allReduce:
-    return 2 * (before - before / count);
-  }
-  llvm_unreachable("unknown step");
+static double sentBytes(CollectiveKind kind, mlir::RankedTensorType before, mlir::RankedTensorType after,
+                        ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  return base::sentBytes(kind, largestShardBytes(before, mesh), largestShardBytes(after, mesh), shardCount(axes, mesh));
 }
 
-int64_t meshplan::reshardBytes(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh) {
-  int64_t bytes = 0;
+double meshplan::reshardBytes(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh) {
+  double bytes = 0;
   for (const ReshardStep &step : planReshard(from, to, mesh)) {
-    bytes += stepBytes(step, from, mesh);
-    from = withSharding(from, step.result);
+    mlir::RankedTensorType next = withSharding(from, step.result);
+    bytes += step.kind ? ::sentBytes(*step.kind, from, next, step.axes, mesh) : 0;
+    from = next;
   }
   return bytes;
+}
+
+double meshplan::sentBytes(mlir::Operation *collective, MeshOp mesh) {
+  return ::sentBytes(*collectiveKindOf(collective), typeOf(collective->getOperand(0)), typeOf(collective->getResult(0)),
+                     toAxes(collective->getAttrOfType<mlir::ArrayAttr>("axes")), mesh);
 }

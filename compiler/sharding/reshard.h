@@ -55,10 +55,8 @@
 
 namespace meshplan {
 
-enum class ReshardStepKind { slice, permute, allToAll, allGather, reduceScatter, allReduce };
-
 struct ReshardStep {
-  ReshardStepKind kind;
+  std::optional<plan::CollectiveKind> kind; ///< none: a slice, which is local
   AxisList axes;
   /// slice, all-gather, reduce-scatter: the dim, or -1 for the flat axes; all-to-all: the dim that is divided
   int64_t dim = -1;
@@ -70,13 +68,11 @@ struct ReshardStep {
 /// over which `from` is. The result of the last step is `to`; there are no steps if both are equal.
 llvm::SmallVector<ReshardStep> planReshard(mlir::RankedTensorType from, plan::ShardingAttr to, plan::MeshOp mesh);
 
-/// Bytes that the busiest rank sends in one step on a ring of n ranks: (n-1)/n of the gathered or scattered tensor for
-/// all-gather, reduce-scatter and all-to-all, twice that for all-reduce, the shard for a permutation, nothing for a
-/// slice. `input` is the type before the step.
-int64_t stepBytes(const ReshardStep &step, mlir::RankedTensorType input, plan::MeshOp mesh);
+/// Bytes that a rank sends (base::sentBytes) in all steps from the sharding of `from` to `to`.
+double reshardBytes(mlir::RankedTensorType from, plan::ShardingAttr to, plan::MeshOp mesh);
 
-/// Sum of stepBytes over the steps from the sharding of `from` to `to`.
-int64_t reshardBytes(mlir::RankedTensorType from, plan::ShardingAttr to, plan::MeshOp mesh);
+/// Bytes that a rank sends in a collective op.
+double sentBytes(mlir::Operation *collective, plan::MeshOp mesh);
 
 } // namespace meshplan
 

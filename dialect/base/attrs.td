@@ -20,6 +20,10 @@ def Base_ProgramRoleAttr : EnumAttr<Base_Dialect, Base_ProgramRole, "role"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Base_CollectiveKindAttr : EnumAttr<Base_Dialect, Base_CollectiveKind, "collective"> {
+  let assemblyFormat = "$value";
+}
+
 def Base_MeshAxisAttr : Base_Attr<"MeshAxis", "mesh_axis"> {
   let summary = "name and size of an axis of the mesh";
   let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);

@@ -17,6 +17,10 @@ class Base_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32E
 def Base_Reduction : Base_Enum<"Reduction", "reduction of a partial value", [
     I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]>;
 
+def Base_CollectiveKind : Base_Enum<"CollectiveKind", "kind of a collective", [
+    I32EnumAttrCase<"all_gather", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_reduce", 2>,
+    I32EnumAttrCase<"all_to_all", 3>, I32EnumAttrCase<"permute", 4>]>;
+
 def Base_ProgramRole : Base_Enum<"ProgramRole", "what a run uses a program for", [
     I32EnumAttrCase<"forward", 0>, I32EnumAttrCase<"step", 1>, I32EnumAttrCase<"eval", 2>,
     I32EnumAttrCase<"reference", 3>, I32EnumAttrCase<"microbatch", 4>]>;

@@ -3,6 +3,7 @@
 #include "dialect/plan/plan.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -69,6 +70,16 @@ MeshOp getMesh(Operation *op) {
     return nullptr;
   auto meshes = module.getOps<MeshOp>();
   return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+std::optional<CollectiveKind> collectiveKindOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<CollectiveKind>>(op)
+      .Case([](AllGatherOp) { return CollectiveKind::all_gather; })
+      .Case([](ReduceScatterOp) { return CollectiveKind::reduce_scatter; })
+      .Case([](AllReduceOp) { return CollectiveKind::all_reduce; })
+      .Case([](AllToAllOp) { return CollectiveKind::all_to_all; })
+      .Case([](PermuteOp) { return CollectiveKind::permute; })
+      .Default([](Operation *) { return std::nullopt; });
 }
 
 meshplan::AxisRef resolveAxis(AxisRefAttr axis, MeshOp mesh) {

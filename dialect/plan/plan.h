@@ -9,6 +9,7 @@
 #define MESHPLAN_DIALECT_PLAN_PLAN_H
 
 #include "dialect/base/base.h"
+#include "dialect/base/collectives.h"
 #include "dialect/base/dim_parts.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -20,6 +21,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace meshplan::plan {
+using base::CollectiveKind;
 using base::LocalIntAttr;
 using base::MeshAxisAttr;
 using base::OperandRefAttr;
@@ -94,6 +96,9 @@ bool isFromWeights(mlir::Value value);
 
 /// The mesh of the module that holds `op`, or null.
 MeshOp getMesh(mlir::Operation *op);
+
+/// The kind of a collective op; none for other ops.
+std::optional<CollectiveKind> collectiveKindOf(mlir::Operation *op);
 
 /// An axis of the plan in the form of the extent function. `axis` must name an axis of `mesh` (verified).
 meshplan::AxisRef resolveAxis(AxisRefAttr axis, MeshOp mesh);

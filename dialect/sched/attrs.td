@@ -4,7 +4,6 @@
 #define MESHPLAN_DIALECT_SCHED_ATTRS_TD
 
 include "dialect/base/attrs.td"
-include "dialect/sched/enums.td"
 include "dialect/sched/sched.td"
 include "mlir/IR/AttrTypeBase.td"
 
@@ -14,10 +13,6 @@ class Sched_Attr<string name, string attrMnemonic> : AttrDef<Sched_Dialect, name
 
 class Sched_Type<string name, string typeMnemonic> : TypeDef<Sched_Dialect, name> {
   let mnemonic = typeMnemonic;
-}
-
-def Sched_CollectiveKindAttr : EnumAttr<Sched_Dialect, Sched_CollectiveKind, "collective"> {
-  let assemblyFormat = "$value";
 }
 
 def Sched_AxisAttr : Sched_Attr<"Axis", "axis"> {

@@ -190,8 +190,7 @@ static LogicalResult verifyFlat(StartOp op, ShardedTensorType from, ShardedTenso
 /// Verifies one of the tensors of a collective.
 static LogicalResult verifyMoved(StartOp op, ShardedTensorType from, ShardedTensorType to) {
   CollectiveKind kind = op.getKind();
-  bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
-  if (reduces && from.getPartialAxes().empty()) // C3
+  if (meshplan::base::reduces(kind) && from.getPartialAxes().empty()) // C3
     return op.emitOpError() << stringifyCollectiveKind(kind) << " of a tensor that is not partial: " << from;
   return failure(failed(verifySameTensor(op, from, to)) || failed(verifyFlat(op, from, to)));
 }

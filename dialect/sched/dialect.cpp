@@ -6,7 +6,6 @@ using namespace mlir;
 using namespace meshplan::sched;
 
 #include "dialect/sched/dialect.cpp.inc"
-#include "dialect/sched/enums.cpp.inc"
 
 void SchedDialect::initialize() {
   registerAttributes();

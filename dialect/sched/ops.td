@@ -213,7 +213,7 @@ def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
         : !sched.tensor<[4, 6 over {1:(1)3}, 8], f32> -> !sched.token<!sched.tensor<[4, 6, 8], f32>>
     ```
   }];
-  let arguments = (ins Sched_CollectiveKindAttr:$kind, Variadic<Sched_TensorType>:$inputs, OptionalAttr<I64Attr>:$dim,
+  let arguments = (ins Base_CollectiveKindAttr:$kind, Variadic<Sched_TensorType>:$inputs, OptionalAttr<I64Attr>:$dim,
                        OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
                        I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module,
                        OptionalAttr<TypeAttr>:$activation_sum, Variadic<Sched_TensorType>:$targets);

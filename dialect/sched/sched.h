@@ -9,6 +9,7 @@
 #define MESHPLAN_DIALECT_SCHED_SCHED_H
 
 #include "dialect/base/base.h"
+#include "dialect/base/collectives.h"
 #include "dialect/base/dim_parts.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -20,16 +21,19 @@
 #include "mlir/IR/SymbolTable.h"
 
 namespace meshplan::sched {
+using base::CollectiveKind;
+using base::CollectiveKindAttr;
 using base::LocalIntAttr;
 using base::MeshAxisAttr;
 using base::OperandRefAttr;
 using base::Reduction;
+using base::stringifyCollectiveKind;
 using base::stringifyReduction;
+using base::symbolizeCollectiveKind;
 using base::symbolizeReduction;
 } // namespace meshplan::sched
 
 #include "dialect/sched/dialect.h.inc"
-#include "dialect/sched/enums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/sched/attrs.h.inc"

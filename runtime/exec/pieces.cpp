@@ -37,18 +37,6 @@ std::vector<int64_t> countsOf(std::span<const Overlap> pieces) {
   return counts;
 }
 
-template <typename InOrder>
-bool followOneAnother(std::span<const Overlap> pieces, const SliceRanges &holder, const InOrder &isInOrder) {
-  std::vector<int64_t> shape = sliceShape(holder);
-  int64_t begin = 0;
-  for (const Overlap &piece : pieces) {
-    if (!isInOrder(piece, shape, begin))
-      return false;
-    begin += piece.elementCount();
-  }
-  return true;
-}
-
 /// True if the runs of a dim are contiguous and cover it from its first to its last element.
 bool fillDim(std::vector<CommonRun> runs, int64_t extent, int64_t CommonRun::*side) {
   std::ranges::sort(runs, {}, side);
@@ -89,41 +77,30 @@ bool sendsMakeUp(const Pieces &pieces, const SliceRanges &input) {
   return elementCount(sliceShape(input)) == 0 || makeUp(pieces.sends, input, &CommonRun::source);
 }
 
-Pieces fullExchange(const Holdings &holdings) {
-  Pieces pieces;
-  const SliceRanges &input = holdings.inputs[holdings.own], &output = holdings.outputs[holdings.own];
-  for (size_t peer = 0; peer < holdings.inputs.size(); ++peer) {
-    pieces.sends.push_back(overlapOf(input, holdings.outputs[peer]));
-    pieces.receives.push_back(overlapOf(holdings.inputs[peer], output));
-  }
+Pieces fullExchange(const artifact::Start &start, const Holdings &holdings) {
+  Pieces pieces{exchangedPieces(holdings.inputs, holdings.outputs, holdings.own)};
   pieces.sendCounts = countsOf(pieces.sends);
   pieces.receiveCounts = countsOf(pieces.receives);
-  pieces.packs = !followOneAnother(pieces.sends, input, isSourceInOrder);
-  pieces.unpacks = !followOneAnother(pieces.receives, output, isTargetInOrder);
+  pieces.packing = packingOf(start.kind(), pieces, sliceShape(holdings.inputs[holdings.own]),
+                             sliceShape(holdings.outputs[holdings.own]));
   return pieces;
 }
 
-Expected<Pieces> allGather(const Holdings &holdings) {
-  Pieces pieces = fullExchange(holdings);
+Expected<Pieces> allGather(Pieces pieces, const Holdings &holdings) {
   int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
   // An all-gather sends the whole input to every rank, so every rank must need all of it.
   bool sendsAll = std::ranges::all_of(pieces.sendCounts, [&](int64_t count) { return count == inputCount; });
   if (!sendsAll || !receivesMakeUp(pieces, holdings.outputs[holdings.own]))
     return notHeld("each element of the output once");
-  // Every rank sends its whole tensor, which is contiguous.
-  pieces.packs = false;
   return pieces;
 }
 
 // The ranks of a reduction hold addends of the same elements, since no dim of a value is sharded over an axis over
 // which the value is partial.
-Expected<Pieces> reduceScatter(const Holdings &holdings) {
-  Pieces pieces = fullExchange(holdings);
+Expected<Pieces> reduceScatter(Pieces pieces, const Holdings &holdings) {
   int64_t outputCount = elementCount(sliceShape(holdings.outputs[holdings.own]));
   if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || pieces.sendCounts[holdings.own] != outputCount)
     return notHeld("each element of the input once after the reduction");
-  // The reduced piece is the whole output.
-  pieces.unpacks = false;
   return pieces;
 }
 
@@ -133,8 +110,7 @@ Expected<Pieces> allReduce(const Holdings &holdings) {
   return Pieces();
 }
 
-Expected<Pieces> allToAll(const Holdings &holdings) {
-  Pieces pieces = fullExchange(holdings);
+Expected<Pieces> allToAll(Pieces pieces, const Holdings &holdings) {
   if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || !receivesMakeUp(pieces, holdings.outputs[holdings.own]))
     return notHeld("each element of the output once");
   return pieces;
@@ -166,13 +142,13 @@ Expected<Pieces> meshplan::piecesOf(const RankView &view, const artifact::Start 
   Holdings holdings = holdingsOf(view, start, group);
   switch (start.kind()) {
   case artifact::CollectiveKind::all_gather:
-    return allGather(holdings);
+    return allGather(fullExchange(start, holdings), holdings);
   case artifact::CollectiveKind::reduce_scatter:
-    return reduceScatter(holdings);
+    return reduceScatter(fullExchange(start, holdings), holdings);
   case artifact::CollectiveKind::all_reduce:
     return allReduce(holdings);
   case artifact::CollectiveKind::all_to_all:
-    return allToAll(holdings);
+    return allToAll(fullExchange(start, holdings), holdings);
   case artifact::CollectiveKind::permute:
     return permute(holdings);
   }

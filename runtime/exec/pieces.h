@@ -3,9 +3,8 @@
 // Computes, from the shardings of a collective's input and output, the pieces that each rank of the group sends and
 // receives. Pure and thread safe.
 //
-// Example: an all-gather of the columns of a [2, 4] tensor over 2 ranks. Each rank sends its whole [2, 2] tensor. The
-// pieces arrive one after the other, but column halves interleave in the row-major output, so `unpacks` is true. An
-// all-gather of rows needs no unpacking.
+// The ranks of the communicator, and what they hold, come from the artifact: here it is checked that together they hold
+// what each receives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,17 +12,15 @@
 #define MESHPLAN_RUNTIME_EXEC_PIECES_H
 
 #include "runtime/base/status.h"
-#include "runtime/exec/overlap.h"
 #include "runtime/exec/rank_view.h"
+#include "runtime/schema/packing.h"
 
 namespace meshplan {
 
 /// One piece to, or from, each rank of the group. Counts are in elements.
-struct Pieces {
-  std::vector<Overlap> sends, receives;
+struct Pieces : ExchangedPieces {
   std::vector<int64_t> sendCounts, receiveCounts;
-  bool packs = false;                    ///< the pieces to send are not consecutive in the input
-  bool unpacks = false;                  ///< the received pieces are not consecutive in the output
+  Packing packing;
   int64_t sendTo = -1, receiveFrom = -1; ///< permute: index in the group, -1 for none
 };
 

@@ -2,6 +2,8 @@
 
 #include "runtime/exec/transfer.h"
 
+#include "runtime/data/slice.h"
+
 using namespace meshplan;
 
 static Status copyRuns(std::span<const std::vector<CommonRun>> dims, int64_t dim, const Tensor &source,
@@ -33,6 +35,25 @@ Status meshplan::copyRun(const Tensor &from, int64_t source, const Tensor &into,
   MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(from, 0, source, count));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor place, narrow(into, 0, target, count));
   return copyElements(run, place);
+}
+
+Status meshplan::packRun(const Tensor &from, Range run, const Tensor &into, int64_t target) {
+  if (from.isContiguous()) {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, flatten(from));
+    return copyRun(elements, run.offset, into, target, run.size);
+  }
+  for (const SliceRanges &box : slicesOfRun(wholeTensor(from.shape()), run)) {
+    Tensor part = from;
+    for (size_t dim = 0; dim < box.size(); ++dim) {
+      MESHPLAN_ASSIGN_OR_RETURN(part, narrow(part, static_cast<int64_t>(dim), box[dim][0].offset, box[dim][0].size));
+    }
+    int64_t count = part.elementCount();
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, narrow(into, 0, target, count));
+    MESHPLAN_ASSIGN_OR_RETURN(elements, reshape(elements, part.shape()));
+    MESHPLAN_RETURN_IF_ERROR(copyElements(part, elements));
+    target += count;
+  }
+  return Status();
 }
 
 /// Visits the pieces of a packed tensor, each reshaped to its own shape.

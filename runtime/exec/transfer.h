@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_TRANSFER_H
 #define MESHPLAN_RUNTIME_EXEC_TRANSFER_H
 
-#include "runtime/exec/overlap.h"
+#include "runtime/schema/overlap.h"
 #include "runtime/tensor/tensor.h"
 
 namespace meshplan {
@@ -16,6 +16,10 @@ Expected<Tensor> flatten(const Tensor &tensor);
 
 /// Copies `count` elements from one tensor of one dim to another.
 Status copyRun(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count);
+
+/// Copies a run of the elements of a tensor, counted in row-major order, to a tensor of one dim. It needs no memory,
+/// whatever the strides of the tensor.
+Status packRun(const Tensor &from, Range run, const Tensor &into, int64_t target);
 
 /// A new flat tensor with the pieces of `source`, concatenated.
 Expected<Tensor> pack(std::span<const Overlap> pieces, const Tensor &source);

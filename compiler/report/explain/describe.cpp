@@ -5,6 +5,7 @@
 #include "compiler/report/traffic.h"
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/sharding/reshard.h"
 #include "compiler/support/layer_names.h"
 #include "dialect/plan/attributes.h"
 #include <map>
@@ -139,31 +140,13 @@ std::vector<End> Describer::consumers(ArrayRef<OpOperand *> uses) const {
   return ends;
 }
 
-static std::optional<sched::CollectiveKind> collectiveKind(Operation *op) {
-  if (isa<AllGatherOp>(op))
-    return sched::CollectiveKind::all_gather;
-  if (isa<ReduceScatterOp>(op))
-    return sched::CollectiveKind::reduce_scatter;
-  if (isa<AllReduceOp>(op))
-    return sched::CollectiveKind::all_reduce;
-  if (isa<AllToAllOp>(op))
-    return sched::CollectiveKind::all_to_all;
-  if (isa<PermuteOp>(op))
-    return sched::CollectiveKind::permute;
-  return std::nullopt;
-}
-
 StepExplanation Describer::step(Operation *op) const {
   StepExplanation step;
   step.kind = op->getName().stripDialect().str();
   SmallVector<AxisRefAttr> axes(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>());
   step.axes = axisNames(axes);
-  std::optional<sched::CollectiveKind> kind = collectiveKind(op);
-  if (!kind)
-    return step;
-  Value whole = *kind == sched::CollectiveKind::all_gather ? op->getResult(0) : op->getOperand(0);
-  step.bytes =
-      trafficBytes(*kind, shardCount(axes, mesh), largestShardBytes(cast<RankedTensorType>(whole.getType()), mesh));
+  if (collectiveKindOf(op))
+    step.bytes = trafficBytes(sentBytes(op, mesh));
   return step;
 }
 

@@ -9,9 +9,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-bool meshplan::isReshardStep(Operation *op) {
-  return isa<ConstrainOp, ReshardOp, AllGatherOp, ReduceScatterOp, AllReduceOp, AllToAllOp, PermuteOp, SliceOp>(op);
-}
+bool meshplan::isReshardStep(Operation *op) { return isa<ConstrainOp, ReshardOp, SliceOp>(op) || collectiveKindOf(op); }
 
 Value meshplan::originOf(Value value) {
   while (Operation *producer = value.getDefiningOp()) {

@@ -26,8 +26,8 @@ inline artifact::InitKind toArtifact(base::InitKind kind) { return static_cast<a
 static_assert(base::getMaxEnumValForRateKind() == static_cast<unsigned>(artifact::RateKind::MAX));
 inline artifact::RateKind toArtifact(base::RateKind kind) { return static_cast<artifact::RateKind>(kind); }
 
-static_assert(sched::getMaxEnumValForCollectiveKind() == static_cast<unsigned>(artifact::CollectiveKind::MAX));
-inline artifact::CollectiveKind toArtifact(sched::CollectiveKind kind) {
+static_assert(base::getMaxEnumValForCollectiveKind() == static_cast<unsigned>(artifact::CollectiveKind::MAX));
+inline artifact::CollectiveKind toArtifact(base::CollectiveKind kind) {
   return static_cast<artifact::CollectiveKind>(kind);
 }
 

@@ -308,9 +308,7 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
     action.dim = static_cast<int32_t>(*dim);
   if (std::optional<uint64_t> dim = start.getFromDim())
     action.from_dim = static_cast<int32_t>(*dim);
-  bool reduces =
-      start.getKind() == sched::CollectiveKind::all_reduce || start.getKind() == sched::CollectiveKind::reduce_scatter;
-  if (reduces)
+  if (base::reduces(start.getKind()))
     action.reduction = toArtifact(cast<sched::ShardedTensorType>(inputs.front().getType()).getReduction());
   action.sequence = static_cast<int32_t>(start.getSequence());
   addInstruction(start, std::move(action));

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/transfers.h"
@@ -59,14 +60,6 @@ static SmallVector<OpOperand *> operandsOfOneMemory(Operation *op) {
   if (OpOperand *gradient = gradientOf(op))
     operands.push_back(gradient);
   return operands;
-}
-
-/// The first operation of the bucket of a collective.
-static Operation *firstOfPiece(Operation *op) {
-  Attribute bucket = op->getAttr("bucket");
-  while (bucket && op->getPrevNode() && op->getPrevNode()->getAttr("bucket") == bucket)
-    op = op->getPrevNode();
-  return op;
 }
 
 /// The collective that produces a gradient, or null.
@@ -152,7 +145,7 @@ Value Inserter::copyBefore(Operation *place, Value value, bool toHost) {
 Value Inserter::sharedCopy(Operation *reader, Value value) {
   Value &copy = onDevice[isBackward(reader)][value];
   if (!copy)
-    copy = copyBefore(firstOfPiece(reader), value, /*toHost=*/false);
+    copy = copyBefore(coalescedWith(reader).front(), value, /*toHost=*/false);
   return copy;
 }
 
@@ -185,7 +178,7 @@ Operation *Inserter::insertionPointFor(OpOperand &gradient) {
   Operation *place = gradient.getOwner();
   for (OpOperand *other : gradients) {
     Operation *next = reductionOf(other->get());
-    next = next ? firstOfPiece(next) : nullptr;
+    next = next ? coalescedWith(next).front() : nullptr;
     if (next && maker->isBeforeInBlock(next) && next->isBeforeInBlock(place))
       place = next;
   }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/storage/storages.h"
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/passes.h"
@@ -116,16 +117,16 @@ void Layout::storeParameters() {
 /// Collectives of gradients by bucket, in program order.
 SmallVector<SmallVector<DataCollective>> Layout::reducedPieces() const {
   SmallVector<SmallVector<DataCollective>> pieces;
-  Attribute open;
+  Operation *open = nullptr;
   for (const DataCollective &collective : collectives) {
     DataOp data = dataOf(collective.parameter);
     if (collective.traffic != DataTraffic::reduce || !data.getContiguousGradients() ||
         !isa<AllReduceOp, ReduceScatterOp>(collective.op))
       continue;
-    Attribute bucket = collective.op->getAttr("bucket");
-    if (!bucket || bucket != open)
+    Operation *first = coalescedWith(collective.op).front();
+    if (first != open)
       pieces.emplace_back();
-    open = bucket;
+    open = first;
     pieces.back().push_back(collective);
   }
   return pieces;

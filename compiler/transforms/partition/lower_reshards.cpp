@@ -26,19 +26,19 @@ static Value buildStep(OpBuilder &builder, ReshardOp reshard, Value input, const
   StringAttr cause = reshard.getCauseAttr();
   IntegerAttr dim = step.dim < 0 ? IntegerAttr() : builder.getI64IntegerAttr(step.dim), bucket;
   UnitAttr blocking;
-  switch (step.kind) {
-  case ReshardStepKind::slice:
+  if (!step.kind)
     return SliceOp::create(builder, location, type, input, axes, cause, dim);
-  case ReshardStepKind::permute:
+  switch (*step.kind) {
+  case CollectiveKind::permute:
     return PermuteOp::create(builder, location, type, input, axes, cause);
-  case ReshardStepKind::allToAll:
+  case CollectiveKind::all_to_all:
     return AllToAllOp::create(builder, location, type, input, axes, cause, builder.getI64IntegerAttr(step.fromDim),
                               dim);
-  case ReshardStepKind::allGather:
+  case CollectiveKind::all_gather:
     return AllGatherOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
-  case ReshardStepKind::reduceScatter:
+  case CollectiveKind::reduce_scatter:
     return ReduceScatterOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
-  case ReshardStepKind::allReduce:
+  case CollectiveKind::all_reduce:
     return AllReduceOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
   }
   llvm_unreachable("unknown step");

@@ -59,14 +59,14 @@ Value Layouts::obtain(Value value, ShardingAttr sharding, Operation *user, const
   Value root = origin(value);
   SmallVector<Value, 2> &known = versions[root];
   Value best;
-  int64_t bestBytes = 0;
+  double bestBytes = 0;
   for (Value version : known) {
     if (getSharding(version) == sharding)
       return version;
     if (!canReach(getSharding(version), sharding))
       continue;
     // The newest of equally cheap versions: it was created for an earlier consumer and may have no other reader.
-    int64_t bytes = reshardBytes(cast<RankedTensorType>(version.getType()), sharding, mesh);
+    double bytes = reshardBytes(cast<RankedTensorType>(version.getType()), sharding, mesh);
     if (!best || bytes <= bestBytes) {
       best = version;
       bestBytes = bytes;

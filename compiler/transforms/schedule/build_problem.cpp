@@ -2,15 +2,14 @@
 
 #include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/scheduling/machine.h"
+#include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/reshard.h"
-#include "compiler/sharding/storage/storages.h"
 #include "compiler/sharding/storage/transfers.h"
+#include "compiler/transforms/schedule/packing_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
-#include <numeric>
 
 using namespace mlir;
 using meshplan::scheduling::Buffer;
@@ -46,7 +45,7 @@ class Projector {
 public:
   Projector(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators)
       : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
-        storages(function) {}
+        packings(function, layouts) {}
 
   FailureOr<ProjectedFunction> project();
 
@@ -56,9 +55,7 @@ private:
   void projectCall(plan::CallOp call);
   /// Projects coalesced collectives.
   void projectCollectives(ArrayRef<Operation *> ops);
-  bool goesInPlace(ArrayRef<Operation *> ops) const;
-  bool landsInPlace(ArrayRef<Operation *> ops) const;
-  void addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Operation *> bucket);
+  void addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Packing> packing);
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
@@ -66,8 +63,6 @@ private:
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
   int64_t durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
-  int64_t packedBytes(Operation &op, unsigned rankClass);
-  int64_t sentBytes(Operation &op);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
   void waitForReaders(unsigned index);
@@ -79,7 +74,7 @@ private:
   LayoutTable &layouts;
   CommunicatorTable &communicators;
   const OpRegistry &registry;
-  StorageMap storages;
+  PackingTable packings;
   scheduling::Machine machine;
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
@@ -181,14 +176,15 @@ void Projector::waitForReaders(unsigned index) {
         operation.after.push_back(reader);
 }
 
-/// A slice is a view, with two exceptions that copy: a dim with parts, whose ranges are concatenated, and a flat
-/// slice, because the slice of a parameter is updated separately from it. A flat slice of a tensor that is not
-/// row-major first copies it.
+/// A slice is a view unless sliceIsCopied, with one exception: a flat slice copies, because the slice of a parameter is
+/// updated separately from it. A flat slice of a tensor that is not row-major first copies it.
 void Projector::projectSlice(plan::SliceOp op) {
   scheduling::Operation &operation = addOperation(op.getOperation(), "slice");
-  plan::ShardingAttr sharding = plan::getSharding(op.getResult());
   Buffer buffer;
-  bool copies = !op.getDim() || !sharding.getDims()[*op.getDim()].getParts().empty();
+  auto dimsOf = [&](Value value) {
+    return llvm::map_to_vector(layouts.get(value.getType()).type.getDims(), sched::toDimSharding);
+  };
+  bool copies = !op.getDim() || sliceIsCopied(dimsOf(op.getInput()), dimsOf(op.getResult()));
   if (!copies)
     for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
       stridesOf[op.getResult()].push_back(getStrides(op.getInput(), rankClass));
@@ -200,35 +196,6 @@ void Projector::projectSlice(plan::SliceOp op) {
   operation.produced.push_back(addBuffer(op.getResult(), std::move(buffer)));
 }
 
-/// True if the shards along `dim` are contiguous in a row-major tensor: all dims before `dim` have one element. Flat
-/// shards always are.
-static bool piecesAreContiguous(RankedTensorType type, std::optional<int64_t> dim) {
-  return !dim || llvm::all_of(type.getShape().take_front(*dim), [](int64_t extent) { return extent == 1; });
-}
-
-/// True if the result arrives shard by shard in a staging buffer and is then copied into row-major order.
-static bool landsInPieces(Operation &op, RankedTensorType result) {
-  auto gather = dyn_cast<plan::AllGatherOp>(op);
-  auto exchange = dyn_cast<plan::AllToAllOp>(op);
-  return (gather && !piecesAreContiguous(result, gather.getDim())) ||
-         (exchange && !piecesAreContiguous(result, exchange.getFromDim()));
-}
-
-/// Bytes of the staging buffers in which a collective orders shards by rank.
-static int64_t stagingBytes(Operation &op, const ResolvedLayout &input, const ResolvedLayout &result,
-                            unsigned rankClass) {
-  if (auto gather = dyn_cast<plan::AllGatherOp>(op))
-    return piecesAreContiguous(result.local[rankClass], gather.getDim()) ? 0 : result.bytes[rankClass];
-  if (auto scatter = dyn_cast<plan::ReduceScatterOp>(op))
-    return piecesAreContiguous(input.local[rankClass], scatter.getDim()) ? 0 : input.bytes[rankClass];
-  if (auto exchange = dyn_cast<plan::AllToAllOp>(op)) {
-    bool sendsPieces = piecesAreContiguous(input.local[rankClass], exchange.getToDim());
-    bool receivesPieces = piecesAreContiguous(result.local[rankClass], exchange.getFromDim());
-    return (sendsPieces ? 0 : input.bytes[rankClass]) + (receivesPieces ? 0 : result.bytes[rankClass]);
-  }
-  return 0;
-}
-
 /// Bytes of a row-major copy of a value; 0 if it is row-major.
 int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
   const ResolvedLayout &layout = layouts.get(value.getType());
@@ -236,64 +203,20 @@ int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
   return StridedShape{layout.local[rankClass].getShape(), strides}.isContiguous() ? 0 : layout.bytes[rankClass];
 }
 
-/// Bytes of a row-major copy of the input, unless a staging buffer orders its shards anyway.
-int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
-  RankedTensorType type = layouts.get(op.getOperand(0).getType()).local[rankClass];
-  auto goesWhole = [&](std::optional<int64_t> dim) { return piecesAreContiguous(type, dim); };
-  auto scatter = dyn_cast<plan::ReduceScatterOp>(op);
-  auto exchange = dyn_cast<plan::AllToAllOp>(op);
-  if ((scatter && !goesWhole(scatter.getDim())) || (exchange && !goesWhole(exchange.getToDim())))
-    return 0;
-  return contiguousCopyBytes(op.getOperand(0), rankClass);
-}
-
-static ReshardStepKind stepKindOf(Operation &op) {
-  return llvm::TypeSwitch<Operation *, ReshardStepKind>(&op)
-      .Case([](plan::AllGatherOp) { return ReshardStepKind::allGather; })
-      .Case([](plan::ReduceScatterOp) { return ReshardStepKind::reduceScatter; })
-      .Case([](plan::AllReduceOp) { return ReshardStepKind::allReduce; })
-      .Case([](plan::AllToAllOp) { return ReshardStepKind::allToAll; })
-      .Case([](plan::PermuteOp) { return ReshardStepKind::permute; });
-}
-
-/// Bytes that the busiest rank sends in a collective.
-int64_t Projector::sentBytes(Operation &op) {
-  ReshardStep step{stepKindOf(op), AxisList(op.getAttrOfType<ArrayAttr>("axes").getAsRange<plan::AxisRefAttr>())};
-  step.result = plan::getSharding(op.getResult(0));
-  return stepBytes(step, cast<RankedTensorType>(op.getOperand(0).getType()), plan::getMesh(&op));
-}
-
-/// True if the inputs of coalesced collectives need no packing: they are contiguous, in the order in which they are
-/// sent.
-bool Projector::goesInPlace(ArrayRef<Operation *> ops) const {
-  if (isa<plan::ReduceScatterOp>(ops.front()))
-    return false;
-  return storages.liesInOnePiece(llvm::map_to_vector(ops, [](Operation *op) { return op->getOperand(0); }));
-}
-
-/// True if the results arrive in place: the targets are contiguous, in order.
-bool Projector::landsInPlace(ArrayRef<Operation *> ops) const {
-  if (!targetOf(ops.front()) || (ops.size() > 1 && isa<plan::AllGatherOp>(ops.front())))
-    return false;
-  return storages.liesInOnePiece(llvm::map_to_vector(ops, [](Operation *op) { return targetOf(op); }));
-}
-
-/// Adds the result of a collective, and the memory and time of the transfer for each rank class. Coalesced tensors are
-/// packed into one buffer and unpacked from another after the transfer, unless they are contiguous already.
-void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Operation *> bucket) {
+/// Adds the result of a collective, and the memory of the transfer for each rank class: the buffers into which it is
+/// packed and from which it is unpacked, or a row-major copy of the input.
+void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Packing> packing) {
   const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
   const ResolvedLayout output = layouts.get(op->getResult(0).getType());
   Value target = targetOf(op);
-  bool isPacked = bucket.size() > 1, sends = !goesInPlace(bucket), receives = !landsInPlace(bucket);
-  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
-    int64_t workspace = isPacked ? (sends ? input.bytes[rankClass] : 0) + (receives ? output.bytes[rankClass] : 0)
-                                 : stagingBytes(*op, input, output, rankClass) + packedBytes(*op, rankClass);
-    // The result is allocated only when the transfer is complete, for the copy from the staging buffer.
-    bool isLate = !target && (isPacked || landsInPieces(*op, output.local[rankClass]));
-    operation.workspace[rankClass] += workspace;
+  for (auto [rankClass, copies] : llvm::enumerate(packing)) {
+    int64_t sent = copies.packs ? input.bytes[rankClass] : contiguousCopyBytes(op->getOperand(0), rankClass);
+    operation.workspace[rankClass] += sent + (copies.unpacks ? output.bytes[rankClass] : 0);
+    // A result that is unpacked is allocated when the transfer is complete. What was sent is freed first; the received
+    // buffer stays until it is unpacked.
+    bool isLate = !target && copies.unpacks;
     operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
-    // The packed input is freed first; the received buffer stays until it is unpacked.
-    operation.earlyFreed[rankClass] += isLate ? workspace - output.bytes[rankClass] : 0;
+    operation.earlyFreed[rankClass] += isLate ? sent : 0;
   }
   Buffer buffer;
   buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : output.bytes;
@@ -312,13 +235,15 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
-  int64_t sent = std::transform_reduce(ops.begin(), ops.end(), int64_t(0), std::plus<>(),
-                                       [&](Operation *op) { return sentBytes(*op); });
+  double sent = 0;
+  for (Operation *op : ops)
+    sent += sentBytes(op, plan::getMesh(op));
   operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
   ClassBytes none(layouts.rankClasses(), 0);
   operation.workspace = operation.lateResults = operation.earlyFreed = none;
+  ClassPacking packing = packings.get(ops);
   for (Operation *op : ops)
-    addMoved(operation, op, ops);
+    addMoved(operation, op, packing);
   waitForReaders(result.operations.size() - 1);
 }
 
@@ -349,23 +274,6 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
   return success();
 }
 
-static bool isCollective(Operation &op) {
-  return isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp, plan::AllToAllOp, plan::PermuteOp>(op);
-}
-
-/// The collective and the following ones of the same bucket.
-static SmallVector<Operation *, 1> bucketFrom(Operation &first) {
-  SmallVector<Operation *, 1> bucket{&first};
-  auto number = first.getAttrOfType<IntegerAttr>("bucket");
-  for (Operation *next = first.getNextNode(); number && next->getName() == first.getName(); next = next->getNextNode())
-    if (next->getAttrOfType<IntegerAttr>("bucket") != number ||
-        next->getAttrOfType<ArrayAttr>("axes") != first.getAttrOfType<ArrayAttr>("axes"))
-      break;
-    else
-      bucket.push_back(next);
-  return bucket;
-}
-
 LogicalResult Projector::projectOp(Operation &op) {
   for (Type type : op.getResultTypes())
     if (failed(checkType(&op, type)))
@@ -381,8 +289,8 @@ LogicalResult Projector::projectOp(Operation &op) {
     projectCall(call);
   } else if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     projectSlice(slice);
-  } else if (isCollective(op)) {
-    projectCollectives(bucketFrom(op));
+  } else if (plan::collectiveKindOf(&op)) {
+    projectCollectives(coalescedWith(&op));
   } else if (auto end = dyn_cast<func::ReturnOp>(op)) {
     return projectReturn(end);
   } else {

@@ -44,6 +44,9 @@ public:
 
   unsigned rankClasses() const { return coordinates.size(); }
 
+  /// The coordinate of the rank that stands for a class.
+  llvm::ArrayRef<int64_t> coordinate(unsigned rankClass) const { return coordinates[rankClass]; }
+
   llvm::SmallVector<meshplan::AxisRef> resolve(llvm::ArrayRef<plan::AxisRefAttr> axes);
 
 private:

@@ -264,16 +264,6 @@ void ProgramWriter::writeRun(Operation &op) {
   values.map(call.getResults(), written.getResults());
 }
 
-static sched::CollectiveKind kindOf(Operation &op) {
-  if (isa<plan::AllGatherOp>(op))
-    return sched::CollectiveKind::all_gather;
-  if (isa<plan::ReduceScatterOp>(op))
-    return sched::CollectiveKind::reduce_scatter;
-  if (isa<plan::AllReduceOp>(op))
-    return sched::CollectiveKind::all_reduce;
-  return isa<plan::AllToAllOp>(op) ? sched::CollectiveKind::all_to_all : sched::CollectiveKind::permute;
-}
-
 SmallVector<Value> ProgramWriter::targetsOf(ArrayRef<Operation *> ops) const {
   SmallVector<Value> targets;
   for (Operation *op : ops)
@@ -294,8 +284,8 @@ void ProgramWriter::writeStart(unsigned index) {
   const scheduling::Operation &operation = problem.operations[index];
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   tokens[index] = sched::StartOp::create(
-      builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), kindOf(op)), inputs, dim,
-      op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.stream),
+      builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)),
+      inputs, dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.stream),
       builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
       op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), targetsOf(ops));
 }

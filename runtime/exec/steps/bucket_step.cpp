@@ -5,6 +5,7 @@
 #include "runtime/exec/origin.h"
 #include "runtime/exec/prepare.h"
 #include "runtime/exec/transfer.h"
+#include "runtime/schema/packing.h"
 
 #include <numeric>
 #include <utility>
@@ -41,8 +42,8 @@ private:
   struct Flight {
     Tensor outgoing, incoming;
     std::vector<Tensor> targets;
-    bool isInPlace = false; ///< `incoming` is the memory of the targets
-    Pending pending;        // last member: destroyed first, while its buffers exist
+    Packing packing;
+    Pending pending; // last member: destroyed first, while its buffers exist
   };
 
   const artifact::Start &action() const { return *instruction.action_as_Start(); }
@@ -56,14 +57,11 @@ private:
   int64_t receivedCount() const { return scatters() ? counts[group.index()] : total; }
 
   Expected<Flight> takeOff(std::span<const Tensor> values);
-  Expected<Tensor> gatherInputs(std::span<const Tensor> values);
-  Expected<Tensor> pack(std::span<const Tensor> inputs, DType dtype);
-  Status chooseIncoming(Flight &next, DType dtype) const;
+  Expected<Tensor> pack(std::span<const Tensor> values);
   Expected<Pending> start();
   Status land(std::span<Tensor> values, const Flight &landing);
   Expected<Tensor> outputOf(size_t index, const Flight &landing) const;
   Status unpack(std::span<Tensor> values, const Flight &landing);
-  Status copy(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count);
 
   RankView view;
   const artifact::Instruction &instruction;
@@ -105,8 +103,9 @@ Status BucketStep::finish(std::span<Tensor> values) {
 
 Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values) {
   Flight next;
-  DType dtype = values[members.front().input].dtype();
+  std::vector<Tensor> inputs;
   for (const Member &member : members) {
+    inputs.push_back(values[member.input]);
     if (member.target < 0)
       continue;
     // Otherwise the received elements would be written to a copy.
@@ -114,60 +113,40 @@ Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values)
       return Status::error(StatusCode::internal, "target ", member.target, " is not contiguous");
     next.targets.push_back(values[member.target]);
   }
-  MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, gatherInputs(values));
-  MESHPLAN_RETURN_IF_ERROR(chooseIncoming(next, dtype));
+  // Undefined if the tensors are not adjacent.
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor sent, joined(inputs));
+  Tensor targets;
+  if (!next.targets.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(targets, joined(next.targets));
+  }
+  next.packing = packingOfCoalesced(action().kind(), members.size(), sent.defined(), targets.defined());
+  if (!sent.defined() || next.packing.packs) {
+    // A single tensor that is not row-major is copied to be sent.
+    MESHPLAN_ASSIGN_OR_RETURN(sent, next.packing.packs ? pack(values) : flatten(inputs.front()));
+  }
+  next.outgoing = std::move(sent);
+  next.incoming = std::move(targets);
+  if (!next.incoming.defined() || next.packing.unpacks) {
+    int64_t received = receivedCount();
+    MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor({&received, 1}, inputs.front().dtype()));
+  }
   return next;
 }
 
-/// The elements to send as one tensor: the input itself, inputs that are adjacent in memory, or a packed copy.
-Expected<Tensor> BucketStep::gatherInputs(std::span<const Tensor> values) {
-  std::vector<Tensor> inputs;
-  for (const Member &member : members) {
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor input, flatten(values[member.input]));
-    inputs.push_back(std::move(input));
-  }
-  if (members.size() == 1)
-    return inputs.front();
-  Tensor piece;
-  if (!scatters()) {
-    // A reduce-scatter interleaves the tensors by rank, so adjacent inputs do not help there.
-    MESHPLAN_ASSIGN_OR_RETURN(piece, joined(inputs));
-  }
-  return piece.defined() ? std::move(piece) : pack(inputs, inputs.front().dtype());
-}
-
-Expected<Tensor> BucketStep::pack(std::span<const Tensor> inputs, DType dtype) {
+Expected<Tensor> BucketStep::pack(std::span<const Tensor> values) {
   // A reduce-scatter sends to rank r the runs r of all tensors, so these must be contiguous: rank by rank, then tensor
   // by tensor. Otherwise the tensors follow one another.
   int64_t sent = sentCount(), begin = 0;
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor together, allocateTensor({&sent, 1}, dtype));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor together, allocateTensor({&sent, 1}, values[members.front().input].dtype()));
   for (size_t rank = 0; rank < (scatters() ? counts.size() : 1); ++rank)
-    for (size_t i = 0; i < members.size(); ++i) {
-      Range run = scatters() ? members[i].runs[rank] : Range{0, inputs[i].elementCount()};
-      MESHPLAN_RETURN_IF_ERROR(copy(inputs[i], run.offset, together, begin, run.size));
+    for (const Member &member : members) {
+      const Tensor &input = values[member.input];
+      Range run = scatters() ? member.runs[rank] : Range{0, input.elementCount()};
+      MESHPLAN_RETURN_IF_ERROR(packRun(input, run, together, begin));
+      packed += run.size * dtypeSize(input.dtype());
       begin += run.size;
     }
   return together;
-}
-
-/// Receives directly into the targets if they are adjacent and in the order of the elements, else into a new tensor.
-Status BucketStep::chooseIncoming(Flight &next, DType dtype) const {
-  // A gather of several tensors interleaves them by rank, so it cannot be received in place.
-  if (!next.targets.empty() && (members.size() == 1 || !gathers())) {
-    // Undefined if the targets are not adjacent; then the result is unpacked into them.
-    MESHPLAN_ASSIGN_OR_RETURN(next.incoming, joined(next.targets));
-  }
-  next.isInPlace = next.incoming.defined();
-  if (next.isInPlace)
-    return Status();
-  int64_t received = receivedCount();
-  MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor({&received, 1}, dtype));
-  return Status();
-}
-
-Status BucketStep::copy(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count) {
-  packed += count * dtypeSize(from.dtype());
-  return copyRun(from, source, into, target, count);
 }
 
 Expected<Pending> BucketStep::start() {
@@ -182,13 +161,10 @@ Expected<Pending> BucketStep::start() {
 }
 
 Status BucketStep::land(std::span<Tensor> values, const Flight &landing) {
-  if (landing.isInPlace || (members.size() == 1 && landing.targets.empty())) {
-    for (size_t i = 0; i < members.size(); ++i) {
-      MESHPLAN_ASSIGN_OR_RETURN(values[members[i].output], outputOf(i, landing));
-    }
-    return Status();
+  for (size_t i = 0; i < members.size(); ++i) {
+    MESHPLAN_ASSIGN_OR_RETURN(values[members[i].output], outputOf(i, landing));
   }
-  return unpack(values, landing);
+  return landing.packing.unpacks ? unpack(values, landing) : Status();
 }
 
 /// The target, a view of the received elements, or a new tensor to copy to.
@@ -201,16 +177,14 @@ Expected<Tensor> BucketStep::outputOf(size_t index, const Flight &landing) const
 }
 
 Status BucketStep::unpack(std::span<Tensor> values, const Flight &landing) {
-  for (size_t i = 0; i < members.size(); ++i) {
-    MESHPLAN_ASSIGN_OR_RETURN(values[members[i].output], outputOf(i, landing));
-  }
   // The reverse of pack: a gather delivers the runs of all tensors rank by rank.
   int64_t begin = 0;
   for (size_t rank = 0; rank < (gathers() ? counts.size() : 1); ++rank)
     for (const Member &member : members) {
       MESHPLAN_ASSIGN_OR_RETURN(Tensor output, flatten(values[member.output]));
       Range run = gathers() ? member.runs[rank] : Range{0, output.elementCount()};
-      MESHPLAN_RETURN_IF_ERROR(copy(landing.incoming, begin, output, run.offset, run.size));
+      MESHPLAN_RETURN_IF_ERROR(copyRun(landing.incoming, begin, output, run.offset, run.size));
+      packed += run.size * dtypeSize(output.dtype());
       begin += run.size;
     }
   return Status();

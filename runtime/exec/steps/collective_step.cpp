@@ -67,7 +67,7 @@ Expected<Pending> CollectiveStep::start(const Flight &flight) {
 
 std::vector<int64_t> CollectiveStep::incomingShape() const {
   std::vector<int64_t> shape = outputShape;
-  if (pieces.unpacks)
+  if (pieces.packing.unpacks)
     shape = {std::accumulate(pieces.receiveCounts.begin(), pieces.receiveCounts.end(), int64_t(0))};
   if (takesExtreme)
     // A first dim for the addends of all ranks, which is reduced at the wait.
@@ -79,7 +79,7 @@ Expected<CollectiveStep::Flight> CollectiveStep::takeOff(std::span<Tensor> value
   Flight next;
   const Tensor &input = values[action().input()];
   // Backends move contiguous memory only.
-  MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, pieces.packs ? pack(pieces.sends, input) : contiguous(input));
+  MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, pieces.packing.packs ? pack(pieces.sends, input) : contiguous(input));
   MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor(incomingShape(), input.dtype()));
   return next;
 }
@@ -101,7 +101,7 @@ Expected<Tensor> CollectiveStep::land(Flight &landing) {
                               largest ? largestInFirstDim(landing.incoming) : leastInFirstDim(landing.incoming));
   }
   // The received elements are in the order of the output.
-  if (!pieces.unpacks)
+  if (!pieces.packing.unpacks)
     return std::move(landing.incoming);
   landing.outgoing = Tensor();
   MESHPLAN_ASSIGN_OR_RETURN(Tensor output, allocateTensor(outputShape, landing.incoming.dtype()));

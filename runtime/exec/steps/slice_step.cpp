@@ -4,6 +4,7 @@
 
 #include "runtime/exec/prepare.h"
 #include "runtime/exec/transfer.h"
+#include "runtime/schema/packing.h"
 
 #include <algorithm>
 
@@ -13,7 +14,8 @@ namespace {
 
 class SliceStep final : public Step {
 public:
-  SliceStep(int input, int output, Overlap overlap) : input(input), output(output), overlap(std::move(overlap)) {}
+  SliceStep(int input, int output, Overlap overlap, bool isCopied)
+      : input(input), output(output), overlap(std::move(overlap)), isCopied(isCopied) {}
 
   Status run(std::span<Tensor> values) override {
     MESHPLAN_ASSIGN_OR_RETURN(values[output], part(values[input]));
@@ -24,9 +26,9 @@ public:
 
 private:
   Expected<Tensor> part(Tensor tensor) const {
-    // One range per dim is a box, which a view can describe. Parts of a dim need a copy.
+    // A view needs one range of each dim. Without elements there is none.
     bool isView = std::ranges::all_of(overlap.dims, [](const auto &runs) { return runs.size() == 1; });
-    if (!isView) {
+    if (isCopied || !isView) {
       MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, pack({&overlap, 1}, tensor));
       return reshape(packed, overlap.shape());
     }
@@ -39,6 +41,7 @@ private:
 
   int input, output;
   Overlap overlap;
+  bool isCopied;
 };
 
 } // namespace
@@ -70,6 +73,13 @@ static std::unique_ptr<Step> prepareFlatSlice(const RankView &view, const artifa
   return std::make_unique<FlatSliceStep>(action.input(), action.output(), Range{part.offset - whole.offset, part.size});
 }
 
+static std::vector<DimSharding> dimShardingsOf(const artifact::Value &value) {
+  std::vector<DimSharding> dims;
+  for (const artifact::Dim *dim : *value.dims())
+    dims.push_back(dimShardingOf(*dim));
+  return dims;
+}
+
 Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, const artifact::Instruction &instruction) {
   const artifact::Slice &action = *instruction.action_as_Slice();
   if (isFlat(view.value(action.output())))
@@ -78,5 +88,8 @@ Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, con
   if (overlap.shape() != view.shape(action.output()))
     return Status(StatusCode::corrupted,
                   instructionContext(view, "slice", instruction) + ": the rank does not hold the whole slice");
-  return std::unique_ptr<Step>(std::make_unique<SliceStep>(action.input(), action.output(), std::move(overlap)));
+  bool isCopied =
+      sliceIsCopied(dimShardingsOf(view.value(action.input())), dimShardingsOf(view.value(action.output())));
+  return std::unique_ptr<Step>(
+      std::make_unique<SliceStep>(action.input(), action.output(), std::move(overlap), isCopied));
 }

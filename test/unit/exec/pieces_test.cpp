@@ -95,7 +95,7 @@ void expectMovesRight(Exchange &exchange, int input, int output, bool reduces) {
         element *= ranksOfGroup;
     EXPECT_EQ(got, wanted) << "rank " << rank;
     if (!reduces) {
-      EXPECT_TRUE(own.unpacks || areInOrder(targets)) << "rank " << rank;
+      EXPECT_TRUE(own.packing.unpacks || areInOrder(targets)) << "rank " << rank;
     }
   }
 }
@@ -106,7 +106,7 @@ void expectPacksWhereNeeded(const Exchange &exchange, int input) {
     std::vector<std::vector<int64_t>> places;
     for (const Overlap &piece : exchange.pieces[rank].sends)
       places.push_back(placesOf(piece, &CommonRun::source, exchange.view(static_cast<int64_t>(rank)).shape(input)));
-    EXPECT_TRUE(exchange.pieces[rank].packs || areInOrder(places)) << "rank " << rank;
+    EXPECT_TRUE(exchange.pieces[rank].packing.packs || areInOrder(places)) << "rank " << rank;
   }
 }
 
@@ -149,7 +149,7 @@ TEST(PiecesTest, AllGather) {
     ASSERT_TRUE(status.ok()) << status.message();
     expectMovesRight(exchange, x, y, false);
     for (const Pieces &pieces : exchange.pieces)
-      EXPECT_FALSE(pieces.packs) << "the whole input is sent";
+      EXPECT_FALSE(pieces.packing.packs) << "the whole input is sent";
   });
 }
 
@@ -165,7 +165,7 @@ TEST(PiecesTest, ReduceScatter) {
     expectMovesRight(exchange, x, y, true);
     expectPacksWhereNeeded(exchange, x);
     for (const Pieces &pieces : exchange.pieces)
-      EXPECT_FALSE(pieces.unpacks) << "each rank gets one piece";
+      EXPECT_FALSE(pieces.packing.unpacks) << "each rank gets one piece";
   });
 }
 
@@ -196,9 +196,9 @@ TEST(PiecesTest, RowsAreMovedInPlaceAndColumnsPacked) {
     auto gather = piecesOf(loaded.view(1), *loaded.instruction(0).action_as_Start(), group);
     auto exchange = piecesOf(loaded.view(1), *loaded.instruction(2).action_as_Start(), group);
     ASSERT_TRUE(gather.ok() && exchange.ok());
-    EXPECT_EQ(gather->unpacks, dim == 1);
-    EXPECT_EQ(exchange->packs, dim == 0) << "columns of its rows go to the others";
-    EXPECT_EQ(exchange->unpacks, dim == 1) << "and columns come from them";
+    EXPECT_EQ(gather->packing.unpacks, dim == 1);
+    EXPECT_EQ(exchange->packing.packs, dim == 0) << "columns of its rows go to the others";
+    EXPECT_EQ(exchange->packing.unpacks, dim == 1) << "and columns come from them";
     EXPECT_THAT(exchange->sendCounts, ElementsAre(4, 4, 4));
   }
 }
@@ -211,7 +211,7 @@ TEST(PiecesTest, AllReduceMovesTheTensorAsItIs) {
   Exchange exchange(builder, x, y);
   ASSERT_TRUE(exchange.prepare().ok());
   for (const Pieces &pieces : exchange.pieces) {
-    EXPECT_FALSE(pieces.packs || pieces.unpacks);
+    EXPECT_FALSE(pieces.packing.packs || pieces.packing.unpacks);
     EXPECT_TRUE(pieces.sends.empty());
   }
 }

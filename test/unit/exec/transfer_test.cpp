@@ -87,6 +87,22 @@ TEST_F(TransferTest, PackAndUnpackArePieceByPiece) {
   }
 }
 
+TEST_F(TransferTest, ARunOfAnyStridesIsPackedInRowMajorOrder) {
+  at::Tensor rows = at::arange(60, at::kLong).reshape({3, 4, 5});
+  for (const at::Tensor &from : {rows, rows.permute({2, 0, 1}), rows.slice(2, 0, 5, 2), at::tensor(7, at::kLong)})
+    for (int64_t begin = 0; begin <= from.numel(); begin += 7)
+      for (int64_t size : {int64_t(0), int64_t(1), (from.numel() - begin) / 2, from.numel() - begin}) {
+        if (begin + size > from.numel())
+          continue;
+        at::Tensor into = at::full({size + 3}, -1, at::kLong);
+        Status status = packRun(wrap(at::Tensor(from)), {begin, size}, wrap(at::Tensor(into)), 2);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_TRUE(at::equal(into.slice(0, 2, 2 + size), from.flatten().slice(0, begin, begin + size)));
+        EXPECT_EQ(into[1].item<int64_t>(), -1);
+        EXPECT_EQ(into[size + 2].item<int64_t>(), -1);
+      }
+}
+
 TEST_F(TransferTest, UnpackPutsTogetherWhatSeveralGave) {
   // Columns sharded part by part over three ranks: unpacking restores the whole.
   DimSharding columns{.extent = 7, .axes = {{0, 1, 3}}, .unit = 1, .parts = {4, 3}};

@@ -4,7 +4,6 @@
 #include "test/unit/target/sched_module.h"
 
 using namespace meshplan;
-using sched::CollectiveKind;
 
 /// Bytes of a collective over the three ranks of tp.
 static int64_t bytesOf(const std::string &step, const std::string &from, const std::string &to) {
@@ -14,23 +13,9 @@ static int64_t bytesOf(const std::string &step, const std::string &from, const s
   return bytes;
 }
 
-TEST(Traffic, OfAGroupOfFour) {
-  // Of 400 bytes each rank passes on three pieces of 100, and gets as many; a reduced tensor goes around twice.
-  for (CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_to_all})
-    EXPECT_EQ(trafficBytes(kind, 4, 400), 600);
-  EXPECT_EQ(trafficBytes(CollectiveKind::all_reduce, 4, 400), 1200);
-  EXPECT_EQ(trafficBytes(CollectiveKind::permute, 4, 100), 200) << "one tensor out, one in";
-}
-
-TEST(Traffic, OfARankAlone) {
-  for (CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
-                              CollectiveKind::all_to_all})
-    EXPECT_EQ(trafficBytes(kind, 1, 400), 0);
-}
-
-TEST(Traffic, IsRoundedDown) {
-  EXPECT_EQ(trafficBytes(CollectiveKind::all_gather, 3, 10), 13); // 2 * 2 / 3 * 10 = 13.3
-  EXPECT_EQ(trafficBytes(CollectiveKind::all_reduce, 3, 10), 26);
+TEST(Traffic, CountsBothDirectionsAndRoundsDown) {
+  EXPECT_EQ(trafficBytes(300), 600);
+  EXPECT_EQ(trafficBytes(20. / 3), 13); // 13.3
 }
 
 TEST(Traffic, FollowsTheRingFormulas) {
@@ -45,6 +30,15 @@ TEST(Traffic, FollowsTheRingFormulas) {
       bytesOf("all_to_all %x from 0 dim 1 over @tp", "[12 over {1:(1)3}, 12], f32", "[12, 12 over {1:(1)3}], f32"),
       2 * 128);
   EXPECT_EQ(bytesOf("permute %x over @tp", "[12 over {1:(1)3}], f32", "[12 over {1:(1)3}], f32"), 2 * 16);
+}
+
+TEST(Traffic, OfAnotherElementType) {
+  SchedModule owner(
+      schedCollective("all_reduce %x over @tp", "[12, 10], bf16, partial = sum {1:(1)3}", "[12, 10], bf16"));
+  owner.get().walk([](sched::StartOp start) {
+    EXPECT_EQ(trafficBytes(start, 3), 4 * 160);
+    EXPECT_EQ(trafficBytes(start, 3, mlir::Float32Type::get(start.getContext())), 4 * 320);
+  });
 }
 
 TEST(Traffic, CountsWhatTheRankHolds) {

@@ -166,6 +166,8 @@ TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
       {"all_gather [#plan.axis<\"tp\">] dim 1", "1x4 {}, {\"tp\"}", "1x4 {}, {}", {0, 0}, {0, 0}},
       {"all_gather [#plan.axis<\"tp\">] dim 1", "2x4 {\"dp\"}, {\"tp\"}", "2x4 {\"dp\"}, {}", {0, 0}, {0, 0}},
       {"reduce_scatter [#plan.axis<\"tp\">] dim 1", "1x4 {}, {}; sum {\"tp\"}", "1x4 {}, {\"tp\"}", {0, 0}, {0, 0}},
+      // The first rank has the only column.
+      {"all_gather [#plan.axis<\"tp\">] dim 1", "4x1 {}, {\"tp\"}", "4x1 {}, {}", {0, 0}, {0, 0}},
       // Of 3 rows over dp the first rank has two, and the last has one.
       {"all_gather [#plan.axis<\"tp\">] dim 1", "3x4 {\"dp\"}, {\"tp\"}", "3x4 {\"dp\"}, {}", {32, 0}, {32 + 16, 0}},
   };
@@ -175,6 +177,17 @@ TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
       EXPECT_THAT(operation.workspace, testing::ElementsAreArray(turned ? each.turnedWorkspace : each.workspace))
           << each.op << " of " << each.input << (turned ? ", turned" : "");
     }
+}
+
+// A rank has half of each part, and the halves of the other rank are in between.
+TEST_F(ProjectFunction, PartsAreStagedInAnyDim) {
+  auto workspace = [&](StringRef op, StringRef input, StringRef result) {
+    return problemOfOp(op, input, result).operations.back().workspace;
+  };
+  StringRef parts = "8x3 {\"tp\", parts [4, 4]}, {}";
+  EXPECT_THAT(workspace("all_gather [#plan.axis<\"tp\">] dim 0", parts, "8x3 {}, {}"), ElementsAre(96, 96));
+  EXPECT_THAT(workspace("reduce_scatter [#plan.axis<\"tp\">] dim 0", "8x3 {}, {}; sum {\"tp\"}", parts),
+              ElementsAre(96, 96));
 }
 
 TEST_F(ProjectFunction, AnExchangeBetweenInnerDimsIsStagedOnBothSides) {

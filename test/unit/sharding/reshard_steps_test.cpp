@@ -25,8 +25,7 @@ protected:
     std::string text;
     llvm::raw_string_ostream stream(text);
     for (const ReshardStep &step : steps) {
-      const char *names[] = {"slice", "permute", "all_to_all", "all_gather", "reduce_scatter", "all_reduce"};
-      stream << (text.empty() ? "" : "; ") << names[int(step.kind)];
+      stream << (text.empty() ? "" : "; ") << (step.kind ? base::stringifyCollectiveKind(*step.kind) : "slice");
       for (AxisRefAttr axis : step.axes) {
         stream << ' ' << axis.getName();
         if (!axis.isWhole())

@@ -54,7 +54,7 @@ TEST_F(ReshardTest, PartialToDividedIsOneReduceScatter) {
   MeshOp mesh = makeMesh({{"dp", 2}, {"tp", 2}});
   auto steps = check(sharding({{axis("dp")}, {}}, {axis("tp")}), sharding({{axis("dp")}, {axis("tp")}}), mesh, {4, 4});
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::reduceScatter);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::reduce_scatter);
   EXPECT_EQ(steps[0].dim, 1);
 }
 
@@ -62,7 +62,7 @@ TEST_F(ReshardTest, PartialToWholeIsOneAllReduce) {
   MeshOp mesh = makeMesh({{"dp", 2}, {"tp", 2}});
   auto steps = check(sharding({{}, {}}, {axis("dp"), axis("tp")}), sharding({{}, {}}), mesh, {4, 4});
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::allReduce);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::all_reduce);
   EXPECT_EQ(steps[0].axes.size(), 2u);
 }
 
@@ -70,21 +70,21 @@ TEST_F(ReshardTest, MovingAnAxisIsOneAllToAll) {
   MeshOp mesh = makeMesh({{"a", 2}, {"b", 2}});
   auto steps = check(sharding({{axis("a"), axis("b")}, {}}), sharding({{axis("a")}, {axis("b")}}), mesh, {4, 4});
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::allToAll);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::all_to_all);
 }
 
 TEST_F(ReshardTest, ExchangedAxesAreOnePermutation) {
   MeshOp mesh = makeMesh({{"a", 2}, {"b", 2}});
   auto steps = check(sharding({{axis("a")}, {axis("b")}}), sharding({{axis("b")}, {axis("a")}}), mesh, {4, 4});
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::permute);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::permute);
 }
 
 TEST_F(ReshardTest, GatheringTwoAxesOfADimIsOneStep) {
   MeshOp mesh = makeMesh({{"a", 2}, {"b", 2}});
   auto steps = check(sharding({{axis("a"), axis("b")}, {}}), sharding({{}, {}}), mesh, {4, 4});
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::allGather);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::all_gather);
 }
 
 TEST_F(ReshardTest, SlicingMovesNothing) {
@@ -163,7 +163,7 @@ TEST_F(ReshardTest, AFlatTensorIsGatheredInOneStep) {
   ShardingAttr dims = sharding({{axis("tp")}, {}});
   auto steps = check(dims.withFlat({axis("dp")}), dims, mesh, {4, 4});
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::allGather);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::all_gather);
   EXPECT_EQ(steps[0].dim, -1);
 }
 
@@ -171,8 +171,8 @@ TEST_F(ReshardTest, WhatIsFlatIsGatheredBeforeDimsChange) {
   MeshOp mesh = makeMesh({{"dp", 2}, {"tp", 2}});
   auto steps = check(sharding({{axis("tp")}, {}}).withFlat({axis("dp")}), sharding({{}, {axis("tp")}}), mesh, {4, 4});
   ASSERT_EQ(steps.size(), 2u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::allGather);
-  EXPECT_EQ(steps[1].kind, ReshardStepKind::allToAll);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::all_gather);
+  EXPECT_EQ(steps[1].kind, CollectiveKind::all_to_all);
 }
 
 TEST_F(ReshardTest, AnAxisIsTakenFromAnUnevenDimWithoutMovingTheRest) {
@@ -181,7 +181,7 @@ TEST_F(ReshardTest, AnAxisIsTakenFromAnUnevenDimWithoutMovingTheRest) {
   ShardingAttr one = sharding({{}}).withDim(0, divideDim(6, {axis("a")}, mesh));
   auto steps = check(both, one, mesh, {6});
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::allGather);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::all_gather);
   EXPECT_EQ(steps[0].axes.size(), 1u);
 }
 
@@ -191,8 +191,8 @@ TEST_F(ReshardTest, AnotherUnitIsDealtAnew) {
   ShardingAttr to = sharding({{}}).withDim(0, divideDim(9 * 64, {axis("a")}, mesh, 192));
   auto steps = check(from, to, mesh, {9 * 64});
   ASSERT_EQ(steps.size(), 2u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::allGather);
-  EXPECT_EQ(steps[1].kind, ReshardStepKind::slice);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::all_gather);
+  EXPECT_EQ(steps[1].kind, std::nullopt);
 }
 
 TEST_F(ReshardTest, SharedUnitsAreCutFromWhatIsWhole) {
@@ -200,7 +200,7 @@ TEST_F(ReshardTest, SharedUnitsAreCutFromWhatIsWhole) {
   ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
   auto steps = check(sharding({{}}), shared, mesh, {3 * 8});
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::slice);
+  EXPECT_EQ(steps[0].kind, std::nullopt);
 }
 
 TEST_F(ReshardTest, OfSharedUnitsEachRankGathersItsOwn) {
@@ -208,8 +208,8 @@ TEST_F(ReshardTest, OfSharedUnitsEachRankGathersItsOwn) {
   ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
   auto steps = check(shared, sharding({{}}), mesh, {3 * 8});
   ASSERT_EQ(steps.size(), 2u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::slice);
-  EXPECT_EQ(steps[1].kind, ReshardStepKind::allGather);
+  EXPECT_EQ(steps[0].kind, std::nullopt);
+  EXPECT_EQ(steps[1].kind, CollectiveKind::all_gather);
 }
 
 TEST_F(ReshardTest, NothingIsScatteredToSharedUnits) {
@@ -217,8 +217,8 @@ TEST_F(ReshardTest, NothingIsScatteredToSharedUnits) {
   ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
   auto steps = check(sharding({{}}, {axis("a")}), shared, mesh, {3 * 8});
   ASSERT_EQ(steps.size(), 2u);
-  EXPECT_EQ(steps[0].kind, ReshardStepKind::allReduce);
-  EXPECT_EQ(steps[1].kind, ReshardStepKind::slice);
+  EXPECT_EQ(steps[0].kind, CollectiveKind::all_reduce);
+  EXPECT_EQ(steps[1].kind, std::nullopt);
 }
 
 } // namespace

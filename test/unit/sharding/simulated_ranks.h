@@ -68,11 +68,10 @@ private:
 
   /// The shards of all ranks after a step; a failure if a collective of this kind cannot produce them.
   std::vector<Shard> apply(const ReshardStep &step, const std::vector<Shard> &before) {
-    bool reduces = step.kind == ReshardStepKind::allReduce || step.kind == ReshardStepKind::reduceScatter;
+    bool reduces = step.kind && base::reduces(*step.kind);
     std::vector<Shard> after(before.size());
     for (int64_t rank = 0; rank < static_cast<int64_t>(before.size()); ++rank) {
-      std::vector<int64_t> peers =
-          step.kind == ReshardStepKind::slice ? std::vector<int64_t>{rank} : group(step.axes, rank);
+      std::vector<int64_t> peers = step.kind ? group(step.axes, rank) : std::vector<int64_t>{rank};
       for (int64_t element : elements(step.result, rank)) {
         size_t holders = 0;
         for (int64_t peer : peers)
@@ -81,11 +80,12 @@ private:
             ++holders;
           }
         // Each peer has an addend, or one has the element; a permutation reads a shard that may have copies.
-        EXPECT_TRUE(holders == (reduces ? peers.size() : 1) || (holders > 0 && step.kind == ReshardStepKind::permute))
+        EXPECT_TRUE(holders == (reduces ? peers.size() : 1) ||
+                    (holders > 0 && step.kind == plan::CollectiveKind::permute))
             << holders << " of the peers of rank " << rank << " have element " << element;
       }
     }
-    if (step.kind == ReshardStepKind::permute)
+    if (step.kind == plan::CollectiveKind::permute)
       checkPermutation(step.axes, before, after);
     return after;
   }

@@ -72,6 +72,14 @@ std::pair<at::Tensor, bool> keptByLast(std::vector<TestDim> from, std::vector<Te
 
 } // namespace
 
+TEST(SliceStepTest, ADimWithPartsIsCopiedByEveryRank) {
+  at::Tensor x = at::randn({3}, at::kDouble);
+  // The last rank has nothing of the first part, and the last element of the second.
+  auto [last, isView] = keptByLast({{3, {}, 1, {1, 2}}}, {{3, {"dp"}, 1, {1, 2}}}, x);
+  EXPECT_FALSE(isView) << "the compiler counts a copy on every rank";
+  EXPECT_TRUE(at::equal(last, x.slice(0, 2)));
+}
+
 TEST(SliceStepTest, OneRangeIsAViewAndSeveralAreACopy) {
   at::Tensor x = at::randn({4, 12}, at::kDouble);
   auto [rows, isView] = keptByLast({{4}, {12}}, {{4, {"dp"}}, {12, {"tp"}}}, x);

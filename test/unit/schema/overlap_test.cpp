@@ -1,4 +1,4 @@
-#include "runtime/exec/overlap.h"
+#include "runtime/schema/overlap.h"
 
 #include <gmock/gmock.h>
 
@@ -37,20 +37,20 @@ TEST(OverlapTest, AdjacentRunsMelt) {
 TEST(OverlapTest, InOrder) {
   std::vector<int64_t> shape = {4, 3};
   Overlap rows = overlapOf({{{0, 4}}, {{0, 3}}}, {{{2, 2}}, {{0, 3}}});
-  EXPECT_TRUE(isSourceInOrder(rows, shape, 6));
-  EXPECT_FALSE(isSourceInOrder(rows, shape, 0));
+  EXPECT_TRUE(isInOrder(rows, &CommonRun::source, shape, 6));
+  EXPECT_FALSE(isInOrder(rows, &CommonRun::source, shape, 0));
   Overlap columns = overlapOf({{{0, 4}}, {{0, 3}}}, {{{0, 4}}, {{1, 2}}});
-  EXPECT_FALSE(isSourceInOrder(columns, shape, 1));
+  EXPECT_FALSE(isInOrder(columns, &CommonRun::source, shape, 1));
 }
 
 TEST(OverlapTest, InnerDimIsInOrderBelowDimsOfOneElement) {
   std::vector<int64_t> shape = {1, 6, 2};
   Overlap overlap = overlapOf({{{0, 1}}, {{4, 2}}, {{0, 2}}}, {{{0, 1}}, {{0, 6}}, {{0, 2}}});
-  EXPECT_TRUE(isTargetInOrder(overlap, shape, 8));
-  EXPECT_FALSE(isTargetInOrder(overlap, shape, 4));
+  EXPECT_TRUE(isInOrder(overlap, &CommonRun::target, shape, 8));
+  EXPECT_FALSE(isInOrder(overlap, &CommonRun::target, shape, 4));
 }
 
 TEST(OverlapTest, NoElementsAreInOrderEverywhere) {
   Overlap overlap = overlapOf({{{3, 0}}}, {{{0, 3}}});
-  EXPECT_TRUE(isTargetInOrder(overlap, std::vector<int64_t>{3}, 2));
+  EXPECT_TRUE(isInOrder(overlap, &CommonRun::target, std::vector<int64_t>{3}, 2));
 }

@@ -191,7 +191,7 @@ bool Drafter::findLoss(const archive::ExportedProgram &program) {
   LossRequest request = options.train || options.loss ? LossRequest::required
                         : trains                      ? LossRequest::optional
                                                       : LossRequest::ifNamed;
-  std::optional<std::string> loss = chooseLoss(program, options.loss.value_or(""), wish, archiveFile, reports);
+  std::optional<std::string> loss = chooseLoss(program, options.loss.value_or(""), request, archiveFile, reports);
   if (!loss)
     return false;
   draft.loss = *loss;

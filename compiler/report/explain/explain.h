@@ -13,12 +13,6 @@
 
 namespace meshplan {
 
-/// Explains a parameter, buffer, input or output of the model by name, a module of `modulePaths`, or a value at the
-/// border of one. `module` is a program after `partition`. Reports an unknown path or index, with suggestions; then the
-/// result is empty.
-std::optional<Explanation> explain(mlir::ModuleOp module, const ExplainTarget &target,
-                                   const std::vector<std::string> &modulePaths, Diagnostics &diagnostics);
-
 /// "model.norm", "model.norm:input[0]", "model.norm:output[1]"
 struct ExplainTarget {
   enum class Border { none, input, output };
@@ -29,6 +23,12 @@ struct ExplainTarget {
 
 /// Parses a target; empty if the text has another form. Pure.
 std::optional<ExplainTarget> parseTarget(llvm::StringRef text);
+
+/// Explains a parameter, buffer, input or output of the model by name, a module of `modulePaths`, or a value at the
+/// border of one. `module` is a program after `partition`. Reports an unknown path or index, with suggestions; then the
+/// result is empty.
+std::optional<Explanation> explain(mlir::ModuleOp module, const ExplainTarget &target,
+                                   const std::vector<std::string> &modulePaths, Diagnostics &diagnostics);
 
 } // namespace meshplan
 

@@ -33,7 +33,7 @@ double worstDifference(const std::vector<int64_t> &weights, int64_t count) {
   double total = std::accumulate(weights.begin(), weights.end(), 0.0), worst = 0;
   std::vector<int64_t> counts(weights.size());
   for (int64_t n = 1; n <= count; ++n) {
-    Blend::Place place = walk.at(n - 1);
+    Blend::Entry place = walk.at(n - 1);
     EXPECT_EQ(place.turn, counts[place.part]++) << n;
     for (size_t i = 0; i < weights.size(); ++i)
       worst = std::max(worst, std::abs(weights[i] / total * n - counts[i]));
@@ -76,7 +76,7 @@ TEST(Blend, RepeatsWithThePeriod) {
 TEST(Blend, AnyPositionIsReachedFromAnyOther) {
   Blend blend = blendOf({5, 2, 6});
   Blend::Walk inOrder(blend);
-  std::vector<Blend::Place> places;
+  std::vector<Blend::Entry> places;
   for (int64_t i = 0; i < 200; ++i)
     places.push_back(inOrder.at(i));
   std::mt19937 random(2);
@@ -92,7 +92,7 @@ TEST(Blend, FarPositionsNeedNoWalkFromTheStart) {
   Blend blend = blendOf({2, 1});
   Blend::Walk walk(blend);
   int64_t position = int64_t(3) << 60;
-  EXPECT_EQ(walk.at(position), (Blend::Place{0, int64_t(2) << 60}));
+  EXPECT_EQ(walk.at(position), (Blend::Entry{0, int64_t(2) << 60}));
   EXPECT_EQ(walk.at(position + 1).part, 1u);
 }
 

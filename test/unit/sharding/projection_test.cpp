@@ -203,16 +203,16 @@ TEST_F(ProjectionTest, EqualPartsOfWholeIndicesAreThoseOfTheLeadingFactor) {
     EXPECT_THAT(projection.factors[0].parts, ElementsAre(DimPart(4), DimPart(4)));
     EXPECT_THAT(projection.factors[1].axes, IsEmpty());
   }
-  EXPECT_TRUE(project(dimOf({8, 4}), {axis("three")}, 1, {16, 16}).block) << "shards would cut an index";
-  EXPECT_TRUE(project(dimOf({9, 2}), {axis("two")}, 1, {9, 9}).block) << "parts cut an index";
+  EXPECT_TRUE(project(dimOf({8, 4}), {axis("three")}, 1, {16, 16}).misfit) << "shards would cut an index";
+  EXPECT_TRUE(project(dimOf({9, 2}), {axis("two")}, 1, {9, 9}).misfit) << "parts cut an index";
 }
 
 TEST_F(ProjectionTest, OtherPartsBlock) {
-  EXPECT_TRUE(project(dimOf({3, 8, 4}), {axis("four")}, 1, {62, 18, 16}).block);
-  EXPECT_TRUE(project(dimOf({8, 4}), {axis("two")}, 1, {18, 14}).block);
+  EXPECT_TRUE(project(dimOf({3, 8, 4}), {axis("four")}, 1, {62, 18, 16}).misfit);
+  EXPECT_TRUE(project(dimOf({8, 4}), {axis("two")}, 1, {18, 14}).misfit);
   FactorRule counted = dimOf({8});
   counted.factors[0].isCounted = true;
-  EXPECT_TRUE(project(counted, {axis("two")}, 1, {4, 4}).block);
+  EXPECT_TRUE(project(counted, {axis("two")}, 1, {4, 4}).misfit);
 }
 
 TEST_F(ProjectionTest, PartsBelowAnotherFactorCannotBeExpressed) {
@@ -313,7 +313,7 @@ TEST_F(ProjectionTest, JoinedFactorsDividedAsOneBlock) {
   FactorRule rule = joinOf({8, 4, 4});
   for (const std::vector<DimPart> &parts : {std::vector<DimPart>(), std::vector<DimPart>{4, 12}}) {
     ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, parts)});
-    EXPECT_TRUE(projectToFactors(from, rule.operands[0], rule, mesh).block);
+    EXPECT_TRUE(projectToFactors(from, rule.operands[0], rule, mesh).misfit);
   }
 }
 
@@ -342,7 +342,7 @@ TEST_F(ProjectionTest, MoreShardsThanKeysShareThem) {
   ShardingAttr keys = projectToDims(heads, rule.operands[0], rule, mesh);
   EXPECT_EQ(keys.getDims()[0], divideDim(3, {axis("four")}, mesh, 1, {}, 3));
   Projection back = projectToFactors(keys, rule.operands[0], rule, mesh);
-  EXPECT_FALSE(back.block);
+  EXPECT_FALSE(back.misfit);
   EXPECT_EQ(back.factors[0], heads[0]);
 }
 
@@ -356,7 +356,7 @@ TEST_F(ProjectionTest, KeysAreSharedPartByPart) {
     ASSERT_EQ(keys.getDims()[0].getParts().size(), 2u);
     EXPECT_EQ(keys.getDims()[0].getParts()[0].extent, 2);
     Projection back = projectToFactors(keys, rule.operands[0], rule, mesh);
-    EXPECT_FALSE(back.block);
+    EXPECT_FALSE(back.misfit);
     EXPECT_EQ(projectToDims(back.factors, rule.operands[0], rule, mesh), keys);
   }
   FactorDivisions odd(1);
@@ -445,7 +445,7 @@ TEST_F(ProjectionTest, DrawnDivisionsComeBackFromTheirDim) {
     if (!inexpressible.empty())
       continue;
     Projection back = projectToFactors(made, rule.operands[0], rule, mesh);
-    ASSERT_FALSE(back.block) << print(made);
+    ASSERT_FALSE(back.misfit) << print(made);
     for (auto [index, division] : llvm::enumerate(divisions)) {
       bool isWhole = isSingleSharedBlock(division, rule.factors[index], mesh) && !isJoined;
       ASSERT_EQ(back.factors[index], isWhole ? FactorDivision() : division) << print(made) << " of " << index;

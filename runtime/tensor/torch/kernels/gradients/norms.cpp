@@ -77,8 +77,8 @@ static at::Tensor inputGradient(const at::Tensor &gradient, const at::Tensor &in
   return result;
 }
 
-static at::Tensor weightGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,
-                                 Norm norm) {
+static at::Tensor normWeightGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,
+                                     Norm norm) {
   checkNorm(gradient, input, shape);
   int64_t columns = c10::multiply_integers(shape);
   // 16-bit inputs accumulate in f32, so that the result is rounded once and not once per block.
@@ -102,7 +102,7 @@ at::Tensor meshplan::layerNormInputGradient(const at::Tensor &gradient, const at
 
 at::Tensor meshplan::layerNormWeightGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,
                                              double eps) {
-  return weightGradient(gradient, input, shape, {/*centered=*/true, eps});
+  return normWeightGradient(gradient, input, shape, {/*centered=*/true, eps});
 }
 
 at::Tensor meshplan::rmsNormInputGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,
@@ -112,5 +112,5 @@ at::Tensor meshplan::rmsNormInputGradient(const at::Tensor &gradient, const at::
 
 at::Tensor meshplan::rmsNormWeightGradient(const at::Tensor &gradient, const at::Tensor &input, at::IntArrayRef shape,
                                            std::optional<double> eps) {
-  return weightGradient(gradient, input, shape, rmsNorm(input, eps));
+  return normWeightGradient(gradient, input, shape, rmsNorm(input, eps));
 }

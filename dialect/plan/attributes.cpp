@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/argument_table.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -28,18 +29,20 @@ enum Position : unsigned {
   onCollective = 1U << 10,
   onModule = 1U << 11,
   onWeight = onParameter | onBuffer,
-  onArgument = onWeight | onInput | onSetting | onState | onAccumulator,
+  onChanged = onWeight | onState | onAccumulator,
+  onArgument = onChanged | onInput | onSetting,
 };
 
 /// What is known of one attribute.
 struct Rule {
   unsigned positions = 0;
   bool (*hasType)(Attribute) = nullptr;
+  unsigned refersTo = onArgument; ///< where a reference may lead
 };
 } // namespace
 
-template <typename Attr> static Rule rule(unsigned positions) {
-  return {positions, [](Attribute value) { return isa<attr::ValueOf<Attr>>(value); }};
+template <typename Attr> static Rule rule(unsigned positions, unsigned refersTo = onArgument) {
+  return {positions, [](Attribute value) { return isa<attr::ValueOf<Attr>>(value); }, refersTo};
 }
 
 static bool isStringList(Attribute value) {
@@ -48,7 +51,7 @@ static bool isStringList(Attribute value) {
 }
 
 static bool isInit(Attribute value) { return isa<base::InitAttr, InitRuleOfAttr>(value); }
-static bool isWordOrArgument(Attribute value) { return isa<StringAttr, IntegerAttr>(value); }
+static bool isStandIn(Attribute value) { return isa<StandInAttr, ArgumentRefAttr>(value); }
 
 /// The rule of an attribute, or one without positions if the dialect has no such attribute.
 static Rule ruleOf(StringRef name) {
@@ -62,11 +65,11 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Trainable::getNameStr(), rule<attr::Trainable>(onWeight))
       .Case(attr::Unused::getNameStr(), rule<attr::Unused>(onParameter))
       .Case(attr::Group::getNameStr(), rule<attr::Group>(onParameter))
-      .Case(attr::Data::getNameStr(), rule<attr::Data>(onWeight | onState | onAccumulator | onCollective))
-      .Case(attr::Unit::getNameStr(), rule<attr::Unit>(onWeight | onState | onAccumulator | onCollective))
+      .Case(attr::Data::getNameStr(), rule<attr::Data>(onChanged | onCollective))
+      .Case(attr::Unit::getNameStr(), rule<attr::Unit>(onChanged | onCollective))
       .Case(attr::Keep::getNameStr(), rule<attr::Keep>(onWeight))
       .Case(attr::Init::getNameStr(), {onWeight, isInit})
-      .Case(attr::Of::getNameStr(), rule<attr::Of>(onState))
+      .Case(attr::Of::getNameStr(), rule<attr::Of>(onState, onParameter))
       .Case(attr::Copies::getNameStr(), rule<attr::Copies>(onState))
       .Case(attr::Scratch::getNameStr(), rule<attr::Scratch>(onAccumulator))
       .Case(attr::Value::getNameStr(), rule<attr::Value>(onSetting))
@@ -75,8 +78,8 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Host::getNameStr(), rule<attr::Host>(onArgument | onCall))
       .Case(attr::Name::getNameStr(), rule<attr::Name>(onResult))
       .Case(attr::Loss::getNameStr(), rule<attr::Loss>(onResult))
-      .Case(attr::GradientOf::getNameStr(), rule<attr::GradientOf>(onResult))
-      .Case(attr::Updates::getNameStr(), rule<attr::Updates>(onResult))
+      .Case(attr::GradientOf::getNameStr(), rule<attr::GradientOf>(onResult, onParameter))
+      .Case(attr::Updates::getNameStr(), rule<attr::Updates>(onResult, onChanged))
       .Case(attr::Role::getNameStr(), rule<attr::Role>(onFunction))
       .Case(attr::Guard::getNameStr(), rule<attr::Guard>(onFunction))
       .Case(attr::Runs::getNameStr(), rule<attr::Runs>(onFunction))
@@ -87,7 +90,7 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Precision::getNameStr(), rule<attr::Precision>(onCall))
       .Case(attr::KeepsAddends::getNameStr(), rule<attr::KeepsAddends>(onCall | onCollective))
       .Case(attr::ZeroGradient::getNameStr(), rule<attr::ZeroGradient>(onCall))
-      .Case(attr::InEvaluation::getNameStr(), {onCall, isWordOrArgument})
+      .Case(attr::InEvaluation::getNameStr(), {onCall, isStandIn})
       .Case(attr::AutocastOff::getNameStr(), rule<attr::AutocastOff>(onCall))
       .Case(attr::InputOf::getNameStr(), rule<attr::InputOf>(onConstrain))
       .Case(attr::OutputOf::getNameStr(), rule<attr::OutputOf>(onConstrain))
@@ -97,6 +100,8 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::IsEvaluated::getNameStr(), rule<attr::IsEvaluated>(onModule))
       .Default({});
 }
+
+static unsigned positionOf(ArgumentKind kind) { return 1U << static_cast<unsigned>(kind); }
 
 static LogicalResult verify(Operation *op, NamedAttribute attribute, unsigned position, const Twine &where) {
   Rule known = ruleOf(attribute.getName());
@@ -108,18 +113,51 @@ static LogicalResult verify(Operation *op, NamedAttribute attribute, unsigned po
   if ((known.positions & position) == 0) // D3
     return op->emitOpError() << "has '" << attribute.getName().getValue() << "' on " << where
                              << ", where it means nothing";
+  auto reference = dyn_cast<ArgumentRefAttr>(attribute.getValue());
+  if (reference && (known.refersTo & positionOf(reference.getKind())) == 0) // D4
+    return op->emitOpError() << "has '" << attribute.getName().getValue() << "' = " << reference
+                             << ", whose kind cannot be '" << stringifyArgumentKind(reference.getKind()) << "'";
   return success();
 }
 
-/// D4: an attribute that names an argument by its number names one that is there.
-static LogicalResult verifyReference(Operation *op, NamedAttribute attribute) {
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  auto number = dyn_cast<IntegerAttr>(attribute.getValue());
-  if (!function || !number || number.getInt() < function.getNumArguments())
-    return success();
-  return op->emitOpError() << "has '" << attribute.getName().getValue() << "' = " << number.getInt() << ", and "
-                           << function.getNumArguments() << " arguments";
+//===----------------------------------------------------------------------===//
+// References
+//===----------------------------------------------------------------------===//
+
+/// The last attribute of the dialect: number of the argument or result, and name; null if there is none.
+static std::pair<size_t, StringAttr> lastIn(ArrayAttr all) {
+  for (size_t index = all ? all.size() : 0; index-- > 0;)
+    for (NamedAttribute each : llvm::reverse(cast<DictionaryAttr>(all[index]).getValue()))
+      if (isa_and_nonnull<PlanDialect>(each.getNameDialect()))
+        return {index, each.getName()};
+  return {};
 }
+
+/// The hooks of MLIR see one attribute at a time. The references of a function are verified once, after its last
+/// attribute.
+static LogicalResult verifyAfterLast(Operation *op, bool isResult, size_t index, NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  std::pair<size_t, StringAttr> ofResults = lastIn(function.getResAttrsAttr());
+  if (isResult != static_cast<bool>(ofResults.second))
+    return success();
+  std::pair<size_t, StringAttr> last = isResult ? ofResults : lastIn(function.getArgAttrsAttr());
+  return last == std::pair(index, attribute.getName()) ? verifyReferences(function) : success();
+}
+
+static LogicalResult verifyOnCall(Operation *op, NamedAttribute attribute) {
+  if (failed(verify(op, attribute, onCall, "a call")))
+    return failure();
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  // A function without attributes has no last one.
+  bool isVerified = !function || lastIn(function.getArgAttrsAttr()).second || lastIn(function.getResAttrsAttr()).second;
+  return isVerified || !isa<ArgumentRefAttr>(attribute.getValue()) ? success() : verifyReferences(function);
+}
+
+//===----------------------------------------------------------------------===//
+// Hooks
+//===----------------------------------------------------------------------===//
 
 LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (isa<FunctionOpInterface>(op))
@@ -127,7 +165,7 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (isa<ModuleOp>(op))
     return verify(op, attribute, onModule, "a module");
   if (isa<CallOp>(op))
-    return verify(op, attribute, onCall, "a call");
+    return verifyOnCall(op, attribute);
   if (isa<ConstrainOp>(op))
     return verify(op, attribute, onConstrain, "a statement");
   return verify(op, attribute, onCollective, "an op");
@@ -136,18 +174,21 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
 LogicalResult PlanDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   ArgumentKindAttr kind = function ? argAttr<attr::Kind>(function, index) : ArgumentKindAttr();
-  unsigned position = kind ? 1U << static_cast<unsigned>(kind.getValue()) : static_cast<unsigned>(onArgument);
+  unsigned position = kind ? positionOf(kind.getValue()) : static_cast<unsigned>(onArgument);
   StringRef where = kind ? stringifyArgumentKind(kind.getValue()) : "argument";
   if (failed(verify(op, attribute, position, "argument " + Twine(index) + " (" + where + ")")))
     return failure();
-  return attribute.getName() == attr::Of::getNameStr() ? verifyReference(op, attribute) : success();
+  bool isTrained = function && attribute.getName() == attr::Trainable::getNameStr() &&
+                   cast<BoolAttr>(attribute.getValue()).getValue();
+  if (isTrained && !referenceTo(function, index)) // D7
+    return op->emitOpError() << "has '" << attribute.getName().getValue() << "' on argument " << index
+                             << ", to which its gradient cannot refer without a kind and a name";
+  return verifyAfterLast(op, /*isResult=*/false, index, attribute);
 }
 
 LogicalResult PlanDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                        NamedAttribute attribute) {
   if (failed(verify(op, attribute, onResult, "result " + Twine(index))))
     return failure();
-  bool isReference =
-      attribute.getName() == attr::Updates::getNameStr() || attribute.getName() == attr::GradientOf::getNameStr();
-  return isReference ? verifyReference(op, attribute) : success();
+  return verifyAfterLast(op, /*isResult=*/true, index, attribute);
 }

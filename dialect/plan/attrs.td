@@ -26,7 +26,44 @@ def Plan_ArgumentKindAttr : EnumAttr<Plan_Dialect, Plan_ArgumentKind, "kind"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Plan_ArgumentRefAttr : Plan_Attr<"ArgumentRef", "argument"> {
+  let summary = "an argument of the function, by kind and name";
+  let description = [{
+    `name` is the first of the argument's `plan.names`. Names are unique among the arguments of one kind: a model may
+    have an input and a parameter of one name. Unlike its number, the name of an argument does not change when others
+    are inserted or erased. ArgumentTable (argument_table.h) finds the argument.
+
+    ```mlir
+    %m: tensor<4xf32> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg"], plan.of = #plan.argument<parameter "w">}
+    ```
+  }];
+  let parameters = (ins EnumParameter<Plan_ArgumentKind>:$kind, "::mlir::StringAttr":$name);
+  let assemblyFormat = "`<` $kind $name `>`";
+}
+
+def Plan_StandInAttr : EnumAttr<Plan_Dialect, Plan_StandIn, "stand_in"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Plan_OptimizerKindAttr : EnumAttr<Plan_Dialect, Plan_OptimizerKind, "optimizer_kind">;
+
+def Plan_OptimizerGroupAttr : Plan_Attr<"OptimizerGroup", "optimizer_group"> {
+  let summary = "the numbers of the optimizer for one group of parameters";
+  let description = [{
+    Those of the classes of torch.optim. A number that is left out is 0.
+
+    ```mlir
+    #plan.optimizer_group<lr = 0.1 : f64, momentum = 0.9 : f64>
+    ```
+  }];
+  let parameters = (ins "::mlir::FloatAttr":$lr, OptionalParameter<"::mlir::FloatAttr">:$weight_decay,
+                        OptionalParameter<"::mlir::FloatAttr">:$beta1, OptionalParameter<"::mlir::FloatAttr">:$beta2,
+                        OptionalParameter<"::mlir::FloatAttr">:$eps, OptionalParameter<"::mlir::FloatAttr">:$momentum,
+                        OptionalParameter<"::mlir::FloatAttr">:$dampening,
+                        DefaultValuedParameter<"bool", "false">:$nesterov);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
 
 def Plan_NonfiniteActionAttr : EnumAttr<Plan_Dialect, Plan_NonfiniteAction, "nonfinite">;
 

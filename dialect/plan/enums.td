@@ -36,6 +36,12 @@ def Plan_ArgumentKind : I32EnumAttr<"ArgumentKind", "what an argument of a progr
   let genSpecializedAttr = 0;
 }
 
+def Plan_StandIn : I32EnumAttr<"StandIn", "what stands for the result of a call in the evaluation", [
+    I32EnumAttrCase<"first_operand", 0>, I32EnumAttrCase<"second_operand", 1>, I32EnumAttrCase<"ones", 2>]> {
+  let cppNamespace = "::meshplan::plan";
+  let genSpecializedAttr = 0;
+}
+
 def Plan_OptimizerKind : I32EnumAttr<"OptimizerKind", "how parameters follow their gradients", [
     I32EnumAttrCase<"sgd", 0>, I32EnumAttrCase<"adam", 1>, I32EnumAttrCase<"adamw", 2>]> {
   let cppNamespace = "::meshplan::plan";

@@ -311,11 +311,11 @@ def Plan_OptimizerOp : Plan_Op<"optimizer"> {
     run stops before the update where it is `stop`. `plan-add-optimizer-step` removes it.
 
     ```mlir
-    plan.optimizer sgd groups [{lr = 1.0e-01 : f64, momentum = 0.0 : f64, ...} ] clip 1.000000e+00
+    plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0e-01 : f64, momentum = 0.0 : f64>] clip 1.000000e+00
     ```
   }];
   let arguments = (ins Plan_OptimizerKindAttr:$kind,
-                       TypedArrayAttrBase<DictionaryAttr, "list of numbers by name">:$groups,
+                       TypedArrayAttrBase<Plan_OptimizerGroupAttr, "list of groups">:$groups,
                        OptionalAttr<Base_RateScheduleAttr>:$schedule, OptionalAttr<F64Attr>:$clip,
                        OptionalAttr<Plan_NonfiniteActionAttr>:$nonfinite);
   let assemblyFormat = "$kind `groups` $groups (`schedule` $schedule^)? (`clip` $clip^)? attr-dict";

@@ -22,7 +22,8 @@ def Plan_Dialect : Dialect {
 
     Arguments, results, functions and calls carry the attributes of
     `discardableAttrs` below. `attributes.cpp` says which may stand where, and
-    verifies them; `attributes.h` reads them.
+    verifies them; `attributes.h` reads them. An attribute that is about an argument refers to it by name:
+    `#plan.argument`.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -44,7 +45,7 @@ def Plan_Dialect : Dialect {
       "::mlir::IntegerAttr":$unit,                // of a parameter: the unit that it travels with
       "::mlir::UnitAttr":$keep,                   // of a parameter: what is gathered of it stays until the backward pass
       "::mlir::Attribute":$init,                  // of a parameter or buffer: #base.init or #plan.init_rule
-      "::mlir::IntegerAttr":$of,                  // of a state: the argument that is its parameter
+      "::meshplan::plan::ArgumentRefAttr":$of,    // of a state: its parameter
       "::mlir::UnitAttr":$copies,                 // of a state: begins as the parameter, not as zeros
       "::mlir::UnitAttr":$scratch,                // of an accumulator: begins with any content
       "::mlir::FloatAttr":$value,                 // of a setting: its number
@@ -55,8 +56,8 @@ def Plan_Dialect : Dialect {
       // Results.
       "::mlir::StringAttr":$name,                 // the name of an output
       "::mlir::UnitAttr":$loss,                   // the output is the loss
-      "::mlir::IntegerAttr":$gradient_of,         // the argument that this is the gradient of
-      "::mlir::IntegerAttr":$updates,             // the argument whose content this is from the next step on
+      "::meshplan::plan::ArgumentRefAttr":$gradient_of, // the parameter that this is the gradient of
+      "::meshplan::plan::ArgumentRefAttr":$updates, // the argument whose content this is from the next step on
       // Functions.
       "::meshplan::base::ProgramRoleAttr":$role,  // what a run uses the program for; without it `forward`
       "::meshplan::base::GuardAttr":$guard,       // of a step: what follows from its output `nonfinite`
@@ -69,7 +70,7 @@ def Plan_Dialect : Dialect {
       "::mlir::UnitAttr":$precision,              // a conversion that `precision` asks for
       "::mlir::UnitAttr":$keeps_addends,          // the result is partial where the operand is
       "::mlir::UnitAttr":$zero_gradient,          // a conversion through which no gradient flows
-      "::mlir::Attribute":$in_evaluation,         // what stands for the call in `eval`: a word, or the argument of this number
+      "::mlir::Attribute":$in_evaluation,         // what stands for the call in `eval`: #plan.stand_in or #plan.argument
       "::mlir::StringAttr":$autocast_off,         // the model switches autocast off here, for this device
       // Statements and collectives.
       "::mlir::StringAttr":$input_of,             // of a plan.constrain: the module whose input it is about

@@ -1,8 +1,8 @@
 //===- updates.h - results that become new contents of arguments *- C++ -*-===//
 //
-// A result with `plan.updates`, the index of an argument, is the new content of
-// that argument: a parameter, an optimizer state, or a buffer that the model
-// updates. Only the program of a training step changes its arguments.
+// A result with `plan.updates` is the new content of the argument to which it
+// refers: a parameter, an optimizer state, an accumulator, or a buffer that the
+// model updates. Only the program of a training step changes its arguments.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,6 +4,7 @@
 #include "compiler/report/explain/describe.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 
 using namespace mlir;
@@ -15,7 +16,7 @@ namespace {
 class TrainingExplainer {
 public:
   TrainingExplainer(func::FuncOp step, const Sources &sources)
-      : step(step), moves(step), describer(getMesh(step), sources) {}
+      : step(step), arguments(step), moves(step), describer(getMesh(step), sources) {}
 
   std::optional<TrainingExplanation> ofParameter(StringRef name);
   std::optional<TrainingExplanation> ofModule(StringRef path);
@@ -32,6 +33,7 @@ private:
   TrainingExplanation explain(const MoveSet &set);
 
   func::FuncOp step;
+  ArgumentTable arguments;
   MoveTable moves;
   Describer describer;
 };
@@ -56,9 +58,7 @@ BlockArgument TrainingExplainer::changedBy(CallOp call) {
   std::optional<unsigned> parameter = view.getOperand("parameter");
   if (!parameter || !view.getOperand("gradient"))
     return {};
-  BlockArgument held = sourceArgument(call.getOperand(*parameter));
-  auto of = held ? argAttr<attr::Of>(step, held.getArgNumber()) : IntegerAttr();
-  return of ? step.getArgument(of.getInt()) : held;
+  return arguments.parameterOf(sourceArgument(call.getOperand(*parameter)));
 }
 
 Value TrainingExplainer::gradientReadBy(CallOp update) {
@@ -82,8 +82,7 @@ Value TrainingExplainer::follow(Value gradient, MoveSet &set) {
 std::vector<MemberExplanation> TrainingExplainer::statesOf(BlockArgument parameter) {
   std::vector<MemberExplanation> states;
   for (BlockArgument argument : step.getArguments()) {
-    auto of = argAttr<attr::Of>(step, argument.getArgNumber());
-    if (!of || of.getInt() != parameter.getArgNumber() || argumentKind(argument) != ArgumentKind::state)
+    if (argumentKind(argument) != ArgumentKind::state || arguments.parameterOf(argument) != parameter)
       continue;
     StringRef name = cast<StringAttr>(namesOf(argument).front()).getValue();
     name.consume_front((cast<StringAttr>(namesOf(parameter).front()).getValue() + ".").str());

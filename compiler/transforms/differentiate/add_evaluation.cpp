@@ -7,6 +7,7 @@
 #include "compiler/sharding/families/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
 #include "dialect/plan/programs.h"
@@ -29,7 +30,7 @@ namespace {
 class EvaluationMaker {
 public:
   EvaluationMaker(func::FuncOp function, LossOp statement, bool isInMicrobatches)
-      : function(function), statement(statement), isInMicrobatches(isInMicrobatches) {}
+      : function(function), statement(statement), isInMicrobatches(isInMicrobatches), arguments(function) {}
 
   void run();
 
@@ -43,6 +44,7 @@ private:
   func::FuncOp function;
   LossOp statement;
   bool isInMicrobatches;
+  ArgumentTable arguments;
 };
 
 } // namespace
@@ -77,15 +79,17 @@ static Value inTypeOf(CallOp call, Value value) {
 
 /// Replaces a call by its behaviour after model.eval().
 void EvaluationMaker::dropNothing(CallOp call) {
-  if (auto running = call->getAttrOfType<IntegerAttr>(attr::InEvaluation::getNameStr())) {
-    call.getResult(0).replaceAllUsesWith(inTypeOf(call, function.getArgument(running.getInt())));
-  } else if (auto what = call->getAttrOfType<StringAttr>(attr::InEvaluation::getNameStr())) {
+  Attribute standIn = opAttr<attr::InEvaluation>(call);
+  if (auto running = dyn_cast_or_null<ArgumentRefAttr>(standIn)) {
+    call.getResult(0).replaceAllUsesWith(inTypeOf(call, arguments[running]));
+  } else if (auto what = dyn_cast_or_null<StandInAttr>(standIn)) {
     auto type = cast<RankedTensorType>(call.getResult(0).getType());
-    Value instead = what.getValue() == "ones" ? CallBuilder("aten.ones.default", call)
-                                                    .integers("size", type.getShape())
-                                                    .type("dtype", type.getElementType())
-                                                    .build(type.getShape(), type.getElementType())
-                                              : inTypeOf(call, call.getOperand(what.getValue() == "second operand"));
+    Value instead = what.getValue() == StandIn::ones
+                        ? CallBuilder("aten.ones.default", call)
+                              .integers("size", type.getShape())
+                              .type("dtype", type.getElementType())
+                              .build(type.getShape(), type.getElementType())
+                        : inTypeOf(call, call.getOperand(what.getValue() == StandIn::second_operand));
     call.getResult(0).replaceAllUsesWith(instead);
   } else if (CallView view = CallView::of(call);
              view.target == "meshplan.attention" && view.getFloat("dropout", 0) != 0) {

@@ -8,6 +8,7 @@
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "compiler/transforms/differentiate/unreached.h"
+#include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/step_call.h"
@@ -184,6 +185,7 @@ Value StepMaker::stored(Value value, BlockArgument buffer) {
 void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained) {
   Operation *output = step.getBody().front().getTerminator();
   Builder builder(step.getContext());
+  ArgumentTable arguments(step);
   SmallVector<Value> values;
   SmallVector<Attribute> attributes;
   auto add = [&](Value value, const Twine &name) {
@@ -197,7 +199,7 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
   };
   for (auto [index, value] : llvm::enumerate(output->getOperands()))
     if (auto updated = resultAttr<attr::Updates>(step, index)) {
-      values.push_back(stored(value, step.getArgument(updated.getInt())));
+      values.push_back(stored(value, arguments[updated]));
       attributes.push_back(builder.getDictionaryAttr(named<attr::Updates>(updated)));
     } else if (cast<RankedTensorType>(value.getType()).getNumElements() == 1) {
       add(value, resultAttr<attr::Name>(step, index).getValue());
@@ -207,7 +209,7 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
   for (BlockArgument argument : trained)
     if (Value gradient = gradients.of(argument)) {
       add(gradient, "gradients." + nameOf(argument));
-      mark(attr::GradientOf::getNameStr(), builder.getI64IntegerAttr(argument.getArgNumber()));
+      mark(attr::GradientOf::getNameStr(), referenceTo(argument));
     }
   output->setOperands(values);
   step.setType(builder.getFunctionType(step.getArgumentTypes(), ValueRange(values).getTypes()));

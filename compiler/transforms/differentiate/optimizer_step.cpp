@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/divided_sum.h"
+#include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/settings.h"
 
@@ -15,14 +16,14 @@ OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement, Precision
     : step(step), statement(statement), precision(precision), builder(step.getBody().front().getTerminator()),
       guard(step, statement, precision, builder) {
   Operation *output = step.getBody().front().getTerminator();
+  ArgumentTable arguments(step);
   for (unsigned index = 0; index < step.getNumResults(); ++index) {
-    auto of = resultAttr<attr::GradientOf>(step, index);
-    if (!of)
+    BlockArgument parameter = arguments[resultAttr<attr::GradientOf>(step, index)];
+    if (!parameter)
       continue;
-    auto group = argAttr<attr::Group>(step, of.getInt());
+    auto group = argAttr<attr::Group>(parameter);
     int64_t number = group ? group.getInt() : 0;
-    BlockArgument parameter = step.getArgument(of.getInt());
-    updates.push_back({parameter, output->getOperand(index), cast<DictionaryAttr>(statement.getGroups()[number]),
+    updates.push_back({parameter, output->getOperand(index), cast<OptimizerGroupAttr>(statement.getGroups()[number]),
                        number, nullptr, nullptr, nullptr});
   }
 }
@@ -163,11 +164,6 @@ void OptimizerStep::add() {
   rewriteResults();
 }
 
-double OptimizerStep::number(const Update &update, StringRef name) const {
-  auto value = update.numbers.getAs<FloatAttr>(name);
-  return value ? value.getValueAsDouble() : 0;
-}
-
 BlockArgument OptimizerStep::addArgument(RankedTensorType type, ArrayRef<NamedAttribute> attributes) {
   unsigned index = step.getNumArguments();
   [[maybe_unused]] LogicalResult inserted =
@@ -181,9 +177,8 @@ Value OptimizerStep::setting(const Twine &name, double value, base::RateSchedule
 
 /// Groups with a learning rate of their own have a setting of their own.
 Value OptimizerStep::learningRate(const Update &update) {
-  double rate = number(update, "lr");
-  auto first = cast<DictionaryAttr>(statement.getGroups()[0]).getAs<FloatAttr>("lr");
-  bool isCommon = first && first.getValueAsDouble() == rate;
+  double rate = base::numberOf(update.numbers.getLr());
+  bool isCommon = rate == base::numberOf(cast<OptimizerGroupAttr>(statement.getGroups()[0]).getLr());
   return setting(isCommon ? "optimizer.lr" : "optimizer.group" + Twine(update.group) + ".lr", rate,
                  statement.getScheduleAttr());
 }
@@ -198,8 +193,7 @@ BlockArgument OptimizerStep::addState(const Update &update, StringRef name, Type
   std::string own = (cast<StringAttr>(names[0]).getValue() + "." + name).str();
   SmallVector<NamedAttribute> attributes{
       named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::state)),
-      named<attr::Names>(builder.getStrArrayAttr({own})),
-      named<attr::Of>(builder.getI64IntegerAttr(update.parameter.getArgNumber()))};
+      named<attr::Names>(builder.getStrArrayAttr({own})), named<attr::Of>(referenceTo(update.parameter))};
   if (copies)
     attributes.push_back(named<attr::Copies>(builder.getUnitAttr()));
   if (DataOp data = dataOf(update.parameter); data && data.getOffloadOptimizer())
@@ -269,25 +263,29 @@ void OptimizerStep::changeByAdam(const Update &update) {
   call.tensor("parameter", update.held).tensor("gradient", update.gradient).tensor("average", average);
   call.tensor("square_average", square).tensor("learning_rate", learningRate(update)).tensor("step", stepNumber());
   addCommon(call);
-  for (StringRef name : {"beta1", "beta2", "eps", "weight_decay"})
-    call.number(name, number(update, name));
+  for (auto [name, value] : {std::pair("beta1", update.numbers.getBeta1()),
+                             {"beta2", update.numbers.getBeta2()},
+                             {"eps", update.numbers.getEps()},
+                             {"weight_decay", update.numbers.getWeightDecay()}})
+    call.number(name, base::numberOf(value));
   CallOp made = call.flag("decoupled", statement.getKind() == OptimizerKind::adamw)
                     .build({withoutSharding(update.held), withoutSharding(average), withoutSharding(square)});
   give(update, made.getResults(), {average, square});
 }
 
 void OptimizerStep::changeBySgd(const Update &update) {
-  bool hasMomentum = number(update, "momentum") != 0;
+  OptimizerGroupAttr numbers = update.numbers;
+  bool hasMomentum = base::numberOf(numbers.getMomentum()) != 0;
   StepCall call(hasMomentum ? "meshplan.sgd_momentum" : "meshplan.sgd", builder, statement.getLoc());
   call.tensor("parameter", update.held).tensor("gradient", update.gradient);
-  call.tensor("learning_rate", learningRate(update)).number("weight_decay", number(update, "weight_decay"));
+  call.tensor("learning_rate", learningRate(update)).number("weight_decay", base::numberOf(numbers.getWeightDecay()));
   addCommon(call);
   Type type = withoutSharding(update.held);
   if (!hasMomentum)
     return give(update, call.build(type).getResults(), {});
   BlockArgument momentum = state(update, "momentum_buffer");
-  call.tensor("momentum", momentum).tensor("step", stepNumber()).number("rate", number(update, "momentum"));
-  call.number("dampening", number(update, "dampening")).flag("nesterov", number(update, "nesterov") != 0);
+  call.tensor("momentum", momentum).tensor("step", stepNumber()).number("rate", base::numberOf(numbers.getMomentum()));
+  call.number("dampening", base::numberOf(numbers.getDampening())).flag("nesterov", numbers.getNesterov());
   give(update, call.build({type, withoutSharding(momentum)}).getResults(), {momentum});
 }
 
@@ -310,8 +308,7 @@ void OptimizerStep::rewriteResults() {
     }
   for (auto [value, argument] : results) {
     values.push_back(value);
-    attributes.push_back(
-        builder.getDictionaryAttr(named<attr::Updates>(builder.getI64IntegerAttr(argument.getArgNumber()))));
+    attributes.push_back(builder.getDictionaryAttr(named<attr::Updates>(referenceTo(argument))));
   }
   SmallVector<Value> replaced(output->getOperands());
   output->setOperands(values);

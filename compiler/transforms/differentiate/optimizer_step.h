@@ -24,7 +24,7 @@ private:
   struct Update {
     mlir::BlockArgument parameter;
     mlir::Value gradient;
-    mlir::DictionaryAttr numbers; ///< numbers of its group
+    plan::OptimizerGroupAttr numbers; ///< of its group
     int64_t group = 0;
     /// The data statement that divides the updated value although the parameter itself stays replicated; or null.
     plan::DataOp data;
@@ -45,7 +45,6 @@ private:
   mlir::Type changedType(const Update &update) const;
   mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef target = "aten._to_copy.default");
 
-  double number(const Update &update, llvm::StringRef name) const;
   mlir::BlockArgument addArgument(mlir::RankedTensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
   mlir::Value setting(const llvm::Twine &name, double value, base::RateScheduleAttr schedule = {});
   mlir::Value learningRate(const Update &update);

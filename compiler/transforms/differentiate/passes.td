@@ -19,7 +19,7 @@ def AddEvaluation : Pass<"plan-add-evaluation", "::mlir::ModuleOp"> {
     ```mlir
     plan.loss 0
     func.func @forward(%x: tensor<4x8xf32>) -> tensor<f32> {
-      %0 = plan.call "meshplan.dropout"(%x, ...) {input = #base.operand<0>, p = 0.5, ...} {plan.in_evaluation = "first operand"}
+      %0 = plan.call "meshplan.dropout"(%x, ...) {input = #base.operand<0>, p = 0.5, ...} {plan.in_evaluation = #plan.stand_in<first_operand>}
       %1 = plan.call "aten.sum.default"(%0) ...
     // becomes, beside it
     func.func @eval(%x: tensor<4x8xf32>) -> (tensor<f32> {plan.loss}) {

@@ -3,6 +3,7 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 
 using namespace mlir;
@@ -13,7 +14,7 @@ namespace {
 
 class Finder {
 public:
-  explicit Finder(func::FuncOp function) : function(function) {}
+  explicit Finder(func::FuncOp function) : function(function), arguments(function) {}
 
   SmallVector<DataCollective> run() {
     for (Operation &op : function.getBody().front()) {
@@ -24,8 +25,8 @@ public:
     }
     Operation *output = function.getBody().front().getTerminator();
     for (unsigned index = 0; index < function.getNumResults(); ++index)
-      if (auto of = resultAttr<attr::GradientOf>(function, index))
-        addSourceOf(output->getOperand(index), function.getArgument(of.getInt()), DataTraffic::reduce);
+      if (BlockArgument parameter = arguments[resultAttr<attr::GradientOf>(function, index)])
+        addSourceOf(output->getOperand(index), parameter, DataTraffic::reduce);
     // Collectives of gradients were found from their readers backward, so not in program order.
     llvm::stable_sort(found, [](const DataCollective &left, const DataCollective &right) {
       return left.op->isBeforeInBlock(right.op);
@@ -34,12 +35,6 @@ public:
   }
 
 private:
-  /// The parameter itself, or the parameter of a state.
-  BlockArgument parameterOf(BlockArgument argument) {
-    auto of = argument ? argAttr<attr::Of>(function, argument.getArgNumber()) : IntegerAttr();
-    return of ? function.getArgument(of.getInt()) : argument;
-  }
-
   /// A collective may serve several results; it is recorded for the first.
   void add(Operation *op, BlockArgument parameter, DataTraffic traffic) {
     if (parameter && dataOf(parameter) && seen.insert(op).second)
@@ -57,8 +52,8 @@ private:
     CallView view = CallView::of(call);
     std::optional<unsigned> parameter = view.getOperand("parameter"), gradient = view.getOperand("gradient");
     if (parameter && gradient)
-      addSourceOf(call.getOperands()[*gradient], parameterOf(sourceArgument(call.getOperands()[*parameter])),
-                  DataTraffic::reduce);
+      addSourceOf(call.getOperands()[*gradient], arguments.parameterOf(sourceArgument(call.getOperands()[*parameter])),
+                DataTraffic::reduce);
     if (call.getTarget() == "meshplan.accumulate")
       addSourceOf(call.getOperands()[*view.getOperand("addend")],
                   dyn_cast<BlockArgument>(call.getOperands()[*view.getOperand("self")]), DataTraffic::reduce);
@@ -77,6 +72,7 @@ private:
   }
 
   func::FuncOp function;
+  ArgumentTable arguments;
   SmallVector<DataCollective> found;
   llvm::SmallPtrSet<Operation *, 16> seen;
 };

@@ -333,10 +333,9 @@ void ProgramBuilder::finish(func::FuncOp function, Block *block) {
   }
   if (trains())
     for (const archive::BufferUpdate &update : program.bufferUpdates) {
-      auto buffer = cast<BlockArgument>(values[bufferOf(update)->value]);
+      auto buffer = ArgumentRefAttr::get(&context, ArgumentKind::buffer, builder.getStringAttr(update.buffer));
       outputs.push_back(values[update.value]);
-      attributes.push_back(
-          builder.getDictionaryAttr(named<attr::Updates>(builder.getI64IntegerAttr(buffer.getArgNumber()))));
+      attributes.push_back(builder.getDictionaryAttr(named<attr::Updates>(buffer)));
     }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
   // Arguments were added one by one, so that the type is known only now.

@@ -38,7 +38,7 @@ public:
   void addInit(size_t parameter, llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes) const;
 
 private:
-  mlir::DictionaryAttr numbersOf(const OptimizerNumbers &numbers) const;
+  plan::OptimizerGroupAttr numbersOf(const OptimizerNumbers &numbers) const;
   base::RateScheduleAttr scheduleOf(const LrSchedule &schedule) const;
   plan::LossScaleAttr scaleOf(const BoundLossScale &scale) const;
   void buildTraining();

@@ -7,6 +7,7 @@
 #include "compiler/sharding/families/random_ops.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -101,11 +102,11 @@ Value BatchNorm::mean(Value of, Value running) {
 void BatchNorm::readInEvaluation(Value made, Value running) {
   Attribute buffer;
   if (auto argument = dyn_cast_or_null<BlockArgument>(running))
-    buffer = Builder(call.getContext()).getI64IntegerAttr(argument.getArgNumber());
+    buffer = plan::referenceTo(argument);
   else if (running)
-    buffer = running.getDefiningOp()->getAttrOfType<IntegerAttr>(plan::attr::InEvaluation::getNameStr());
+    buffer = running.getDefiningOp()->getAttrOfType<plan::ArgumentRefAttr>(plan::attr::InEvaluation::getNameStr());
   if (buffer)
-    made.getDefiningOp()->setAttr(plan::attr::InEvaluation::getNameStr(), buffer);
+    plan::setOpAttr<plan::attr::InEvaluation>(made.getDefiningOp(), buffer);
 }
 
 Value BatchNorm::perChannel(Value channels, Value like) {

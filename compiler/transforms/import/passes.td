@@ -74,7 +74,7 @@ def DecomposeBatchNorm : Pass<"plan-decompose-batch-norm", "::mlir::func::FuncOp
     ```mlir
     %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %w, %b, %mean, %var) {training = true, momentum = 0.1, ...}
     // becomes
-    %1 = plan.call "aten.mean.dim"(%x) {dim = [0, 2, 3], keepdim = true} {plan.in_evaluation = 3}
+    %1 = plan.call "aten.mean.dim"(%x) {dim = [0, 2, 3], keepdim = true} {plan.in_evaluation = #plan.argument<buffer "norm.running_mean">}
     %2 = plan.call "aten.sub.Tensor"(%x, %1)
     ...
     ```

@@ -16,6 +16,7 @@
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/partition/sweeps.h"
+#include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/settings.h"
@@ -328,22 +329,18 @@ LogicalResult SweepMaker::finish(bool isStep) {
     for (unsigned number = 0; number < values.size(); ++number)
       attributes.push_back(function.getResultAttrDict(number));
   }
-  for (auto [value, sum] : sums)
+  for (auto [value, sum] : sums) {
     values.push_back(value);
+    attributes.push_back(builder.getDictionaryAttr(named<attr::Updates>(referenceTo(sum))));
+  }
   output->setOperands(values);
   function.setType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(values).getTypes()));
-  function.removeResAttrsAttr();
+  function.setResAttrsAttr(builder.getArrayAttr(attributes));
   eraseDead();
   llvm::BitVector unread(function.getNumArguments());
   for (BlockArgument argument : function.getArguments())
     unread[argument.getArgNumber()] = !isStep && argument.use_empty();
-  if (failed(function.eraseArguments(unread)))
-    return failure();
-  for (auto [value, sum] : sums)
-    attributes.push_back(
-        builder.getDictionaryAttr(named<attr::Updates>(builder.getI64IntegerAttr(sum.getArgNumber()))));
-  function.setResAttrsAttr(builder.getArrayAttr(attributes));
-  return success();
+  return function.eraseArguments(unread);
 }
 
 LogicalResult SweepMaker::run(int64_t sweep, bool isStep) {
@@ -383,6 +380,7 @@ static LogicalResult checkSums(const Sweeps &sweeps, int64_t count) {
 
 /// Marks the accumulations of gradients with the data statement and the unit of their parameter.
 static void markGradients(func::FuncOp step) {
+  ArgumentTable arguments(step);
   step.walk([&](CallOp call) {
     auto numberOf = [&](StringRef name) { return call.getArgs().getAs<OperandRefAttr>(name); };
     OperandRefAttr parameter = numberOf("parameter"), gradient = numberOf("gradient");
@@ -401,8 +399,7 @@ static void markGradients(func::FuncOp step) {
     Operation *sum = behind(call.getOperands()[gradient.getIndex()], isOverMicrobatches).getDefiningOp();
     if (!argument || !sum || !isOverMicrobatches(sum))
       return;
-    if (auto of = argAttr<attr::Of>(step, argument.getArgNumber()))
-      argument = step.getArgument(of.getInt());
+    argument = arguments.parameterOf(argument);
     for (StringRef name : {attr::Data::getNameStr(), attr::Unit::getNameStr()})
       if (Attribute value = step.getArgAttr(argument.getArgNumber(), name))
         sum->setAttr(name, value);

@@ -261,8 +261,7 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
     plan::ShardingAttr sharding = plan::getSharding(value);
     auto updated = plan::resultAttr<plan::attr::Updates>(function, index);
     // Only an accumulator may stay partial from run to run: the last sweep reduces it.
-    bool accumulates =
-        updated && plan::argumentKind(function.getArgument(updated.getInt())) == plan::ArgumentKind::accumulator;
+    bool accumulates = updated && updated.getKind() == plan::ArgumentKind::accumulator;
     if (sharding && sharding.isPartial() && !accumulates)
       return op.emitError() << "result " << index << " is partial: " << value.getType();
     Buffer &buffer = result.problem.buffers[bufferOf.lookup(value)];

@@ -61,7 +61,7 @@ static Described describe(BlockArgument argument) {
       kind == plan::ArgumentKind::accumulator)
     return {(plan::stringifyArgumentKind(*kind) + " " + name).str(), ""};
   if (auto of = plan::argAttr<plan::attr::Of>(function, index))
-    return {name, describe(function.getArgument(of.getInt())).module};
+    return {name, named(of.getName(), of.getName()).module};
   return named(name, name);
 }
 

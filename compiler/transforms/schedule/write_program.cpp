@@ -7,6 +7,7 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
 #include "compiler/transforms/schedule/describe_peak.h"
+#include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "mlir/IR/IRMapping.h"
@@ -41,7 +42,7 @@ class ProgramWriter {
 public:
   ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
-        location(function.getLoc()), compute(stream(computeStream)) {}
+        arguments(function), location(function.getLoc()), compute(stream(computeStream)) {}
 
   void write(const scheduling::Solution &solution);
 
@@ -78,6 +79,7 @@ private:
   const ProjectedFunction &projection;
   const scheduling::Problem &problem;
   LayoutTable &layouts;
+  plan::ArgumentTable arguments;
   /// Location of the last step, which frees use as well.
   Location location;
   FlatSymbolRefAttr compute;
@@ -199,10 +201,9 @@ Value ProgramWriter::writeGiven(BlockArgument argument, StringAttr name) {
     return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, StringAttr(), UnitAttr(),
                                   plan::argAttr<plan::attr::Scratch>(function, index), UnitAttr());
   if (auto of = plan::argAttr<plan::attr::Of>(function, index)) {
-    auto owner = plan::argAttr<plan::attr::Names>(function, of.getInt());
     auto copies = plan::argAttr<plan::attr::Copies>(function, index);
-    return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, cast<StringAttr>(owner[0]),
-                                  copies, UnitAttr(), plan::isOnHost(argument) ? builder.getUnitAttr() : UnitAttr());
+    return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, of.getName(), copies, UnitAttr(),
+                                  plan::isOnHost(argument) ? builder.getUnitAttr() : UnitAttr());
   }
   return sched::SettingOp::create(builder, argument.getLoc(), typeOf(argument), name,
                                   plan::argAttr<plan::attr::Value>(function, index),
@@ -231,11 +232,9 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
   if (!gradient || !parameter || !record || !llvm::is_contained(record->overwrites, "parameter"))
     return;
   // The rank may update a shard or a copy of the parameter.
-  BlockArgument changed = sourceArgument(call.getOperand(*parameter));
+  BlockArgument changed = arguments.parameterOf(sourceArgument(call.getOperand(*parameter)));
   if (!changed)
     return;
-  if (auto of = plan::argAttr<plan::attr::Of>(function, changed.getArgNumber()))
-    changed = function.getArgument(of.getInt());
   Value owner = values.lookup(changed);
   if (owner.getDefiningOp<sched::ParameterOp>())
     sched::GradientOp::create(builder, call.getLoc(), values.lookup(call.getOperand(*gradient)), owner);
@@ -330,13 +329,11 @@ void ProgramWriter::writeOutputs() {
   Operation *end = function.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands())) {
     if (auto updated = plan::resultAttr<plan::attr::Updates>(function, index)) {
-      sched::UpdateOp::create(builder, end->getLoc(), values.lookup(value),
-                              values.lookup(function.getArgument(updated.getInt())));
+      sched::UpdateOp::create(builder, end->getLoc(), values.lookup(value), values.lookup(arguments[updated]));
       continue;
     }
     if (auto parameter = plan::resultAttr<plan::attr::GradientOf>(function, index))
-      sched::GradientOp::create(builder, end->getLoc(), values.lookup(value),
-                                values.lookup(function.getArgument(parameter.getInt())));
+      sched::GradientOp::create(builder, end->getLoc(), values.lookup(value), values.lookup(arguments[parameter]));
     auto name = plan::resultAttr<plan::attr::Name>(function, index);
     bool isLoss = plan::resultAttr<plan::attr::Loss>(function, index) != nullptr;
     sched::OutputOp::create(builder, end->getLoc(), name ? name : builder.getStringAttr(Twine(index)),

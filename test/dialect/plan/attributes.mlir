@@ -8,18 +8,24 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-SAME: plan.kind = #plan.kind<setting>
 // CHECK-SAME: plan.schedule = #base.rate_schedule<kind = linear, steps = 3>
 // CHECK-SAME: plan.copies
-// CHECK-SAME: plan.gradient_of = 0 : i64
+// CHECK-SAME: plan.of = #plan.argument<parameter "w">
+// CHECK-SAME: plan.gradient_of = #plan.argument<parameter "w">
+// CHECK-SAME: plan.updates = #plan.argument<state "w">
 // CHECK-SAME: plan.guard = #base.guard<stops = true>, plan.role = #base.role<step>
 func.func @step(
-    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true, plan.data = 0 : i64,
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w", "tied"], plan.trainable = true, plan.data = 0 : i64,
                        plan.init = #plan.init_rule<rule = kaiming_normal, gain = 1.0, fan = in, text = "kaiming normal", location = loc(unknown)>,
                        plan.storage = #plan.storage<name = "all", position = 1, registered = true>},
     %s: tensor<f64> {plan.kind = #plan.kind<setting>, plan.names = ["lr"], plan.value = 0.5 : f64,
                      plan.schedule = #base.rate_schedule<kind = linear, steps = 3>},
-    %m: tensor<4xf32> {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = 0 : i64, plan.copies})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.updates = 2 : i64})
+    %m: tensor<4xf32> {plan.kind = #plan.kind<state>, plan.names = ["w"], plan.of = #plan.argument<parameter "w">, plan.copies})
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "w">}, tensor<4xf32> {plan.updates = #plan.argument<state "w">})
     attributes {plan.role = #base.role<step>, plan.guard = #base.guard<stops = true>} {
-  return %w, %w : tensor<4xf32>, tensor<4xf32>
+  // CHECK: {plan.in_evaluation = #plan.stand_in<second_operand>}
+  %0 = plan.call "aten.mul.Tensor"(%w, %m) {self = #base.operand<0>, other = #base.operand<1>} {plan.in_evaluation = #plan.stand_in<second_operand>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: {plan.in_evaluation = #plan.argument<state "w">}
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} {plan.in_evaluation = #plan.argument<state "w">} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -82,11 +88,79 @@ module attributes {plan.loss} {}
 // -----
 
 // D4
-// expected-error @below {{has 'plan.of' = 2, and 2 arguments}}
-func.func @state(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>}, %m: tensor<4xf32> {plan.kind = #plan.kind<state>, plan.of = 2 : i64}) { return }
+// expected-error @below {{has 'plan.of' = #plan.argument<state "n">, whose kind cannot be 'state'}}
+func.func @state(%m: tensor<4xf32> {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<state "n">},
+                 %n: tensor<4xf32> {plan.kind = #plan.kind<state>, plan.names = ["n"]}) { return }
 
 // -----
 
 // D4
-// expected-error @below {{has 'plan.updates' = 1, and 1 arguments}}
-func.func @update(%x: tensor<4xf32>) -> (tensor<4xf32> {plan.updates = 1 : i64}) { return %x : tensor<4xf32> }
+// expected-error @below {{has 'plan.gradient_of' = #plan.argument<buffer "x">, whose kind cannot be 'buffer'}}
+func.func @gradient(%x: tensor<4xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["x"]})
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<buffer "x">}) { return %x : tensor<4xf32> }
+
+// -----
+
+// D4
+// expected-error @below {{has 'plan.updates' = #plan.argument<input "x">, whose kind cannot be 'input'}}
+func.func @update(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]})
+    -> (tensor<4xf32> {plan.updates = #plan.argument<input "x">}) { return %x : tensor<4xf32> }
+
+// -----
+
+// D5
+// expected-error @below {{has 'plan.of' = #plan.argument<parameter "v">, which is the first name of no argument}}
+func.func @state(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+                 %m: tensor<4xf32> {plan.kind = #plan.kind<state>, plan.of = #plan.argument<parameter "v">}) { return }
+
+// -----
+
+// D5, for the second name of tied parameters
+// expected-error @below {{has 'plan.gradient_of' = #plan.argument<parameter "tied">, which is the first name of no argument}}
+func.func @gradient(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w", "tied"]})
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "tied">}) { return %w : tensor<4xf32> }
+
+// -----
+
+// D5, for a name of another kind
+// expected-error @below {{has 'plan.updates' = #plan.argument<buffer "w">, which is the first name of no argument}}
+func.func @update(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
+    -> (tensor<4xf32>, tensor<4xf32> {plan.updates = #plan.argument<buffer "w">}) { return %w, %w : tensor<4xf32>, tensor<4xf32> }
+
+// -----
+
+// D5
+func.func @call(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4xf32> {
+  // expected-error @below {{has 'plan.in_evaluation' = #plan.argument<buffer "x">, which is the first name of no argument}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} {plan.in_evaluation = #plan.argument<buffer "x">} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// D5, where no argument or result has an attribute
+func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has 'plan.in_evaluation' = #plan.argument<buffer "x">, which is the first name of no argument}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} {plan.in_evaluation = #plan.argument<buffer "x">} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// D6
+// expected-error @below {{has arguments 0 and 2 of one name, #plan.argument<parameter "w">}}
+func.func @names(%v: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["v", "w"]},
+                 %m: tensor<4xf32> {plan.kind = #plan.kind<state>, plan.names = ["w"]},
+                 %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) { return }
+
+// -----
+
+// D7
+// expected-error @below {{has 'plan.trainable' on argument 0, to which its gradient cannot refer without a kind and a name}}
+func.func @trained(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.trainable = true}) { return }
+
+// -----
+
+// D7
+// expected-error @below {{has 'plan.trainable' on argument 0, to which its gradient cannot refer without a kind and a name}}
+func.func @trained(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) { return }

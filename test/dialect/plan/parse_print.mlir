@@ -9,6 +9,9 @@ plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
 // CHECK: plan.loss 3{{$}}
 plan.loss 3
+// CHECK: plan.optimizer adam groups [#plan.optimizer_group<lr = 1.000000e+00 : f64>, #plan.optimizer_group<lr = 1.000000e+00 : f64, weight_decay = 2.000000e+00 : f64, beta1 = 3.000000e+00 : f64, beta2 = 4.000000e+00 : f64, eps = 5.000000e+00 : f64, momentum = 6.000000e+00 : f64, dampening = 7.000000e+00 : f64, nesterov = true>]
+plan.optimizer adam groups [#plan.optimizer_group<lr = 1.0>,
+                            #plan.optimizer_group<nesterov = true, lr = 1.0, weight_decay = 2.0, beta1 = 3.0, beta2 = 4.0, eps = 5.0, momentum = 6.0, dampening = 7.0>]
 // CHECK: plan.normalize_loss 3 per token{{$}}
 plan.normalize_loss 3 per token
 // CHECK: plan.normalize_loss 0 per sequence{{$}}

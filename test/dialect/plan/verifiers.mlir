@@ -1000,12 +1000,18 @@ plan.precision {loss_scale = #plan.loss_scale<initial = 2.0, growth = 2.0>}
 
 // -----
 
-// M10
-// expected-error @below {{'plan.optimizer' op has a group without the number 'lr'}}
-plan.optimizer sgd groups [{momentum = 0.0}]
+// A12
+// expected-error @below {{number 5.000000e-01 : f32 of a group is not f64}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.1, momentum = 0.5 : f32>]
 
 // -----
 
 // M10
-// expected-error @below {{'plan.optimizer' op has a group with 'rate' = 1.000000e+00 : f64, which is not a hyperparameter of an optimizer}}
-plan.optimizer sgd groups [{lr = 1.0, rate = 1.0}]
+// expected-error @below {{'plan.optimizer' op has no group of parameters}}
+plan.optimizer sgd groups []
+
+// -----
+
+// M10
+// expected-error @below {{'plan.optimizer' op attribute 'groups' failed to satisfy constraint: list of groups}}
+plan.optimizer sgd groups [{lr = 1.0}]

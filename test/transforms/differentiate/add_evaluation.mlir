@@ -14,10 +14,10 @@ plan.loss 0
 func.func @forward(%x: tensor<4x6xf32> {plan.kind = #plan.kind<input>}, %seed: tensor<f64> {plan.kind = #plan.kind<setting>, plan.names = ["seed"], plan.value = 0.0 : f64},
                    %step: tensor<f64> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.0 : f64})
     -> (tensor<f32> {plan.name = "loss"}, tensor<4x6xf32> {plan.name = "hidden"}) {
-  %0 = plan.call "meshplan.dropout"(%x, %seed, %step) {input = #base.operand<0>, number = 0 : i64, p = 0.5 : f64, seed = #base.operand<1>, step = #base.operand<2>} {plan.in_evaluation = "first operand"}
+  %0 = plan.call "meshplan.dropout"(%x, %seed, %step) {input = #base.operand<0>, number = 0 : i64, p = 0.5 : f64, seed = #base.operand<1>, step = #base.operand<2>} {plan.in_evaluation = #plan.stand_in<first_operand>}
       : (tensor<4x6xf32>, tensor<f64>, tensor<f64>) -> tensor<4x6xf32>
   %1 = plan.call "aten.relu.default"(%0) {self = #base.operand<0>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %2 = plan.call "meshplan.dropout"(%1, %seed, %step) {input = #base.operand<0>, number = 1 : i64, p = 0.5 : f64, seed = #base.operand<1>, step = #base.operand<2>} {plan.in_evaluation = "first operand"}
+  %2 = plan.call "meshplan.dropout"(%1, %seed, %step) {input = #base.operand<0>, number = 1 : i64, p = 0.5 : f64, seed = #base.operand<1>, step = #base.operand<2>} {plan.in_evaluation = #plan.stand_in<first_operand>}
       : (tensor<4x6xf32>, tensor<f64>, tensor<f64>) -> tensor<4x6xf32>
   %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
   return %3, %2 : tensor<f32>, tensor<4x6xf32>
@@ -39,7 +39,7 @@ func.func @forward(%x: tensor<4x6xf32>, %seed: tensor<f64> {plan.kind = #plan.ki
                    %step: tensor<f64> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.0 : f64}) -> (tensor<4x6xi1>, tensor<f32>) {
   %0 = plan.call "meshplan.uniform"(%seed, %step) {dtype = f64, number = 0 : i64, seed = #base.operand<0>, size = [4, 6], step = #base.operand<1>}
       : (tensor<f64>, tensor<f64>) -> tensor<4x6xf64>
-  %1 = plan.call "aten.ge.Scalar"(%0) {other = 0.25 : f64, self = #base.operand<0>} {plan.in_evaluation = "ones"} : (tensor<4x6xf64>) -> tensor<4x6xi1>
+  %1 = plan.call "aten.ge.Scalar"(%0) {other = 0.25 : f64, self = #base.operand<0>} {plan.in_evaluation = #plan.stand_in<ones>} : (tensor<4x6xf64>) -> tensor<4x6xi1>
   %2 = plan.call "meshplan.uniform"(%seed, %step) {dtype = f32, number = 1 : i64, seed = #base.operand<0>, size = [4, 6], step = #base.operand<1>}
       : (tensor<f64>, tensor<f64>) -> tensor<4x6xf32>
   %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x6xf32>, tensor<4x6xi1>) -> tensor<4x6xf32>
@@ -84,6 +84,6 @@ func.func @forward(%x: tensor<4xf32>) -> (tensor<4xf32> {plan.name = "logits"}, 
 // CHECK-NOT: plan.in_evaluation
 // CHECK-NOT: @eval
 func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = plan.call "aten.mul.Scalar"(%x) {other = 0.0 : f64, self = #base.operand<0>} {plan.in_evaluation = "first operand"} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.mul.Scalar"(%x) {other = 0.0 : f64, self = #base.operand<0>} {plan.in_evaluation = #plan.stand_in<first_operand>} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

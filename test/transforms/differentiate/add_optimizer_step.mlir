@@ -10,18 +10,18 @@
 
 // States have the layout of their parameter; the new values replace the gradients as results.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
-plan.optimizer adamw groups [{lr = 0.5 : f64, beta1 = 0.9 : f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64}]
+plan.optimizer adamw groups [#plan.optimizer_group<lr = 0.5 : f64, beta1 = 0.9 : f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64>]
   schedule <kind = cosine, steps = 8>
 // CHECK-NOT: plan.optimizer
 // CHECK: func.func @step(%[[W:arg0]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>>
-// CHECK-SAME: %[[M:arg1]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg"], plan.of = 0 : i64}
-// CHECK-SAME: %[[V:arg2]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg_sq"], plan.of = 0 : i64}
+// CHECK-SAME: %[[M:arg1]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg"], plan.of = #plan.argument<parameter "w">}
+// CHECK-SAME: %[[V:arg2]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg_sq"], plan.of = #plan.argument<parameter "w">}
 // CHECK-SAME: %[[LR:arg3]]: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["optimizer.lr"], plan.schedule = #base.rate_schedule<kind = cosine, steps = 8>, plan.value = 5.000000e-01 : f64}
 // CHECK-SAME: %[[N:arg4]]: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.000000e+00 : f64}
-// CHECK-SAME: -> (tensor<f32> {plan.name = "loss"}, tensor<8x4xf32> {plan.updates = 0 : i64},
-// CHECK-SAME: tensor<8x4xf32> {plan.updates = 1 : i64}, tensor<8x4xf32> {plan.updates = 2 : i64})
+// CHECK-SAME: -> (tensor<f32> {plan.name = "loss"}, tensor<8x4xf32> {plan.updates = #plan.argument<parameter "w">},
+// CHECK-SAME: tensor<8x4xf32> {plan.updates = #plan.argument<state "w.exp_avg">}, tensor<8x4xf32> {plan.updates = #plan.argument<state "w.exp_avg_sq">})
 func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
-    -> (tensor<f32> {plan.name = "loss"}, tensor<8x4xf32> {plan.gradient_of = 0 : i64, plan.name = "gradients.w"}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<f32> {plan.name = "loss"}, tensor<8x4xf32> {plan.gradient_of = #plan.argument<parameter "w">, plan.name = "gradients.w"}) attributes {plan.role = #base.role<step>} {
   %loss = plan.call "aten.full.default"() {size = [], fill_value = 1.0 : f64} : () -> tensor<f32>
   %g = plan.call "aten.full.default"() {size = [8, 4], fill_value = 1.0 : f64} : () -> tensor<8x4xf32>
   // CHECK: %[[U:.*]]:3 = plan.call "meshplan.adam"(%[[W]], %{{.*}}, %[[M]], %[[V]], %[[LR]], %[[N]])
@@ -36,15 +36,15 @@ func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = #
 
 // Groups with their own hyperparameters; without momentum there is no state.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.0 : f64, weight_decay = 0.1 : f64},
-                             {lr = 0.25 : f64, momentum = 0.9 : f64, dampening = 0.5 : f64, weight_decay = 0.0 : f64, nesterov = 0.0 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64, momentum = 0.0 : f64, weight_decay = 0.1 : f64>,
+                             #plan.optimizer_group<lr = 0.25 : f64, momentum = 0.9 : f64, dampening = 0.5 : f64, weight_decay = 0.0 : f64, nesterov = false>]
 // CHECK: func.func @step(
 // CHECK-SAME: plan.names = ["optimizer.lr"]
 // CHECK-SAME: plan.names = ["optimizer.group1.lr"], plan.value = 2.500000e-01
 // CHECK-SAME: plan.names = ["b.momentum_buffer"]
 func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
                 %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.group = 1 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["b"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">}, tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "b">}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   // CHECK: plan.call "meshplan.sgd"(%arg0, {{.*}}weight_decay = 1.000000e-01
   // CHECK: plan.call "meshplan.sgd_momentum"(%arg1, {{.*}}dampening = 5.000000e-01 {{.*}}rate = 9.000000e-01
@@ -57,12 +57,12 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 
 // One sum of squares per layout of parameters, then the total.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-plan.optimizer sgd groups [{lr = 0.5 : f64}] clip 2.0
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>] clip 2.0
 // CHECK: func.func @step(
 func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
                 %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"]},
                 %c: tensor<6xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["c"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}, tensor<6xf32> {plan.gradient_of = 2 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">}, tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "b">}, tensor<6xf32> {plan.gradient_of = #plan.argument<parameter "c">}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   %h = plan.call "aten.full.default"() {size = [6], fill_value = 1.0 : f64} : () -> tensor<6xf32>
   // CHECK: %[[A:.*]] = plan.call "meshplan.square_sum"
@@ -82,9 +82,9 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.k
 
 // A program without an optimizer statement returns its gradients.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-// CHECK: func.func @step({{.*}}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64})
+// CHECK: func.func @step({{.*}}) -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">})
 func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   return %g : tensor<4xf32>
 }
@@ -95,11 +95,11 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 // new parameter is gathered and written into the old one. Axes of size 1 do not count.
 plan.mesh [#base.mesh_axis<"one" = 1>, #base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.data optimizer over [#plan.axis<"one">, #plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
-plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64, momentum = 0.9 : f64>]
 // CHECK: func.func @step(%[[W:arg0]]:
-// CHECK-SAME: %[[M:arg[0-9]]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>> {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = 0 : i64}
+// CHECK-SAME: %[[M:arg[0-9]]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>> {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = #plan.argument<parameter "w">}
 func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
-    -> (tensor<8x4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<8x4xf32> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   // CHECK: %[[CUT:.*]] = plan.match %[[G]] to %[[W]] flat [#plan.axis<"dp">] :
   // CHECK: %[[OWN:.*]] = plan.constrain %[[W]] <[{}, {}], flat = {"dp"}> along [#plan.axis<"dp">] as "data dp"
@@ -118,14 +118,14 @@ func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0
 // are summed separately.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
-plan.optimizer adam groups [{lr = 0.5 : f64}] clip 1.0
+plan.optimizer adam groups [#plan.optimizer_group<lr = 0.5 : f64>] clip 1.0
 // CHECK: func.func @step(%[[W:arg0]]:
 // CHECK-SAME: #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg"]
 // CHECK-SAME: #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = #plan.kind<state>, plan.names = ["w.exp_avg_sq"]
 // CHECK-SAME: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<state>, plan.names = ["b.exp_avg"]
 func.func @step(%w: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
                 %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "w">}, tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "b">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.match %{{.*}} to %[[W]] :
   // CHECK: %[[H:.*]] = plan.match %{{.*}} to %arg1 :
   // CHECK: %[[ONE:.*]] = plan.call "meshplan.square_sum"(%[[G]])
@@ -146,12 +146,12 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.dat
 // have the type that the statement names.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, state = f16}
-plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64, momentum = 0.9 : f64>]
 // CHECK: func.func @step(%[[W:arg0]]: tensor<4xbf16,
-// CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}]>> {plan.copies, plan.kind = #plan.kind<state>, plan.names = ["w.master"], plan.of = 0 : i64}
-// CHECK-SAME: %[[M:arg[0-9]]]: tensor<4xf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = 0 : i64}
+// CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}]>> {plan.copies, plan.kind = #plan.kind<state>, plan.names = ["w.master"], plan.of = #plan.argument<parameter "w">}
+// CHECK-SAME: %[[M:arg[0-9]]]: tensor<4xf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = #plan.argument<parameter "w">}
 func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
-    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xbf16> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   // CHECK: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[G]]) {dtype = f32,
   // CHECK: %[[SUM:.*]] = plan.match %[[WIDE]] to %[[W]] : tensor<4xf32>,
@@ -172,11 +172,11 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.precision {master = f32, reduce = bf16}
-plan.optimizer sgd groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>]
 // CHECK: func.func @step(%[[W:arg0]]: tensor<4xbf16,
 // CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.copies,
 func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
-    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xbf16> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_gradient"(%{{.*}}) {dtype = bf16,
   // CHECK: %[[SUM:.*]] = plan.match %[[ROUNDED]] to %[[W]] flat [#plan.axis<"dp">] : tensor<4xbf16>,
   // CHECK: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[SUM]]) {dtype = f32,
@@ -195,10 +195,10 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, p
 // With one rank nothing is sharded: the parameter is updated in place.
 plan.mesh [#base.mesh_axis<"dp" = 1>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
-plan.optimizer sgd groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>]
 // CHECK: func.func @step(%[[W:arg0]]:
 func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   // CHECK: plan.match %{{.*}} to %[[W]] :
   // CHECK: %[[NEW:.*]] = plan.call "meshplan.sgd"(%[[W]],
   // CHECK-NEXT: return %[[NEW]]
@@ -211,13 +211,13 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, pl
 
 // A program that draws random numbers already has the setting 'step', which the optimizer then shares.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov = 0.0 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov = false>]
 // CHECK: func.func @step(
 // CHECK-SAME: %[[STEP:arg1]]: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.000000e+00 : f64}
 // CHECK-NOT: plan.names = ["step"]
 func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
                 %step: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.0 : f64})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   // CHECK: plan.call "meshplan.sgd_momentum"(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %[[STEP]])
   return %g : tensor<4xf32>
@@ -229,13 +229,13 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 // lose digits of it: there is none.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32}
-plan.optimizer sgd groups [{lr = 0.5 : f64}] clip 2.0
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>] clip 2.0
 // CHECK: func.func @step(%[[A:arg0]]: tensor<4xf64{{.*}}, %[[B:arg1]]: tensor<4xbf16
 // CHECK-NOT: "a.master"
 // CHECK-SAME: plan.names = ["b.master"]
 func.func @step(%a: tensor<4xf64, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
                 %b: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"]})
-    -> (tensor<4xf64> {plan.gradient_of = 0 : i64}, tensor<4xbf16> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf64> {plan.gradient_of = #plan.argument<parameter "a">}, tensor<4xbf16> {plan.gradient_of = #plan.argument<parameter "b">}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf64>
   %h = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
   // CHECK: %[[A2:.*]] = plan.call "meshplan.square_sum"({{.*}} -> tensor<f64>
@@ -253,9 +253,9 @@ func.func @step(%a: tensor<4xf64, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 // A gradient that was widened for a wide parameter is reduced in the narrow type in which it was computed.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {reduce = bf16}
-plan.optimizer sgd groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>]
 // CHECK: func.func @step(%[[W:arg0]]:
-func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_gradient"(%[[G]])
   // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[ROUNDED]] to %[[W]]
@@ -271,10 +271,10 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 // The mean over ranks is divided after the sum; the addends are scaled up by the number of ranks.
 plan.mesh [#base.mesh_axis<"dp" = 4>]
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp" {average_after = 4 : i64}
-plan.optimizer sgd groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>]
 // CHECK: func.func @step(%[[W:arg0]]:
 func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = #plan.kind<parameter>, plan.names = ["w"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   // CHECK-NEXT: %[[LARGE:.*]] = plan.call "aten.mul.Scalar"(%[[G]]) {other = 4.000000e+00
   // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[LARGE]] to %[[W]]
@@ -292,7 +292,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients, offload_optimizer}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.precision {master = f32}
-plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64, momentum = 0.9 : f64>]
 // CHECK: func.func @step(
 // CHECK-SAME: plan.copies, plan.host, plan.kind = #plan.kind<state>, plan.names = ["w.master"]
 // CHECK-SAME: {plan.copies, plan.kind = #plan.kind<state>, plan.names = ["b.master"]
@@ -300,7 +300,7 @@ plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
 // CHECK-SAME: {plan.kind = #plan.kind<state>, plan.names = ["b.momentum_buffer"]
 func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0},
                 %b: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 1})
-    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}, tensor<4xbf16> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xbf16> {plan.gradient_of = #plan.argument<parameter "w">}, tensor<4xbf16> {plan.gradient_of = #plan.argument<parameter "b">}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
   %m0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>
   %m1 = plan.match %g to %b : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>

@@ -8,7 +8,7 @@
 // CHECK: return {{.*}} : tensor<f32>, tensor<4x6xf32>
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<4x8xf32> {{.*}}, %[[W:[a-z0-9]*]]: tensor<6x8xf32> {{.*}}, %[[B:[a-z0-9]*]]: tensor<6xf32>
-// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "loss"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.up.weight"}, tensor<6xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.up.bias"})
+// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "loss"}, tensor<6x8xf32> {plan.gradient_of = #plan.argument<parameter "up.weight">, plan.name = "gradients.up.weight"}, tensor<6xf32> {plan.gradient_of = #plan.argument<parameter "up.bias">, plan.name = "gradients.up.bias"})
 // CHECK-NEXT: %[[Y:.*]] = plan.call "aten.linear.default"
 // CHECK-NEXT: %[[L:.*]] = plan.call "aten.sum.default"
 // CHECK-NEXT: %[[ONE:.*]] = plan.call "aten.full.default"() {dtype = f32, fill_value = 1.000000e+00 : f64, size = []} in "head" backward
@@ -25,8 +25,8 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %x: tensor<4x8xf32> {plan.names = ["x"]},
-    %w: tensor<6x8xf32> {plan.names = ["up.weight"], plan.trainable = true},
-    %b: tensor<6xf32> {plan.names = ["up.bias"], plan.trainable = true})
+    %w: tensor<6x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"], plan.trainable = true},
+    %b: tensor<6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.bias"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "loss"}, tensor<4x6xf32> {plan.name = "logits"}) {
   %y = plan.call "aten.linear.default"(%x, %w, %b)
       {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "up"
@@ -39,7 +39,7 @@ func.func @forward(
 
 // Frozen parameters have no backward calls, nor has any call that no trained parameter feeds.
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.b.weight"})
+// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<6x8xf32> {plan.gradient_of = #plan.argument<parameter "b.weight">, plan.name = "gradients.b.weight"})
 // CHECK-COUNT-1: plan.call "meshplan.weight_gradient"
 // CHECK-NOT: aten.matmul
 // CHECK-NOT: meshplan.weight_gradient
@@ -48,8 +48,8 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %x: tensor<4x8xf32> {plan.names = ["x"]},
-    %a: tensor<8x8xf32> {plan.names = ["a.weight"], plan.trainable = false},
-    %b: tensor<6x8xf32> {plan.names = ["b.weight"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
+    %a: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["a.weight"], plan.trainable = false},
+    %b: tensor<6x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["b.weight"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
   %0 = plan.call "aten.linear.default"(%x, %a) {input = #base.operand<0>, weight = #base.operand<1>}
       : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   %1 = plan.call "aten.linear.default"(%0, %b) {input = #base.operand<0>, weight = #base.operand<1>}
@@ -72,7 +72,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
     %x: tensor<4x8xf32> {plan.names = ["x"]},
-    %w: tensor<8x8xf32> {plan.names = ["a.weight", "b.weight"], plan.trainable = true})
+    %w: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["a.weight", "b.weight"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "0"}) {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "a"
       : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
@@ -86,17 +86,18 @@ func.func @forward(
 
 // Calls that only move elements, and constraints, pass the gradient on unchanged: the value after them sets its layout.
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4x6xf32>
+// CHECK: %[[W:.*]] = plan.call "aten.mul.Tensor"(%arg0, %arg1)
 // CHECK: %[[Y:.*]] = plan.call "aten.exp.default"
 // CHECK: plan.match {{.*}} to %[[Y]]
 // CHECK-NEXT: %[[G:.*]] = plan.call "aten.mul.Tensor"{{.*}} backward
 // CHECK-NEXT: %[[V:.*]] = plan.call "aten.reshape.default"(%[[G]]){{.*}} backward
 // CHECK-NEXT: %[[D:.*]] = plan.match %[[V]] to %[[W]]
-// CHECK-NEXT: return %{{.*}}, %[[D]]
+// CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[D]], %arg1)
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
-func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
-  %0 = plan.call "aten.view.default"(%w) {self = #base.operand<0>, size = [24]} : (tensor<4x6xf32>) -> tensor<24xf32>
+func.func @forward(%w: tensor<4x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}, %x: tensor<4x6xf32>) -> (tensor<f32> {plan.name = "0"}) {
+  %product = plan.call "aten.mul.Tensor"(%w, %x) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %0 = plan.call "aten.view.default"(%product) {self = #base.operand<0>, size = [24]} : (tensor<4x6xf32>) -> tensor<24xf32>
   %1 = plan.constrain %0 <[{"tp"}]> along [#plan.axis<"tp">] as "output split 0 over tp" : tensor<24xf32> -> tensor<24xf32>
   %2 = plan.call "aten.exp.default"(%1) {self = #base.operand<0>} : (tensor<24xf32>) -> tensor<24xf32>
   %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (tensor<24xf32>) -> tensor<f32>
@@ -118,7 +119,7 @@ func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = tru
 // CHECK: return %{{.*}}, %[[D]]
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %x: tensor<4xf32> {plan.names = ["x"]})
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}, %x: tensor<4xf32> {plan.names = ["x"]})
     -> (tensor<f32> {plan.name = "0"}) {
   %0 = plan.constrain %w <[{"tp"}]> along [#plan.axis<"tp">] as "input split 0 over tp" : tensor<4xf32> -> tensor<4xf32>
   %1 = plan.call "aten.add.Tensor"(%0, %x) {self = #base.operand<0>, other = #base.operand<1>} in "add"
@@ -133,7 +134,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 
 // Outputs that are scalars can be logged; others, and what only they need, are not computed.
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: -> (tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.loss, plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
+// CHECK-SAME: -> (tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.loss, plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "w">, plan.name = "gradients.w"})
 // CHECK-NOT: aten.sin
 // CHECK: plan.call "aten.full.default"() {{.*}}size = [1, 1]
 // CHECK-NOT: aten.sin
@@ -141,8 +142,8 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 2
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
-    %n: tensor<1xi64> {plan.names = ["n"]}, %ids: tensor<4xi64> {plan.names = ["ids"], plan.trainable = true})
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+    %n: tensor<1xi64> {plan.names = ["n"]}, %ids: tensor<4xi64> {plan.kind = #plan.kind<parameter>, plan.names = ["ids"], plan.trainable = true})
     -> (tensor<4xf32> {plan.name = "logits"}, tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sin.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.view.default"(%w) {self = #base.operand<0>, size = [1, 4]} : (tensor<4xf32>) -> tensor<1x4xf32>
@@ -154,14 +155,14 @@ func.func @forward(
 
 // Parameters that are not trained, such as unused ones, have no gradient. Detached values add nothing to a gradient.
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
+// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "w">, plan.name = "gradients.w"})
 // CHECK-NOT: custom.scan{{.*}} backward
 // CHECK: return
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
-    %u: tensor<4xf32> {plan.names = ["u"], plan.trainable = false}) -> (tensor<f32> {plan.name = "0"}) {
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+    %u: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["u"], plan.trainable = false}) -> (tensor<f32> {plan.name = "0"}) {
   %0 = plan.call "custom.scan.default"(%u) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.detach.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #base.operand<0>, other = #base.operand<1>}
@@ -179,7 +180,7 @@ func.func @forward(
 // CHECK: plan.call "aten.cat.default"(%[[Z]], %{{.*}}){{.*}} backward
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
   %0:2 = plan.call "aten.chunk.default"(%w) {self = #base.operand<0>, chunks = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
   %1 = plan.call "aten.sum.default"(%0#1) {self = #base.operand<0>} : (tensor<2xf32>) -> tensor<f32>
   return %1 : tensor<f32>
@@ -192,7 +193,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 // CHECK: plan.call "aten.full.default"() {{.*}} in "head" backward
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
   %0 = plan.call "aten.sum.default"(%w) {self = #base.operand<0>} in "head" : (tensor<4xf32>) -> tensor<f32>
   %1 = plan.constrain %0 <[]> along [#plan.axis<"tp">] as "output replicate" : tensor<f32> -> tensor<f32>
   return %1 : tensor<f32>
@@ -227,6 +228,6 @@ func.func @forward(
 // CHECK-LABEL: func.func @forward
 // CHECK-NOT: func.func
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<4xf32> {plan.name = "0"}) {
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<4xf32> {plan.name = "0"}) {
   return %w : tensor<4xf32>
 }

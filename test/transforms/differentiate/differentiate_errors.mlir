@@ -5,7 +5,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{output 'logits' has shape [4, 6] and type f32, but a loss is a float scalar}}
 // expected-note @below {{help: name a scalar output, or export the model with its loss}}
 plan.loss 0
-func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = true})
+func.func @forward(%w: tensor<4x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true})
     -> (tensor<4x6xf32> {plan.name = "logits"}) {
   return %w : tensor<4x6xf32>
 }
@@ -27,7 +27,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{help: name an output that depends on parameters, and train some of them}}
 plan.loss 0
 func.func @forward(
-    %x: tensor<4xf32> {plan.names = ["x"]}, %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true})
+    %x: tensor<4xf32> {plan.names = ["x"]}, %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sum.default"(%x) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %0 : tensor<f32>
@@ -39,7 +39,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{the loss depends on no parameter that is trained}}
 // expected-note @below {{help: name an output that depends on parameters, and train some of them}}
 plan.loss 0
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = false}) -> (tensor<f32> {plan.name = "loss"}) {
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = false}) -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sum.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
@@ -51,7 +51,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{output 'scale' is an argument that the model returns, but a loss must be computed}}
 // expected-note @below {{help: name a scalar output, or export the model with its loss}}
 plan.loss 0
-func.func @forward(%w: tensor<f32> {plan.names = ["scale"], plan.trainable = true}) -> (tensor<f32> {plan.name = "scale"}) {
+func.func @forward(%w: tensor<f32> {plan.kind = #plan.kind<parameter>, plan.names = ["scale"], plan.trainable = true}) -> (tensor<f32> {plan.name = "scale"}) {
   return %w : tensor<f32>
 }
 
@@ -62,8 +62,8 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{help: write 'unused pooler.weight' if this is intended}}
 plan.loss 0
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
-    %p: tensor<4xf32> {plan.names = ["pooler.weight"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+    %p: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["pooler.weight"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sum.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
@@ -80,10 +80,10 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{help: write 'unused a, b, c, d, e, f' if this is intended}}
 plan.loss 0
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %a: tensor<4xf32> {plan.names = ["a"], plan.trainable = true},
-    %b: tensor<4xf32> {plan.names = ["b"], plan.trainable = true}, %c: tensor<4xf32> {plan.names = ["c"], plan.trainable = true},
-    %d: tensor<4xf32> {plan.names = ["d"], plan.trainable = true}, %e: tensor<4xf32> {plan.names = ["e"], plan.trainable = true},
-    %f: tensor<4xf32> {plan.names = ["f"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}, %a: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.trainable = true},
+    %b: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.trainable = true}, %c: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.trainable = true},
+    %d: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["d"], plan.trainable = true}, %e: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["e"], plan.trainable = true},
+    %f: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["f"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sum.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
@@ -100,11 +100,11 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-note @below {{help: write 'unused PATH, ...' with paths that match all of them if this is intended}}
 plan.loss 0
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %a: tensor<4xf32> {plan.names = ["a"], plan.trainable = true},
-    %b: tensor<4xf32> {plan.names = ["b"], plan.trainable = true}, %c: tensor<4xf32> {plan.names = ["c"], plan.trainable = true},
-    %d: tensor<4xf32> {plan.names = ["d"], plan.trainable = true}, %e: tensor<4xf32> {plan.names = ["e"], plan.trainable = true},
-    %f: tensor<4xf32> {plan.names = ["f"], plan.trainable = true}, %g: tensor<4xf32> {plan.names = ["g"], plan.trainable = true},
-    %h: tensor<4xf32> {plan.names = ["h"], plan.trainable = true}, %i: tensor<4xf32> {plan.names = ["i"], plan.trainable = true})
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}, %a: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.trainable = true},
+    %b: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.trainable = true}, %c: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.trainable = true},
+    %d: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["d"], plan.trainable = true}, %e: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["e"], plan.trainable = true},
+    %f: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["f"], plan.trainable = true}, %g: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["g"], plan.trainable = true},
+    %h: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["h"], plan.trainable = true}, %i: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["i"], plan.trainable = true})
     -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sum.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %0 : tensor<f32>
@@ -115,7 +115,7 @@ func.func @forward(
 // The path from the loss to the operator without a derivative.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   // expected-error @below {{the loss cannot be differentiated through operator 'custom.scan.default' in 'mixer': LibTorch differentiates operators of ATen only}}
   // expected-note @below {{help: detach its inputs, or freeze the parameters on which they depend}}
   %0 = plan.call "custom.scan.default"(%w) {self = #base.operand<0>} in "mixer" : (tensor<4xf32>) -> tensor<4xf32>
@@ -139,7 +139,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 // A long path: both ends of it.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   // expected-error @below {{the loss cannot be differentiated through operator 'aten.bernoulli.p' in 'drop': it draws random numbers}}
   // expected-note @below {{help: detach its inputs, or freeze the parameters on which they depend}}
   %0 = plan.call "aten.bernoulli.p"(%w) {self = #base.operand<0>, p = 0.5} in "drop" : (tensor<4xf32>) -> tensor<4xf32>

@@ -6,12 +6,12 @@
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = 0 : i64, plan.name = "gradients.w"})
+// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "w">, plan.name = "gradients.w"})
 // CHECK-NOT: "aten.floor.default"({{.*}} backward
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
-    %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)},
-    %q: tensor<4xf32> {plan.names = ["q"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+    %p: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)},
+    %q: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
     -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.floor.default"(%q) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.mul.Tensor"(%w, %0) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -28,8 +28,8 @@ plan.loss 0
 // CHECK-LABEL: func.func @step(
 // CHECK-NOT: func.func
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
-    %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+    %p: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
     -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.nextafter.default"(%p, %w) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.detach.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>

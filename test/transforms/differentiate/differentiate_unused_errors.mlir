@@ -8,9 +8,9 @@
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
-    %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)},
-    %n: tensor<4xf32> {plan.names = ["n"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+    %p: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["p"], plan.trainable = false, plan.unused = loc("a.plan":3:10)},
+    %n: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["n"], plan.trainable = false, plan.unused = loc("a.plan":3:10)})
     -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.mul.Tensor"(%w, %p) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
@@ -27,9 +27,9 @@ func.func @forward(
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
-    %a: tensor<4xf32> {plan.names = ["enc.0"], plan.trainable = false, plan.unused = loc("b.plan":4:10)},
-    %b: tensor<4xf32> {plan.names = ["enc.1"], plan.trainable = false, plan.unused = loc("b.plan":4:10)},
-    %h: tensor<4xf32> {plan.names = ["head"], plan.trainable = false, plan.unused = loc("b.plan":4:15)})
+    %a: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["enc.0"], plan.trainable = false, plan.unused = loc("b.plan":4:10)},
+    %b: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["enc.1"], plan.trainable = false, plan.unused = loc("b.plan":4:10)},
+    %h: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["head"], plan.trainable = false, plan.unused = loc("b.plan":4:15)})
     -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.mul.Tensor"(%a, %b) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.mul.Tensor"(%0, %h) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -44,9 +44,9 @@ func.func @forward(
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
-    %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("b.plan":5:10)},
-    %q: tensor<4xf32> {plan.names = ["q"], plan.trainable = false, plan.unused = loc("b.plan":5:14)})
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+    %p: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["p"], plan.trainable = false, plan.unused = loc("b.plan":5:10)},
+    %q: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q"], plan.trainable = false, plan.unused = loc("b.plan":5:14)})
     -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.mul.Tensor"(%w, %p) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.nextafter.default"(%q, %q) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

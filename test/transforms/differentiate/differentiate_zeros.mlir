@@ -5,8 +5,8 @@
 
 // Also after a call with a derivative. A rounded quotient is constant in both operands.
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %[[P:[a-z0-9]*]]: tensor<4xf32>
-// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<4xf32> {plan.names = ["q"]
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}, %[[P:[a-z0-9]*]]: tensor<4xf32>
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q"]
 // CHECK: %[[ZP:.*]] = plan.call "aten.zeros.default"() {dtype = f32, size = [4]} backward : () -> tensor<4xf32>
 // CHECK-NEXT: %[[GP:.*]] = plan.match %[[ZP]] to %[[P]]
 // CHECK-NEXT: %[[ZQ:.*]] = plan.call "aten.zeros.default"() {dtype = f32, size = [4]} backward : () -> tensor<4xf32>
@@ -15,9 +15,9 @@
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
 func.func @forward(
-    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
-    %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = true},
-    %q: tensor<4xf32> {plan.names = ["q"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
+    %p: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["p"], plan.trainable = true},
+    %q: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["q"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.exp.default"(%q) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.div.Tensor_mode"(%p, %0) {self = #base.operand<0>, other = #base.operand<1>, rounding_mode = "floor"}
       : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -35,7 +35,7 @@ func.func @forward(
 // CHECK: return
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.round.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.mul.Tensor"(%w, %0) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %2 = plan.call "aten.sum.default"(%1) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
@@ -50,7 +50,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 // CHECK: return
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.loss 0
-func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+func.func @forward(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
   %0 = plan.call "aten.sign.default"(%w) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %1 : tensor<f32>

@@ -5,14 +5,14 @@
 // The optimizer reads the count and the number of steps that changed something; the count is also an output for the
 // run.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
-plan.optimizer adam groups [{lr = 0.5 : f64}] {nonfinite = #plan<nonfinite skip>}
+plan.optimizer adam groups [#plan.optimizer_group<lr = 0.5 : f64>] {nonfinite = #plan<nonfinite skip>}
 // CHECK: func.func @step(%[[A:arg0]]: {{.*}}, %[[B:arg1]]:
 // CHECK-SAME: plan.names = ["optimizer.step"]
 // CHECK-SAME: tensor<i64> {plan.name = "nonfinite"}
 // CHECK-SAME: attributes {plan.guard = #base.guard<stops = false>, plan.role = #base.role<step>}
 func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
                 %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"]})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">}, tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "b">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[G:.*]] = plan.call "aten.full.default"
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   // CHECK-NEXT: %[[OWN:.*]] = plan.call "meshplan.note_nonfinite"(%[[G]]) {name = "a", self = #base.operand<0>} backward
@@ -35,11 +35,11 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = #plan.k
 // optimizer, are those of the unscaled loss.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.precision {loss_scale = #plan.loss_scale<initial = 65536.0 : f64, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000>}
-plan.optimizer sgd groups [{lr = 0.5 : f64}] clip 2.0 {nonfinite = #plan<nonfinite stop>}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>] clip 2.0 {nonfinite = #plan<nonfinite stop>}
 // CHECK: func.func @step(
 // CHECK-SAME: %[[SCALE:arg[0-9]]]: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["loss_scale"], plan.value = 6.553600e+04 : f64}
 // CHECK-SAME: attributes {plan.guard = #base.guard<stops = true, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 2000>, plan.role = #base.role<step>}
-func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}) -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[ONE:.*]] = plan.call "aten.full.default"
   // CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[SCALE]]) {dtype = f16
   // CHECK-NEXT: %[[SCALED:.*]] = plan.call "aten.mul.Tensor"(%[[ONE]], %[[NARROW]])
@@ -58,11 +58,11 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<
 // Without a norm the factor undoes the scale; a fixed scale does not change. Nothing counts non-finite elements.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.precision {loss_scale = #plan.loss_scale<initial = 1024.0 : f64>}
-plan.optimizer sgd groups [{lr = 0.5 : f64}]
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>]
 // CHECK: func.func @step(
 // CHECK-SAME: %[[SCALE:arg[0-9]]]: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["loss_scale"], plan.value = 1.024000e+03
 // CHECK-NOT: nonfinite
-func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}) -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">}) attributes {plan.role = #base.role<step>} {
   %one = plan.call "aten.full.default"() {size = [], fill_value = 1.0 : f64} backward {plan.loss_gradient} : () -> tensor<f32>
   %g = plan.call "aten.expand.default"(%one) {self = #base.operand<0>, size = [4]} backward : (tensor<f32>) -> tensor<4xf32>
   // CHECK: %[[F:.*]] = plan.call "aten.reciprocal.default"(%[[SCALE]])

@@ -5,7 +5,7 @@
 // A frozen parameter has no gradient to check. A tied one is reported by its first name; the step count is that of the
 // steps that changed something, also for the momentum.
 plan.mesh []
-plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.5 : f64}] {nonfinite = #plan<nonfinite stop>}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64, momentum = 0.5 : f64>] {nonfinite = #plan<nonfinite stop>}
 // CHECK: func.func @step(
 // CHECK-SAME: plan.names = ["head.weight.momentum_buffer"]
 // CHECK-SAME: plan.names = ["optimizer.step"]
@@ -13,7 +13,7 @@ plan.optimizer sgd groups [{lr = 0.5 : f64, momentum = 0.5 : f64}] {nonfinite = 
 // CHECK-SAME: attributes {plan.guard = #base.guard<stops = true>, plan.role = #base.role<step>}
 func.func @step(%frozen: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["frozen"]},
                 %w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["head.weight", "stem.weight"]},
-                %g: tensor<4xf32, #plan.sharding<[{}]>>) -> (tensor<4xf32> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+                %g: tensor<4xf32, #plan.sharding<[{}]>>) -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "head.weight">}) attributes {plan.role = #base.role<step>} {
   // CHECK-NEXT: %[[OWN:.*]] = plan.call "meshplan.note_nonfinite"(%arg2) {name = "head.weight", self = #base.operand<0>} backward
   // CHECK-NEXT: %[[G:.*]] = plan.match %[[OWN]] to %arg1
   // CHECK-NEXT: %[[N:.*]] = plan.call "meshplan.nonfinite_count"(%[[G]])
@@ -30,11 +30,11 @@ func.func @step(%frozen: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.
 // gradient that the optimizer reads is counted.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.precision {master = f32, reduce = bf16}
-plan.optimizer sgd groups [{lr = 0.5 : f64}] {nonfinite = #plan<nonfinite skip>}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.5 : f64>] {nonfinite = #plan<nonfinite skip>}
 // CHECK: func.func @step(
 // CHECK-SAME: plan.names = ["w.master"]
 func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}, %g: tensor<4xbf16>)
-    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xbf16> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[OWN:.*]] = plan.call "meshplan.note_nonfinite"(%arg1)
   // CHECK-NEXT: %[[NARROW:.*]] = plan.call "meshplan.round_gradient"(%[[OWN]])
   // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[NARROW]] to %arg0
@@ -51,7 +51,7 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = #plan.kind
 // rate.
 plan.mesh []
 plan.precision {loss_scale = #plan.loss_scale<initial = 8.0 : f64, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3>}
-plan.optimizer adamw groups [{lr = 0.5 : f64}, {lr = 0.25 : f64}] clip 1.0 {nonfinite = #plan<nonfinite skip>}
+plan.optimizer adamw groups [#plan.optimizer_group<lr = 0.5 : f64>, #plan.optimizer_group<lr = 0.25 : f64>] clip 1.0 {nonfinite = #plan<nonfinite skip>}
 // CHECK: func.func @step(
 // CHECK-SAME: plan.names = ["loss_scale"], plan.value = 8.000000e+00
 // CHECK-SAME: plan.names = ["optimizer.lr"], plan.value = 5.000000e-01
@@ -59,7 +59,7 @@ plan.optimizer adamw groups [{lr = 0.5 : f64}, {lr = 0.25 : f64}] clip 1.0 {nonf
 // CHECK-SAME: attributes {plan.guard = #base.guard<stops = false, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 3>, plan.role = #base.role<step>}
 func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
                 %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.group = 1 : i64})
-    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "a">}, tensor<4xf32> {plan.gradient_of = #plan.argument<parameter "b">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[N:.*]] = plan.call "aten.add.Tensor"({{.*}}) {{.*}} -> tensor<i64>
   // CHECK: %[[F:.*]] = plan.call "meshplan.clip_factor"
   // CHECK-COUNT-2: plan.call "meshplan.adam"({{.*}}%[[F]], %[[N]]) {average = #base.operand<2>, beta1 = {{.*}}factor = #base.operand<6>{{.*}}nonfinite = #base.operand<7>

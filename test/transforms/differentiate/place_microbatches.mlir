@@ -76,10 +76,10 @@ plan.microbatches 3 mean
 // CHECK: %[[A:.*]] = plan.leave_microbatch %[[L]] as "microbatches 3 mean" : tensor<f32> -> tensor<f32>
 // CHECK: %[[D:.*]] = plan.call "aten.mul.Scalar"(%[[A]]) {other = 0.33333333333333331 : f64, self = #base.operand<0>} backward
 // CHECK: return %[[D]], %[[M]]
-func.func @step(%x: !batch {plan.kind = #plan.kind<input>, plan.dims = ["batch", ""]}, %w: !weight {plan.kind = #plan.kind<parameter>},
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>, plan.dims = ["batch", ""]}, %w: !weight {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
                 %m: tensor<5xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<input>, plan.dims = ["seq"]},
                 %t: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = #plan.kind<input>, plan.dims = ["batch"]})
-    -> (tensor<f32> {plan.name = "loss", plan.loss}, tensor<5xf32> {plan.name = "gradients.w", plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<f32> {plan.name = "loss", plan.loss}, tensor<5xf32> {plan.name = "gradients.w", plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   %y = plan.call "aten.mul.Tensor"(%x, %w) {self = #base.operand<0>, other = #base.operand<1>} : (!batch, !weight) -> tensor<4x5xf32>
   %r = plan.call "aten.sum.dim_IntList"(%y) {self = #base.operand<0>, dim = [1]} : (tensor<4x5xf32>) -> tensor<4xf32>
   %z = plan.call "aten.sub.Tensor"(%r, %t) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<4xf32>

@@ -59,9 +59,9 @@ plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp"
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @buckets(
-func.func @buckets(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 1},
-                   %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 2}, %ga: !addend, %gb: !addend, %gc: !addend)
-    -> (!whole {plan.gradient_of = 0 : i64}, !whole {plan.gradient_of = 1 : i64}, !whole {plan.gradient_of = 2 : i64}) {
+func.func @buckets(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0, plan.unit = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0, plan.unit = 1},
+                   %c: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 0, plan.unit = 2}, %ga: !addend, %gb: !addend, %gc: !addend)
+    -> (!whole {plan.gradient_of = #plan.argument<parameter "a">}, !whole {plan.gradient_of = #plan.argument<parameter "b">}, !whole {plan.gradient_of = #plan.argument<parameter "c">}) {
   // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] bucket 0 blocking :
   // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] bucket 0 blocking :
   // CHECK-NEXT: plan.all_reduce %arg5 [#plan.axis<"dp">] blocking :
@@ -88,11 +88,11 @@ plan.data replicated over [#plan.axis<"dp">] bucket 4096 prefetch 0 as "data dp"
 // CHECK-NEXT: plan.all_reduce %[[SIXTH:arg12]] [#plan.axis<"dp">] bucket 0 :
 // CHECK-NOT: bucket
 // CHECK: return
-func.func @apart(%a: !w {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !w {plan.kind = #plan.kind<parameter>, plan.data = 0}, %c: !h {plan.kind = #plan.kind<parameter>, plan.data = 1},
-                 %d: !w {plan.kind = #plan.kind<parameter>, plan.data = 1}, %e: !w {plan.kind = #plan.kind<parameter>, plan.data = 1}, %f: !w {plan.kind = #plan.kind<parameter>, plan.data = 1}, %g: !w {plan.kind = #plan.kind<parameter>},
+func.func @apart(%a: !w {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !w {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %c: !h {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 1},
+                 %d: !w {plan.kind = #plan.kind<parameter>, plan.names = ["d"], plan.data = 1}, %e: !w {plan.kind = #plan.kind<parameter>, plan.names = ["e"], plan.data = 1}, %f: !w {plan.kind = #plan.kind<parameter>, plan.names = ["f"], plan.data = 1}, %g: !w {plan.kind = #plan.kind<parameter>, plan.names = ["g"]},
                  %ga: !gw, %gb: !gw, %gc: !gh, %gd: !gt, %ge: !gw, %gf: !gw, %gg: !gw)
-    -> (!w {plan.gradient_of = 0 : i64}, !w {plan.gradient_of = 1 : i64}, !h {plan.gradient_of = 2 : i64}, !w {plan.gradient_of = 3 : i64},
-        !w {plan.gradient_of = 4 : i64}, !w {plan.gradient_of = 5 : i64}, !w {plan.gradient_of = 6 : i64}) {
+    -> (!w {plan.gradient_of = #plan.argument<parameter "a">}, !w {plan.gradient_of = #plan.argument<parameter "b">}, !h {plan.gradient_of = #plan.argument<parameter "c">}, !w {plan.gradient_of = #plan.argument<parameter "d">},
+        !w {plan.gradient_of = #plan.argument<parameter "e">}, !w {plan.gradient_of = #plan.argument<parameter "f">}, !w {plan.gradient_of = #plan.argument<parameter "g">}) {
   %ra = plan.all_reduce %ga [#plan.axis<"dp">] : !gw -> !w
   %rb = plan.all_reduce %gb [#plan.axis<"dp">] : !gw -> !w
   %rc = plan.all_reduce %gc [#plan.axis<"dp">] : !gh -> !h
@@ -111,8 +111,8 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gra
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @updates(
-func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %na: !flat, %nb: !flat)
-    -> (!whole {plan.updates = 0 : i64}, !whole {plan.updates = 1 : i64}) {
+func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %na: !flat, %nb: !flat)
+    -> (!whole {plan.updates = #plan.argument<parameter "a">}, !whole {plan.updates = #plan.argument<parameter "b">}) {
   // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg0, %[[A]])
@@ -194,11 +194,11 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gra
 // CHECK-NEXT: plan.reduce_scatter %arg10 [#plan.axis<"dp">] bucket 0 :
 // CHECK-NEXT: plan.reduce_scatter %arg11 [#plan.axis<"dp">] bucket 0 :
 // CHECK-NEXT: return
-func.func @alone(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0},
+func.func @alone(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0, plan.unit = 0},
                  %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 1}, %d: !whole {plan.kind = #plan.kind<parameter>, plan.data = 1},
-                 %e: !whole {plan.kind = #plan.kind<parameter>, plan.data = 2}, %f: !whole {plan.kind = #plan.kind<parameter>, plan.data = 2},
+                 %e: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["e"], plan.data = 2}, %f: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["f"], plan.data = 2},
                  %ga: !addend, %gb: !addend, %nc: !flat, %nd: !flat, %ge: !addend, %gf: !addend)
-    -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !flat {plan.gradient_of = 4 : i64}, !flat {plan.gradient_of = 5 : i64}) {
+    -> (!flat {plan.gradient_of = #plan.argument<parameter "a">}, !flat {plan.gradient_of = #plan.argument<parameter "b">}, !flat {plan.gradient_of = #plan.argument<parameter "e">}, !flat {plan.gradient_of = #plan.argument<parameter "f">}) {
   %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
   %wb = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
   %0 = plan.call "aten.mul.Tensor"(%wa, %wb) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
@@ -221,9 +221,9 @@ plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @shared(
-func.func @shared(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0},
-                  %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %gab: !addend, %gc: !addend)
-    -> (!whole {plan.gradient_of = 0 : i64}, !whole {plan.gradient_of = 1 : i64}, !whole {plan.gradient_of = 2 : i64}) {
+func.func @shared(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0},
+                  %c: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 0}, %gab: !addend, %gc: !addend)
+    -> (!whole {plan.gradient_of = #plan.argument<parameter "a">}, !whole {plan.gradient_of = #plan.argument<parameter "b">}, !whole {plan.gradient_of = #plan.argument<parameter "c">}) {
   // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] bucket 0 :
   %rab = plan.all_reduce %gab [#plan.axis<"dp">] : !addend -> !whole
@@ -242,9 +242,9 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data pod, dp" {overla
 !part = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod"}, flat = {"dp"}>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod", "dp"}>>
 // CHECK-LABEL: func.func @displaced(
-func.func @displaced(%a: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0},
+func.func @displaced(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0},
                      %c: !whole {plan.kind = #plan.kind<parameter>, plan.data = 0}, %ga: !addend, %pb: !part, %gc: !addend)
-    -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !part) {
+    -> (!flat {plan.gradient_of = #plan.argument<parameter "a">}, !flat {plan.gradient_of = #plan.argument<parameter "b">}, !part) {
   // CHECK-NEXT: %[[B:.*]] = plan.all_reduce %arg4 [#plan.axis<"pod">] bucket 1 :
   // CHECK-NEXT: %[[A:.*]] = plan.reduce_scatter %arg3 [#plan.axis<"dp">] bucket 0 :
   // CHECK-NEXT: plan.reduce_scatter %arg5 [#plan.axis<"dp">] bucket 0 :

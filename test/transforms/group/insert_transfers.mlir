@@ -53,10 +53,10 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // Gradients move to the host before the next ones are reduced, the last one at the optimizer's call; their sums of
 // squares are computed before. Scalars of the optimizer stay where they are.
 // CHECK-LABEL: func.func @gradients(
-func.func @gradients(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %v: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !p, %h: !p,
-                     %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host},
-                     %k: !x {plan.kind = #plan.kind<state>, plan.of = 1 : i64, plan.host}, %r: !s)
-    -> (!n, !x {plan.updates = 0 : i64}, !x {plan.updates = 4 : i64}, !x {plan.updates = 1 : i64}, !x {plan.updates = 5 : i64}) {
+func.func @gradients(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.host}, %v: !x {plan.kind = #plan.kind<parameter>, plan.names = ["v"], plan.host}, %g: !p, %h: !p,
+                     %m: !x {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "w">, plan.host},
+                     %k: !x {plan.kind = #plan.kind<state>, plan.names = ["k"], plan.of = #plan.argument<parameter "v">, plan.host}, %r: !s)
+    -> (!n, !x {plan.updates = #plan.argument<parameter "w">}, !x {plan.updates = #plan.argument<state "m">}, !x {plan.updates = #plan.argument<parameter "v">}, !x {plan.updates = #plan.argument<state "k">}) {
   // CHECK-NEXT: %[[G:.*]] = plan.reduce_scatter %arg2
   // CHECK-NEXT: plan.call "aten.neg.default"
   // CHECK-NEXT: %[[GG:.*]] = plan.call "meshplan.square_sum"(%[[G]])
@@ -83,8 +83,8 @@ func.func @gradients(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %v: 
 
 // The state is on the host and the parameter is not: a copy of the parameter is updated there, and assigned back.
 // CHECK-LABEL: func.func @optimizer(
-func.func @optimizer(%w: !x {plan.kind = #plan.kind<parameter>}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %r: !s)
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {
+func.func @optimizer(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "w">, plan.host}, %r: !s)
+    -> (!x {plan.updates = #plan.argument<parameter "w">}, !x {plan.updates = #plan.argument<state "m">}) {
   // CHECK-NEXT: %[[W:.*]] = plan.call "meshplan.to_host"(%arg0)
   // CHECK-NEXT: %[[G:.*]] = plan.call "meshplan.to_host"(%arg1)
   // CHECK-NEXT: %[[NEW:.*]]:2 = plan.call "meshplan.sgd_momentum"(%[[W]], %[[G]], %arg2, {{.*}} {plan.host}
@@ -97,8 +97,8 @@ func.func @optimizer(%w: !x {plan.kind = #plan.kind<parameter>}, %g: !x, %m: !x 
 
 // The reverse: the device updates a copy.
 // CHECK-LABEL: func.func @parameters(
-func.func @parameters(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64}, %r: !s)
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {
+func.func @parameters(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.host}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "w">}, %r: !s)
+    -> (!x {plan.updates = #plan.argument<parameter "w">}, !x {plan.updates = #plan.argument<state "m">}) {
   // CHECK-NEXT: %[[W:.*]] = plan.call "meshplan.to_device"(%arg0)
   // CHECK-NEXT: %[[NEW:.*]]:2 = plan.call "meshplan.sgd_momentum"(%[[W]], %arg1, %arg2, {{.*}} #base.operand<4>} :
   // CHECK-NEXT: %[[BACK:.*]] = plan.call "meshplan.assign"(%arg0, %[[NEW]]#0) {{.*}} backward {plan.host}
@@ -117,9 +117,9 @@ func.func @parameters(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g:
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // A parameter that the host derives from a master is converted there and copied to the device, which gathers it.
 // CHECK-LABEL: func.func @master(
-func.func @master(%p: !w {plan.kind = #plan.kind<parameter>}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.copies, plan.host},
-                  %k: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %r: !s)
-    -> (!w {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}, !x {plan.updates = 3 : i64}) {
+func.func @master(%p: !w {plan.kind = #plan.kind<parameter>, plan.names = ["p"]}, %g: !x, %m: !x {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "p">, plan.copies, plan.host},
+                  %k: !x {plan.kind = #plan.kind<state>, plan.names = ["k"], plan.of = #plan.argument<parameter "p">, plan.host}, %r: !s)
+    -> (!w {plan.updates = #plan.argument<parameter "p">}, !x {plan.updates = #plan.argument<state "m">}, !x {plan.updates = #plan.argument<state "k">}) {
   // CHECK-NEXT: %[[G:.*]] = plan.call "meshplan.to_host"(%arg1)
   // CHECK-NEXT: %[[NEW:.*]]:2 = plan.call "meshplan.sgd_momentum"(%arg2, %[[G]], %arg3
   // CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[NEW]]#0) {{.*}} {plan.host}

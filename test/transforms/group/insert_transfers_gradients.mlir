@@ -12,11 +12,11 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // Gradients of a bucket move before the first of the next bucket is reduced, though each has its own wait. Non-finite
 // elements are counted before that, too; calls that read several gradients stay where they were.
 // CHECK-LABEL: func.func @pieces(
-func.func @pieces(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind = #plan.kind<parameter>}, %c: !x {plan.kind = #plan.kind<parameter>},
-                  %g: !p, %h: !p, %i: !p, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host},
-                  %k: !x {plan.kind = #plan.kind<state>, plan.of = 1 : i64, plan.host}, %l: !x {plan.kind = #plan.kind<state>, plan.of = 2 : i64, plan.host}, %r: !s)
-    -> (!n, !x {plan.updates = 0 : i64}, !x {plan.updates = 6 : i64}, !x {plan.updates = 1 : i64}, !x {plan.updates = 7 : i64},
-        !x {plan.updates = 2 : i64}, !x {plan.updates = 8 : i64}) {
+func.func @pieces(%a: !x {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}, %b: !x {plan.kind = #plan.kind<parameter>, plan.names = ["b"]}, %c: !x {plan.kind = #plan.kind<parameter>, plan.names = ["c"]},
+                  %g: !p, %h: !p, %i: !p, %m: !x {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "a">, plan.host},
+                  %k: !x {plan.kind = #plan.kind<state>, plan.names = ["k"], plan.of = #plan.argument<parameter "b">, plan.host}, %l: !x {plan.kind = #plan.kind<state>, plan.names = ["l"], plan.of = #plan.argument<parameter "c">, plan.host}, %r: !s)
+    -> (!n, !x {plan.updates = #plan.argument<parameter "a">}, !x {plan.updates = #plan.argument<state "m">}, !x {plan.updates = #plan.argument<parameter "b">}, !x {plan.updates = #plan.argument<state "k">},
+        !x {plan.updates = #plan.argument<parameter "c">}, !x {plan.updates = #plan.argument<state "l">}) {
   // CHECK-NEXT: %[[G:.*]] = plan.reduce_scatter %arg3 {{.*}} bucket 0
   // CHECK-NEXT: %[[H:.*]] = plan.reduce_scatter %arg4 {{.*}} bucket 0
   // CHECK-NEXT: plan.call "meshplan.nonfinite_count"(%[[G]])
@@ -49,9 +49,9 @@ func.func @pieces(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind 
 // gradient that is not reduced moves where it is computed.
 !pods = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @converted(
-func.func @converted(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.kind = #plan.kind<parameter>}, %g: !pods, %v: !x,
-                     %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %k: !x {plan.kind = #plan.kind<state>, plan.of = 1 : i64, plan.host}, %r: !s)
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 4 : i64}, !x {plan.updates = 1 : i64}, !x {plan.updates = 5 : i64}) {
+func.func @converted(%a: !x {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}, %b: !x {plan.kind = #plan.kind<parameter>, plan.names = ["b"]}, %g: !pods, %v: !x,
+                     %m: !x {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "a">, plan.host}, %k: !x {plan.kind = #plan.kind<state>, plan.names = ["k"], plan.of = #plan.argument<parameter "b">, plan.host}, %r: !s)
+    -> (!x {plan.updates = #plan.argument<parameter "a">}, !x {plan.updates = #plan.argument<state "m">}, !x {plan.updates = #plan.argument<parameter "b">}, !x {plan.updates = #plan.argument<state "k">}) {
   // CHECK-NEXT: plan.reduce_scatter %arg2
   // CHECK-NEXT: %[[W:.*]] = plan.call "aten._to_copy.default"({{.*}} #base.operand<0>} backward :
   // CHECK-NEXT: %[[OWN:.*]] = plan.call "aten.neg.default"(%arg3)
@@ -71,9 +71,9 @@ func.func @converted(%a: !x {plan.kind = #plan.kind<parameter>}, %b: !x {plan.ki
 
 // Adam has two states, and its scalars (rate, step, factor of the norm) are read where they are.
 // CHECK-LABEL: func.func @adam(
-func.func @adam(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !p, %m: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host},
-                %v: !x {plan.kind = #plan.kind<state>, plan.of = 0 : i64, plan.host}, %r: !s, %f: !s)
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}, !x {plan.updates = 3 : i64}) {
+func.func @adam(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.host}, %g: !p, %m: !x {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "w">, plan.host},
+                %v: !x {plan.kind = #plan.kind<state>, plan.names = ["v"], plan.of = #plan.argument<parameter "w">, plan.host}, %r: !s, %f: !s)
+    -> (!x {plan.updates = #plan.argument<parameter "w">}, !x {plan.updates = #plan.argument<state "m">}, !x {plan.updates = #plan.argument<state "v">}) {
   // CHECK-NEXT: %[[G:.*]] = plan.reduce_scatter %arg1
   // CHECK-NEXT: %[[HOST:.*]] = plan.call "meshplan.to_host"(%[[G]])
   // CHECK-NEXT: %[[NEW:.*]]:3 = plan.call "meshplan.adam"(%arg0, %[[HOST]], %arg2, %arg3, %arg4, %arg4, %arg5) {{.*}} {plan.host}
@@ -87,8 +87,8 @@ func.func @adam(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %g: !p, %
 
 // An optimizer without state updates the parameter in the memory of that parameter.
 // CHECK-LABEL: func.func @keeps_nothing(
-func.func @keeps_nothing(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, %v: !x {plan.kind = #plan.kind<parameter>}, %g: !x, %r: !s)
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 1 : i64}) {
+func.func @keeps_nothing(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.host}, %v: !x {plan.kind = #plan.kind<parameter>, plan.names = ["v"]}, %g: !x, %r: !s)
+    -> (!x {plan.updates = #plan.argument<parameter "w">}, !x {plan.updates = #plan.argument<parameter "v">}) {
   // CHECK-NEXT: %[[G:.*]] = plan.call "meshplan.to_host"(%arg2)
   // CHECK-NEXT: plan.call "meshplan.sgd"(%arg0, %[[G]], %arg3) {{.*}} {plan.host}
   // CHECK-NEXT: plan.call "meshplan.sgd"(%arg1, %arg2, %arg3) {{.*}} #base.operand<0>} :
@@ -106,8 +106,8 @@ func.func @keeps_nothing(%w: !x {plan.kind = #plan.kind<parameter>, plan.host}, 
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // A program for microbatches accumulates on the device, from copies of the parameters.
 // CHECK-LABEL: func.func @accumulate(
-func.func @accumulate(%w: !flat {plan.kind = #plan.kind<parameter>, plan.host}, %sum: !addend {plan.kind = #plan.kind<accumulator>})
-    -> (!addend {plan.updates = 1 : i64}) attributes {plan.runs = 3 : i64} {
+func.func @accumulate(%w: !flat {plan.kind = #plan.kind<parameter>, plan.host}, %sum: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["sum"]})
+    -> (!addend {plan.updates = #plan.argument<accumulator "sum">}) attributes {plan.runs = 3 : i64} {
   // CHECK-NEXT: %[[W:.*]] = plan.call "meshplan.to_device"(%arg0)
   // CHECK-NEXT: %[[WHOLE:.*]] = plan.all_gather %[[W]]
   // CHECK-NEXT: %[[G:.*]] = plan.call "aten.cos.default"(%[[WHOLE]])

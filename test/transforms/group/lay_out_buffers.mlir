@@ -88,7 +88,7 @@ plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {
 // CHECK-SAME: %[[PA:arg3]]: tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>> {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients from a", position = 0>}
 // CHECK-SAME: %[[PB:arg4]]: {{[^%]*}}plan.names = ["b.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients from a", position = 1>
 func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0},
-                %x: !whole {plan.kind = #plan.kind<input>}) -> (!whole {plan.gradient_of = 0 : i64}, !whole {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+                %x: !whole {plan.kind = #plan.kind<input>}) -> (!whole {plan.gradient_of = #plan.argument<parameter "a">}, !whole {plan.gradient_of = #plan.argument<parameter "b">}) attributes {plan.role = #base.role<step>} {
   // CHECK-NEXT: %[[A:.*]] = plan.call "aten.neg.default"
   // CHECK-NEXT: %[[AP:.*]] = plan.call "meshplan.assign"(%[[PA]], %[[A]]) {self = #base.operand<0>, source = #base.operand<1>} backward
   // CHECK-NEXT: %[[B:.*]] = plan.call "aten.exp.default"
@@ -113,7 +113,7 @@ plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {
 // CHECK-SAME: %[[SUM:arg2]]: {{[^%]*}}plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"], plan.storage = #plan.storage<name = "gradients from a", position = 0>
 func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %g: !addend,
                 %sum: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"], plan.data = 0})
-    -> (!whole {plan.gradient_of = 0 : i64}, !addend {plan.updates = 2 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (!whole {plan.gradient_of = #plan.argument<parameter "a">}, !addend {plan.updates = #plan.argument<accumulator "microbatches.sum0">}) attributes {plan.role = #base.role<step>} {
   // CHECK-NOT: meshplan.assign
   // CHECK: %[[S:.*]] = plan.call "meshplan.accumulate"(%[[SUM]], %arg1)
   // CHECK-NEXT: plan.all_reduce %[[S]] [#plan.axis<"dp">] : {{.*}} into %[[S]] :
@@ -132,7 +132,7 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data pod, dp" {conti
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod", "dp"}>>
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[PLACE:arg2]]: {{[^%]*}}plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"]
-func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %g: !addend) -> (!flat {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %g: !addend) -> (!flat {plan.gradient_of = #plan.argument<parameter "a">}) attributes {plan.role = #base.role<step>} {
   // CHECK: %[[P:.*]] = plan.reduce_scatter {{.*}} into %[[PLACE]] :
   // CHECK-NEXT: plan.all_reduce %[[P]] [#plan.axis<"pod">] {{.*}} into %[[P]] :
   %p = plan.reduce_scatter %g [#plan.axis<"dp">] : !addend -> !part
@@ -149,7 +149,7 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @updates(
 func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %na: !flat, %nb: !flat)
-    -> (!whole {plan.updates = 0 : i64}, !whole {plan.updates = 1 : i64}) {
+    -> (!whole {plan.updates = #plan.argument<parameter "a">}, !whole {plan.updates = #plan.argument<parameter "b">}) {
   // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0 : {{.*}} into %arg0 :
   // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0 : {{.*}} into %arg1 :
   // CHECK-NEXT: return %[[A]], %[[B]]

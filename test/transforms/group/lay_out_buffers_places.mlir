@@ -18,7 +18,7 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp on c" {conti
 // CHECK-SAME: %arg4: {{[^%]*}}plan.names = ["b"]}
 // CHECK-SAME: %arg5: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from c", position = 0, registered = true>
 // CHECK-SAME: %arg6: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a_half", position = 1>
-// CHECK-SAME: %arg7: {{[^%]*}}plan.kind = #plan.kind<state>{{[^%]*}}plan.of = 0 : i64}
+// CHECK-SAME: %arg7: {{[^%]*}}plan.kind = #plan.kind<state>{{[^%]*}}plan.of = #plan.argument<parameter "a">}
 // CHECK-SAME: %arg8: {{[^%]*}}plan.names = ["free"]})
 func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
                 %h: !half {plan.kind = #plan.kind<parameter>, plan.names = ["a_half"], plan.data = 0},
@@ -27,7 +27,7 @@ func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"]
                 %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 1, plan.names = ["b"]},
                 %c: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 2},
                 %h2: !half {plan.kind = #plan.kind<parameter>, plan.names = ["a_half2"], plan.data = 0},
-                %m: !flat {plan.kind = #plan.kind<state>, plan.of = 0 : i64},
+                %m: !flat {plan.kind = #plan.kind<state>, plan.of = #plan.argument<parameter "a">},
                 %free: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["free"]}) -> !flat attributes {plan.role = #base.role<step>} {
   return %a : !flat
 }
@@ -65,7 +65,7 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_
 // CHECK-SAME: plan.names = ["b.gradient.2"], plan.scratch, plan.storage = #plan.storage<name = "gradients from b, again", position = 0>
 func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
                 %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %x: !addend, %y: !addend)
-    -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (!flat {plan.gradient_of = #plan.argument<parameter "a">}, !flat {plan.gradient_of = #plan.argument<parameter "b">}, !flat {plan.gradient_of = #plan.argument<parameter "a">}, !flat {plan.gradient_of = #plan.argument<parameter "b">}) attributes {plan.role = #base.role<step>} {
   // CHECK: plan.reduce_scatter %arg2 [#plan.axis<"dp">] : {{.*}} into %arg4 :
   // CHECK-NEXT: plan.reduce_scatter %arg2 [#plan.axis<"dp">] bucket 0 : {{.*}} into %arg5 :
   // CHECK-NEXT: plan.reduce_scatter %arg3 [#plan.axis<"dp">] bucket 0 : {{.*}} into %arg6 :
@@ -89,7 +89,7 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_
 // CHECK-SAME: %arg1: {{[^%]*}}plan.names = ["a.gradient"]}
 // CHECK-SAME: %arg2: {{[^%]*}}plan.names = ["a.gradient.2"], plan.scratch
 func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
-                %x: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"]}) -> (!flat {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+                %x: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"]}) -> (!flat {plan.gradient_of = #plan.argument<parameter "a">}) attributes {plan.role = #base.role<step>} {
   %0 = plan.reduce_scatter %x [#plan.axis<"dp">] : !addend -> !flat
   return %0 : !flat
 }
@@ -105,7 +105,7 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_
 // CHECK-LABEL: func.func @updates(
 func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0},
                    %b: !half {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %na: !flat, %nb: !flat)
-    -> (!whole {plan.updates = 0 : i64}, !half {plan.updates = 1 : i64}, !whole) {
+    -> (!whole {plan.updates = #plan.argument<parameter "a">}, !half {plan.updates = #plan.argument<parameter "b">}, !whole) {
   // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] : {{.*}} -> tensor<8xf32, #plan.sharding<[{}]>>{{$}}
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg0, %[[A]])
   // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] : {{.*}} -> tensor<8xf32, #plan.sharding<[{}]>>{{$}}

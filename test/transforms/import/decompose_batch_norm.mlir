@@ -1,13 +1,13 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-decompose-batch-norm | FileCheck %s
 
-// Statistics of 16-bit values are computed in f32. Evaluation reads the running ones instead, arguments 1 and 2.
+// Statistics of 16-bit values are computed in f32. Evaluation reads the running ones instead.
 // CHECK-LABEL: func.func @forward
 // CHECK-NEXT: %[[X:.*]] = plan.call "aten.to.dtype"(%arg0) {dtype = f32
-// CHECK-NEXT: %[[M:.*]] = plan.call "aten.mean.dim"(%[[X]]) {dim = [0, 2], keepdim = true, {{.*}} in "norm" {plan.in_evaluation = 1 : i64} : (tensor<2x4x8xf32>) -> tensor<1x4x1xf32>
+// CHECK-NEXT: %[[M:.*]] = plan.call "aten.mean.dim"(%[[X]]) {dim = [0, 2], keepdim = true, {{.*}} in "norm" {plan.in_evaluation = #plan.argument<buffer "mean">} : (tensor<2x4x8xf32>) -> tensor<1x4x1xf32>
 // CHECK-NEXT: %[[C:.*]] = plan.call "aten.sub.Tensor"(%[[X]], %[[M]])
 // CHECK-NEXT: %[[S:.*]] = plan.call "aten.mul.Tensor"(%[[C]], %[[C]])
-// CHECK-NEXT: %[[V:.*]] = plan.call "aten.mean.dim"(%[[S]]) {{.*}} {plan.in_evaluation = 2 : i64}
+// CHECK-NEXT: %[[V:.*]] = plan.call "aten.mean.dim"(%[[S]]) {{.*}} {plan.in_evaluation = #plan.argument<buffer "var">}
 // CHECK-NEXT: %[[E:.*]] = plan.call "aten.add.Scalar"(%[[V]]) {other = 1.000000e-03
 // CHECK-NEXT: %[[R:.*]] = plan.call "aten.rsqrt.default"(%[[E]])
 // CHECK-NEXT: %[[N:.*]] = plan.call "aten.mul.Tensor"(%[[C]], %[[R]])
@@ -24,7 +24,9 @@
 // CHECK-NEXT: %[[G:.*]] = plan.call "aten.mul.Scalar"(%arg2) {other = 7.500000e-01
 // CHECK-NEXT: %[[B:.*]] = plan.call "aten.add.Tensor"(%[[G]], %[[F]])
 // CHECK-NEXT: return %[[Y]], %[[A]], %[[B]]
-func.func @forward(%x: tensor<2x4x8xbf16>, %mean: tensor<4xf32>, %var: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>) {
+func.func @forward(%x: tensor<2x4x8xbf16>,
+                   %mean: tensor<4xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["mean"]}, %var: tensor<4xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["var"]}, %w: tensor<4xf32>)
+    -> (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>) {
   %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %w, %mean, %var) {input = #base.operand<0>, weight = #base.operand<1>, running_mean = #base.operand<2>, running_var = #base.operand<3>, training = true, momentum = 0.25 : f64, eps = 0.001 : f64} in "norm"
       : (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   return %0#0, %0#3, %0#4 : tensor<2x4x8xbf16>, tensor<4xf32>, tensor<4xf32>
@@ -48,13 +50,15 @@ func.func @evaluation(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4x
 
 // In evaluation a module that is called twice reads its buffer both times, and so do all readers of its updates.
 // CHECK-LABEL: func.func @twice
-// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 1 : i64}
-// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 2 : i64}
-// CHECK: plan.call "aten.add.Tensor"{{.*}} {plan.in_evaluation = 1 : i64}
-// CHECK: plan.call "aten.add.Tensor"{{.*}} {plan.in_evaluation = 2 : i64}
-// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 1 : i64}
-// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = 2 : i64}
-func.func @twice(%x: tensor<2x4xf32>, %mean: tensor<4xf32>, %var: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) {
+// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = #plan.argument<buffer "mean">}
+// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = #plan.argument<buffer "var">}
+// CHECK: plan.call "aten.add.Tensor"{{.*}} {plan.in_evaluation = #plan.argument<buffer "mean">}
+// CHECK: plan.call "aten.add.Tensor"{{.*}} {plan.in_evaluation = #plan.argument<buffer "var">}
+// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = #plan.argument<buffer "mean">}
+// CHECK: plan.call "aten.mean.dim"{{.*}} {plan.in_evaluation = #plan.argument<buffer "var">}
+func.func @twice(%x: tensor<2x4xf32>,
+                 %mean: tensor<4xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["mean"]}, %var: tensor<4xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["var"]})
+    -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %0:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%x, %mean, %var) {input = #base.operand<0>, running_mean = #base.operand<1>, running_var = #base.operand<2>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}
       : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   %1:5 = plan.call "aten._native_batch_norm_legit_functional.default"(%0#0, %0#3, %0#4) {input = #base.operand<0>, running_mean = #base.operand<1>, running_var = #base.operand<2>, training = true, momentum = 0.1 : f64, eps = 0.001 : f64}

@@ -14,7 +14,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 // CHECK: func.func @count0(%arg0: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<input>},
 // CHECK-SAME: %arg1: tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"]},
 // CHECK-SAME: %arg2: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["microbatch"], plan.value = 0.000000e+00 : f64})
-// CHECK-SAME: -> (tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.updates = 1 : i64})
+// CHECK-SAME: -> (tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.updates = #plan.argument<accumulator "microbatches.sum0">})
 // CHECK-SAME: plan.runs = 3
 // CHECK: %[[X:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %arg2) {count = 3 : i64, dim = 0 : i64, {{.*}} -> tensor<4x4xf32, #plan.sharding<[{"dp"}, {}]>>
 // CHECK-NEXT: %[[N:.*]] = plan.call "aten.sum.default"(%[[X]]) {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>

@@ -27,7 +27,7 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-SAME: %[[X:arg0]]: {{[^%]*}}plan.kind = #plan.kind<input>
 // CHECK-SAME: %[[READY:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
 // CHECK-SAME: %[[SUM:arg2]]: {{[^%]*}}plan.names = ["microbatches.sum1"]
-// CHECK-SAME: {plan.updates = 2 : i64}) attributes {plan.role = #base.role<microbatch>, plan.runs = 2
+// CHECK-SAME: {plan.updates = #plan.argument<accumulator "microbatches.sum1">}) attributes {plan.role = #base.role<microbatch>, plan.runs = 2
 // CHECK-NEXT: %[[P:.*]] = plan.call "meshplan.take_microbatch"
 // CHECK-NOT: aten.sum.default
 // CHECK: %[[C:.*]] = plan.call "aten.sub.Tensor"(%[[P]], %[[READY]])
@@ -108,10 +108,10 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-NOT: plan.guard
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: plan.guard
-func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %a: !row {plan.kind = #plan.kind<parameter>, plan.data = 1, plan.unit = 3},
-                %b: !row {plan.kind = #plan.kind<parameter>, plan.data = 2}, %m: !wide {plan.kind = #plan.kind<state>, plan.of = 2 : i64, plan.copies},
-                %c: !row {plan.kind = #plan.kind<parameter>})
-    -> (!row {plan.updates = 1 : i64}, !wide {plan.updates = 3 : i64}, !row {plan.updates = 4 : i64}, !row {plan.name = "sum"})
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %a: !row {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 1, plan.unit = 3},
+                %b: !row {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 2}, %m: !wide {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "b">, plan.copies},
+                %c: !row {plan.kind = #plan.kind<parameter>, plan.names = ["c"]})
+    -> (!row {plan.updates = #plan.argument<parameter "a">}, !wide {plan.updates = #plan.argument<state "m">}, !row {plan.updates = #plan.argument<parameter "c">}, !row {plan.name = "sum"})
     attributes {plan.role = #base.role<step>, plan.guard = #base.guard<stops = false>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %ga = plan.call "aten.sum.dim_IntList"(%0) {self = #base.operand<0>, dim = [0]} : (!part) -> !addend
@@ -131,6 +131,32 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %a: !row {plan.kind 
   %gd = plan.call "aten.sum.dim_IntList"(%d0) {self = #base.operand<0>, dim = [0]} : (!part) -> !addend
   %d1 = plan.all_reduce %gd [#plan.axis<"microbatch">] : !addend -> !row
   return %na, %nb, %nc, %d1 : !row, !wide, !row, !row
+}
+
+// -----
+
+// A state belongs to its parameter in a sweep, too, which lacks the arguments before them.
+!batch = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
+!part = tensor<8x4xf32, #plan.sharding<[{"microbatch"}, {}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
+!row = tensor<4xf32, #plan.sharding<[{}]>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#base.mesh_axis<"microbatch" = 2>]
+// CHECK-LABEL: func.func @accumulate(
+// CHECK-SAME: %arg0: {{[^%]*}}plan.names = ["a"]
+// CHECK-SAME: %arg1: {{[^%]*}}plan.of = #plan.argument<parameter "a">}
+// CHECK-SAME: %arg2: {{[^%]*}}plan.names = ["x"]
+func.func @step(%unread: !row {plan.kind = #plan.kind<parameter>, plan.names = ["unread"]},
+                %a: !row {plan.kind = #plan.kind<parameter>, plan.names = ["a"]},
+                %m: !row {plan.kind = #plan.kind<state>, plan.names = ["a.master"], plan.of = #plan.argument<parameter "a">, plan.copies},
+                %x: !batch {plan.kind = #plan.kind<input>, plan.names = ["x"]})
+    -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %1 = plan.call "aten.add.Tensor"(%a, %m) {self = #base.operand<0>, other = #base.operand<1>} : (!row, !row) -> !row
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !row) -> !part
+  %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (!part) -> !addend
+  %4 = plan.all_reduce %3 [#plan.axis<"microbatch">] : !addend -> !number
+  return %4 : !number
 }
 
 // -----

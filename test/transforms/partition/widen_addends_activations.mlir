@@ -49,8 +49,8 @@ func.func @two_products(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: t
 // This does not apply to gradients of parameters, nor to sums that contain no product: they are float32 as usual.
 // CHECK-LABEL: func.func @step
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-func.func @step(%g: tensor<4x6xbf16, #plan.sharding<[{"dp"}, {}]>>, %x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {}]>>)
-    -> (tensor<6x8xbf16, #plan.sharding<[{}, {}]>> {plan.gradient_of = 0 : i64}, tensor<6xbf16, #plan.sharding<[{}]>>) attributes {plan.role = #base.role<step>} {
+func.func @step(%g: tensor<4x6xbf16, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["g"]}, %x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {}]>>)
+    -> (tensor<6x8xbf16, #plan.sharding<[{}, {}]>> {plan.gradient_of = #plan.argument<parameter "g">}, tensor<6xbf16, #plan.sharding<[{}]>>) attributes {plan.role = #base.role<step>} {
   // CHECK: plan.call "meshplan.matmul_f32"({{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}], partial = sum {"dp"}>>
   // CHECK-NEXT: plan.all_reduce {{.*}} [#plan.axis<"dp">] : {{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}]>>
   // CHECK: plan.call "aten.sum.dim_IntList"({{.*}} -> tensor<6xf32, #plan.sharding<[{}], partial = sum {"dp"}>>

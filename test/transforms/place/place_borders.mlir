@@ -29,7 +29,7 @@ plan.border "norm" is_input false index 0 #plan.sharding<[]> exact false along [
 // CHECK: return %[[STATED]], %[[STATISTICS]]
 func.func @update(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
                   %mean: tensor<8xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["norm.running_mean"]})
-    -> (tensor<4x8xf32> {plan.name = "0"}, tensor<8xf32> {plan.updates = 1 : i64}) {
+    -> (tensor<4x8xf32> {plan.name = "0"}, tensor<8xf32> {plan.updates = #plan.argument<buffer "norm.running_mean">}) {
   %0 = plan.call "aten.mean.dim"(%x) {self = #base.operand<0>, dim = [0]} in "norm" : (tensor<4x8xf32>) -> tensor<8xf32>
   %1 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %0 : tensor<4x8xf32>, tensor<8xf32>

@@ -31,7 +31,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.border "" is_input false index 1 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output 1 replicate"
 func.func @root_with_update(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
                             %b: tensor<4x8xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["b"]})
-    -> (tensor<4x8xf32> {plan.name = "0"}, tensor<4x8xf32> {plan.updates = 1 : i64}) {
+    -> (tensor<4x8xf32> {plan.name = "0"}, tensor<4x8xf32> {plan.updates = #plan.argument<buffer "b">}) {
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0, %0 : tensor<4x8xf32>, tensor<4x8xf32>
 }

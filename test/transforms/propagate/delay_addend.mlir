@@ -83,7 +83,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @step(
     %x: tensor<4x8xbf16> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
     %a: tensor<8x6xbf16> {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
-    %z: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %z: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["z"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
     %b: tensor<8x6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
     %y: tensor<4x6xbf16> {plan.kind = #plan.kind<input>, plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}) attributes {plan.role = #base.role<step>} {
   %p = plan.call "aten.matmul.default"(%x, %a) {self = #base.operand<0>, other = #base.operand<1>} backward : (tensor<4x8xbf16>, tensor<8x6xbf16>) -> tensor<4x6xbf16>

@@ -13,7 +13,7 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gra
 func.func @step(%w: tensor<6x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0 : i64, plan.sharding = #plan.sharding<[{}, {}]>},
                 %x: tensor<12x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {}]>},
                 %y: tensor<12x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["y"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {}]>})
-    -> (tensor<6x4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<6x4xf32> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "meshplan.weight_gradient"(%x, %y) {left = #base.operand<0>, right = #base.operand<1>} backward
     : (tensor<12x6xf32>, tensor<12x4xf32>) -> tensor<6x4xf32>
   %m = plan.match %g to %w flat [#plan.axis<"dp">] : tensor<6x4xf32>, tensor<6x4xf32> -> tensor<6x4xf32>
@@ -32,7 +32,7 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gra
 func.func @step(%w: tensor<6x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0 : i64, plan.sharding = #plan.sharding<[{}, {}]>},
                 %x: tensor<12x6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {}]>},
                 %y: tensor<12x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["y"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {}]>})
-    -> (tensor<6x4xf32> {plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (tensor<6x4xf32> {plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   %g = plan.call "meshplan.weight_gradient"(%x, %y) {left = #base.operand<0>, right = #base.operand<1>} backward
     : (tensor<12x6xf32>, tensor<12x4xf32>) -> tensor<6x4xf32>
   %m = plan.match %g to %w flat [#plan.axis<"dp">] : tensor<6x4xf32>, tensor<6x4xf32> -> tensor<6x4xf32>

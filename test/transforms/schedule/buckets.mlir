@@ -144,7 +144,7 @@ func.func @lands(%v: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["v
                  %x: !addend {plan.kind = #plan.kind<input>, plan.names = ["x"]}, %y: !addend {plan.kind = #plan.kind<input>, plan.names = ["y"]},
                  %a: !flat {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients", position = 0>},
                  %b: !flat {plan.kind = #plan.kind<accumulator>, plan.names = ["b.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients", position = 1>})
-    -> (!whole {plan.updates = 0 : i64}, !whole {plan.updates = 1 : i64}) {
+    -> (!whole {plan.updates = #plan.argument<parameter "v">}, !whole {plan.updates = #plan.argument<parameter "w">}) {
   // CHECK: sched.start reduce_scatter {{.*}} into %[[A:.*]], %[[B:.*]] :
   // CHECK: sched.start all_gather {{.*}} into %[[V:.*]], %[[W:.*]] :
   %0 = plan.reduce_scatter %x [#plan.axis<"dp">] bucket 0 : !addend -> !flat into %a : !flat

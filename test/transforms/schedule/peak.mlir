@@ -44,7 +44,7 @@ func.func @accumulate(%w: tensor<100xf32, #none> {plan.kind = #plan.kind<paramet
 // CHECK-SAME: peak <"aten.neg.default" in "m" : <what = "m.w", module = "m", count = 1, bytes = 400>,
 // CHECK-SAME: <what = "m.w.exp_avg", module = "m", count = 1, bytes = 400>>
 func.func @step(%w: tensor<100xf32, #none> {plan.kind = #plan.kind<parameter>, plan.names = ["m.w"]},
-                %m: tensor<100xf32, #none> {plan.kind = #plan.kind<state>, plan.names = ["m.w.exp_avg"], plan.of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+                %m: tensor<100xf32, #none> {plan.kind = #plan.kind<state>, plan.names = ["m.w.exp_avg"], plan.of = #plan.argument<parameter "m.w">}) attributes {plan.role = #base.role<step>} {
   return
 }
 // CHECK: sched.program @eval role <eval> memory <parameters = 400, constants = 0, inputs = 0, peak = 1204, least = 1204, evaluation = 1204, least_evaluation = 1204>

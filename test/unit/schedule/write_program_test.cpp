@@ -110,11 +110,11 @@ constexpr char trained[] = R"(
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
                 %g: !x {plan.kind = #plan.kind<input>, plan.names = ["g"]},
-                %m: !x {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = 0 : i64},
+                %m: !x {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = #plan.argument<parameter "w">},
                 %r: !s {plan.kind = #plan.kind<setting>, plan.names = ["optimizer.lr"], plan.value = 0.5 : f64,
                         plan.schedule = #base.rate_schedule<kind = linear, steps = 3>},
                 %n: !s {plan.kind = #plan.kind<setting>, plan.names = ["step"], plan.value = 1.0 : f64})
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (!x {plan.updates = #plan.argument<parameter "w">}, !x {plan.updates = #plan.argument<state "w.momentum_buffer">}) attributes {plan.role = #base.role<step>} {
   %0:2 = plan.call "meshplan.sgd_momentum"(%w, %g, %m, %r, %n) {parameter = #base.operand<0>,
       gradient = #base.operand<1>, momentum = #base.operand<2>, learning_rate = #base.operand<3>,
       step = #base.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
@@ -146,9 +146,9 @@ constexpr char offloaded[] = R"(
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true, plan.host},
                 %g: !x {plan.kind = #plan.kind<input>, plan.names = ["g"]},
-                %m: !x {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = 0 : i64, plan.host},
+                %m: !x {plan.kind = #plan.kind<state>, plan.names = ["w.momentum_buffer"], plan.of = #plan.argument<parameter "w">, plan.host},
                 %r: !s {plan.kind = #plan.kind<setting>, plan.names = ["optimizer.lr"], plan.value = 0.5 : f64})
-    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) attributes {plan.role = #base.role<step>} {
+    -> (!x {plan.updates = #plan.argument<parameter "w">}, !x {plan.updates = #plan.argument<state "w.momentum_buffer">}) attributes {plan.role = #base.role<step>} {
   %0 = plan.call "meshplan.to_host"(%g) {self = #base.operand<0>} {plan.host} : (!x) -> !x
   %1:2 = plan.call "meshplan.sgd_momentum"(%w, %0, %m, %r, %r) {parameter = #base.operand<0>,
       gradient = #base.operand<1>, momentum = #base.operand<2>, learning_rate = #base.operand<3>,
@@ -181,7 +181,7 @@ plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
                 %l: tensor<f32, #plan.sharding<[]>> {plan.kind = #plan.kind<input>, plan.names = ["l"]})
     -> (tensor<f32, #plan.sharding<[]>> {plan.name = "loss", plan.loss},
-        !x {plan.name = "gradients.w", plan.gradient_of = 0 : i64}) attributes {plan.role = #base.role<step>} {
+        !x {plan.name = "gradients.w", plan.gradient_of = #plan.argument<parameter "w">}) attributes {plan.role = #base.role<step>} {
   return %l, %w : tensor<f32, #plan.sharding<[]>>, !x
 }
 )",

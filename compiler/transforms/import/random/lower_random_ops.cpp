@@ -23,6 +23,7 @@ namespace meshplan {
 
 using namespace mlir;
 using namespace meshplan;
+using plan::StandIn;
 
 namespace {
 
@@ -71,7 +72,7 @@ private:
   Value convert(Value value, Type element);
   bool replaceWith(Value value);
   /// The same with the result of a call that evaluation replaces by something else.
-  bool replaceWith(Value value, StringRef inEvaluation);
+  bool replaceWith(Value value, StandIn inEvaluation);
 
   plan::CallOp call;
   CallView view;
@@ -139,13 +140,13 @@ bool CallLowering::replaceWith(Value value) {
   return true;
 }
 
-static Value mark(Value value, StringRef inEvaluation) {
-  value.getDefiningOp()->setAttr(plan::attr::InEvaluation::getNameStr(),
-                                 StringAttr::get(value.getContext(), inEvaluation));
+static Value mark(Value value, StandIn inEvaluation) {
+  plan::setOpAttr<plan::attr::InEvaluation>(value.getDefiningOp(),
+                                            plan::StandInAttr::get(value.getContext(), inEvaluation));
   return value;
 }
 
-bool CallLowering::replaceWith(Value value, StringRef inEvaluation) { return replaceWith(mark(value, inEvaluation)); }
+bool CallLowering::replaceWith(Value value, StandIn inEvaluation) { return replaceWith(mark(value, inEvaluation)); }
 
 //===----------------------------------------------------------------------===//
 // Operators
@@ -173,9 +174,9 @@ bool CallLowering::lowerDropout() {
     return false;
   if (call.getNumResults() > 1 && !call.getResult(1).use_empty()) {
     Value words = uniform(typeOf(input).getShape(), Float64Type::get(call.getContext()));
-    call.getResult(1).replaceAllUsesWith(mark(compare("aten.ge.Scalar", words, p), "ones"));
+    call.getResult(1).replaceAllUsesWith(mark(compare("aten.ge.Scalar", words, p), StandIn::ones));
   }
-  return replaceWith(drop(input, p), "first operand");
+  return replaceWith(drop(input, p), StandIn::first_operand);
 }
 
 /// [samples, features, 1, ...]: drops a feature at all positions together.
@@ -193,7 +194,7 @@ bool CallLowering::dropFeatures() {
   Type element = typeOf(input).getElementType();
   Value ones =
       CallBuilder("aten.ones.default", call).integers("size", shape).type("dtype", element).build(shape, element);
-  return replaceWith(binary("aten.mul.Tensor", input, drop(ones, view.getFloat("p", 0))), "first operand");
+  return replaceWith(binary("aten.mul.Tensor", input, drop(ones, view.getFloat("p", 0))), StandIn::first_operand);
 }
 
 /// As torch.nn.AlphaDropout: dropped elements become the lowest value of a selu, and all elements are scaled and
@@ -204,7 +205,7 @@ bool CallLowering::keepStatistics(bool ofFeatures) {
     return false;
   double p = view.getFloat("p", 0);
   if (p >= 1)
-    return replaceWith(scalar("aten.mul.Scalar", input, 0), "first operand");
+    return replaceWith(scalar("aten.mul.Scalar", input, 0), StandIn::first_operand);
   constexpr double alpha = 1.7580993408473766;
   double slope = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
   SmallVector<int64_t> shape =
@@ -213,8 +214,8 @@ bool CallLowering::keepStatistics(bool ofFeatures) {
   Value kept = convert(compare("aten.ge.Scalar", words, p), typeOf(input).getElementType());
   Value moved = scalar("aten.add.Scalar", scalar("aten.mul.Scalar", scalar("aten.add.Scalar", kept, -1), alpha * slope),
                        alpha * slope * p);
-  Value scaled = mark(binary("aten.mul.Tensor", input, scalar("aten.mul.Scalar", kept, slope)), "first operand");
-  return replaceWith(binary("aten.add.Tensor", scaled, moved), "first operand");
+  Value scaled = mark(binary("aten.mul.Tensor", input, scalar("aten.mul.Scalar", kept, slope)), StandIn::first_operand);
+  return replaceWith(binary("aten.add.Tensor", scaled, moved), StandIn::first_operand);
 }
 
 bool CallLowering::lowerBernoulli() {

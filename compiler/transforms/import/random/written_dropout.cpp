@@ -54,8 +54,12 @@ private:
   void markMask(Value mask);
   void markAlpha(Operation *product, Value factor);
   bool addsLowest(Operation *sum, Value product) const;
-  static void mark(Operation *op, StringRef what) {
-    op->setAttr(plan::attr::InEvaluation::getNameStr(), StringAttr::get(op->getContext(), what));
+  static void mark(Operation *op, plan::StandIn what) {
+    plan::setOpAttr<plan::attr::InEvaluation>(op, plan::StandInAttr::get(op->getContext(), what));
+  }
+  /// Evaluation forwards the operand of a product or sum.
+  static void forward(Operation *op, Value operand) {
+    mark(op, op->getOperand(0) == operand ? plan::StandIn::first_operand : plan::StandIn::second_operand);
   }
   /// The other operand of a product or sum with `known`; null if `op` is neither.
   static Value other(Operation *op, StringRef target, Value known);
@@ -99,10 +103,10 @@ Value DropoutMarker::other(Operation *op, StringRef target, Value known) {
 /// Without dropout, the products forward their other operand. Other readers of the mask, such as a view of it, read
 /// ones.
 void DropoutMarker::markMask(Value mask) {
-  mark(mask.getDefiningOp(), "ones");
+  mark(mask.getDefiningOp(), plan::StandIn::ones);
   for (Operation *product : mask.getUsers())
     if (Value input = other(product, "aten.mul.Tensor", mask))
-      mark(product, product->getOperand(0) == input ? "first operand" : "second operand");
+      forward(product, input);
 }
 
 void DropoutMarker::markAlpha(Operation *product, Value factor) {
@@ -112,9 +116,9 @@ void DropoutMarker::markAlpha(Operation *product, Value factor) {
   Value scaled = product->getResult(0);
   if (scaled.use_empty() || !llvm::all_of(scaled.getUsers(), [&](Operation *sum) { return addsLowest(sum, scaled); }))
     return;
-  mark(product, product->getOperand(0) == input ? "first operand" : "second operand");
+  forward(product, input);
   for (Operation *sum : scaled.getUsers())
-    mark(sum, sum->getOperand(0) == scaled ? "first operand" : "second operand");
+    forward(sum, scaled);
 }
 
 bool DropoutMarker::addsLowest(Operation *sum, Value product) const {

@@ -9,18 +9,11 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-DictionaryAttr StatementBuilder::numbersOf(const OptimizerNumbers &numbers) const {
-  NamedAttrList list;
-  for (auto [name, value] : {std::pair("lr", numbers.lr),
-                             {"weight_decay", numbers.weightDecay},
-                             {"beta1", numbers.beta1},
-                             {"beta2", numbers.beta2},
-                             {"eps", numbers.eps},
-                             {"momentum", numbers.momentum},
-                             {"dampening", numbers.dampening},
-                             {"nesterov", numbers.nesterov ? 1.0 : 0.0}})
-    list.set(name, builder.getF64FloatAttr(value));
-  return list.getDictionary(builder.getContext());
+OptimizerGroupAttr StatementBuilder::numbersOf(const OptimizerNumbers &numbers) const {
+  auto number = [&](double value) { return builder.getF64FloatAttr(value); };
+  return OptimizerGroupAttr::get(builder.getContext(), number(numbers.lr), number(numbers.weightDecay),
+                                 number(numbers.beta1), number(numbers.beta2), number(numbers.eps),
+                                 number(numbers.momentum), number(numbers.dampening), numbers.nesterov);
 }
 
 base::RateScheduleAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {

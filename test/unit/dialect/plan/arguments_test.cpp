@@ -13,9 +13,9 @@ class ArgumentsTest : public PlanText {
 protected:
   ArgumentsTest() {
     readModule(R"(
-      func.func @f(%w: tensor<2x3xf32> {plan.kind = #plan.kind<parameter>}, %b: tensor<2x3xf32> {plan.kind = #plan.kind<buffer>},
+      func.func @f(%w: tensor<2x3xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}, %b: tensor<2x3xf32> {plan.kind = #plan.kind<buffer>},
                    %x: tensor<2x3xf32> {plan.kind = #plan.kind<input>}, %other: tensor<2x3xf32>,
-                   %lr: tensor<f64> {plan.kind = #plan.kind<setting>}, %m: tensor<2x3xf32> {plan.kind = #plan.kind<state>, plan.of = 0},
+                   %lr: tensor<f64> {plan.kind = #plan.kind<setting>}, %m: tensor<2x3xf32> {plan.kind = #plan.kind<state>, plan.of = #plan.argument<parameter "w">},
                    %sum: tensor<2x3xf32> {plan.kind = #plan.kind<accumulator>}) {
         %0 = plan.call "aten.t.default"(%w) {self = #base.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
         %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} : (tensor<3x2xf32>) -> tensor<3x2xf32>

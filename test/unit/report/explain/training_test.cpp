@@ -23,7 +23,7 @@ func.func @step(
     %x: !x {plan.kind = #plan.kind<input>, plan.names = ["x"]},
     %w: !part {plan.kind = #plan.kind<parameter>, plan.names = ["up.w", "tied.w"]},
     %f: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["up.f"]},
-    %a: !part {plan.kind = #plan.kind<state>, plan.names = ["up.w.momentum_buffer"], plan.of = 1 : i64}) -> !part attributes {plan.role = #base.role<step>} {
+    %a: !part {plan.kind = #plan.kind<state>, plan.names = ["up.w.momentum_buffer"], plan.of = #plan.argument<parameter "up.w">}) -> !part attributes {plan.role = #base.role<step>} {
   %forward = plan.all_gather %w [#plan.axis<"dp">] because "data dp" : !part -> !whole
   %y = plan.call "aten.linear.default"(%x, %forward) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
       : (!x, !whole) -> !y

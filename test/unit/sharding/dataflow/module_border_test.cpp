@@ -78,7 +78,7 @@ TEST(RootBorder, HasWhatTheModelReturnsInItsOrder) {
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @forward(%x: tensor<8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
                    %b: tensor<8xf32> {plan.kind = #plan.kind<buffer>, plan.names = ["b"]})
-    -> (tensor<8xf32> {plan.name = "0"}, tensor<8xf32> {plan.name = "1"}, tensor<8xf32> {plan.updates = 1 : i64}) {
+    -> (tensor<8xf32> {plan.name = "0"}, tensor<8xf32> {plan.name = "1"}, tensor<8xf32> {plan.updates = #plan.argument<buffer "b">}) {
   %0 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
   %1 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
   %2 = plan.call "aten.sin.default"(%1) {self = #base.operand<0>} in "head" : (tensor<8xf32>) -> tensor<8xf32>

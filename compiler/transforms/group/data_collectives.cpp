@@ -53,7 +53,7 @@ private:
     std::optional<unsigned> parameter = view.getOperand("parameter"), gradient = view.getOperand("gradient");
     if (parameter && gradient)
       addSourceOf(call.getOperands()[*gradient], arguments.parameterOf(sourceArgument(call.getOperands()[*parameter])),
-                DataTraffic::reduce);
+                  DataTraffic::reduce);
     if (call.getTarget() == "meshplan.accumulate")
       addSourceOf(call.getOperands()[*view.getOperand("addend")],
                   dyn_cast<BlockArgument>(call.getOperands()[*view.getOperand("self")]), DataTraffic::reduce);

@@ -27,6 +27,6 @@ TEST(Enums, OfTheArtifactHaveTheNamesOfTheDialects) {
                                   artifact::EnumNameInitKind);
   expectSameNames<base::RateKind>(base::getMaxEnumValForRateKind(), base::stringifyRateKind,
                                   artifact::EnumNameRateKind);
-  expectSameNames<sched::CollectiveKind>(sched::getMaxEnumValForCollectiveKind(), sched::stringifyCollectiveKind,
-                                         artifact::EnumNameCollectiveKind);
+  expectSameNames<base::CollectiveKind>(base::getMaxEnumValForCollectiveKind(), base::stringifyCollectiveKind,
+                                        artifact::EnumNameCollectiveKind);
 }

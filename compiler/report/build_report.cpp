@@ -189,6 +189,8 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
   report.memory.peak = {memory.getPeak(), memory.getLeast()};
   // If ranks share reads of parameters, the first rank is not the largest one.
   report.memory.parameters.largest = memory.getParameters();
+  report.memory.constants.largest = memory.getConstants();
+  report.memory.inputs.largest = memory.getInputs();
   report.memory.states.largest = memory.getStates();
   report.memory.accumulators.largest = memory.getAccumulators();
   report.memory.hostParameters.largest = memory.getHostParameters();

@@ -10,9 +10,9 @@ using namespace meshplan::plan;
 
 namespace {
 
-class DimUnitsTest : public testing::Test {
+class DimBlocksTest : public testing::Test {
 protected:
-  DimUnitsTest() { context.loadDialect<PlanDialect, mlir::func::FuncDialect>(); }
+  DimBlocksTest() { context.loadDialect<PlanDialect, mlir::func::FuncDialect>(); }
 
   /// Parses a module with a mesh {tp = 2, big = 16} and one function.
   void parse(const std::string &function) {
@@ -63,13 +63,13 @@ func.func @forward(%x: tensor<2x6x20xf32>, %q: tensor<36x20xf32>, %k: tensor<12x
   return %6#0 : tensor<2x9x6x4xf32>
 })";
 
-TEST_F(DimUnitsTest, QueryHeadsStayWithTheirKey) {
+TEST_F(DimBlocksTest, QueryHeadsStayWithTheirKey) {
   parse(attentionText);
   EXPECT_EQ(ofArgument(1, 0), 3 * 4);
   EXPECT_EQ(ofArgument(2, 0), 4);
 }
 
-TEST_F(DimUnitsTest, WhatIsContractedOrBatchedHasNoUnit) {
+TEST_F(DimBlocksTest, WhatIsContractedOrBatchedHasNoBlock) {
   parse(attentionText);
   EXPECT_EQ(ofArgument(0, 0), 1);
   EXPECT_EQ(ofArgument(0, 1), 1);
@@ -77,7 +77,7 @@ TEST_F(DimUnitsTest, WhatIsContractedOrBatchedHasNoUnit) {
   EXPECT_EQ(ofArgument(1, 1), 1);
 }
 
-TEST_F(DimUnitsTest, DimsAreDividedByTheirUnitsWhereThereAreEnough) {
+TEST_F(DimBlocksTest, DimsAreDividedByTheirBlocksWhereThereAreEnough) {
   parse(attentionText);
   MeshOp mesh = *module->getOps<MeshOp>().begin();
   AxisRefAttr tp = AxisRefAttr::get(&context, "tp"), big = AxisRefAttr::get(&context, "big");
@@ -85,7 +85,7 @@ TEST_F(DimUnitsTest, DimsAreDividedByTheirUnitsWhereThereAreEnough) {
   EXPECT_EQ(blocks->divide(program.getArgument(1), 0, {big}, mesh), divideDim(36, {big}, mesh, 1));
 }
 
-TEST_F(DimUnitsTest, MoreShardsThanKeysShareThem) {
+TEST_F(DimBlocksTest, MoreShardsThanKeysShareThem) {
   parse(attentionText);
   MeshOp mesh = *module->getOps<MeshOp>().begin();
   AxisRefAttr four = AxisRefAttr::get(&context, "four");
@@ -141,7 +141,7 @@ std::string fused() {
                         {"%1#0", "%1#1", "%1#2"});
 }
 
-TEST_F(DimUnitsTest, KeysInOneWeightWithTheirQueriesShareByThemselves) {
+TEST_F(DimBlocksTest, KeysInOneWeightWithTheirQueriesShareByThemselves) {
   parse(fused());
   EXPECT_EQ(divide(6, 1, "four"), dealt(2, "four", 1, 2)) << "a key for two query heads";
   EXPECT_EQ(divide(5, 1, "four"), dealt(4, "four", 1));
@@ -162,7 +162,7 @@ std::string threeKeys() {
                         {"%1#0", "%2#0", "%2#1"});
 }
 
-TEST_F(DimUnitsTest, PartsOfAFusedWeightHaveUnitsOfTheirOwn) {
+TEST_F(DimBlocksTest, PartsOfAFusedWeightHaveBlocksOfTheirOwn) {
   parse(threeKeys());
   mlir::BlockArgument weight = program.getArgument(1);
   auto inParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
@@ -199,7 +199,7 @@ func.func @forward(%x: tensor<2x5x20xf32>, %w: tensor<72x20xf32>, %b: tensor<48x
   return %2 : tensor<2x5x3x6x4xf32>
 })";
 
-TEST_F(DimUnitsTest, PartsThatAViewCountsHaveTheUnitsBehindThem) {
+TEST_F(DimBlocksTest, PartsThatAViewCountsHaveTheBlocksOfTheSource) {
   parse(countedParts);
   auto inParts = [&](unsigned argument, llvm::ArrayRef<DimPart> parts) {
     return blocks->divide(program.getArgument(argument), 0, {AxisRefAttr::get(&context, "four")}, mesh(), parts);
@@ -225,7 +225,7 @@ func.func @forward(%q: tensor<2x4x6x4xf32>) -> tensor<2x4x6x4xf32> {
   return %2#0 : tensor<2x4x6x4xf32>
 })";
 
-TEST_F(DimUnitsTest, KeysMadeOfTheirQueriesAreNotShared) {
+TEST_F(DimBlocksTest, KeysMadeOfTheirQueriesAreNotShared) {
   parse(ownKeys);
   EXPECT_EQ(divide(1, 1, "tp"), dealt(2, "tp", 1));
   EXPECT_EQ(divide(1, 1, "four"), dealt(2, "four", 1));
@@ -233,7 +233,7 @@ TEST_F(DimUnitsTest, KeysMadeOfTheirQueriesAreNotShared) {
             dealt(4, "four", 1));
 }
 
-TEST_F(DimUnitsTest, ViewsThatDisagreeMakeTheWholeDimOneUnit) {
+TEST_F(DimBlocksTest, ViewsThatDisagreeMakeTheWholeDimOneBlock) {
   parse(R"(
 func.func @forward(%x: tensor<12xf32>) -> (tensor<3x4xf32>, tensor<2x6xf32>) {
   %0 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = array<i64: 3, 4>}
@@ -245,7 +245,7 @@ func.func @forward(%x: tensor<12xf32>) -> (tensor<3x4xf32>, tensor<2x6xf32>) {
   EXPECT_EQ(ofArgument(0, 0), 12);
 }
 
-TEST_F(DimUnitsTest, UnitsReachThroughChainsInBothDirections) {
+TEST_F(DimBlocksTest, BlocksReachThroughChainsInBothDirections) {
   parse(R"(
 func.func @forward(%x: tensor<12xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<12xf32>) -> tensor<12xf32>
@@ -260,7 +260,7 @@ func.func @forward(%x: tensor<12xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
   EXPECT_EQ(blocks->get((*program.getBody().front().begin()).getResult(0), 0), 2);
 }
 
-TEST_F(DimUnitsTest, PartsAreThoseOfAllOperators) {
+TEST_F(DimBlocksTest, PartsAreThoseOfAllOperators) {
   parse(R"(
 func.func @forward(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> {
   %0:2 = plan.call "aten.split_with_sizes.default"(%x) {self = #base.operand<0>, split_sizes = array<i64: 8, 8>}
@@ -278,7 +278,7 @@ func.func @forward(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> {
 }
 
 // Rotary embeddings of whole heads leave an empty rest.
-TEST_F(DimUnitsTest, DimsWithoutElementsHaveNoUnit) {
+TEST_F(DimBlocksTest, DimsWithoutElementsHaveNoBlock) {
   parse(R"(
 func.func @forward(%x: tensor<2x6x12xf32>) -> tensor<2x6x3x0xf32> {
   %0 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [2 : i64, 6 : i64, 3 : i64, 4 : i64]}

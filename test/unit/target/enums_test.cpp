@@ -28,5 +28,5 @@ TEST(Enums, OfTheArtifactHaveTheNamesOfTheDialects) {
   expectSameNames<base::RateKind>(base::getMaxEnumValForRateKind(), base::stringifyRateKind,
                                   artifact::EnumNameRateKind);
   expectSameNames<base::CollectiveKind>(base::getMaxEnumValForCollectiveKind(), base::stringifyCollectiveKind,
-                                         artifact::EnumNameCollectiveKind);
+                                        artifact::EnumNameCollectiveKind);
 }

@@ -1,6 +1,7 @@
 //===- dialect.cpp - the base dialect -------------------------------------===//
 
 #include "dialect/base/base.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 

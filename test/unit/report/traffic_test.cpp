@@ -41,6 +41,29 @@ TEST(Traffic, OfAnotherElementType) {
   });
 }
 
+TEST(Traffic, OfCoalescedTensorsIsThatOfTheirSum) {
+  // Six floats are 24 bytes. A rank sends 32 for them, six times five and a third.
+  std::string partial = "[], f32, partial = sum {1:(1)3}", inputs, operands, from, to, outputs;
+  for (int i = 0; i < 6; ++i) {
+    std::string comma = i ? ", " : "", name = "%x" + std::to_string(i);
+    inputs += name + " = sched.input \"x" + std::to_string(i) + "\" : <" + partial + ">\n";
+    operands += comma + name;
+    from += comma + "!sched.tensor<" + partial + ">";
+    to += comma + "<[], f32>";
+    outputs += "sched.output \"y" + std::to_string(i) + "\" %y#" + std::to_string(i) + " : <[], f32>\n";
+  }
+  SchedModule owner(schedHead + "sched.program @forward {\n" + inputs + "%t = sched.start all_reduce " + operands +
+                    " over @tp on @communication sequence 0 : " + from + " -> <" + to +
+                    ">\n%y:6 = sched.wait %t on @compute : !sched.token<" + to + ">\n" + outputs + "}");
+  ASSERT_THAT(owner.messages, testing::IsEmpty());
+  bool isFound = false;
+  owner.get().walk([&](sched::StartOp start) {
+    isFound = true;
+    EXPECT_EQ(trafficBytes(start, 3), 2 * 32);
+  });
+  EXPECT_TRUE(isFound);
+}
+
 TEST(Traffic, CountsWhatTheRankHolds) {
   // The tensor stays sharded over dp: 6 x 10 floats are 240 bytes.
   EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12 over {0:(1)2}, 10], f32, partial = sum {1:(1)3}",

@@ -1,8 +1,8 @@
 //===- bind.h - a plan bound to a model --------------------------*- C++ -*-===//
 //
 // Resolves the words of a plan against a model: which modules an entry matches, which axes a style names, which extent
-// a dim has. The checks use names, shapes and dtypes; whether a module can take
-// its style is checked by phases that know its op.
+// a dim has. The checks use names, shapes and dtypes; whether a module can take its style is checked by phases that
+// know its op.
 //
 // Modules, parameters, inputs and outputs are indices into the ModelOutline, axes into the mesh. `text` is the
 // statement as written, for messages.

@@ -15,8 +15,8 @@
 // A location may have no line (a file that is not text: `model.pt2: error: ...`) or no file (the command line: `error:
 // ...`).
 //
-// Nothing here is thread safe; a compilation owns one Sources and one
-// Diagnostics. Reporting never fails and never ends the program.
+// Nothing here is thread safe; a compilation owns one Sources and one Diagnostics. Reporting never fails and never ends
+// the program.
 //
 //===----------------------------------------------------------------------===//
 

@@ -124,8 +124,7 @@ def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
     counts each block three times when blocks are distributed, so that neighbouring shards may both hold one. `parts [64
     unit 16, 8 repeat 3, 8 repeat 3]` makes the dim a concatenation of parts; each part is divided on its own, in its
     own blocks (see extent.h). A dim that is not divided has no block size, repeat count or parts. Where every shard has
-    the same number of
-    blocks, the block size makes no difference and is written as 1 (see canonicalDim in plan.h).
+    the same number of blocks, the block size makes no difference and is written as 1 (see canonicalDim in plan.h).
   }];
   let parameters = (ins ArrayRefParameter<"AxisRefAttr">:$axes, "bool":$open, "int64_t":$unit,
                         ArrayRefParameter<"::meshplan::DimPart">:$parts, "int64_t":$repeat);

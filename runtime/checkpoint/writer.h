@@ -1,11 +1,9 @@
 //===- writer.h - asynchronous checkpoints ----------------------*- C++ -*-===//
 //
-// Writes checkpoints while steps run; one writer per rank. `start`, between two
-// steps, returns at once unless the previous checkpoint is still being written.
-// A thread of the rank copies the rank's shards while the next step runs
-// forward and backward, and then writes the copy. The optimizer waits for the
-// copy before it updates anything. In `poll`, between steps, the ranks agree
-// that all have written; rank 0 gathers their checksums, adds the record, and
+// Writes checkpoints while steps run; one writer per rank. `start`, between two steps, returns at once unless the
+// previous checkpoint is still being written. A thread of the rank copies the rank's shards while the next step runs
+// forward and backward, and then writes the copy. The optimizer waits for the copy before it updates anything. In
+// `poll`, between steps, the ranks agree that all have written; rank 0 gathers their checksums, adds the record, and
 // renames the checkpoint to its name.
 //
 //   CheckpointWriter::open(world, folder, {...});

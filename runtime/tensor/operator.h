@@ -10,8 +10,8 @@
 //   of         string: the arguments whose gradients are the results, in order,
 //              as "input, params.2"; the number is an index into a list of tensors
 // A result has the shape and dtype of its argument. It is zero if nothing depends on the argument. It may alias one of
-// `gradients`. The operator is run again for this, without writing to its
-// arguments. It must not draw random numbers, because they would be other ones.
+// `gradients`. The operator is run again for this, without writing to its arguments. It must not draw random numbers,
+// because they would be other ones.
 //
 //===----------------------------------------------------------------------===//
 

@@ -112,8 +112,7 @@ Status Trainer::explainNonfinite(std::string_view name, double number) const {
       StatusCode::numericFault, "the loss '", name, "' is ", std::isnan(number) ? "nan" : "infinite",
       ignored.empty()
           ? "; help: with 'nonfinite gradients stop' in the plan a run names the parameter and the rank of the first "
-            "non-finite "
-            "gradient, with 'skip' it continues"
+            "non-finite gradient, with 'skip' it continues"
           : ": " + ignored + "; help: leave such batches out of the data, or continue with 'nonfinite gradients skip'");
 }
 

@@ -16,7 +16,7 @@ enum class LossRequest {
 };
 
 /// The name of the output that is the loss: `name` if it is not empty, else the output called `loss`, else the only
-/// floating-point scalar. Empty if there is none. Reports a wrong `name`, and a needed loss that is missing or
+/// floating-point scalar. Empty if there is none. Reports a wrong `name`, and a required loss that is missing or
 /// ambiguous; then there is no result. `file` is the archive.
 std::optional<std::string> chooseLoss(const archive::ExportedProgram &program, const std::string &name,
                                       LossRequest request, int32_t file, Diagnostics &diagnostics);

@@ -1,11 +1,9 @@
 //===- claims.h - which entry owns what ---------------------------*- C++ -*-===//
 //
 // An entry claims the style and the borders of the modules that it matches, and the parameters that these hold; an
-// entry whose path names parameters claims these. A claim has one owner.
-// Several entries may have the same claim if the matches of each are a strict
-// subset of those of the next. The entry with the fewest matches owns the
-// claim. All entries except the one with the most matches must be marked
-// `override`. Internal to binding.
+// entry whose path names parameters claims these. A claim has one owner. Several entries may have the same claim if the
+// matches of each are a strict subset of those of the next. The entry with the fewest matches owns the claim. All
+// entries except the one with the most matches must be marked `override`. Internal to binding.
 //
 // Example: `layers.*.mlp: colwise tp` and `override layers.0.mlp: replicate` both claim the style of layers.0.mlp. The
 // second entry matches one module instead of all layers, so it owns the claim. Without `override` it is an error.

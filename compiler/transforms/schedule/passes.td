@@ -11,9 +11,8 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     Turns every function of a partitioned program into a `sched.program`. A collective becomes a start directly after
     its producer and a wait before its first use. Of the collectives of one communicator whose results are larger than
     their inputs, such as all-gathers, at most two results wait for their readers. Values that only collectives in
-    flight read,
-    such as gradients, together take at most twice the size of the largest of them. There is one communicator for each
-    distinct list of axes. Values are freed after their last use. The schedule is verified before it is written
+    flight read, such as gradients, together take at most twice the size of the largest of them. There is one
+    communicator for each distinct list of axes. Values are freed after their last use. The schedule is verified before it is written
     (compiler/scheduling). A function of the role `reference` runs on one rank, every other function on all ranks.
 
     ```mlir

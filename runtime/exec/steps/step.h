@@ -37,7 +37,7 @@ public:
 /// is a Compute; the artifact must outlive the step.
 Expected<std::unique_ptr<Step>> prepareCompute(const RankView &view, const artifact::Instruction &instruction);
 
-/// Makes a view if the slice is one range in each dim, else a copy. `instruction` is a Slice.
+/// Makes a view of the input, or a copy where sliceIsCopied (packing.h). `instruction` is a Slice.
 Expected<std::unique_ptr<Step>> prepareSlice(const RankView &view, const artifact::Instruction &instruction);
 
 } // namespace meshplan

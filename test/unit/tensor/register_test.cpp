@@ -1,4 +1,4 @@
-//===- copy_test.cpp - copies with a derivative ---------------------------===//
+//===- register_test.cpp - copies with a derivative -----------------------===//
 
 #include "test/unit/tensor/call_helper.h"
 

@@ -208,7 +208,8 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
 def Plan_StorageAttr : Plan_Attr<"Storage", "storage"> {
   let summary = "a position in a buffer of parameters or accumulators";
   let description = [{
-    Arguments with one `name` lie in one buffer in the order of `position`, without gaps. With `registered`, the buffer
+    Arguments with one `name` lie in one buffer in the order of `position`, without gaps. All programs of a module share
+    the buffer; a program that does not read one of the arguments leaves out its position. With `registered`, the buffer
     is registered with the communicators that use it.
   }];
   let parameters = (ins StringRefParameter<"name of the buffer">:$name, "int64_t":$position,

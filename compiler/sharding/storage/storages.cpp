@@ -68,14 +68,14 @@ Value meshplan::locationOf(Value value) {
 
 StorageMap::StorageMap(func::FuncOp function) {
   for (auto [number, storage] : llvm::enumerate(storagesOf(function)))
-    for (auto [place, argument] : llvm::enumerate(storage.arguments))
-      positions[argument] = {number, place};
+    for (BlockArgument argument : storage.arguments)
+      positions[argument] = {number, positionOf(argument)};
 }
 
 bool StorageMap::liesInOnePiece(ValueRange values) const {
   if (values.size() == 1)
     return true;
-  std::optional<std::pair<size_t, size_t>> next;
+  std::optional<std::pair<size_t, int64_t>> next;
   for (Value value : values) {
     auto found = positions.find(locationOf(value));
     if (found == positions.end() || (next && found->second != *next))

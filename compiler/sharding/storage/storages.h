@@ -15,7 +15,8 @@
 
 namespace meshplan {
 
-/// Arguments of one element type, in their order in the storage, without gaps.
+/// Arguments of one element type, in their order in the storage. Between two whose positions are not consecutive lie
+/// tensors that only other programs read.
 struct Storage {
   std::string name; ///< the same in all programs that share the storage
   llvm::SmallVector<mlir::BlockArgument> arguments;
@@ -45,7 +46,7 @@ public:
   bool liesInOnePiece(mlir::ValueRange values) const;
 
 private:
-  llvm::DenseMap<mlir::Value, std::pair<size_t, size_t>> positions; // index of the storage, and the position in it
+  llvm::DenseMap<mlir::Value, std::pair<size_t, int64_t>> positions; // index of the storage, and the position in it
 };
 
 } // namespace meshplan

@@ -24,12 +24,35 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+static bool isContiguous(BlockArgument parameter) {
+  DataOp data = dataOf(parameter);
+  return data && data.getContiguousParameters();
+}
+
 namespace {
+
+/// One storage for the contiguous parameters of each unit and element type. Programs share the tensors, so a parameter
+/// has the same position in all of them. Example: the step reads `a`, `b` and `c`, another program `a` and `c`. These
+/// keep positions 0 and 2, because `b` is between them in the memory that both programs use.
+class ParameterStorages {
+public:
+  explicit ParameterStorages(ModuleOp module);
+
+  /// Puts the parameters of a program into their storages.
+  void putParameters(func::FuncOp function) const;
+
+private:
+  struct Location {
+    std::string storage;
+    int64_t position;
+  };
+  llvm::StringMap<Location> locations; // by the first name of the parameter
+};
 
 class Layout {
 public:
-  Layout(func::FuncOp function, const StorageOrder &order)
-      : function(function), order(order), builder(function.getContext()), collectives(findDataCollectives(function)) {
+  explicit Layout(func::FuncOp function)
+      : function(function), builder(function.getContext()), collectives(findDataCollectives(function)) {
     for (BlockArgument argument : function.getArguments())
       if (argumentKind(argument) == ArgumentKind::accumulator)
         names.insert(parameterName(argument));
@@ -38,7 +61,6 @@ public:
   LogicalResult run() {
     if (failed(checkGathers()))
       return failure();
-    storeParameters();
     for (ArrayRef<DataCollective> piece : reducedPieces())
       storeGradients(piece);
     for (const DataCollective &collective : collectives)
@@ -49,7 +71,6 @@ public:
 
 private:
   LogicalResult checkGathers();
-  void storeParameters();
   SmallVector<SmallVector<DataCollective>> reducedPieces() const;
   void storeGradients(ArrayRef<DataCollective> piece);
   void reduceInPlace(AllReduceOp reduce, BlockArgument parameter);
@@ -57,7 +78,6 @@ private:
   void gatherIntoBuffer(Operation *gather);
 
   func::FuncOp function;
-  const StorageOrder &order;
   OpBuilder builder;
   SmallVector<DataCollective> collectives;
   llvm::StringSet<> names; ///< of accumulators
@@ -65,9 +85,30 @@ private:
 
 } // namespace
 
-static bool isContiguous(BlockArgument parameter) {
-  DataOp data = dataOf(parameter);
-  return data && data.getContiguousParameters();
+ParameterStorages::ParameterStorages(ModuleOp module) {
+  StorageOrder order(module);
+  llvm::MapVector<std::pair<int64_t, Type>, SmallVector<BlockArgument>> units;
+  llvm::StringSet<> seen;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (BlockArgument argument : function.getArguments())
+      if (isWeight(argument) && isContiguous(argument) && seen.insert(parameterName(argument)).second)
+        units[{unitOf(argument), getElementTypeOrSelf(argument)}].push_back(argument);
+  for (auto &[key, parameters] : units) {
+    llvm::sort(parameters, [&](BlockArgument left, BlockArgument right) {
+      return order.positionOf(left) < order.positionOf(right);
+    });
+    std::string name = ("parameters from " + parameterName(parameters.front())).str();
+    for (auto [position, parameter] : llvm::enumerate(parameters))
+      locations[parameterName(parameter)] = {name, static_cast<int64_t>(position)};
+  }
+}
+
+void ParameterStorages::putParameters(func::FuncOp function) const {
+  for (BlockArgument argument : function.getArguments())
+    if (isWeight(argument) && isContiguous(argument)) {
+      const Location &location = locations.at(parameterName(argument));
+      putInStorage(argument, location.storage, location.position, DataOp(dataOf(argument)).getRegisterBuffers());
+    }
 }
 
 static std::string elementText(Value value) {
@@ -96,22 +137,6 @@ LogicalResult Layout::checkGathers() {
     return diagnostic;
   }
   return success();
-}
-
-/// Puts the parameters of one unit and element type into one storage.
-void Layout::storeParameters() {
-  llvm::MapVector<std::pair<int64_t, Type>, SmallVector<BlockArgument>> units;
-  for (BlockArgument argument : function.getArguments())
-    if (isWeight(argument) && isContiguous(argument))
-      units[{unitOf(argument), getElementTypeOrSelf(argument)}].push_back(argument);
-  for (auto &[key, parameters] : units) {
-    llvm::sort(parameters, [&](BlockArgument left, BlockArgument right) {
-      return order.positionOf(left) < order.positionOf(right);
-    });
-    std::string name = ("parameters from " + parameterName(parameters.front())).str();
-    for (auto [position, parameter] : llvm::enumerate(parameters))
-      putInStorage(parameter, name, position, DataOp(dataOf(parameter)).getRegisterBuffers());
-  }
 }
 
 /// Collectives of gradients by bucket, in program order.
@@ -197,10 +222,12 @@ namespace {
 
 struct LayOutBuffersPass : meshplan::impl::LayOutBuffersBase<LayOutBuffersPass> {
   void runOnOperation() final {
-    StorageOrder order(getOperation());
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(Layout(function, order).run()))
+    ParameterStorages parameters(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (failed(Layout(function).run()))
         return signalPassFailure();
+      parameters.putParameters(function);
+    }
   }
 };
 

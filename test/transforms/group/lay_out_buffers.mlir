@@ -46,7 +46,7 @@ func.func @step(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["
 }
 // Other programs have the order of the step.
 // CHECK-LABEL: func.func @forward(
-// CHECK-SAME: plan.storage = #plan.storage<name = "parameters from w1", position = 1, registered = true>
+// CHECK-SAME: plan.storage = #plan.storage<name = "parameters from w1", position = 2, registered = true>
 // CHECK-SAME: plan.storage = #plan.storage<name = "parameters from w1", position = 0, registered = true>
 // CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0 :
 // CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0 :
@@ -56,6 +56,14 @@ func.func @forward(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names =
   %b = plan.all_gather %w1 [#plan.axis<"dp">] : !flat -> !whole
   %0 = plan.call "aten.mul.Tensor"(%a, %b) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   return %0 : !whole
+}
+// A program that does not read `w2`, which is between the others in the memory that programs share.
+// CHECK-LABEL: func.func @eval(
+// CHECK-SAME: plan.storage = #plan.storage<name = "parameters from w1", position = 2, registered = true>
+// CHECK-SAME: plan.storage = #plan.storage<name = "parameters from w1", position = 0, registered = true>
+func.func @eval(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["bias"], plan.data = 0, plan.unit = 0},
+                %w1: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["w1"], plan.data = 0, plan.unit = 0}) -> (!flat, !flat) attributes {plan.role = #base.role<eval>} {
+  return %bias, %w1 : !flat, !flat
 }
 
 // -----

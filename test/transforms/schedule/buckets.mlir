@@ -133,6 +133,22 @@ func.func @sums(%x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]},
 
 // -----
 
+// Positions that are not consecutive: between the tensors lies one that only other programs read. Both are packed into
+// 64 more bytes, and unpacked.
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK: sched.program @apart memory <parameters = 0, constants = 0, inputs = 0, peak = 192, least = 192, accumulators = 64>
+func.func @apart(%a: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"], plan.storage = #plan.storage<name = "gradients", position = 0>},
+                 %b: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["b.gradient"], plan.storage = #plan.storage<name = "gradients", position = 2>})
+    -> (!whole {plan.name = "a"}, !whole {plan.name = "b"}) {
+  %0 = plan.all_reduce %a [#plan.axis<"dp">] bucket 0 : !addend -> !whole into %a : !addend
+  %1 = plan.all_reduce %b [#plan.axis<"dp">] bucket 0 : !addend -> !whole into %b : !addend
+  return %0, %1 : !whole, !whole
+}
+
+// -----
+
 // A reduce-scatter packs the 64 bytes that it sends, and receives in place; a gather of new parameters receives into a
 // buffer of 64 bytes, and unpacks it into the old parameters.
 plan.mesh [#base.mesh_axis<"dp" = 2>]

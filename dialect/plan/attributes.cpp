@@ -156,6 +156,29 @@ static LogicalResult verifyOnCall(Operation *op, NamedAttribute attribute) {
 }
 
 //===----------------------------------------------------------------------===//
+// Positions of statements
+//===----------------------------------------------------------------------===//
+
+/// An argument names its data statement and its optimizer group by position. The statements of a module are erased
+/// together with these attributes.
+static LogicalResult verifyPosition(Operation *op, unsigned index, NamedAttribute attribute) {
+  auto module = op->getParentOfType<ModuleOp>();
+  int64_t count = 0;
+  if (attribute.getName() == attr::Data::getNameStr())
+    count = llvm::range_size(module.getOps<DataOp>());
+  else if (attribute.getName() == attr::Group::getNameStr())
+    for (OptimizerOp optimizer : module.getOps<OptimizerOp>())
+      count = optimizer.getGroups().size();
+  else
+    return success();
+  int64_t position = cast<IntegerAttr>(attribute.getValue()).getInt();
+  if (position >= 0 && position < count)
+    return success();
+  return op->emitOpError() << "has '" << attribute.getName().getValue() << "' = " << position << " on argument " // D8
+                           << index << ", but the statements of the module have " << count;
+}
+
+//===----------------------------------------------------------------------===//
 // Hooks
 //===----------------------------------------------------------------------===//
 
@@ -183,6 +206,8 @@ LogicalResult PlanDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
   if (isTrained && !referenceTo(function, index)) // D7
     return op->emitOpError() << "has '" << attribute.getName().getValue() << "' on argument " << index
                              << ", to which its gradient cannot refer without a kind and a name";
+  if (failed(verifyPosition(op, index, attribute)))
+    return failure();
   return verifyAfterLast(op, /*isResult=*/false, index, attribute);
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 
 namespace meshplan {
@@ -29,6 +30,9 @@ struct AddOptimizerStepPass : meshplan::impl::AddOptimizerStepBase<AddOptimizerS
     SmallVector<PrecisionOp> precisions(module.getOps<PrecisionOp>());
     if (step && !statements.empty() && !keepGradients)
       OptimizerStep(step, statements.front(), precisions.empty() ? PrecisionOp() : precisions.front()).add();
+    for (auto function : module.getOps<func::FuncOp>())
+      for (unsigned index = 0; index < function.getNumArguments(); ++index)
+        function.removeArgAttr(index, attr::Group::getNameStr());
     for (OptimizerOp statement : statements)
       statement.erase();
     for (PrecisionOp precision : precisions)

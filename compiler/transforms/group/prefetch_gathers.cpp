@@ -7,6 +7,7 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/moves.h"
 #include "compiler/transforms/group/passes.h"
+#include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace meshplan {
@@ -70,8 +71,13 @@ namespace {
 
 struct PrefetchGathersPass : meshplan::impl::PrefetchGathersBase<PrefetchGathersPass> {
   void runOnOperation() final {
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
       prefetch(function);
+      for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+        function.removeArgAttr(index, attr::Data::getNameStr());
+        function.removeArgAttr(index, attr::Unit::getNameStr());
+      }
+    }
     for (auto statement : llvm::make_early_inc_range(getOperation().getOps<DataOp>()))
       statement.erase();
   }

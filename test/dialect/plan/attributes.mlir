@@ -3,6 +3,7 @@
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics | %meshplan-opt --split-input-file | FileCheck %s
 
 plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // CHECK: plan.init = #plan.init_rule<rule = kaiming_normal, gain = 1.000000e+00 : f64, fan = in, text = "kaiming normal", location = loc(unknown)>
 // CHECK-SAME: plan.storage = #plan.storage<name = "all", position = 1, registered = true>
 // CHECK-SAME: plan.kind = #plan.kind<setting>
@@ -164,3 +165,23 @@ func.func @trained(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.tr
 // D7
 // expected-error @below {{has 'plan.trainable' on argument 0, to which its gradient cannot refer without a kind and a name}}
 func.func @trained(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) { return }
+
+// -----
+
+// D8
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
+// expected-error @below {{has 'plan.data' = 1 on argument 0, but the statements of the module have 1}}
+func.func @data(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 1 : i64}) { return }
+
+// -----
+
+// D8
+// expected-error @below {{has 'plan.data' = 0 on argument 0, but the statements of the module have 0}}
+func.func @none(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0 : i64}) { return }
+
+// -----
+
+// D8
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.1 : f64>]
+// expected-error @below {{has 'plan.group' = -1 on argument 0, but the statements of the module have 1}}
+func.func @group(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.group = -1 : i64}) { return }

@@ -2,6 +2,7 @@
 // RUN: %meshplan-opt %s --plan-repeat-forward | FileCheck %s
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.data parameters over [#plan.axis<"tp">] prefetch 0 as "data tp"
 
 !divided = tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
 !other = tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>

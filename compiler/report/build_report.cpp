@@ -136,7 +136,7 @@ void ReportBuilder::addActivationSum(sched::StartOp start, int64_t ranks, int64_
   TypeAttr narrow = start.getActivationSumAttr();
   if (!narrow)
     return;
-  Type sent = cast<sched::ShardedTensorType>(start.getInputs().front().getType()).getElementType();
+  Type sent = sched::tensorsOf(start.getInput().getType()).front().getElementType();
   Type other = sent == narrow.getValue() ? Float32Type::get(sent.getContext()) : narrow.getValue();
   std::string dtype = dtypeText(sent), otherDtype = dtypeText(other);
   auto sums = llvm::find_if(report.activationSums, [&](const ActivationSums &each) {

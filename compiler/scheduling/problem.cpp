@@ -77,12 +77,9 @@ static Error checkSizes(const Problem &problem) {
     if (Error error = check(problem.handover, "handover"))
       return error;
   for (const Operation &operation : problem.operations) {
-    for (auto [name, bytes] : {std::pair("workspace", &operation.workspace),
-                               {"late result", &operation.lateResults},
-                               {"early freed part", &operation.earlyFreed}})
-      if (!bytes->empty())
-        if (Error error = check(*bytes, Twine(name) + " of operation '" + operation.name + "'"))
-          return error;
+    if (!operation.workspace.empty())
+      if (Error error = check(operation.workspace, "workspace of operation '" + operation.name + "'"))
+        return error;
     if (operation.duration < 0)
       return createStringError("K2: operation '" + operation.name + "' has the duration " + Twine(operation.duration));
   }
@@ -177,8 +174,30 @@ static Error checkOverwriting(const Problem &problem) {
   return Error::success();
 }
 
+/// K8: a copy serves one collective, and is none itself (see Copy).
+static Error checkCopies(const Problem &problem) {
+  auto producers = problem.producers();
+  std::vector<llvm::SmallVector<unsigned, 1>> readers(problem.buffers.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    for (unsigned buffer : operation.consumed)
+      readers[buffer].push_back(index);
+  auto serves = [&](const Operation &copy) {
+    if (copy.isCollective() || copy.produced.empty() || copy.consumed.empty())
+      return false;
+    unsigned packed = copy.copy == Copy::pack ? copy.produced.front() : copy.consumed.front();
+    if (readers[packed].size() != 1 || (copy.copy == Copy::pack && copy.produced.size() != 1))
+      return false;
+    std::optional<unsigned> served = copy.copy == Copy::pack ? readers[packed].front() : producers[packed];
+    return served && problem.operations[*served].isCollective();
+  };
+  for (const Operation &operation : problem.operations)
+    if (operation.copy != Copy::none && !serves(operation))
+      return createStringError("K8: operation '" + operation.name + "' copies for no collective");
+  return Error::success();
+}
+
 Error Problem::check() const {
-  for (auto rule : {checkIndices, checkSizes, checkProducers, checkOrder, checkViews, checkOverwriting})
+  for (auto rule : {checkIndices, checkSizes, checkProducers, checkOrder, checkViews, checkOverwriting, checkCopies})
     if (Error error = rule(*this))
       return error;
   return Error::success();

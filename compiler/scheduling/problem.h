@@ -47,6 +47,10 @@ struct Buffer {
   Memory memory = Memory::device;
 };
 
+/// What an operation copies for a collective: the tensors that it sends into one buffer, which it produces and only the
+/// collective reads; or the tensors that it receives out of one, which it reads first and only the collective produces.
+enum class Copy { none, pack, unpack };
+
 /// An operation of the program. One with a communicator is a collective, which is started and waited for.
 struct Operation {
   std::string name;
@@ -58,15 +62,12 @@ struct Operation {
   /// Those of `consumed` that it updates in place. Earlier operations that read the storage are in `after`; later ones
   /// read what this operation produces.
   llvm::SmallVector<unsigned, 1> overwritten;
-  ClassBytes workspace;           ///< temporaries while it runs; empty means none
-  Memory memory = Memory::device; ///< that the workspace is in
-  /// Bytes of its results that are allocated only when it ends, to concatenate what was received; empty means none.
-  ClassBytes lateResults;
-  /// Bytes of the workspace that are freed before the late results are allocated; empty means none.
-  ClassBytes earlyFreed;
+  ClassBytes workspace;                 ///< temporaries while it runs; empty means none
+  Memory memory = Memory::device;       ///< that the workspace is in
   std::optional<unsigned> communicator; ///< index into Problem::communicators
 
   bool blocking = false; ///< a collective that is waited for where it starts
+  Copy copy = Copy::none;
 
   bool isCollective() const { return communicator.has_value(); }
 };
@@ -81,7 +82,7 @@ struct Problem {
   /// Temporaries of the caller while it receives the kept buffers; empty means none.
   ClassBytes handover;
 
-  /// Fails, with the rule's label (K1 to K7) and both sides in the message, if the problem is inconsistent.
+  /// Fails, with the rule's label (K1 to K8) and both sides in the message, if the problem is inconsistent.
   llvm::Error check() const;
 
   /// The operation that produces each buffer; none for permanent ones. Only after check().

@@ -7,7 +7,9 @@
 //   solution:  run a, start g, run b, wait g, run y, start r, run z, wait r      (frees left out)
 //
 // The gather starts when `a` is complete and overlaps with `b`; the reduction
-// overlaps with `z`. Three things bound the memory and order that this costs:
+// overlaps with `z`. What a collective sends is packed right before it starts,
+// and what it receives is unpacked right after its wait. Three things bound the
+// memory and order that this costs:
 // - placeStarts() lets at most two gathers of a communicator run ahead;
 // - makeRoom() bounds the inputs that unfinished reductions keep alive;
 // - issue() waits for collectives that must not be in flight together.
@@ -30,11 +32,14 @@ namespace {
 class ProgramOrder {
 public:
   explicit ProgramOrder(const Problem &problem)
-      : problem(problem), producers(problem.producers()), startedBy(problem.operations.size()) {}
+      : problem(problem), producers(problem.producers()), startedBy(problem.operations.size()),
+        packs(problem.operations.size()), unpacks(problem.operations.size()) {}
 
   Solution solve();
 
 private:
+  void findCopies();
+  template <typename Visitor> void forEachBefore(unsigned index, Visitor visit) const;
   void placeStarts();
   void findReleased();
   void makeRoom(unsigned index);
@@ -46,6 +51,8 @@ private:
   std::vector<std::optional<unsigned>> producers;
   /// Collectives that start right after each operation.
   std::vector<llvm::SmallVector<unsigned, 1>> startedBy;
+  /// For each collective, the operations that pack what it sends and unpack what it receives.
+  std::vector<std::optional<unsigned>> packs, unpacks;
   /// For each reduction, the bytes of the buffers that only it still reads: its wait allows them to be freed. And the
   /// largest of these numbers.
   std::vector<int64_t> released;
@@ -69,6 +76,35 @@ static int64_t bytesOf(const Problem &problem, llvm::ArrayRef<unsigned> buffers)
   return most;
 }
 
+void ProgramOrder::findCopies() {
+  std::vector<std::optional<unsigned>> reader(problem.buffers.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    for (unsigned buffer : operation.consumed)
+      reader[buffer] = index;
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    if (operation.copy == Copy::pack)
+      packs[*reader[operation.produced.front()]] = index;
+    else if (operation.copy == Copy::unpack)
+      unpacks[*producers[operation.consumed.front()]] = index;
+  }
+}
+
+/// Calls `visit` with the operations that must be over before an operation is issued. A collective is issued together
+/// with its copies, so what these wait for counts as well; a copy of another collective counts as that collective.
+template <typename Visitor> void ProgramOrder::forEachBefore(unsigned index, Visitor visit) const {
+  for (std::optional<unsigned> each : {packs[index], std::optional(index), unpacks[index]}) {
+    if (!each)
+      continue;
+    problem.forEachDependency(problem.operations[*each], producers, [&](unsigned other) {
+      const Operation &before = problem.operations[other];
+      if (before.copy == Copy::unpack)
+        other = *producers[before.consumed.front()];
+      if (other != index && before.copy != Copy::pack)
+        visit(other);
+    });
+  }
+}
+
 /// True if the results are larger than the inputs, as those of an all-gather are.
 static bool grows(const Problem &problem, const Operation &operation) {
   return bytesOf(problem, operation.produced) > bytesOf(problem, operation.consumed);
@@ -84,7 +120,7 @@ void ProgramOrder::placeStarts() {
     if (!operation.isCollective())
       continue;
     std::optional<unsigned> last;
-    problem.forEachDependency(operation, producers, [&](unsigned other) { last = std::max(last.value_or(0), other); });
+    forEachBefore(index, [&](unsigned other) { last = std::max(last.value_or(0), other); });
     bool afterCompute = last && !problem.operations[*last].isCollective();
     unsigned place = afterCompute ? *last : index;
     if (grows(problem, operation)) {
@@ -132,11 +168,13 @@ void ProgramOrder::wait(unsigned index) {
     return;
   inFlight.erase(found);
   solution.steps.push_back({StepKind::wait, index});
+  if (unpacks[index])
+    solution.steps.push_back({StepKind::run, *unpacks[index]});
 }
 
 void ProgramOrder::issue(unsigned index) {
   const Operation &operation = problem.operations[index];
-  problem.forEachDependency(operation, producers, [&](unsigned other) { wait(other); });
+  forEachBefore(index, [&](unsigned other) { wait(other); });
   if (!operation.isCollective()) {
     solution.steps.push_back({StepKind::run, index});
     return;
@@ -145,6 +183,8 @@ void ProgramOrder::issue(unsigned index) {
     if (inConflict(problem, problem.operations[other], operation))
       wait(other);
   makeRoom(index);
+  if (packs[index])
+    solution.steps.push_back({StepKind::run, *packs[index]});
   inFlight.push_back(index);
   solution.steps.push_back({StepKind::start, index});
   if (operation.blocking)
@@ -176,10 +216,11 @@ void ProgramOrder::insertFrees() {
 }
 
 Solution ProgramOrder::solve() {
+  findCopies();
   placeStarts();
   findReleased();
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!operation.isCollective())
+    if (!operation.isCollective() && operation.copy == Copy::none)
       issue(index);
     for (unsigned collective : startedBy[index])
       issue(collective);

@@ -55,3 +55,16 @@ LogicalResult ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitE
         return emitError() << "axis " << all[i].getAxis() << " is used twice in one layout";
   return success();
 }
+
+LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<ShardedTensorType> members) {
+  for (ShardedTensorType member : members)
+    if (member.getElementType() != members.front().getElementType()) // A7
+      return emitError() << "packs " << member << " with " << members.front();
+  return success();
+}
+
+LogicalResult TokenType::verify(function_ref<InFlightDiagnostic()> emitError, Type result) {
+  if (!isa<ShardedTensorType, PackedType>(result)) // A8
+    return emitError() << "a token promises " << result << ", must be a tensor or a packed value";
+  return success();
+}

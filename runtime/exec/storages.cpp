@@ -67,18 +67,21 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
     if (const artifact::Compute *compute = instruction->action_as_Compute(); compute && compute->overwrites())
       for (flatbuffers::uoffset_t i = 0; i < compute->overwrites()->size() && i < compute->outputs()->size(); ++i)
         follow(compute->overwrites()->Get(i), compute->outputs()->Get(i));
+    if (const artifact::UnpackRun *unpack = instruction->action_as_UnpackRun(); unpack && unpack->targets())
+      for (flatbuffers::uoffset_t i = 0; i < unpack->targets()->size(); ++i)
+        follow(unpack->targets()->Get(i), unpack->outputs()->Get(i));
+    // What is packed in place is in the storage of its members. A copy is in no storage.
+    if (const artifact::PackRun *pack = instruction->action_as_PackRun(); pack && pack->in_place())
+      follow(pack->inputs()->Get(0), pack->output());
     const artifact::Start *start = instruction->action_as_Start();
     if (!start)
       continue;
-    flatbuffers::uoffset_t index = 0;
-    (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
-      if (hasTargets(*start))
-        follow(start->targets()->Get(index++), output);
-      for (int value : {input, output})
-        if (auto holder = holders.find(value); holder != holders.end())
-          found[start->communicator()].insert(holder->second);
-      return Status();
-    });
+    if (start->target() >= 0)
+      for (int32_t output : membersOf(view.program(), start->output()))
+        follow(start->target(), output);
+    for (int value : {start->input(), start->target()})
+      if (auto holder = holders.find(value); holder != holders.end())
+        found[start->communicator()].insert(holder->second);
   }
   std::map<int, std::vector<size_t>> lists;
   for (const auto &[communicator, used] : found)

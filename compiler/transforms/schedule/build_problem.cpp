@@ -53,9 +53,12 @@ private:
   LogicalResult projectOp(Operation &op);
   LogicalResult projectReturn(func::ReturnOp op);
   void projectCall(plan::CallOp call);
-  /// Projects coalesced collectives.
+  /// Projects a collective, or several that are coalesced, with the copies that it needs.
   void projectCollectives(ArrayRef<Operation *> ops);
-  void addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Packing> packing);
+  Packing packingOf(ArrayRef<Operation *> ops);
+  unsigned packedBuffer(ArrayRef<Value> members);
+  void addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied, ArrayRef<unsigned> consumed);
+  void produceResults(unsigned index, ArrayRef<Operation *> ops);
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
@@ -68,7 +71,10 @@ private:
   void waitForReaders(unsigned index);
 
   unsigned addBuffer(Value value, Buffer buffer);
-  scheduling::Operation &addOperation(ArrayRef<Operation *> ops, StringRef name);
+  scheduling::Operation &addOperation(ArrayRef<Operation *> ops, StringRef name, ArrayRef<unsigned> consumed);
+  SmallVector<unsigned> buffersOf(ValueRange values) const {
+    return llvm::map_to_vector(values, [&](Value value) { return bufferOf.lookup(value); });
+  }
 
   func::FuncOp function;
   LayoutTable &layouts;
@@ -88,21 +94,20 @@ private:
 unsigned Projector::addBuffer(Value value, Buffer buffer) {
   unsigned index = result.buffers.size();
   buffer.name = ("value " + Twine(index)).str();
-  bufferOf[value] = index;
+  if (value)
+    bufferOf[value] = index;
   result.buffers.push_back(value);
   result.problem.buffers.push_back(std::move(buffer));
   return index;
 }
 
-scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, StringRef name) {
+scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, StringRef name, ArrayRef<unsigned> consumed) {
   scheduling::Operation &operation = result.problem.operations.emplace_back();
   operation.name = (name + " " + Twine(result.operations.size())).str();
   operation.stream = computeStream;
-  for (Operation *op : ops)
-    for (Value operand : op->getOperands()) {
-      operation.consumed.push_back(bufferOf.lookup(operand));
-      readers[result.problem.storageOf(operation.consumed.back())].push_back(result.operations.size());
-    }
+  operation.consumed.assign(consumed.begin(), consumed.end());
+  for (unsigned buffer : consumed)
+    readers[result.problem.storageOf(buffer)].push_back(result.operations.size());
   result.operations.emplace_back(ops);
   return operation;
 }
@@ -135,7 +140,7 @@ int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, bool isNarr
 }
 
 void Projector::projectCall(plan::CallOp call) {
-  scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget());
+  scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget(), buffersOf(call.getOperands()));
   if (call.getNumResults() != 0)
     operation.memory = memoryOf(call.getResult(0));
   const OpRecord *record = registry.lookup(call.getTarget());
@@ -179,7 +184,7 @@ void Projector::waitForReaders(unsigned index) {
 /// A slice is a view unless sliceIsCopied, with one exception: a flat slice copies, because the slice of a parameter is
 /// updated separately from it. A flat slice of a tensor that is not row-major first copies it.
 void Projector::projectSlice(plan::SliceOp op) {
-  scheduling::Operation &operation = addOperation(op.getOperation(), "slice");
+  scheduling::Operation &operation = addOperation(op.getOperation(), "slice", buffersOf(op.getInput()));
   Buffer buffer;
   auto dimsOf = [&](Value value) {
     return llvm::map_to_vector(layouts.get(value.getType()).type.getDims(), sched::toDimSharding);
@@ -203,48 +208,91 @@ int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
   return StridedShape{layout.local[rankClass].getShape(), strides}.isContiguous() ? 0 : layout.bytes[rankClass];
 }
 
-/// Adds the result of a collective, and the memory of the transfer for each rank class: the buffers into which it is
-/// packed and from which it is unpacked, or a row-major copy of the input.
-void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Packing> packing) {
-  const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
-  const ResolvedLayout output = layouts.get(op->getResult(0).getType());
-  Value target = targetOf(op);
-  for (auto [rankClass, copies] : llvm::enumerate(packing)) {
-    int64_t sent = copies.packs ? input.bytes[rankClass] : contiguousCopyBytes(op->getOperand(0), rankClass);
-    operation.workspace[rankClass] += sent + (copies.unpacks ? output.bytes[rankClass] : 0);
-    // A result that is unpacked is allocated when the transfer is complete. What was sent is freed first; the received
-    // buffer stays until it is unpacked.
-    bool isLate = !target && copies.unpacks;
-    operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
-    operation.earlyFreed[rankClass] += isLate ? sent : 0;
+/// What is copied. All ranks run the same operations, so a copy that the ranks of one class need is made on all. A
+/// single tensor that is not row-major is copied, too.
+Packing Projector::packingOf(ArrayRef<Operation *> ops) {
+  Packing copies;
+  for (const Packing &ofClass : packings.get(ops)) {
+    copies.packs |= ofClass.packs;
+    copies.unpacks |= ofClass.unpacks;
   }
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
+    copies.packs |= ops.size() == 1 && contiguousCopyBytes(ops.front()->getOperand(0), rankClass) > 0;
+  return copies;
+}
+
+/// A buffer with the elements of all these values.
+unsigned Projector::packedBuffer(ArrayRef<Value> members) {
   Buffer buffer;
-  buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : output.bytes;
-  if (target) {
-    buffer.viewOf = bufferOf.lookup(target);
-    operation.overwritten.push_back(*buffer.viewOf);
+  buffer.bytes.assign(layouts.rankClasses(), 0);
+  for (Value member : members)
+    for (auto [sum, bytes] : llvm::zip_equal(buffer.bytes, layouts.get(member.getType()).bytes))
+      sum += bytes;
+  return addBuffer(Value(), std::move(buffer));
+}
+
+/// Adds an operation that copies these tensors into the buffer of a collective, or out of it.
+void Projector::addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied,
+                        ArrayRef<unsigned> consumed) {
+  scheduling::Operation &copy = addOperation(ops, kind == scheduling::Copy::pack ? "pack" : "unpack", consumed);
+  copy.copy = kind;
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+    int64_t bytes = 0;
+    for (Value value : copied)
+      bytes += layouts.get(value.getType()).bytes[rankClass];
+    copy.duration = std::max(copy.duration, scheduling::computeTime(machine, 0, 2 * bytes, /*isNarrow=*/false));
   }
-  operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
+}
+
+/// The results of a collective are produced by it, or by the operation that unpacks them: new tensors, or those that
+/// they overwrite.
+void Projector::produceResults(unsigned index, ArrayRef<Operation *> ops) {
+  scheduling::Operation &operation = result.problem.operations[index];
+  for (Operation *op : ops) {
+    Buffer buffer;
+    Value target = targetOf(op);
+    buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(op->getResult(0).getType()).bytes;
+    if (target) {
+      buffer.viewOf = bufferOf.lookup(target);
+      operation.overwritten.push_back(*buffer.viewOf);
+      if (!llvm::is_contained(operation.consumed, *buffer.viewOf)) {
+        operation.consumed.push_back(*buffer.viewOf);
+        readers[result.problem.storageOf(*buffer.viewOf)].push_back(index);
+      }
+    }
+    operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
+  }
+  waitForReaders(index);
 }
 
 void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   Operation &first = *ops.front();
   unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
-  scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect());
+  auto inputs = llvm::map_to_vector(ops, [](Operation *op) { return op->getOperand(0); });
+  auto results = llvm::map_to_vector(ops, [](Operation *op) -> Value { return op->getResult(0); });
+  Packing copies = packingOf(ops);
+  SmallVector<unsigned> sent = buffersOf(inputs);
+  if (copies.packs) {
+    addCopy(scheduling::Copy::pack, ops, inputs, sent);
+    sent = {packedBuffer(inputs)};
+    result.problem.operations.back().produced = {sent.front()};
+  }
+  unsigned index = result.operations.size();
+  scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect(), sent);
   operation.stream = communicationStream;
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
-  double sent = 0;
+  double bytes = 0;
   for (Operation *op : ops)
-    sent += sentBytes(op, plan::getMesh(op));
-  operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
-  ClassBytes none(layouts.rankClasses(), 0);
-  operation.workspace = operation.lateResults = operation.earlyFreed = none;
-  ClassPacking packing = packings.get(ops);
-  for (Operation *op : ops)
-    addMoved(operation, op, packing);
-  waitForReaders(result.operations.size() - 1);
+    bytes += sentBytes(op, plan::getMesh(op));
+  operation.duration = scheduling::collectiveTime(machine, bytes, scheduling::groupSpan(axes, layouts.axisSizes()));
+  if (!copies.unpacks)
+    return produceResults(index, ops);
+  unsigned received = packedBuffer(results);
+  result.problem.operations[index].produced = {received};
+  addCopy(scheduling::Copy::unpack, ops, results, {received});
+  produceResults(index + 1, ops);
 }
 
 LogicalResult Projector::checkType(Operation *op, Type type) {

@@ -29,14 +29,16 @@ private:
 /// A problem, and the IR that its indices refer to.
 struct ProjectedFunction {
   scheduling::Problem problem;
-  /// A single op, or coalesced collectives.
+  /// A single op, or coalesced collectives; those of an operation that copies for a collective, too.
   std::vector<llvm::SmallVector<mlir::Operation *, 1>> operations;
+  /// Null for what a collective sends or receives packed.
   std::vector<mlir::Value> buffers;
 };
 
 /// Projects a function. Arguments and constants become permanent buffers. Calls, slices and collectives become
-/// operations; adjacent collectives of one bucket become a single operation. Returned values are kept. Results that the
-/// records declare to be views share the storage of their operand.
+/// operations; adjacent collectives of one bucket become a single operation. A collective that cannot move its tensors
+/// where they are has an operation that packs them before it, or one that unpacks them after it, or both. Returned
+/// values are kept. Results that the records declare to be views share the storage of their operand.
 ///
 /// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
 /// result is partial.

@@ -112,3 +112,15 @@ func.func private @f(!sched.tensor<[8 over {1:(1)2, 0:(1)2, 1:(1)2}], f32>)
 
 // A6 accepts two adjacent digits, and the same digit of two axes.
 func.func private @f(!sched.tensor<[8 over {0:(1)2}, 8 over {0:(2)2, 1:(1)2}], f32>)
+
+// -----
+
+// A7
+// expected-error@+1 {{packs '!sched.tensor<[4], bf16>' with '!sched.tensor<[4], f32>'}}
+func.func private @types(!sched.packed<<[4], f32>, <[4], bf16>>)
+
+// -----
+
+// A8
+// expected-error@+1 {{a token promises 'f32', must be a tensor or a packed value}}
+func.func private @token(!sched.token<f32>)

@@ -136,8 +136,8 @@ void Reader::readBuffer() {
 }
 
 /// operation NAME `on` STREAM (`over` COMMUNICATOR | `duration` N | `reads` BUFFER* | `writes` BUFFER* |
-///                             `workspace` BYTES* | `late` BYTES* | `freed` BYTES* | `after` OPERATION* |
-///                             `overwrites` BUFFER* | `host`)*
+///                             `workspace` BYTES* | `after` OPERATION* | `overwrites` BUFFER* | `host` | `packs` |
+///                             `unpacks`)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
@@ -156,16 +156,16 @@ void Reader::readOperation() {
       nextIndices(buffers, operation.produced);
     else if (takeWord("workspace"))
       operation.workspace = nextBytes();
-    else if (takeWord("late"))
-      operation.lateResults = nextBytes();
-    else if (takeWord("freed"))
-      operation.earlyFreed = nextBytes();
     else if (takeWord("overwrites"))
       nextIndices(buffers, operation.overwritten);
     else if (takeWord("after"))
       nextIndices(operations, operation.after);
     else if (takeWord("host"))
       operation.memory = Memory::host;
+    else if (takeWord("packs"))
+      operation.copy = Copy::pack;
+    else if (takeWord("unpacks"))
+      operation.copy = Copy::unpack;
     else
       problem = ("unexpected '" + words[position] + "'").str();
   }

@@ -83,7 +83,7 @@ TEST_F(WriteProgram, EveryStepIsAnOp) {
                   HasSubstr("sched.constant \"one\" dense<1.000000e+00> : tensor<8xf32> : <[8], f32>"),
                   HasSubstr("sched.slice %1 on @compute : <[8], f32> -> <[8 over {0:(1)2}], f32>"),
                   HasSubstr("all_gather %4 dim 0 over @tp on @communication sequence 0 because "
-                            "\"colwise tp\" : !sched.tensor<[8 over {0:(1)2}], f32> -> <<[8], f32>>"),
+                            "\"colwise tp\" : !sched.tensor<[8 over {0:(1)2}], f32> -> <!sched.tensor<[8], f32>>"),
                   HasSubstr("sched.wait %5 on @compute"), HasSubstr("sched.free %4 on @compute"),
                   HasSubstr("sched.compute \"aten.add.Tensor\"(%6, %0) {dtype = f32, list = [#base.operand<1>, unit], "
                             "n = #base.local<1, operand 0, dim 0, offset 2, extent 3>, self = #base.operand<0>} in "

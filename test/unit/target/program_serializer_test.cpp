@@ -184,15 +184,15 @@ const std::string overlapped = R"(
   %x = sched.input "x" : <[6 over {0:(1)2}], f32>
   %w = sched.input "w" : <[6 over {1:(1)3}], f32>
   %s = sched.start all_gather %x dim 0 over @dp on @communication sequence 0
-    : !sched.tensor<[6 over {0:(1)2}], f32> -> <<[6], f32>>
+    : !sched.tensor<[6 over {0:(1)2}], f32> -> <!sched.tensor<[6], f32>>
   %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 1
-    : !sched.tensor<[6 over {1:(1)3}], f32> -> <<[6], f32>>
+    : !sched.tensor<[6 over {1:(1)3}], f32> -> <!sched.tensor<[6], f32>>
   %n = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[6 over {0:(1)2}], f32>) -> !sched.tensor<[6 over {0:(1)2}], f32>
   %m = sched.compute "aten.neg.default"(%n) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[6 over {0:(1)2}], f32>) -> !sched.tensor<[6 over {0:(1)2}], f32>
-  %b = sched.wait %t on @compute : !sched.token<<[6], f32>>
-  %a = sched.wait %s on @compute : !sched.token<<[6], f32>>
+  %b = sched.wait %t on @compute : !sched.token<!sched.tensor<[6], f32>>
+  %a = sched.wait %s on @compute : !sched.token<!sched.tensor<[6], f32>>
   %h = sched.slice %b on @compute : <[6], f32> -> <[6 over {0:(1)2}], f32>
   sched.free %n, %m on @compute : !sched.tensor<[6 over {0:(1)2}], f32>, !sched.tensor<[6 over {0:(1)2}], f32>
   sched.output "a" %a : <[6], f32>

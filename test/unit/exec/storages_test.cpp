@@ -58,7 +58,7 @@ struct Gathered {
       values.push_back(parameters[name]);
     if (!values.empty())
       builder.buffer("parameters", values);
-    builder.bucket(Kind::all_gather, {"dp"}, inputs, outputs);
+    builder.bucket(Kind::all_gather, {"dp"}, inputs, outputs, {}, {.inputs = order == stored});
   }
 
   /// The number of elements that each rank copies in one run; checks the gathered values.
@@ -231,7 +231,7 @@ TEST(Storages, AnAllReduceIsMadeInPlace) {
     reduced.builder.output(name, sums.back());
   }
   reduced.builder.buffer("gradients", reduced.places);
-  reduced.builder.bucket(Kind::all_reduce, {"dp"}, made, sums, made);
+  reduced.builder.bucket(Kind::all_reduce, {"dp"}, made, sums, made, {.inputs = true, .targets = true});
   int64_t packed = reduced.packed([&](Executor &executor) {
     EXPECT_TRUE(at::equal(hold(executor.valueOf(sums[0])), -2 * reduced.tensors["x"]));
     EXPECT_TRUE(at::equal(hold(executor.valueOf(sums[1])), -2 * reduced.tensors["y"]));
@@ -262,7 +262,7 @@ TEST(Storages, AReduceScatterLandsInPlace) {
     reduced.builder.output(name, parts.back());
   }
   reduced.builder.buffer("gradients", places);
-  reduced.builder.bucket(Kind::reduce_scatter, {"dp"}, reduced.addends, parts, places);
+  reduced.builder.bucket(Kind::reduce_scatter, {"dp"}, reduced.addends, parts, places, {.targets = true});
   int64_t packed = reduced.packed([&](Executor &executor) {
     at::Tensor y = reduced.tensors["y"].flatten().narrow(0, executor.place().rank() * 2, 2);
     EXPECT_TRUE(at::equal(hold(executor.valueOf(parts[1])), -2 * y));

@@ -53,6 +53,7 @@ private:
   Status content(const artifact::Arg &arg) const;
   Status microbatchScales(const artifact::Arg &arg) const;
   Status tensor(int32_t value) const;
+  Status defineTensor(int32_t value);
   void follow(int32_t old, int32_t made);
   std::vector<int32_t> tensorsIn(int32_t value) const;
   std::vector<int32_t> readBy(const artifact::Start &start) const;
@@ -125,6 +126,11 @@ Status Walk::use(int32_t value) const {
 /// Uses a value that must not be packed.
 Status Walk::tensor(int32_t value) const {
   MESHPLAN_RETURN_IF_ERROR(use(value));
+  return isPacked(valueAt(value)) ? corrupted("value ", value, " is packed") : Status();
+}
+
+Status Walk::defineTensor(int32_t value) {
+  MESHPLAN_RETURN_IF_ERROR(define(value));
   return isPacked(valueAt(value)) ? corrupted("value ", value, " is packed") : Status();
 }
 
@@ -248,7 +254,7 @@ Status Walk::compute(const artifact::Compute &compute) {
   for (int64_t i = 0; i < std::min(sizeOf(compute.overwrites()), sizeOf(compute.outputs())); ++i)
     follow(compute.overwrites()->Get(i), compute.outputs()->Get(i));
   return verifyEach("outputs", compute.outputs(),
-                    [&](int32_t value) { return value == -1 ? Status() : define(value); });
+                    [&](int32_t value) { return value == -1 ? Status() : defineTensor(value); });
 }
 
 /// An output that overwrites another value is in the same memory, host or device.
@@ -424,7 +430,7 @@ Status Walk::unpack(const artifact::UnpackRun &unpack) {
 
 Status Walk::slice(const artifact::Slice &slice) {
   MESHPLAN_RETURN_IF_ERROR(tensor(slice.input()).withContext("input"));
-  MESHPLAN_RETURN_IF_ERROR(define(slice.output()).withContext("output"));
+  MESHPLAN_RETURN_IF_ERROR(defineTensor(slice.output()).withContext("output"));
   MESHPLAN_RETURN_IF_ERROR(onDevice(slice.input()));
   MESHPLAN_RETURN_IF_ERROR(onDevice(slice.output()));
   return verifySlice(valueAt(slice.input()), valueAt(slice.output()));
@@ -485,9 +491,9 @@ Status Walk::finish() {
   MESHPLAN_RETURN_IF_ERROR(verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
     // The value may be overwritten: a reduction may have used the accumulator as its target.
     bool isOver = states[update->value()] == State::overwritten && isAccumulator(program, update->target());
-    return isOver ? Status() : use(update->value());
+    return isOver ? Status() : tensor(update->value());
   }));
-  return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return use(port->value()); });
+  return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return tensor(port->value()); });
 }
 
 } // namespace

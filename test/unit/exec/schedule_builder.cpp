@@ -2,6 +2,7 @@
 
 #include "runtime/schema/checksum.h"
 
+#include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -163,14 +164,12 @@ void ScheduleBuilder::unpack(int input, std::vector<int> outputs, std::vector<in
   add(std::move(action));
 }
 
-/// True if the pieces of a dim are not adjacent in the tensor.
+/// True if the pieces of a dim are not adjacent in the tensor, or one of its dims has parts.
 static bool isInner(const artifact::ValueT &value, int dim) {
-  if (dim < 0)
-    return false;
   for (int outer = 0; outer < dim; ++outer)
     if (value.dims[outer]->extent > 1)
       return true;
-  return !value.dims[dim]->parts.empty();
+  return dim >= 0 && std::ranges::any_of(value.dims, [](const auto &each) { return !each->parts.empty(); });
 }
 
 void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim,
@@ -189,19 +188,19 @@ void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int i
 }
 
 void ScheduleBuilder::bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs,
-                             std::vector<int> outputs, std::vector<int> targets, Stored stored) {
+                             std::vector<int> outputs, std::vector<int> targets, InBuffer inBuffer) {
   bool isOne = inputs.size() == 1;
-  int sent = isOne ? inputs.front() : pack(inputs, stored.inputs);
+  int sent = isOne ? inputs.front() : pack(inputs, inBuffer.inputs);
   int received = isOne ? outputs.front() : packed(outputs);
   artifact::StartT start = startOf(kind, axes, inputs.front(), sent, received);
   if (isOne && !targets.empty())
     start.target = targets.front();
-  if (!isOne && stored.targets)
-    start.target = targets == inputs && stored.inputs ? sent : pack(targets, /*inPlace=*/true);
+  if (!isOne && inBuffer.targets)
+    start.target = targets == inputs && inBuffer.inputs ? sent : pack(targets, /*inPlace=*/true);
   add(std::move(start));
   wait();
   if (!isOne)
-    unpack(received, outputs, stored.targets ? std::vector<int>() : targets, stored.targets);
+    unpack(received, outputs, inBuffer.targets ? std::vector<int>() : targets, inBuffer.targets);
 }
 
 void ScheduleBuilder::accumulator(std::string name, int value) {

@@ -25,6 +25,11 @@ struct TestDim {
   std::vector<int64_t> parts = {};
 };
 
+/// Which tensors of a coalesced collective are in the order of a buffer; the others are packed or unpacked.
+struct InBuffer {
+  bool inputs = false, targets = false;
+};
+
 class ScheduleBuilder {
 public:
   explicit ScheduleBuilder(std::vector<std::pair<std::string, int64_t>> mesh);
@@ -42,12 +47,9 @@ public:
   void compute(std::string target, std::vector<artifact::ArgT> args, std::vector<int> outputs);
   /// Start and Wait over the axes; packs and unpacks along an inner dim or one with parts.
   void collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim = -1, int fromDim = -1);
-  /// One of several tensors, which are packed and unpacked, or are in the order of a buffer.
-  struct Stored {
-    bool inputs = false, targets = false;
-  };
+  /// One of several tensors.
   void bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs, std::vector<int> outputs,
-              std::vector<int> targets = {}, Stored stored = {});
+              std::vector<int> targets = {}, InBuffer inBuffer = {});
   /// A value with these members; and instructions that make it, or take its members out of it.
   int packed(std::vector<int> members);
   int pack(std::vector<int> inputs, bool inPlace = false);

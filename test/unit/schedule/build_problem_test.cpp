@@ -137,16 +137,33 @@ TEST_F(ProjectFunction, EachListOfAxesHasOneCommunicator) {
   EXPECT_THAT(communicators.list()[3].axes, ElementsAre(AxisRef{1, 2, 4}));
 }
 
+/// Bytes of the buffers into which collectives are packed and from which they are unpacked.
+scheduling::ClassBytes packedBytes(const scheduling::Problem &problem) {
+  scheduling::ClassBytes sum(problem.rankClasses, 0);
+  auto add = [&](unsigned buffer) {
+    for (auto [total, bytes] : llvm::zip_equal(sum, problem.buffers[buffer].bytes))
+      total += bytes;
+  };
+  for (const scheduling::Operation &operation : problem.operations) {
+    EXPECT_TRUE(!operation.isCollective() || operation.workspace.empty()) << "its copies are operations";
+    if (operation.copy == scheduling::Copy::pack)
+      add(operation.produced.front());
+    else if (operation.copy == scheduling::Copy::unpack)
+      add(operation.consumed.front());
+  }
+  return sum;
+}
+
 struct Case {
   const char *op, *input, *result;
-  std::array<int64_t, 2> workspace;       ///< of a row-major input
-  std::array<int64_t, 2> turnedWorkspace; ///< of one whose dims lie in the other order
+  std::array<int64_t, 2> packed;       ///< of a row-major input
+  std::array<int64_t, 2> turnedPacked; ///< of one whose dims lie in the other order
 };
 
-// Pieces of a dim are contiguous if all dims before it have one element. Others are staged: outgoing ones in a copy of
+// Pieces of a dim are contiguous if all dims before it have one element. Others are packed: outgoing ones in a copy of
 // the input, incoming ones in a copy of the result. A tensor that is sent whole must be row-major, so a transposed one
-// is copied, unless it is staged anyway.
-TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
+// is packed, too.
+TEST_F(ProjectFunction, CollectivesPackWhatIsNotInOrder) {
   const Case cases[] = {
       // 6 x 4 elements are 96 bytes, half of them 48.
       {"all_gather [#plan.axis<\"tp\">] dim 0", "6x4 {\"tp\"}, {}", "6x4 {}, {}", {0, 0}, {48, 48}},
@@ -155,7 +172,7 @@ TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
       {"reduce_scatter [#plan.axis<\"tp\">] dim 1", "6x4 {}, {}; sum {\"tp\"}", "6x4 {}, {\"tp\"}", {96, 96}, {96, 96}},
       {"all_reduce [#plan.axis<\"tp\">]", "6x4 {}, {}; sum {\"tp\"}", "6x4 {}, {}", {0, 0}, {96, 96}},
       {"permute [#plan.axis<\"dp\">, #plan.axis<\"tp\">]", "6x4 {\"dp\"}, {}", "6x4 {\"tp\"}, {}", {0, 0}, {48, 48}},
-      // Columns are sent from a staging buffer and rows arrive in order, or the other way around.
+      // Columns are packed before they are sent and rows arrive in order, or the other way around.
       {"all_to_all [#plan.axis<\"tp\">] from 0 to 1", "6x4 {\"tp\"}, {}", "6x4 {}, {\"tp\"}", {48, 48}, {48, 48}},
       {"all_to_all [#plan.axis<\"tp\">] from 1 to 0", "6x4 {}, {\"tp\"}", "6x4 {\"tp\"}, {}", {48, 48}, {96, 96}},
       // 5 rows are 3 and 2: the first rank sends 3 x 4 elements and gets 5 x 2.
@@ -173,28 +190,27 @@ TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
   };
   for (const Case &each : cases)
     for (bool turned : {false, true}) {
-      const scheduling::Operation &operation = problemOfOp(each.op, each.input, each.result, turned).operations.back();
-      EXPECT_THAT(operation.workspace, testing::ElementsAreArray(turned ? each.turnedWorkspace : each.workspace))
+      EXPECT_THAT(packedBytes(problemOfOp(each.op, each.input, each.result, turned)),
+                  testing::ElementsAreArray(turned ? each.turnedPacked : each.packed))
           << each.op << " of " << each.input << (turned ? ", turned" : "");
     }
 }
 
 // A rank has half of each part, and the halves of the other rank are in between.
-TEST_F(ProjectFunction, PartsAreStagedInAnyDim) {
-  auto workspace = [&](StringRef op, StringRef input, StringRef result) {
-    return problemOfOp(op, input, result).operations.back().workspace;
+TEST_F(ProjectFunction, PartsArePackedInAnyDim) {
+  auto packed = [&](StringRef op, StringRef input, StringRef result) {
+    return packedBytes(problemOfOp(op, input, result));
   };
   StringRef parts = "8x3 {\"tp\", parts [4, 4]}, {}";
-  EXPECT_THAT(workspace("all_gather [#plan.axis<\"tp\">] dim 0", parts, "8x3 {}, {}"), ElementsAre(96, 96));
-  EXPECT_THAT(workspace("reduce_scatter [#plan.axis<\"tp\">] dim 0", "8x3 {}, {}; sum {\"tp\"}", parts),
+  EXPECT_THAT(packed("all_gather [#plan.axis<\"tp\">] dim 0", parts, "8x3 {}, {}"), ElementsAre(96, 96));
+  EXPECT_THAT(packed("reduce_scatter [#plan.axis<\"tp\">] dim 0", "8x3 {}, {}; sum {\"tp\"}", parts),
               ElementsAre(96, 96));
 }
 
-TEST_F(ProjectFunction, AnExchangeBetweenInnerDimsIsStagedOnBothSides) {
+TEST_F(ProjectFunction, AnExchangeBetweenInnerDimsIsPackedOnBothSides) {
   EXPECT_THAT(
-      problemOfOp("all_to_all [#plan.axis<\"tp\">] from 1 to 2", "2x6x5 {}, {\"tp\"}, {}", "2x6x5 {}, {}, {\"tp\"}")
-          .operations.back()
-          .workspace,
+      packedBytes(problemOfOp("all_to_all [#plan.axis<\"tp\">] from 1 to 2", "2x6x5 {}, {\"tp\"}, {}",
+                              "2x6x5 {}, {}, {\"tp\"}")),
       // The first rank has 2 x 3 x 5 elements, then 2 x 6 x 3; the last one 2 x 6 x 2.
       ElementsAre((30 + 36) * 4, (30 + 24) * 4));
 }

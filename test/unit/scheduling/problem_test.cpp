@@ -28,10 +28,6 @@ TEST(Check, K2SizesForEachRankClass) {
   EXPECT_EQ(checkAfter([](Problem &p) { p.buffers[2].bytes = {-1}; }), "K2: buffer 'y' has the size -1");
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].workspace = {1, 2}; }),
             "K2: workspace of operation 'linear' has 2 sizes for 1 rank classes");
-  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].lateResults = {1, 2}; }),
-            "K2: late result of operation 'linear' has 2 sizes for 1 rank classes");
-  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].earlyFreed = {-1}; }),
-            "K2: early freed part of operation 'linear' has the size -1");
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].duration = -4; }),
             "K2: operation 'linear' has the duration -4");
 }
@@ -181,4 +177,32 @@ TEST(Communicator, OverlapsWhereGroupsShareMoreThanOneRank) {
   for (const Communicator &one : all)
     for (const Communicator &other : all)
       EXPECT_EQ(one.overlaps(other), shareRanks(one, other));
+}
+
+/// A gather of what is packed, changed.
+static std::string checkCopies(void (*change)(Problem &)) {
+  Problem problem = parse(R"(stream compute
+stream communication
+communicator tp 0:(1)2
+buffer x 8 permanent
+buffer sent 8
+buffer received 16
+buffer y 16 kept
+operation pack on compute reads x writes sent packs
+operation gather on communication over tp reads sent writes received
+operation unpack on compute reads received writes y unpacks
+)")
+                        .problem;
+  change(problem);
+  return message(problem.check());
+}
+
+TEST(Check, K8CopiesServeACollective) {
+  EXPECT_EQ(checkCopies([](Problem &) {}), "");
+  const std::string packs = "K8: operation 'pack' copies for no collective",
+                    unpacks = "K8: operation 'unpack' copies for no collective";
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[1].communicator = std::nullopt; }), packs);
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].consumed.push_back(1); }), packs) << "two readers";
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].consumed = {0}; }), unpacks) << "of a weight";
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].communicator = 0; }), unpacks) << "is one itself";
 }

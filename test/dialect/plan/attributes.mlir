@@ -169,6 +169,7 @@ func.func @trained(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 // -----
 
 // D8
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // expected-error @below {{has 'plan.data' = 1 on argument 0, but the statements of the module have 1}}
 func.func @data(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 1 : i64}) { return }

@@ -99,9 +99,9 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!ranks {plan.nam
 !row = tensor<4xf32, #plan.sharding<[{}]>>
 !wide = tensor<4xf64, #plan.sharding<[{}]>>
 plan.mesh [#base.mesh_axis<"microbatch" = 2>]
-plan.data gradients over [#plan.axis<"microbatch">] prefetch 0 as "data dp on x"
-plan.data gradients over [#plan.axis<"microbatch">] prefetch 0 as "data dp on a"
-plan.data gradients over [#plan.axis<"microbatch">] prefetch 0 as "data dp on b"
+plan.data gradients over [] prefetch 0 as "data dp on x"
+plan.data gradients over [] prefetch 0 as "data dp on a"
+plan.data gradients over [] prefetch 0 as "data dp on b"
 // CHECK-LABEL: func.func @accumulate(
 // CHECK-SAME: {plan.data = 1 : i64, plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"], plan.unit = 3 : i64}
 // CHECK-SAME: {plan.data = 2 : i64, plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum1"]}

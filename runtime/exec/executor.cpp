@@ -1,4 +1,18 @@
 //===- executor.cpp - one rank of a running program -----------------------===//
+//
+// A rank has two tables of tensors, both by index into Program.values:
+//
+//   initial   what outlives a run: parameters, constants, inputs, states, accumulators
+//   values    what one run sees: begins as a copy of `initial`, gets the results of instructions, loses what is freed
+//
+// Tensors are references, so the copy costs no memory, and an update in place changes the elements that both tables
+// see. An update that makes a new tensor reaches `initial` only after the whole run has succeeded (takeUpdates).
+//
+// One run is: numbers of the step; instructions up to the first update; the action of beforeUpdates; the other
+// instructions; a wait for the device; takeUpdates. A checkpoint copies parameters and states before that action ends,
+// while nothing changes them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/executor.h"
 
@@ -60,6 +74,8 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
 }
 
 Status Executor::makeGroups() {
+  // All communicators of the schedule, in its order, also those that this program does not use: with NCCL each creation
+  // is a collective of its ranks, and groups of equal name and ranks are told apart by the order of their creation.
   // A program with devices of its own has no collectives; the schedule's communicators are for the mesh of the
   // schedule.
   bool ownDevices = view.program().devices() && view.program().devices()->size() > 0;
@@ -102,6 +118,7 @@ Expected<Tensor> Executor::zeros(int value) {
 /// Creates the states that begin at zeros. States that begin as copies are loaded with their parameter.
 Status Executor::makeStates() {
   for (const artifact::State &state : elementsOf(view.program().states())) {
+    // States of both kinds are counted here, also the copies, which are allocated when they are loaded.
     int value = state.value();
     int64_t &bytes = view.isOnHost(value) ? resident.hostStates : resident.states;
     bytes += elementCount(view.shape(value)) * dtypeSize(view.dtype(value));
@@ -143,7 +160,8 @@ template <typename Visit> void forEachShared(const artifact::Program &program, c
 
 void Executor::share(const Executor &owner) {
   // Programs are matched by name, because each numbers its values separately. Tensors are reference counted, so sharing
-  // copies no elements.
+  // copies no elements. The storages are shared too, because registerWith registers the memory that its own table
+  // knows: collectives on borrowed accumulators would otherwise run on unregistered memory.
   storages.share(owner.storages);
   std::map<std::string, int, std::less<>> theirs;
   forEachShared(owner.view.program(), [&](const std::string &name, int value) { theirs[name] = value; });
@@ -223,6 +241,8 @@ Status Executor::loadCopies(const Feed &feed) {
   for (const artifact::State &state : elementsOf(view.program().states())) {
     if (!state.copies())
       continue;
+    // Not under the name of the state: initial weights have no such tensor, and the parameter's elements, converted to
+    // the dtype of the state, are its beginning.
     const artifact::Parameter *parameter = findParameter(view.program(), state.parameter()->string_view());
     MESHPLAN_RETURN_IF_ERROR(loadState(feed, state, namesOf(*parameter)));
   }
@@ -273,6 +293,7 @@ static bool reads(const artifact::Program &program, const artifact::Compute &cal
 void Executor::countFrom(std::string_view parameter, int64_t steps) {
   const artifact::Program &own = view.program();
   for (const artifact::State &state : elementsOf(own.states())) {
+    // A copy begins as its parameter and not at zero, so it has no count of its own.
     if (state.copies() || state.parameter()->string_view() != parameter)
       continue;
     for (flatbuffers::uoffset_t index = 0; index < own.instructions()->size(); ++index)
@@ -290,6 +311,8 @@ Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
   Tensor ofOthers = values[count];
   for (const artifact::Setting *setting : *own.settings())
     if (setting->value() == count) {
+      // For a parameter that is trained from step 10 on, step 12 is the third: its averages need the bias correction of
+      // a third step, and those of the other parameters the one of a thirteenth.
       MESHPLAN_ASSIGN_OR_RETURN(values[count], settings.tensorAt(*setting, stepsDone, static_cast<double>(uncounted)));
     }
   Status status = runStep(*program[index], trace);
@@ -333,7 +356,9 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
   // A program without updates calls the action too, so that a waiting checkpoint is never left behind.
   if (firstUpdate == program.size())
     MESHPLAN_RETURN_IF_ERROR(beginUpdates());
-  // Operators and collectives on a device are asynchronous; wait for them, so that failures show here.
+  // Operators and collectives on a device are asynchronous; wait for them, so that failures show here. Collectives come
+  // first: their wait has a time-out and names the missing ranks, and the compute stream may itself wait for a
+  // collective of which a peer is missing.
   MESHPLAN_RETURN_IF_ERROR(world.synchronize());
   return synchronizeCompute();
 }

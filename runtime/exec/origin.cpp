@@ -112,6 +112,8 @@ static int movedInto(const artifact::Program &program, int32_t sequence, int val
   return found;
 }
 
+/// Searches the program each time. Only messages and resumed parameters ask, so a table of producers is not worth its
+/// memory.
 int meshplan::sourceOf(const artifact::Program &program, int value) {
   std::optional<size_t> index = producingInstruction(program, value);
   if (!index)

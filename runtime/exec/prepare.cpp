@@ -31,7 +31,8 @@ private:
   std::vector<int> freed;
 };
 
-/// A step that is the last use of some values, and frees them.
+/// A step that is the last use of some values, and frees them. One step and not two, because steps have the indices of
+/// instructions.
 class LastUse final : public Step {
 public:
   LastUse(std::unique_ptr<Step> user, std::vector<int> freed) : user(std::move(user)), free(std::move(freed)) {}

@@ -19,10 +19,12 @@ Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const ar
   for (const artifact::Program *each : *artifact.schedule().programs())
     if (runnerOf(*each) == name) {
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *each, world));
-      // In the order of the artifact, which is the order of execution.
+      // In the order of the artifact, which is the order of execution. All ranks create the executors in this order
+      // too, since creating one is a collective.
       made.passes.push_back({std::move(executor), each->runs()});
     }
   MESHPLAN_ASSIGN_OR_RETURN(made.last, Executor::create(artifact, program, world, asked));
+  // Allocates them: the programs before the last one have none of their own, and borrow these when they share.
   MESHPLAN_RETURN_IF_ERROR(made.last->clearAccumulators());
   return made;
 }
@@ -82,6 +84,7 @@ StepCounters ProgramRunner::counters() const {
 }
 
 Status ProgramRunner::resume(const StepCounters &counters) {
+  // A skipped step ends a row, so a row has at most the steps that counted.
   bool isPossible = counters.steps >= 0 && counters.skipped >= 0 && counters.skipped <= counters.steps &&
                     counters.stepsInRow >= 0 && counters.stepsInRow <= counters.steps - counters.skipped &&
                     (counters.lossScale == 0 || isLossScale(counters.lossScale));
@@ -108,7 +111,8 @@ double ProgramRunner::firstScale() const { return last->numbers().find("loss_sca
 
 Status ProgramRunner::setNumber(std::string_view name, double number) {
   MESHPLAN_RETURN_IF_ERROR(giveNumber(name, number));
-  // A new scale restarts the count of good steps.
+  // A new scale restarts the count of good steps. The number of skipped steps stays, because the optimizer's bias
+  // correction depends on it.
   if (guard && name == "loss_scale")
     guard.emplace(last->place().program().guard(), number,
                   StepCounters{.steps = last->steps(), .skipped = guard->skipped()});
@@ -116,6 +120,8 @@ Status ProgramRunner::setNumber(std::string_view name, double number) {
 }
 
 Status ProgramRunner::giveNumber(std::string_view name, double number) {
+  // Most settings belong to the last program alone: an accumulating program has no learning rate. So only the last
+  // program decides whether the name exists.
   for (Pass &pass : passes)
     if (Status status = pass.program->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
       return status;
@@ -205,7 +211,8 @@ Status ProgramRunner::judge(const NonfiniteNotes &notes) {
     return Status();
   const artifact::Port *count = findOutput(view.program(), wanted->output()->string_view());
   MESHPLAN_ASSIGN_OR_RETURN(lastOutcome.nonfinite, readInteger(last->valueOf(count->value())));
-  // All ranks have the same count, so their guards stay equal without communication.
+  // Also after a good step: a row of them makes a dynamic scale grow. All ranks have the same count, so their guards
+  // stay equal without communication.
   guard->take(lastOutcome.nonfinite);
   if (lastOutcome.nonfinite == 0)
     return Status();

@@ -22,7 +22,7 @@ Storages::Storages(const RankView &view, World &world) : view(view), world(world
 
 Status Storages::make(Storage &storage) {
   std::shared_ptr<void> memory;
-  // Registered memory must come from the library of the communicator.
+  // Registered memory must come from the library of the communicator. An empty shard needs none.
   if (storage.isRegistered && storage.elements > 0) {
     MESHPLAN_ASSIGN_OR_RETURN(memory, world.allocateBuffer(storage.elements * dtypeSize(storage.dtype)));
   }
@@ -56,6 +56,7 @@ void Storages::share(const Storages &owner) {
 std::map<int, std::vector<size_t>> Storages::uses() const {
   std::map<int, std::set<size_t>> found;
   std::map<int, size_t> holders; // by value: its storage; includes values that overwrote one in place
+  // In the order of the program, so that an in-place result is known before the collective that reads it.
   for (const auto &[value, region] : regions)
     holders[value] = region.storage;
   auto follow = [&](int old, int made) {
@@ -87,7 +88,8 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
 }
 
 Status Storages::registerWith(const Groups &groups) {
-  // Registration is expensive, so it is done once.
+  // Registration is expensive, so it is done once. The storages keep their memory for as long as the program lives, so
+  // a registration stays valid.
   if (std::exchange(isDone, true))
     return Status();
   for (const auto &[communicator, used] : uses())

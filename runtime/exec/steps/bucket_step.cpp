@@ -93,10 +93,11 @@ Status BucketStep::run(std::span<Tensor> values) {
 }
 
 Status BucketStep::finish(std::span<Tensor> values) {
-  // The step runs again in the next training step, so it must not keep the buffers.
+  // The step runs again in the next training step, so it must not keep the buffers. `landing` has them until the wait
+  // has returned, because the backend uses them until then.
   Flight landing = std::exchange(flight, Flight());
   MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
-  // Freed before outputs are allocated, to reduce peak memory.
+  // The addends or shards that were sent, freed before outputs are allocated, to reduce peak memory.
   landing.outgoing = Tensor();
   return land(values, landing).withContext(instructionContext(view, name(), instruction));
 }
@@ -119,6 +120,8 @@ Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values)
   if (!next.targets.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(targets, joined(next.targets));
   }
+  // Adjacency is found here from the tensors themselves. They are adjacent if a buffer of the program holds them
+  // (Storages), and a tensor that was replaced in between is packed like any other instead of being sent wrongly.
   next.packing = packingOfCoalesced(action().kind(), members.size(), sent.defined(), targets.defined());
   if (!sent.defined() || next.packing.packs) {
     // A single tensor that is not row-major is copied to be sent.

@@ -33,7 +33,9 @@ constexpr std::array<DTypeRow, 10> rows = {{{"f32", "F32", 4},
 const DTypeRow &rowOf(DType dtype) { return rows[static_cast<size_t>(dtype)]; }
 
 /// Converts to a float that rounds to every narrower type exactly as `value` would. It rounds to odd: toward zero, with
-/// the last bit set if anything was cut off. So the second rounding never sees a false tie.
+/// the last bit set if anything was cut off. So the second rounding never sees a false tie. Example: 1 + 2^-8 + 2^-40
+/// becomes 1 + 2^-7 in bf16. The nearest float is 1 + 2^-8, halfway between two numbers of bf16, and the tie would go
+/// to 1, which is even. Rounded to odd, the float is above the tie.
 float toOdd(double value) {
   float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || value != value)

@@ -81,6 +81,7 @@ const char *meshplan::stopRequest() {
 }
 
 Status meshplan::takeEndingSignal(int64_t rank) {
+  // The first signal is the request, which stopRequest keeps. Only the next one ends the run at once.
   if (asksForStops && !request) {
     stopRequest();
     return Status();

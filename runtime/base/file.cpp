@@ -70,6 +70,7 @@ MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
 }
 
 MappedFile::~MappedFile() {
+  // Out of the list first, so that no fault handler maps a page where nothing is mapped any more.
   listed = ListedMap();
   if (data)
     ::munmap(const_cast<std::byte *>(data), size);
@@ -187,6 +188,7 @@ Status AtomicFile::commit() {
   MESHPLAN_RETURN_IF_ERROR(flush());
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return systemError(path, "write");
+  // A signal that comes after the rename removes a name that no longer exists.
   ::close(std::exchange(descriptor, -1));
   listed = ListedFile();
   return Status();

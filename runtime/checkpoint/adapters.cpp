@@ -180,6 +180,7 @@ const Feed &AdapterFeed::feedOf(const FeedRequest &request, FeedRequest &renamed
   }
   if (std::ranges::any_of(request.names, [&](const std::string &name) { return weights.has(name); }))
     return weights;
+  // Only now: a file saved with the adapters has the names of the adapted model, and its own names are certain.
   for (const std::string &name : request.names)
     if (auto found = plain.find(name); found != plain.end())
       renamed.names.push_back(found->second);

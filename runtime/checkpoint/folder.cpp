@@ -189,7 +189,14 @@ static Status putInPlace(const std::string &made, const std::string &place) {
 
 Status CheckpointFolder::commit(int64_t step) {
   // The order makes the commit atomic: the content is durable before the rename, and the rename before an older
-  // checkpoint is removed. After an exchange, discard removes the previous checkpoint of this step.
+  // checkpoint is removed. After an exchange, discard removes the previous checkpoint of this step. What a crash
+  // leaves:
+  //
+  //   before the rename        the incomplete folder; the earlier checkpoints are complete
+  //   between both flushes     either name, and a complete content under it
+  //   after the second flush   the new checkpoint, and possibly an old one too many
+  //
+  // The next run removes every hidden name (removeLeftovers), and old checkpoints when it commits.
   std::string made = incompletePath(path, step);
   MESHPLAN_RETURN_IF_ERROR(flushFolder(made));
   MESHPLAN_RETURN_IF_ERROR(putInPlace(made, checkpointPath(path, step)));

@@ -53,7 +53,8 @@ void CheckpointWriter::prepare(ProgramRunner &runner, const CheckpointRecord &re
   if (snapshot)
     return;
   snapshot = std::make_shared<Snapshot>(runner.executor(), record);
-  // The backward pass does not change parameters, so the copy overlaps with it; only the optimizer must wait.
+  // The backward pass does not change parameters, so the copy overlaps with it; only the optimizer must wait. The
+  // action shares the snapshot, because the runner may keep the action longer than this writer lives.
   runner.beforeUpdates([snapshot = snapshot, clocks = clocks] {
     Stopwatch stalled(clocks->stalled);
     snapshot->waitUntilCopied();
@@ -166,7 +167,8 @@ Status CheckpointWriter::pollOnce() {
   if (task.valid() && task.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
     outcome = task.get();
   // 0: still working; 1: done; -1 - rank: failed. The minimum is 1 when all are done, and names a failed rank
-  // otherwise.
+  // otherwise: of 1, 0 and -3 it is -3, and rank 2 has failed. One number of each rank decides, so the ranks cannot
+  // draw different conclusions.
   int64_t own = !outcome ? 0 : outcome->ok() ? 1 : -1 - world->rank();
   MESHPLAN_ASSIGN_OR_RETURN(int64_t least, agree(own));
   if (least < 0)
@@ -181,6 +183,7 @@ Status CheckpointWriter::poll() {
 
 Status CheckpointWriter::finish() {
   while (phase != Phase::idle) {
+    // Otherwise a rank whose task takes long would be asked in one all-reduce after another.
     if (task.valid())
       task.wait();
     MESHPLAN_RETURN_IF_ERROR(pollOnce());

@@ -59,6 +59,7 @@ Status checkPieces(const Participant &from, const Participant &to, int64_t group
 Status checkAgreement(std::span<const Participant> participants, std::string_view group) {
   const Participant &first = participants.front();
   CollectiveKind kind = first.collective->kind;
+  // Equality carries over, so each is compared with the first one only.
   for (const Participant &other : participants.subspan(1))
     MESHPLAN_RETURN_IF_ERROR(checkSameCall(first, other, group));
   // For these kinds, each pair of ranks moves a piece of its own size. For the others, all ranks have the same counts.

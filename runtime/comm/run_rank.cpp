@@ -23,6 +23,7 @@ Status meshplan::runRank(World &world, const RankOptions &options, const RankBod
   Status result = callBody(world, body);
   if (result.ok())
     return result;
+  // The peers are told first: onFailure may write a long report, and meanwhile they would wait in vain.
   world.abort(Status::error(StatusCode::peerLost, "rank ", world.rank(), " failed: ", result.message()));
   if (options.onFailure)
     options.onFailure(world.rank(), result);

@@ -81,12 +81,15 @@ private:
 };
 
 bool BlockCheck::isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
-  // A hash of the tensor's name and the block, so that all readers agree on it without communication.
+  // A hash of the tensor's name and the block, so that all readers agree on it without communication. It chooses an
+  // element of the block, and not only a rank: a rank without an element of the block would have to read all of it for
+  // the comparison alone.
   uint64_t draw = hashBytes(std::as_bytes(std::span(tensor.name)), static_cast<uint64_t>(block));
   if (static_cast<int64_t>(draw % share.count) != share.place)
     return false;
   Range bytes = rangeOf(block);
   int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
+  // An entry of an archive may have more elements than the tensor, hence the second remainder.
   std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
   auto isRead = [](const std::vector<Range> &list, int64_t index) {
     return std::ranges::any_of(

@@ -81,6 +81,7 @@ std::shared_ptr<Payload> plainPayload(std::span<const std::byte> bytes) {
 
 Expected<std::span<const std::byte>> TensorSourceBuilder::map(const std::string &path) {
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  // The list may move its elements when it grows, but the maps stay where they are, and with them the spans.
   source.files.push_back(std::move(file));
   return source.files.back().bytes();
 }

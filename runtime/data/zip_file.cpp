@@ -136,6 +136,7 @@ static bool inflateAll(Bytes packed, std::span<std::byte> out) {
   inflate_state state;
   isal_inflate_init(&state);
   constexpr size_t most = std::numeric_limits<uint32_t>::max();
+  // Ends at the last block, or when nothing moves: then the data is truncated, or is more than `out` has room for.
   for (size_t moved = 1; moved > 0 && state.block_state != ISAL_BLOCK_FINISH;) {
     auto in = static_cast<uint32_t>(std::min(most, packed.size())),
          room = static_cast<uint32_t>(std::min(most, out.size()));

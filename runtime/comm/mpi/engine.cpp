@@ -59,6 +59,7 @@ void Engine::abort(Status reason) {
     });
     newTask.notify_one();
   }
+  // The caller may free its buffers when this returns. Only the progress thread can take them out of use.
   newState.wait(lock, [&] { return stopped; });
 }
 
@@ -226,6 +227,7 @@ void Engine::rest() {
     std::this_thread::yield();
     return;
   }
+  // Only after the yielding turns: a question for a signal costs a system call, and short waits are the usual ones.
   if (Status reason = options.interruption ? options.interruption() : Status(); !reason.ok())
     stop(reason, true);
   checkStuck();
@@ -250,6 +252,7 @@ Status Engine::serve() {
       rest();
   }
   std::unique_lock lock(mutex);
+  // An abort from now on finds no progress thread that could answer it, and no buffer in use.
   stopped = true;
   newState.notify_all();
   return statusOfEnd();

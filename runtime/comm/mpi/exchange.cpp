@@ -79,6 +79,7 @@ Piece MpiExchange::received(int64_t slot) const {
 
 void MpiExchange::addOut(int64_t slot, const std::byte *data, int64_t total) {
   if (total > 0)
+    // In a deque, which never moves its elements: the callbacks of chunks in flight hold the address of their stream.
     outs.emplace_back(end(slot, announcements[slot]->tag), data, total, total, [this] { return moved(); });
 }
 
@@ -130,6 +131,8 @@ void MpiExchange::prepareReduction() {
   const std::byte *input = static_cast<const std::byte *>(own().input);
   std::byte *output = static_cast<std::byte *>(own().output);
   // Both kinds begin with a reduce-scatter. All-reduce then distributes the reduced pieces in place of the output.
+  // Input and output may be one buffer: a result for a chunk overwrites the addend that this rank sent for the same
+  // chunk, and its sender could compute it only after that addend had arrived, so it was copied from the buffer before.
   bool everywhere = own().kind == CollectiveKind::allReduce;
   Piece piece = sent(ownSlot());
   std::byte *result = everywhere ? output + piece.offset : output;

@@ -66,6 +66,7 @@ Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t
     engineOptions.onStuck = [&](const Status &cause) { options.onStuck(cause, std::span(&ownRank, 1)); };
   Engine engine(transport, std::move(engineOptions));
   Status result;
+  // The rank gets the new thread, because MPI must be called by the thread that initialized it (MPI_THREAD_FUNNELED).
   std::thread rank([&] {
     MpiWorld world(engine);
     result = runRank(world, options, body);

@@ -37,7 +37,8 @@ bool Ticket::wait(std::chrono::milliseconds limit, std::chrono::milliseconds lea
   std::unique_lock lock(mutex);
   for (;;) {
     // Each round waits `limit` without progress. The last part of it, `lead`, comes after beforeEnd, which asks the
-    // missing ranks whether they are alive.
+    // missing ranks whether they are alive. Movement is looked for at the end of a round and not at each update, which
+    // would wake the rank for every chunk; so a stall is noticed between one and two limits after the last movement.
     int64_t before = updates;
     auto moves = [&] { return state.moving && updates != before; };
     if (endsWithin(lock, limit - lead))

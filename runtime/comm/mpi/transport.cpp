@@ -108,6 +108,8 @@ Status Transport::finishRequests(bool &any) {
     }
   requests.resize(kept);
   operations.erase(operations.begin() + static_cast<std::ptrdiff_t>(kept), operations.end());
+  // After a failure the run ends, so the handlers that were not called are dropped with their buffers, which MPI no
+  // longer uses.
   for (Operation &operation : ended)
     MESHPLAN_RETURN_IF_ERROR(operation.sent ? operation.sent() : operation.received(std::move(operation.buffer)));
   return Status();

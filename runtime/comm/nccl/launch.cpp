@@ -180,6 +180,7 @@ Status meshplan::checkReduction(const Collective &collective) {
 }
 
 ncclResult_t meshplan::launch(const LaunchTarget &target, const Collective &collective) {
+  // The pieces of one collective become one launch, so that none of them waits for another.
   Calls calls(target, collective);
   if (ncclResult_t started = target.api.groupStart(); started != ncclSuccess)
     return started;

@@ -48,6 +48,7 @@ Status NcclCommunicator::connect(World &host, Group &hosts) {
   Progressing launched = false;
   bool ended = pollFor(host.timeout(), [&] {
     launched = isLaunched();
+    // A failure of another rank ends the waiting too, since that rank never connects.
     return !launched || *launched || !host.failure().ok();
   });
   if (!launched)

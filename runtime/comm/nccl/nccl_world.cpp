@@ -119,6 +119,8 @@ Status NcclWorld::start(const std::shared_ptr<Flight> &flight, const Collective 
 Status NcclWorld::order(Flight &flight, std::chrono::milliseconds limit) {
   if (!flight.launched)
     MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight.communicator, flight.what, limit));
+  // From here on the compute stream follows the collective. So its buffers may be freed by the host while it runs: what
+  // reuses their memory is enqueued on the compute stream later.
   if (Status status = flight.done.orderBefore(device.compute); !status.ok())
     return fail(status.withContext(flight.what));
   return Status();
@@ -142,6 +144,7 @@ Status NcclWorld::awaitLaunch(NcclCommunicator &communicator, const std::string 
 }
 
 void NcclWorld::removeDone() {
+  // A flight that is not launched has no event to pass and stays.
   std::erase_if(flights, [](const auto &flight) {
     auto passed = flight->done.hasPassed();
     return passed && *passed;
@@ -175,6 +178,7 @@ Status NcclWorld::awaitFirst(std::chrono::milliseconds limit) {
       return fail(done.status().withContext(flight->what));
     if (*done)
       break;
+    // Checked in every turn: a kernel that waits for a dead peer never ends by itself, so a failure must abort it.
     MESHPLAN_RETURN_IF_ERROR(check(*flight));
     // Before its buffers are ready, this rank itself is late; the time-out for peers starts then.
     if (auto passed = flight->ready.hasPassed(); !ready && passed && *passed) {

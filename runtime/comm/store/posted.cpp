@@ -90,6 +90,7 @@ Status meshplan::removePosted(KeyValueStore &store, const std::string &key, cons
   return store.remove(key);
 }
 
+/// A reduce-scatter has all inputs here too: every rank reads all that was posted, and reduces only its own piece.
 static void reduce(const Collective &own, Piece piece, std::span<const Posted> parts) {
   std::vector<const void *> inputs;
   for (const Posted &part : parts)

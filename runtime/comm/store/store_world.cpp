@@ -111,6 +111,7 @@ private:
 };
 
 StorePending::~StorePending() {
+  // When all have posted, the store has a copy of every input, and no peer needs this rank any more.
   if (!settled && !missing().empty())
     world.abort(Status(StatusCode::peerLost, what + ": ended before its wait"));
 }
@@ -184,6 +185,7 @@ Status StorePending::leave(std::span<const Posted> parts) {
   MESHPLAN_ASSIGN_OR_RETURN(int64_t left, store.add(counter, 1));
   if (left < static_cast<int64_t>(place.ranks.size()))
     return Status();
+  // No rank reads them after it has added to the counter, so the last one may remove all parts.
   for (size_t slot = 0; slot < parts.size(); ++slot)
     MESHPLAN_RETURN_IF_ERROR(removePosted(store, place.keyOf(slot), parts[slot]));
   return store.remove(counter);

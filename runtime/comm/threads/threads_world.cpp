@@ -6,6 +6,8 @@
 namespace meshplan {
 
 void ThreadsRun::notify(const Exchange &exchange) {
+  // Each rank has a condition of its own: with a single one, each arrival would wake every waiting thread of the
+  // process.
   for (int64_t rank : exchange.ranks())
     wake[rank].notify_all();
 }
@@ -30,6 +32,8 @@ Status ThreadsWorld::failure() {
 }
 
 Expected<std::unique_ptr<Group>> ThreadsWorld::makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) {
+  // Its number among the equal groups of this rank. All ranks create the same groups in the same order, so equal
+  // numbers mean the same group.
   int64_t generation = madeGroups[{name, ranks}]++;
   std::unique_lock lock(run.mutex);
   std::weak_ptr<ThreadsGroupState> &known = run.groups[{name, ranks, generation}];

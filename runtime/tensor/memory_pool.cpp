@@ -19,6 +19,7 @@ static size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / u
 /// Maps pages of its own, aligned so that the system can back them with huge pages. This is only a hint; it may be
 /// ignored.
 static void *mapPages(size_t capacity) {
+  // More than needed by one huge page: somewhere in it lies an aligned address with enough room after it.
   size_t reserved = capacity + hugePageBytes;
   void *mapped = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
@@ -106,6 +107,7 @@ MemoryPool::Block MemoryPool::allocate(size_t bytes, size_t overhead) {
     if (bytes + overhead >= smallestKept)
       block = takeKept(bytes + overhead);
     // Without the overhead: the peak is compared with the compiler's prediction, which counts tensors only.
+    // Counted before the memory exists, so that the lock is not held during the system call; a failure takes it back.
     currentBytes += static_cast<int64_t>(bytes);
     peakBytes = std::max(peakBytes, currentBytes);
     discardAbove(limitOf(peakBytes), discarded);

@@ -141,6 +141,7 @@ static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tens
 }
 
 void meshplan::fillStack(const BoundArguments &arguments, std::span<Tensor> values, torch::jit::Stack &stack) {
+  // A copy of the fixed arguments for each call, because an operator consumes its stack.
   stack = arguments.fixed;
   for (const auto &slot : arguments.values)
     stack[slot.position] = arguments.rowMajor ? unwrap(values[slot.value]).contiguous() : unwrap(values[slot.value]);

@@ -88,6 +88,7 @@ Expected<Tensor> meshplan::narrow(const Tensor &tensor, int64_t dim, int64_t off
 }
 
 Expected<Tensor> meshplan::reshape(const Tensor &tensor, std::span<const int64_t> shape) {
+  // A view or a failure, never a copy: callers write to the result and expect the elements of `tensor` to change.
   return guarded(
       [&]() -> Expected<Tensor> { return wrap(unwrap(tensor).view(at::IntArrayRef(shape.data(), shape.size()))); });
 }

@@ -94,6 +94,7 @@ AttentionForm meshplan::attentionForm(const AttentionCall &call) {
 
 void meshplan::dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys) {
   // Numbered in the whole tensor, so that all shardings and blocks drop the same elements.
+  // The outermost extent has no influence on the numbers; it only has to contain the part.
   int64_t offset[] = {dropout.firstSample, dropout.firstHead, rows.begin, keys.begin};
   int64_t whole[] = {dropout.firstSample + weights.size(0), dropout.heads, dropout.rows, dropout.keys};
   PartOfWhole part(weights.sizes(), whole, offset);
@@ -108,6 +109,8 @@ at::Tensor meshplan::withAdjacentElements(const at::Tensor &tensor) {
 }
 
 at::Tensor meshplan::headsRead(const at::Tensor &tensor, int64_t count, const AttentionHeads &heads) {
+  // Example: 3 query heads share a key head, and the rank holds query heads 5 and 6 and key heads 1 and 2. Head 5 reads
+  // 5 / 3 - 1 = 0, head 6 reads 6 / 3 - 1 = 1.
   at::Tensor head = at::arange(heads.first, heads.first + count, tensor.options().dtype(at::kLong));
   return tensor.index_select(1, head.div(heads.perKey, "floor").sub_(heads.firstKey));
 }

@@ -47,6 +47,7 @@ Expected<Tensor> meshplan::withPerturbedRounding(const Tensor &tensor, uint64_t 
     auto chosen = [&](const at::Tensor &truth) { return truth.to(wide.scalar_type()); };
     at::Tensor steps = chosen(drawn.gt(1 - probability)).sub_(chosen(drawn.lt(probability)));
     at::Tensor factors = steps.mul_(factor * unitOf(tensor.dtype())).add_(1);
+    // An element that would overflow keeps its value, as it would in a computation that rounds in another way.
     factors.masked_fill_((wide.detach() * factors).to(own.scalar_type()).isfinite().logical_not_(), 1);
     return wrap((wide * factors).to(own.scalar_type()));
   });

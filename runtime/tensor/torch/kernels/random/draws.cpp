@@ -94,7 +94,7 @@ void meshplan::dropInto(const at::Tensor &out, const at::Tensor &input, const Pa
 //===----------------------------------------------------------------------===//
 
 /// The 32 bits, from bit `shift` on, of the product of two 32-bit numbers. The 64-bit product may wrap as two's
-/// complement.
+/// complement; the shift then fills in ones, which the mask removes.
 static at::Tensor bitsOfProduct(const at::Tensor &words, int64_t factor, int64_t shift) {
   return words.mul(factor).bitwise_right_shift(shift).bitwise_and_(0xFFFFFFFF);
 }

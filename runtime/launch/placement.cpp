@@ -179,6 +179,16 @@ static Status checkTorchrun(const Placement &placement, const Workload &workload
                        workload.ranks, ", or start one process, which runs all ranks");
 }
 
+/// The choice without --backend, for several ranks:
+///
+///   device   processes, and who started them     backend   hosts
+///   cpu      1                                   threads   threads
+///   cpu      several, MPI                        mpi       mpi
+///   cpu      several, torchrun                   refused
+///   cuda     1, with a GPU for each rank         nccl      threads
+///   cuda     several, MPI                        nccl      mpi
+///   cuda     several, torchrun or a store        nccl      store
+///
 Expected<Connection> chooseBackend(std::string_view asked, const Placement &placement, const Workload &workload,
                                    const std::optional<MeetingPoint> &meeting) {
   MESHPLAN_RETURN_IF_ERROR(checkBackend(asked, workload));

@@ -107,7 +107,7 @@ private:
 std::string nameOfFile() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  // TensorBoard reads the files of a folder in the order of their names, so the time comes first.
+  // The host and the process, because two runs may begin in the same millisecond.
   auto now = std::chrono::system_clock::now().time_since_epoch();
   return "events.out.tfevents." + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) +
          "." + host.data() + "." + std::to_string(::getpid());

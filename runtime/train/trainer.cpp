@@ -1,4 +1,20 @@
 //===- trainer.cpp - the training loop ------------------------------------===//
+//
+// One iteration, on the three threads of a rank. Ranks meet at the lines with (all):
+//
+//   the rank's thread                     the data's thread       the checkpoint's thread
+//   take batch n, advance                 prepares batch n + 1
+//   forward and backward (all)                                    copies parameters and states
+//   wait for the copy, then optimizer                             writes the copy
+//   agree: stop? maxima of the numbers (all)
+//   poll the checkpoint (all), start one if due
+//   report on rank 0
+//
+// Saving comes after agreeing, because a request to stop saves too, and before the report, which contains its time.
+// What a rank decides alone must not change its sequence of collectives: it would hang, or meet another collective of
+// the others.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/train/trainer.h"
 

@@ -1,4 +1,15 @@
 //===- reference.cpp - the exported model on one rank ---------------------===//
+//
+// What the program under test is compared with: the exported graph, on whole tensors, with derivatives by PyTorch's
+// autograd. It shares the operators with the program (prepareCall), but no sharding, no collective, no derivative of
+// the compiler and no optimizer, so an error in one of these shows as a difference.
+//
+// In f64 its result counts as exact. In its own precision it shows how far PyTorch itself is from that. One such run is
+// a random number, so further runs perturb the rounding of each result that depends on weights, with a seed for each
+// value: values take the seeds from `rounding` on, gradients those after them, and the next microbatch begins where no
+// seed has been used.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/verify/reference.h"
 

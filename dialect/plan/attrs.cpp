@@ -9,6 +9,9 @@ using namespace mlir;
 
 namespace meshplan::plan {
 
+/// A sub-axis is a digit of the axis: the products of sizes from `pre` to `pre` times `size`. Example: an axis of 12 as
+/// 2 x 3 x 2 has the digits (1)2, (2)3 and (6)2, which cover 1 to 2, 2 to 6 and 6 to 12. The digit (2)6 covers 2 to 12
+/// and overlaps the last two.
 bool AxisRefAttr::overlaps(AxisRefAttr other) const {
   if (getName() != other.getName())
     return false;

@@ -82,6 +82,8 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
 }
 
 /// M3, M4: axes of a sharding exist in the mesh, and sub-axes are digits of them.
+/// Example: an axis of size 12 has the digit (2)3, since 12 = 2 * 3 * 2, but not (2)5. A digit that is the whole axis
+/// is refused, because the same layout would have two spellings.
 static LogicalResult verifyAxis(AxisRefAttr axis, MeshOp mesh, function_ref<InFlightDiagnostic()> emitError) {
   int64_t index = mesh.findAxis(axis.getName());
   if (index < 0)
@@ -251,7 +253,9 @@ static LogicalResult expect(Operation *op, ShardingAttr made, ShardingAttr state
   return op->emitOpError() << "produces " << made << ", but its type is " << stated;
 }
 
-/// R2: removes `axes` from the minor end of the axes of a dim.
+/// R2: removes `axes` from the minor end of the axes of a dim. Only there do the elements that a rank holds stay a
+/// range. Example: mesh dp=2, tp=3, and 6 rows over dp and tp, so that rank (d, t) holds row 3 d + t. A gather over tp
+/// gives rows 3 d to 3 d + 2. A gather over dp would give rows t and t + 3.
 static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, int64_t dim,
                                          ArrayRef<AxisRefAttr> axes) {
   if (dim < 0 || dim >= sharding.getRank())
@@ -339,6 +343,8 @@ LogicalResult AllReduceOp::verify() {
 LogicalResult ReduceScatterOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change) || failed(verifyTarget(*this)))
+    // Backwards, from the result: its type says into which blocks the dim is cut. The input need not say it, since a
+    // dim without axes has no blocks in its canonical form.
     return failure();
   FailureOr<ShardingAttr> reduced = dropPartial(*this, change->from, change->axes);
   if (failed(reduced))
@@ -354,6 +360,7 @@ LogicalResult AllToAllOp::verify() {
   std::optional<int64_t> from = getFromDim(), to = getToDim();
   if (from == to)
     return emitOpError() << "moves axes from dim " << *from << " to itself";
+  // In two steps, to the layout in which neither dim is split over the axes. Both sides must lead to it.
   FailureOr<ShardingAttr> gathered = dropMinor(*this, change->from, from, change->axes);
   if (failed(gathered))
     return failure();
@@ -369,7 +376,9 @@ static bool takesRun(SliceOp slice, ArrayRef<AxisRefAttr> axes, ShardingAttr to)
          isRunOfBatch(to.getDims()[*dim]);
 }
 
-/// A slice over no axes removes sharing: of the blocks that neighbours share, each rank keeps only its own.
+/// A slice over no axes removes sharing: of the blocks that neighbours share, each rank keeps only its own. Example: 3
+/// key heads, each read by 3 query heads, over 4 ranks. The ranks hold the key heads 0, 1, 1-2 and 2 before, and 0, 1,
+/// 2 and none after.
 LogicalResult SliceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))

@@ -120,6 +120,7 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
 /// L6: the old value of an overwritten operand is not read again; an update or a free may still name it. L7: no
 /// collective in flight reads it.
 LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
+  // Before this step's own overwriting is recorded: a step may read what it overwrites.
   for (Value operand : step.getOperands())
     if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp, FreeOp>(step))
       return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
@@ -152,6 +153,7 @@ LogicalResult ProgramVerifier::verifyBuffer(BufferOp buffer) {
 
 /// P5: axes of a layout are digits of the mesh axes of the program's ranks.
 LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType type) {
+  // Types are unique, and a program of thousands of values has few of them.
   if (!knownLayouts.insert(type).second)
     return success();
   SmallVector<AxisAttr> axes(type.getPartialAxes());
@@ -167,6 +169,7 @@ LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType t
 }
 
 LogicalResult ProgramVerifier::verifyStart(StartOp start) {
+  // Without gaps: the wait finds its start by this number, and all ranks count alike.
   if (static_cast<int64_t>(start.getSequence()) != nextSequence) // P6
     return start.emitOpError() << "has sequence number " << start.getSequence() << ", the next one is " << nextSequence;
   ++nextSequence;

@@ -246,6 +246,7 @@ Status Walk::start(const artifact::Start &start) {
     MESHPLAN_RETURN_IF_ERROR(onDevice(input));
     MESHPLAN_RETURN_IF_ERROR(onDevice(output));
     states[output] = State::arriving;
+    // A number and not a mark: several collectives in flight may read the same value.
     ++readers[input];
     return verifyStart(start, valueAt(input), valueAt(output), group);
   }));

@@ -160,9 +160,9 @@ private:
 
 } // namespace
 
-// Example: a training has taken 100 steps, of which 4 changed nothing, and now also trains a parameter that was frozen.
-// Its states begin at 96, so the optimizer counts its next step as number 1 and the one of all others as number 97. A
-// later checkpoint records the 96, so that a second resumption continues the same count.
+/// Example: a training has taken 100 steps, of which 4 changed nothing, and now also trains a parameter that was
+/// frozen. Its states begin at 96, so the optimizer counts its next step as number 1 and the one of all others as
+/// number 97. A later checkpoint records the 96, so that a second resumption continues the same count.
 std::vector<std::pair<std::string, int64_t>> meshplan::begunParameters(const CheckpointSource &source,
                                                                        const artifact::Program &program) {
   const CheckpointRecord &record = source.record();

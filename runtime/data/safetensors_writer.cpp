@@ -99,7 +99,8 @@ Expected<SafetensorsWriter> SafetensorsWriter::attach(const std::string &path, c
 
 /// Calls `run`, in order, for the part of each run that lies in a slice of the global tensor.
 static RunFunction within(const SliceRanges &slice, std::span<const int64_t> shape, const RunFunction &run) {
-  // Collected once: slice and shard are cut into different runs, and each run of the shard is cut at these by bisection.
+  // Collected once: slice and shard are cut into different runs, and each run of the shard is cut at these by
+  // bisection.
   std::vector<Range> runs;
   (void)forEachRun(slice, shape, contiguousStrides(shape), [&](int64_t global, int64_t, int64_t count) {
     runs.push_back({global, count});

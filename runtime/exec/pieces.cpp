@@ -3,7 +3,8 @@
 // Each rank computes the pieces alone, from the shardings in the artifact, and sends no sizes: the peers' ranges are
 // known as well as its own.
 //
-// Example: mesh dp=2, tp=3. The rows of a [6, 6] value are split over tp, and an all-to-all splits its columns instead. Rank 1 is in the group 0, 1, 2 and has rows 2-3 before and columns 2-3 after:
+// Example: mesh dp=2, tp=3. The rows of a [6, 6] value are split over tp, and an all-to-all splits its columns instead.
+// Rank 1 is in the group 0, 1, 2 and has rows 2-3 before and columns 2-3 after:
 //
 //   rank 1 sends to      0: rows 2-3 of columns 0-1   1: rows 2-3 of columns 2-3   2: rows 2-3 of columns 4-5
 //   rank 1 receives from 0: rows 0-1 of columns 2-3   1: rows 2-3 of columns 2-3   2: rows 4-5 of columns 2-3

@@ -45,7 +45,8 @@ static void interrupt(int signal) {
     return say(interruptText);
   if (!asksForStops)
     say(interruptText);
-  // The raised signal is delivered after this handler returns.
+  // The raised signal is delivered after this handler returns. The previous handler removes temporary files and ends
+  // the process, if the program has installed one.
   ::sigaction(signal, &beforeInterrupts, nullptr);
   ::raise(signal);
 }

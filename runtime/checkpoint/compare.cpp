@@ -1,4 +1,20 @@
 //===- compare.cpp - can a program resume from a checkpoint ---------------===//
+//
+// What a plan may change between a checkpoint and the run that resumes from it:
+//
+//   in the plan                                 the tensor is
+//   the sharding                                read as the new one says; files hold whole tensors
+//   the dtype of a parameter                    converted from its master weight, or from itself
+//   new master weights                          begun as the saved parameters
+//   no master weights any more                  not used
+//   fewer kinds of optimizer states             not used
+//   a parameter that was frozen is trained      given states of zeros, and a step count of its own
+//   states that the checkpoint does not have    refused
+//   another model                               refused
+//
+// What is not refused becomes a note, because none of it may go unnoticed.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/source.h"
 

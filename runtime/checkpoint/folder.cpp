@@ -124,7 +124,9 @@ static Status writeOwner(int descriptor, const std::string &path) {
 Expected<CheckpointFolder> CheckpointFolder::open(const std::string &path, int64_t keep) {
   MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
   std::string lockPath = path + lockFile;
-  // The file is never removed: another process may have opened it, and would then lock a removed file.
+  // The file is never removed: another process may have opened it, and would then lock a removed file. It is locked on
+  // the file system and not by a process id in the file: an id says nothing on another machine, and may be reused on
+  // this one.
   int descriptor = ::open(lockPath.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return failed("write", lockPath, errno);

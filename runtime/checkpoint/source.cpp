@@ -165,6 +165,8 @@ const RecordedState *CheckpointSource::masterOf(const RecordedParameter &paramet
 
 Status CheckpointFeed::readParameter(const RecordedParameter &parameter, const FeedRequest &request,
                                      std::span<std::byte> out) const {
+  // In its own dtype the saved parameter is exact. For another one the master weight has digits that the parameter
+  // lost.
   const RecordedState *master = request.dtype == parameter.dtype ? nullptr : source.masterOf(parameter);
   return master ? source.readState(*master, request.ranges, request.dtype, out, request.share)
                 : source.readParameter(parameter, request.ranges, request.dtype, out, request.share);

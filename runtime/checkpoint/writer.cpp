@@ -77,6 +77,7 @@ static Status writeRecord(const std::string &folder, CheckpointRecord record, st
 /// Every rank may be the first to create it.
 static Status makeStepFolder(const std::string &path) {
   std::error_code error;
+  // No error if it exists.
   std::filesystem::create_directory(path, error);
   if (error)
     return Status::error(StatusCode::io, "cannot make folder '", path, "': ", error.message());
@@ -92,7 +93,8 @@ Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
     state.weights = std::filesystem::absolute(state.weights, ignored).lexically_normal();
   if (state.counters.steps == step)
     return Status();
-  // There is one host buffer, so two checkpoints cannot be in progress.
+  // There is one host buffer, so two checkpoints cannot be in progress. All ranks start at the same step, so all of
+  // them finish the previous checkpoint here.
   MESHPLAN_RETURN_IF_ERROR(finish());
   record = std::make_shared<CheckpointRecord>(recordOf(runner.executor().place().program(), state));
   prepare(runner, *record);

@@ -8,6 +8,7 @@
 using namespace meshplan;
 
 static Status callBody(World &world, const RankBody &body) {
+  // An exception that leaves the function of a thread ends the process without a report.
   try {
     return body(world);
   } catch (const std::bad_alloc &) {

@@ -39,6 +39,8 @@ public:
   explicit PackedPayload(ZipEntry entry) : entry(std::move(entry)) {}
 
   Expected<std::span<const std::byte>> bytes() override {
+    // Held while unpacking: the ranks of a process share the payload, and all but the first wait instead of unpacking
+    // it too.
     std::lock_guard lock(mutex);
     if (content.empty() && entry.size > 0) {
       MESHPLAN_ASSIGN_OR_RETURN(content, unpack(entry));
@@ -114,8 +116,10 @@ std::optional<std::vector<int64_t>> readSymInts(const Json &json) {
 
 /// The number of payload elements up to the last one that a strided tensor uses; nullopt on overflow.
 std::optional<int64_t> reachOf(const StoredTensor &tensor) {
+  // An empty tensor uses no element, and `extent - 1` would be negative below.
   if (std::ranges::find(tensor.shape, 0) != tensor.shape.end())
     return tensor.offset;
+  // Example: shape [2, 3], strides [4, 1] and offset 5 reach 5 + 1 + 1 * 4 + 2 * 1 = 12 elements.
   int64_t reach = tensor.offset + 1;
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
     int64_t step;

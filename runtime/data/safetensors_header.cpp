@@ -74,6 +74,7 @@ Expected<std::vector<Entry>> readEntries(std::span<const std::byte> header) {
     return corrupted("the header is not a JSON object");
   std::vector<Entry> entries;
   for (const auto &[name, value] : json.items()) {
+    // Free text of the program that saved the file.
     if (name == "__metadata__")
       continue;
     Expected<Entry> entry = readEntry(name, value);

@@ -152,6 +152,7 @@ Status TensorSource::setChecksums(std::string_view name, BlockChecksums checksum
   auto found = tensors.find(name);
   if (found == tensors.end())
     return Status::error(StatusCode::corrupted, sourcePath, ": no tensor '", name, "', which has checksums");
+  // A wrong number of checksums is damage too: a missing one would leave its block unchecked.
   size_t bytes = found->second.payload->mapped().size(), blocks = 0;
   if (checksums.blockBytes > 0)
     blocks = (bytes + checksums.blockBytes - 1) / checksums.blockBytes;

@@ -54,6 +54,7 @@ public:
     if (!stored || tensor.dtype == dtype)
       return source.read(tensor, rowOf(sample, ranges), dtype, out);
     int64_t count = elementCount(sliceShape(ranges));
+    // Of one sample only, so the copy is small.
     std::vector<std::byte> narrow(count * dtypeSize(tensor.dtype));
     MESHPLAN_RETURN_IF_ERROR(source.read(tensor, rowOf(sample, ranges), tensor.dtype, narrow));
     convertIntegers(narrow.data(), *stored, out.data(), dtype, count);

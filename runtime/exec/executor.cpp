@@ -65,6 +65,7 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
   MESHPLAN_RETURN_IF_ERROR(world.agree(artifact.hash()));
   std::unique_ptr<Executor> executor(new Executor(std::move(view), world));
   executor->initial.resize(program.values()->size());
+  // Groups first, because the steps refer to them.
   MESHPLAN_RETURN_IF_ERROR(executor->makeGroups());
   MESHPLAN_ASSIGN_OR_RETURN(executor->program, prepareSteps(executor->view, executor->groups, asked));
   executor->firstUpdate = firstUpdateOf(program);
@@ -193,7 +194,8 @@ Status Executor::loadWeights(const Feed &feed) {
   if (!view.program().parameters())
     return Status();
   std::vector<FeedRequest> requests;
-  // A parameter with parts, or a flat one, has several requests; parameter i ends with request ends[i].
+  // A parameter with parts, or a flat one, has several requests; parameter i ends with request ends[i]. All requests
+  // are made before the first is read, so that the feed can read ahead across parameters.
   std::vector<size_t> ends;
   for (const artifact::Parameter *parameter : *view.program().parameters()) {
     std::ranges::move(requestsOf(view, parameter->value(), namesOf(*parameter)), std::back_inserter(requests));
@@ -252,6 +254,7 @@ Status Executor::loadCopies(const Feed &feed) {
 void Executor::forgetInputs() {
   for (const artifact::Port &input : elementsOf(view.program().inputs())) {
     int value = input.value();
+    // Both tables refer to the batch, so its memory is free only when neither does.
     initial[value] = Tensor();
     if (!values.empty())
       values[value] = Tensor();
@@ -273,6 +276,7 @@ Status Executor::loadInputs(const Feed &feed) {
 Status Executor::runStep(Step &step, Trace *trace) {
   if (!trace)
     return step.run(values);
+  // On a device these are the times of the host, which enqueues the work and does not wait for it.
   auto begin = Trace::Clock::now();
   Status status = step.run(values);
   trace->add(step.name(), begin, Trace::Clock::now());
@@ -372,6 +376,7 @@ void Executor::takeUpdates() {
 
 Expected<Tensor> Executor::current(std::string_view name) const {
   for (const artifact::Parameter &parameter : elementsOf(view.program().parameters()))
+    // A tied parameter is known by each of its names.
     for (const flatbuffers::String *own : *parameter.names())
       if (own->string_view() == name)
         return initial[parameter.value()];

@@ -26,6 +26,7 @@ void ReadAhead::beforeReading(size_t index) {
   // The current request must be announced at least now.
   if (announced == index)
     announceNext();
+  // The current request is read now and no longer counts as ahead.
   aheadBytes -= bytesOf(requests[index]);
   while (announced < requests.size() && aheadBytes < window)
     announceNext();

@@ -78,6 +78,7 @@ StepCounters ProgramRunner::counters() const {
     return counters;
   counters.skipped = guard->skipped();
   counters.stepsInRow = guard->inRow();
+  // A guard without a scale only counts skipped steps, and 0 stands for its missing scale.
   if (last->numbers().find("loss_scale", last->steps()))
     counters.lossScale = guard->lossScale();
   return counters;
@@ -153,6 +154,7 @@ Status ProgramRunner::runPasses(Trace *trace) {
     }
     // Values of the last run may be views of the batch, and would keep it alive when the next one is loaded.
     pass.program->forgetRun();
+    // The last program continues the count: after 3 runs it is the microbatch number 3.
     microbatches = pass.runs + 1;
   }
   return last->begin(number, microbatches - 1);
@@ -180,6 +182,7 @@ Status ProgramRunner::setGuardedNumbers() {
     return Status();
   std::optional<double> scale = last->numbers().find("loss_scale", last->steps());
   if (!guard)
+    // Not in `create`: the user may set the first scale before the first run.
     guard.emplace(program.guard(), scale.value_or(1));
   last->numbers().setSkipped(guard->skipped());
   return scale ? giveNumber("loss_scale", guard->lossScale()) : Status();

@@ -66,6 +66,7 @@ template <typename Visit> static void forEachAxisOf(const artifact::Value &value
 }
 
 int64_t RankView::holders(int index) const {
+  // Each axis that splits the value divides the ranks into groups of equal size, so the quotient is exact.
   int64_t count = worldSize();
   forEachAxisOf(value(index), [&](const AxisRef &axis) { count /= axis.size; });
   return count;

@@ -80,6 +80,7 @@ void Engine::leave(bool failed) {
 
 void Engine::ask(std::vector<int64_t> ranks) {
   std::unique_lock lock(mutex);
+  // An answer to an earlier question does not say that the rank is alive now.
   answered.clear();
   tasks.push_back([this, ranks = std::move(ranks)] { return tell(ranks, Question()); });
   newTask.notify_one();
@@ -139,6 +140,7 @@ Status Engine::onMessage(int64_t from, std::span<const std::byte> bytes) {
   if (!message)
     return message.status().withContext("rank " + std::to_string(from) + " sent");
   if (auto *announcement = std::get_if<Announcement>(&*message))
+    // A stopped rank starts nothing any more, so announcements would only pile up.
     return stoppedAt ? Status() : onAnnouncement(from, std::move(*announcement));
   if (auto *notice = std::get_if<AbortNotice>(&*message)) {
     stop(notice->cause, false);
@@ -217,6 +219,7 @@ bool Engine::mayLeave() {
 void Engine::checkStuck() {
   if (!stoppedAt || leftAt || reportedStuck || !options.onStuck || Clock::now() < *stoppedAt + options.timeout)
     return;
+  // Once is enough: the program reports and exits, or waits on.
   reportedStuck = true;
   options.onStuck(cause);
 }

@@ -36,6 +36,7 @@ private:
 
 MpiPending::~MpiPending() {
   if (!settled && !ticket->finished())
+    // The progress thread may still copy from or to the buffers, which are freed after this object.
     engine.abort(Status(StatusCode::peerLost, what + ": ended before its wait"));
 }
 

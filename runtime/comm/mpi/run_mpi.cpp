@@ -73,6 +73,7 @@ Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t
     engine.leave(!result.ok());
   });
   Status end = engine.serve();
+  // Does not wait: `serve` ends only after the body has returned.
   rank.join();
   together &= engine.allLeft();
   return result.ok() ? end : result;

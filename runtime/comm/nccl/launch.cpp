@@ -69,6 +69,7 @@ private:
 
   /// Keeps the first failure. The group must be ended in any case, so the remaining calls are still made.
   void note(ncclResult_t code) {
+    // In a non-blocking group every call may report that it is in progress; the end of the group tells the outcome.
     if (first == ncclSuccess && code != ncclInProgress)
       first = code;
   }

@@ -29,9 +29,11 @@ Expected<std::unique_ptr<NcclWorld>> NcclWorld::create(const NcclApi &api, World
 NcclWorld::~NcclWorld() {
   if (ended)
     return;
+  // After a failure a peer may never come to the collective that destroying is.
   if (!hostWorld.failure().ok())
     abortCommunicators();
   else
+    // As long as a collective may take, since it waits for the peers in the same way.
     (void)endCommunicators(api.commDestroy, std::max(longestEnd, hostWorld.timeout()));
 }
 

@@ -157,6 +157,7 @@ Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
       break;
     std::this_thread::sleep_for(rest);
   }
+  // Key by key, which costs a query for each rank; needed only for the message.
   std::vector<int64_t> absent = missing();
   // The last peer may have arrived after the deadline.
   return absent.empty() ? Status() : timeoutFailure(what, limit, absent);

@@ -39,6 +39,7 @@ Expected<std::unique_ptr<Group>> ThreadsWorld::makeGroup(std::vector<int64_t> ra
   std::weak_ptr<ThreadsGroupState> &known = run.groups[{name, ranks, generation}];
   std::shared_ptr<ThreadsGroupState> state = known.lock();
   if (!state)
+    // Only the groups of the ranks keep the state alive, so that it ends with the last of them.
     known = state = std::make_shared<ThreadsGroupState>();
   return std::unique_ptr<Group>(
       std::make_unique<ThreadsGroup>(run, std::move(state), std::move(name), std::move(ranks), index));
@@ -130,6 +131,7 @@ void ThreadsPending::movePieces(std::unique_lock<std::mutex> &lock) {
     exchange->movePiece(*piece);
     lock.lock();
     exchange->reportMoved();
+    // Only abort waits for this, so without a cause nobody needs to be woken.
     if (--run.moving == 0 && !run.cause.ok())
       run.idle.notify_all();
     if (exchange->finished())

@@ -160,6 +160,7 @@ Expected<Pending> BucketStep::start() {
     return group.startAllGather(input, output, counts, dtype, label);
   if (scatters())
     return group.startReduceScatter(input, output, counts, dtype, reductionOf(action().reduction()), label);
+  // The buffer of an all-reduce has the same elements on all ranks, so one count is enough.
   return group.startAllReduce(input, output, total, dtype, reductionOf(action().reduction()), label);
 }
 
@@ -172,6 +173,7 @@ Status BucketStep::land(std::span<Tensor> values, const Flight &landing) {
 
 /// The target, a view of the received elements, or a new tensor to copy to.
 Expected<Tensor> BucketStep::outputOf(size_t index, const Flight &landing) const {
+  // The backend has written to the targets directly, or `unpack` copies to them.
   if (!landing.targets.empty())
     return landing.targets[index];
   const Member &member = members[index];
@@ -217,6 +219,8 @@ Expected<Member> memberOf(const RankView &view, const artifact::Start &start, in
   Range whole = view.run(gathers ? output : input);
   for (int64_t rank : group) {
     Range run = view.peer(rank).run(cut);
+    // Counted from the run that is gathered, because it may itself be a part of a longer one, if only some of the flat
+    // axes are gathered.
     member.runs.push_back({run.offset - whole.offset, run.size});
     // The communicator comes from the artifact. With a wrong one, elements would silently move to a wrong location.
     if (view.peer(rank).ranges(cut) != view.ranges(cut))

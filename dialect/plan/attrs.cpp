@@ -112,6 +112,8 @@ meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mes
 
 DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   MLIRContext *context = dim.getContext();
+  // Blocks matter only where a dim is divided. Without this rule one layout would have several attributes, and types
+  // that mean the same would differ.
   if (dim.getAxes().empty())
     return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen());
   auto canonicalPart = [count = shardCount(dim.getAxes(), mesh)](const DimPart &part) {
@@ -143,6 +145,7 @@ bool isShared(DimShardingAttr dim) {
 
 bool hasBlockForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   int64_t shards = shardCount(dim.getAxes(), mesh);
+  // Fewer blocks than shards leave ranks without elements.
   auto hasEnough = [&](const DimPart &part) { return part.extent / part.unit >= shards; };
   return dim.getParts().empty() ? hasEnough({extent, dim.getUnit()}) : llvm::all_of(dim.getParts(), hasEnough);
 }

@@ -42,6 +42,7 @@ LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitErr
 static LogicalResult verifyAxesOnce(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes) {
   for (size_t i = 0; i < axes.size(); ++i)
     for (size_t j = 0; j < i; ++j)
+      // Otherwise one coordinate would choose the shard of two dims, of which only the diagonal would exist.
       if (axes[i].overlaps(axes[j]))
         return emitError() << "axis \"" << axes[i].getName() << "\" is used twice in one sharding";
   return success();
@@ -358,6 +359,7 @@ LogicalResult AllToAllOp::verify() {
   if (failed(change))
     return failure();
   std::optional<int64_t> from = getFromDim(), to = getToDim();
+  // Also for two flat sides, where neither names a dim.
   if (from == to)
     return emitOpError() << "moves axes from dim " << *from << " to itself";
   // In two steps, to the layout in which neither dim is split over the axes. Both sides must lead to it.
@@ -453,6 +455,7 @@ LogicalResult LeaveMicrobatchOp::verify() {
   if (!getSharding(input) || !getSharding(result))
     return success();
   Reduction reduction = getSharding(input).getReduction();
+  // The sum over microbatches of a maximum over ranks is not the maximum of sums.
   if (reduction != Reduction::none && reduction != Reduction::sum)
     return emitOpError() << "accumulates values that are partial with reduction " << stringifyReduction(reduction);
   return expect(*this, getResultSharding(), getSharding(result));

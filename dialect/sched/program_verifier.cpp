@@ -100,6 +100,7 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
   if (auto wait = dyn_cast<WaitOp>(step)) {
     auto start = wait.getToken().getDefiningOp<StartOp>();
     for (Value input : start.getInputs())
+      // From here on the input may be overwritten or freed; other collectives may still read it.
       llvm::erase(inFlight[input], start);
   }
   if (auto free = dyn_cast<FreeOp>(step))
@@ -212,6 +213,7 @@ LogicalResult ProgramVerifier::verifyEnd() {
   for (UpdateOp update : program.getBody().getOps<UpdateOp>())
     outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {
+    // The other steps only name what the run provides, which is freed with the run.
     if (!isa<ComputeOp, SliceOp, WaitOp>(step))
       continue;
     for (Value result : step.getResults())

@@ -245,6 +245,7 @@ Status Walk::start(const artifact::Start &start) {
     MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
     MESHPLAN_RETURN_IF_ERROR(onDevice(input));
     MESHPLAN_RETURN_IF_ERROR(onDevice(output));
+    // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
     states[output] = State::arriving;
     // A number and not a mark: several collectives in flight may read the same value.
     ++readers[input];

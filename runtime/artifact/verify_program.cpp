@@ -282,6 +282,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("accumulators", program.accumulators(), [&](const artifact::Accumulator *accumulator) -> Status {
         MESHPLAN_RETURN_IF_ERROR(verifyName(accumulator->name(), accumulators));
+        // An accumulator may be partial: then each rank accumulates its own addends, and they are reduced once, after
+        // the last microbatch.
         return definitions.defineAddend(accumulator->value());
       }));
   if (program.runs() < 0)

@@ -101,6 +101,7 @@ Status verifyMesh(const AxisVector *axes) {
     MESHPLAN_RETURN_IF_ERROR(verifyName(axis->name(), names));
     if (axis->size() < 1)
       return corrupted("size ", axis->size(), " is not positive");
+    // MPI and NCCL number ranks by 32-bit integers.
     if (__builtin_mul_overflow(world, axis->size(), &world) || world > std::numeric_limits<int32_t>::max())
       return corrupted("the mesh has more than ", std::numeric_limits<int32_t>::max(), " ranks");
     return Status();

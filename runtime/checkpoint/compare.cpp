@@ -12,7 +12,7 @@
 //   states that the checkpoint does not have    refused
 //   another model                               refused
 //
-// What is not refused becomes a note, because none of it may go unnoticed.
+// What is converted, begun or not used becomes a note, because none of it may go unnoticed.
 //
 //===----------------------------------------------------------------------===//
 

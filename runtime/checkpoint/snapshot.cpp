@@ -124,8 +124,8 @@ std::vector<bool> meshplan::writtenValues(const RankView &place, std::span<const
   std::vector<bool> written;
   for (int value : values) {
     int64_t holders = place.holders(value), bytes = bytesOf(value);
-    // A value is not split: the writer is the rank in whose share the middle of the value lies. That is (bytes so far + bytes
-    // / 2) / (all / holders), in integers, which are the same on all ranks.
+    // A value is not split: the writer is the rank in whose share the middle of the value lies. That is (bytes so far +
+    // bytes / 2) / (all / holders), in integers, which are the same on all ranks.
     int64_t all = std::max<int64_t>(total[holders], 1);
     int64_t writer = (2 * dealt[holders] + bytes) * holders / (2 * all);
     dealt[holders] += bytes;

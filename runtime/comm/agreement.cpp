@@ -4,7 +4,8 @@
 // collective all the same: descriptions are small, and the alternative is a hang, or elements that silently land in the
 // wrong tensor.
 //
-// Example: in an all-to-all rank 0 sends 4 elements to rank 1, which expects 6. Without the comparison rank 1 waits for 2 elements that never come, and its time-out blames rank 0 for being late.
+// Example: in an all-to-all rank 0 sends 4 elements to rank 1, which expects 6. Without the comparison rank 1 waits for
+// 2 elements that never come, and its time-out blames rank 0 for being late.
 //
 //===----------------------------------------------------------------------===//
 

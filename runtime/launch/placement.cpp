@@ -99,6 +99,7 @@ Status readLocal(const Environment &environment, Placement &placement) {
                            *placement.localSize);
     return Status();
   }
+  // A number of processes without a number of this process says nothing about it.
   placement.localSize.reset();
   return Status();
 }
@@ -198,6 +199,8 @@ Expected<Connection> chooseBackend(std::string_view asked, const Placement &plac
                          "); help: leave out --backend, or start one process");
   // First the connection of the hosts: the backend of GPUs needs one for its set-up and for failures.
   Hosts hosts = placement.alone() ? Hosts::threads : hostsOf(placement, meeting);
+  // This rank cannot read the schedule. The others, which may, expect nccl with a store, and must learn of the failure
+  // there.
   bool mayBeCuda = workload.device.empty() && asked.empty() && hosts == Hosts::store;
   // If the schedule cannot be read, each process reports that by itself.
   if (workload.device.empty() && hosts == Hosts::mpi && isSlurm(placement))

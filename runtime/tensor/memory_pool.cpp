@@ -1,4 +1,14 @@
 //===- memory_pool.cpp - the memory of one rank ---------------------------===//
+//
+// A pool keeps freed blocks, because a step allocates the same sizes as the step before. The rule is: memory in use
+// plus kept blocks stay below 1.25 times the peak. So the memory of a process follows from the peak that the compiler
+// predicts, and a quarter of it is room for sizes that differ from step to step.
+//
+// Example: the peak is 100 MiB, and 80 are in use. Up to 45 MiB of freed blocks stay; beyond that the blocks that have
+// been free longest go back to the system, since a block that the last steps did not need is hardly needed by the next
+// one.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/memory.h"
 

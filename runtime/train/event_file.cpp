@@ -22,6 +22,7 @@ using protozero::pbf_writer;
 
 /// The CRC-32C of a part of a record, masked as the record format requires.
 uint32_t maskedChecksum(std::string_view bytes) {
+  // A checksum of bytes that contain checksums would be weak, hence the mask.
   return std::rotr(crc32cOf(std::as_bytes(std::span(bytes))), 15) + 0xa282ead8;
 }
 

@@ -164,6 +164,7 @@ Status Trainer::runStep() {
   int64_t number = done() + 1;
   moment = "step " + std::to_string(number);
   parts.world->log().beginStep(number);
+  // Also for the collectives between hosts, which have a log of their own on GPUs.
   parts.world->host().log().beginStep(number);
   StepReport report{.step = number, .lastStep = schedule.lastStep, .rates = ratesOf(program)};
   MESHPLAN_RETURN_IF_ERROR(takeBatch(report));

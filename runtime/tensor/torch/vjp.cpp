@@ -143,6 +143,7 @@ Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Ten
   results.clear();
   std::vector<at::Tensor> found(leaves.size());
   if (!roots.empty())
+    // The schedule calls each derivative once, so the graph is freed while it is walked.
     found = torch::autograd::grad(roots, leaves, seeds, /*retain_graph=*/false, /*create_graph=*/false,
                                   /*allow_unused=*/true);
   for (size_t i = 0; i < found.size(); ++i) {

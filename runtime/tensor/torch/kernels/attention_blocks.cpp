@@ -31,7 +31,9 @@ void meshplan::checkAttention(const at::Tensor &query, const at::Tensor &key, co
 }
 
 IndexSpan meshplan::reachableKeys(IndexSpan rows, int64_t keys, const AttentionMasks &masks) {
-  // A row reaches no key after itself (causal) and none more than a window before it.
+  // A row reaches no key after itself (causal) and none more than a window before it. Example: rows 512-1023 of 1024,
+  // causal, with a window of 256. Row 1023 reaches key 1023, and row 512 keys 257 to 512, so the block reads keys
+  // 257-1023.
   int64_t end = masks.causal ? std::min(keys, rows.end) : keys;
   int64_t begin = masks.window > 0 ? std::clamp<int64_t>(rows.begin - masks.window + 1, 0, end - 1) : 0;
   return {begin, end};
@@ -60,6 +62,7 @@ at::Tensor meshplan::additiveMask(const AttentionMasks &masks, IndexSpan rows, I
     if (masks.window > 0)
       result.masked_fill_(distance.ge(masks.window), minusInfinity);
   }
+  // Not in place: with a mask for each sample the result has more elements than before.
   if (masks.keyMask)
     result = result.masked_fill(
         masks.keyMask->narrow(1, keys.begin, keys.size()).logical_not().unsqueeze(1).unsqueeze(1), minusInfinity);

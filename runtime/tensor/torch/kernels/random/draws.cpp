@@ -45,6 +45,7 @@ static void forPieces(const PartOfWhole &part, const RandomStream &stream, const
   int64_t length = part.runLength(), pieces = (length + pieceLength - 1) / pieceLength;
   if (length == 0)
     return;
+  // A thread takes at least `drawGrain` elements, be they of one run or of many short ones.
   int64_t atOnce = std::max<int64_t>(1, drawGrain / std::min(length, pieceLength));
   at::parallel_for(0, part.runs() * pieces, atOnce, [&](int64_t begin, int64_t end) {
     uint32_t words[pieceLength];

@@ -118,7 +118,9 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
     return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen());
   auto canonicalPart = [count = shardCount(dim.getAxes(), mesh)](const DimPart &part) {
     // With a whole number of blocks for each shard, distributing blocks and distributing elements give the same shards;
-    // no shard then touches a block of its neighbour, so repeats do not matter either.
+    // no shard then touches a block of its neighbour, so repeats do not matter either. Example: 12 heads of 64 over 4
+    // shards are 3 heads each, as 768 elements over 4 would be. 9 heads over 4 keep their block of 64, since 144
+    // elements would cut a head.
     bool isEven = part.extent % (part.unit * count) == 0;
     return isEven ? DimPart(part.extent) : part;
   };

@@ -1,4 +1,17 @@
 //===- record_text.cpp - checkpoint.json ----------------------------------===//
+//
+// The text of checkpoint.json. Its last member is the checksum of everything before it, so that the file can be checked
+// with a text editor and a CRC, without knowing the order of members or the spelling of numbers:
+//
+//   {
+//    "format": 3,
+//    ...
+//    "checksums": {...},
+//    "checksum": "1a2b3c4d"        of all bytes before the comma that precedes this line
+//   }
+//
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/record.h"
 

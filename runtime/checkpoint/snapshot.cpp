@@ -1,4 +1,16 @@
 //===- snapshot.cpp - copies of a rank's tensors --------------------------===//
+//
+// Two threads share a snapshot. `isTaken` says that the copying thread still reads the elements:
+//
+//   the rank's thread                        the copying thread
+//   take: handles, isTaken = true
+//   forward and backward of the next step    copy: elements to host memory
+//   waitUntilCopied, before the optimizer    drop the handles, isTaken = false
+//   optimizer updates in place               write the copies to disk
+//
+// Copying first and writing later costs host memory once, and saves the training from waiting for the disk.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/snapshot.h"
 

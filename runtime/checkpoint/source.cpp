@@ -1,4 +1,18 @@
 //===- source.cpp - reading the tensors of a checkpoint -------------------===//
+//
+// Where a tensor of a checkpoint comes from, for a program that resumes:
+//
+//   a parameter in its saved dtype              model.safetensors
+//   a parameter in another dtype                its master weight, if there is one, else model.safetensors
+//   a parameter that has never changed          the initial weights, whose fingerprint must match
+//   a state                                     optimizer.safetensors
+//   a master weight that was not saved          the parameter, converted
+//   a state of a parameter that was frozen      zeros
+//
+// Damage is noticed when bytes are read: the record has checksums of every block, and its own at its end. Only names,
+// dtypes, shapes and headers are compared on opening, so that opening a large checkpoint is fast.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/source.h"
 

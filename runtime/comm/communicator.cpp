@@ -170,6 +170,8 @@ Expected<Pending> Group::startReceive(void *output, int64_t count, DType dtype, 
 }
 
 Expected<std::unique_ptr<Group>> World::createGroup(std::vector<int64_t> ranks, std::string name) {
+  // Checked for every backend here, since each would fail in its own way: by a hang, a wrong memory access, or an error
+  // of a library without names.
   std::vector<int64_t> sorted = ranks;
   // Only a sorted copy is checked: the order of `ranks` is part of the group's identity and the order of sums.
   std::sort(sorted.begin(), sorted.end());

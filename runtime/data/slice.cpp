@@ -183,6 +183,8 @@ Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std
   std::vector<int64_t> local = sliceShape(ranges);
   if (std::ranges::find(local, 0) != local.end())
     return Status();
+  // The cost is the number of runs, whatever their length: one for rows of a row-major tensor, one for each row for its
+  // columns.
   return RunWalk(ranges, shape, strides, run).visit(0, 0);
 }
 

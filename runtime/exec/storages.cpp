@@ -13,6 +13,8 @@ Storages::Storages(const RankView &view, World &world) : view(view), world(world
     Storage storage{buffer.name()->str(), 0, view.dtype(buffer.values()->Get(0)), buffer.registered(), Tensor()};
     // The values of a buffer are adjacent, without padding: a collective over the buffer moves all of them at once.
     for (int32_t value : *buffer.values()) {
+      // Example: the shards of two parameters have 6 and 4 elements. They lie at 0 and 6 of a storage of 10, and one
+      // collective moves elements 0 to 9.
       regions[value] = {storages.size(), storage.elements};
       storage.elements += elementCount(view.shape(value));
     }

@@ -152,7 +152,7 @@ void MpiExchange::prepareReduction() {
   for (int64_t slot = 0; everywhere && slot < size(); ++slot) {
     if (slot == ownSlot())
       continue;
-    // What this rank sends to `slot` as addends is what `slot` reduces, so the results have the same place and size.
+    // What this rank sends to `slot` as addends is what `slot` reduces, so the results have the same offset and size.
     addIn(slot, 1, sent(slot).count, copyTo(output + sent(slot).offset));
     if (piece.count > 0)
       results.emplace_back(end(slot, announcements[slot]->tag + 1), result, piece.count, 0, [this] { return moved(); });

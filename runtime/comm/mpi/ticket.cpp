@@ -1,4 +1,14 @@
 //===- ticket.cpp - the state of a collective -----------------------------===//
+//
+// Example of a time-out: a limit of 10 s and a lead of 5 s, and one rank that never starts the collective.
+//
+//   0 s    wait begins
+//   5 s    no movement: beforeEnd asks the missing ranks whether they are alive
+//   10 s   still none: `wait` returns false, and the caller knows which ranks have not answered
+//
+// If data moves at 3 s, this is noticed at 5 s, and a new round of 10 s begins.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/mpi/ticket.h"
 

@@ -1,4 +1,20 @@
 //===- launch.cpp - a collective as NCCL calls ----------------------------===//
+//
+// The calls of NCCL for each kind. NCCL's own all-gather and reduce-scatter need equal counts, and shards may differ by
+// a block.
+//
+//   all-reduce                        ncclAllReduce
+//   all-gather, equal counts          ncclAllGather
+//   all-gather, other counts          a broadcast of each piece by its owner
+//   reduce-scatter, equal counts      ncclReduceScatter
+//   reduce-scatter, other counts      a reduction of each piece to its owner
+//   all-to-all, permute               a send and a receive for each peer
+//   broadcast, send, receive          the call of that name
+//
+// Example: 7 elements over 3 ranks are pieces of 3, 2 and 2. The gather is three broadcasts in one NCCL group: roots 0,
+// 1 and 2, of 3, 2 and 2 elements. Empty pieces have no call on any rank.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/nccl/launch.h"
 

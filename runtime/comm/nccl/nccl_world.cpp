@@ -1,4 +1,20 @@
 //===- nccl_world.cpp - a rank's view of ranks with devices ---------------===//
+//
+// One collective, on the host and on the two streams of the device:
+//
+//   host                                   compute stream           the communicator's stream
+//   start: record `ready`                  the input's operators
+//          let the collective wait for it                           waits for `ready`
+//          launch, record `done`           other operators          kernel, then `done`
+//   wait:  let the compute stream wait     waits for `done`
+//   later operators are enqueued           they read the output
+//   synchronize: poll `done` of each flight, then the compute stream
+//
+// The host never blocks in NCCL or CUDA. It polls, and looks at each turn for the failure of another rank, for an error
+// of NCCL, and at the clock: a kernel that waits for a dead peer never ends by itself. The reason of a failure reaches
+// the rank through the world of the hosts.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/nccl/nccl_world.h"
 

@@ -1,4 +1,11 @@
 //===- store_world.cpp - a rank's view of ranks that share a store --------===//
+//
+// Collectives over a store of keys, for the hosts of ranks whose data moves over NCCL: ids, reports, agreements. There
+// is no progress thread. A start posts the rank's part; a wait polls until all parts exist and then does the whole work
+// itself. Every rank reads all parts, so n ranks move n times the bytes and the store serves all of it: right for
+// kilobytes between machines that share nothing else, and wrong for tensors.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/store/store_world.h"
 #include "runtime/comm/failures.h"

@@ -1,4 +1,16 @@
 //===- threads_world.cpp - ranks of one process ---------------------------===//
+//
+// The life of an exchange, under the lock of the run except where data moves:
+//
+//   open         some ranks have started it; it is listed in the state of its group
+//   ready        all have, and agree; it is no longer listed, and waiting ranks are woken
+//   pieces move  a rank claims a piece, moves it without the lock, and reports it
+//   finished     the last piece is reported, and waiting ranks are woken
+//
+// After an abort no piece is claimed any more, and abort returns when the claimed ones have moved. So a rank that gets
+// a failure may free its buffers at once: every piece that reads or writes them has been moved, or never will be.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/threads/threads_world.h"
 #include "runtime/comm/failures.h"
@@ -131,7 +143,7 @@ void ThreadsPending::movePieces(std::unique_lock<std::mutex> &lock) {
     exchange->movePiece(*piece);
     lock.lock();
     exchange->reportMoved();
-    // Only abort waits for this, so without a cause nobody needs to be woken.
+    // Only abort waits for this, so without a cause there is no rank to wake.
     if (--run.moving == 0 && !run.cause.ok())
       run.idle.notify_all();
     if (exchange->finished())

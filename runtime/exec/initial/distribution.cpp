@@ -1,4 +1,10 @@
 //===- distribution.cpp - random elements by position ---------------------===//
+//
+// Why the quantile function, and not a faster method? An element must follow from its own two words, so that a rank
+// computes its shard alone. Box-Muller makes numbers in pairs, and rejection methods take a number of words that is
+// known only afterwards.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/initial/distribution.h"
 

@@ -11,7 +11,9 @@
 
 using namespace meshplan;
 
-/// True for a max or min that the group does not support and that is therefore computed here.
+/// True for a max or min that the group does not support and that is therefore computed here. NCCL's max and min of
+/// floats drop NaN, which would hide a broken activation. The gather moves as many tensors as there are ranks, and
+/// these are small: the row maxima of a softmax.
 static bool isExtreme(const RankView &view, const artifact::Start &action, const Group &group) {
   bool reduces = action.kind() == artifact::CollectiveKind::all_reduce ||
                  action.kind() == artifact::CollectiveKind::reduce_scatter;

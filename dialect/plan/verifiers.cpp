@@ -82,9 +82,9 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
   return success();
 }
 
-/// M3, M4: axes of a sharding exist in the mesh, and sub-axes are digits of them.
-/// Example: an axis of size 12 has the digit (2)3, since 12 = 2 * 3 * 2, but not (2)5. A digit that is the whole axis
-/// is refused, because the same layout would have two spellings.
+/// M3, M4: axes of a sharding exist in the mesh, and sub-axes are digits of them. Example: an axis of size 12 has the
+/// digit (2)3, since 12 = 2 * 3 * 2, but not (2)5. A digit that is the whole axis is refused, because the same layout
+/// would have two spellings.
 static LogicalResult verifyAxis(AxisRefAttr axis, MeshOp mesh, function_ref<InFlightDiagnostic()> emitError) {
   int64_t index = mesh.findAxis(axis.getName());
   if (index < 0)
@@ -319,6 +319,7 @@ template <typename Op> static LogicalResult verifyTarget(Op op) {
     return withSharding(type, getSharding(type).withPartial(Reduction::none, {}));
   };
   Type target = op.getTarget().getType(), result = op.getResult().getType();
+  // An accumulator that stays partial over time is a target too, so addends are not compared.
   bool fits = getSharding(target) && withoutAddends(target) == withoutAddends(result);
   return fits ? success() : op.emitOpError() << "puts a result of type " << result << " into " << target;
 }
@@ -337,6 +338,8 @@ LogicalResult AllReduceOp::verify() {
     return failure();
   if (getDim()) // R7
     return emitOpError() << "has dim " << *getDim() << ", but sums all elements of a value";
+  // Of several partial axes only those of the op are reduced: a value that is partial over dp and tp stays partial over
+  // dp after an all-reduce over tp.
   FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
   return failed(made) ? failure() : expect(*this, *made, change->to);
 }
@@ -409,6 +412,8 @@ LogicalResult PermuteOp::verify() {
     return failure();
   MeshOp mesh = getMesh(*this);
   for (auto [index, from, to] : llvm::enumerate(change->from.getDims(), change->to.getDims()))
+    // Example: a dim over dp=2 and tp=3 may go over tp and dp, since both have 6 shards. Which rank sends to which is
+    // found when the step is prepared.
     if (shardCount(from.getAxes(), mesh) != shardCount(to.getAxes(), mesh))
       return emitOpError() << "dim " << index << " has " << shardCount(from.getAxes(), mesh) << " shards before and "
                            << shardCount(to.getAxes(), mesh) << " after";

@@ -197,8 +197,8 @@ static LogicalResult verifyMoved(StartOp op, ShardedTensorType from, ShardedTens
   return failure(failed(verifySameTensor(op, from, to)) || failed(verifyFlat(op, from, to)));
 }
 
-/// They travel in one buffer, of one type, and a backend reduces all of it by one operation.
-/// C5: coalesced tensors have one element type and one reduction, and no dim.
+/// C5: coalesced tensors have one element type and one reduction, and no dim. They travel in one buffer, of one type,
+/// and a backend reduces all of it by one operation.
 static LogicalResult verifyBucket(StartOp op) {
   auto first = cast<ShardedTensorType>(op.getInputs().front().getType());
   if (op.getInputs().size() > 1 && op.getDim())

@@ -132,8 +132,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i) {
     if (i == fromDim)
       continue;
-    // Along its dim a gather multiplies the shard, and the other kinds divide it. Example: from 6 shards over
-    // dp=2 and tp=3, a gather over tp makes 2, and a reduce-scatter over tp makes 6 of 2.
+    // Along its dim a gather multiplies the shard, and the other kinds divide it. Example: from 6 shards over dp=2 and
+    // tp=3, a gather over tp makes 2, and a reduce-scatter over tp makes 6 of 2.
     bool grows = i == dim && kind == CollectiveKind::all_gather;
     int64_t factor = i == dim ? groupSize : 1;
     MESHPLAN_RETURN_IF_ERROR(grows ? verifySplit(output, input, i, factor) : verifySplit(input, output, i, factor));

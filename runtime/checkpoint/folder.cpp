@@ -168,6 +168,7 @@ Status CheckpointFolder::removeLeftovers() const {
 
 Status CheckpointFolder::checkGoesOn(int64_t step) const {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
+  // Equal too: resuming from the last checkpoint is the usual case, and starting at it again saves nothing new.
   if (found.empty() || found.back().step <= step)
     return Status();
   std::string last = std::to_string(found.back().step);
@@ -183,6 +184,8 @@ Status CheckpointFolder::checkGoesOn(int64_t step) const {
 static Status putInPlace(const std::string &made, const std::string &place) {
   if (::rename(made.c_str(), place.c_str()) == 0)
     return Status();
+  // A rename onto a folder with content fails, by either of these codes. Removing the old one first would leave a
+  // moment without any.
   bool isTaken = errno == ENOTEMPTY || errno == EEXIST;
   if (isTaken && ::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0)
     return Status();

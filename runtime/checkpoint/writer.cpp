@@ -43,6 +43,7 @@ Expected<CheckpointWriter> CheckpointWriter::open(World &world, const Checkpoint
 CheckpointWriter::~CheckpointWriter() {
   if (!task.valid())
     return;
+  // The thread must not write any more: a file that it creates after this would stay until the next run removes it.
   snapshot->setCancelled(true);
   task.wait();
   if (folder)
@@ -91,6 +92,7 @@ Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
   std::error_code ignored;
   if (!state.weights.empty())
     state.weights = std::filesystem::absolute(state.weights, ignored).lexically_normal();
+  // The end of a training may coincide with a step that is due; a resumed run begins at a saved one.
   if (state.counters.steps == step)
     return Status();
   // There is one host buffer, so two checkpoints cannot be in progress. All ranks start at the same step, so all of
@@ -132,6 +134,7 @@ Status CheckpointWriter::goOn() {
   // Blocks for a few kilobytes only. All ranks have written, so none of them is late.
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> gathered, gatherAtFirst(*world, *sums));
   phase = Phase::committing;
+  // Only rank 0 has the folder, so the other ranks have nothing to do in this phase.
   if (!folder)
     outcome = Status();
   else

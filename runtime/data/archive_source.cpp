@@ -170,6 +170,7 @@ class Archive {
 public:
   explicit Archive(std::vector<ZipEntry> list) {
     for (ZipEntry &entry : list)
+      // PyTorch names the root after the file that was saved, which may have been renamed since.
       if (size_t slash = entry.name.find('/'); slash != std::string::npos)
         entries.emplace(entry.name.substr(slash + 1), std::move(entry));
   }
@@ -212,6 +213,7 @@ Expected<StoredTensor> readWeight(Archive &archive, const std::string &name, con
   if (!entry)
     return Status::error(StatusCode::notFound, "the archive has no ", path);
   std::optional<int64_t> reach = reachOf(tensor);
+  // Checked once here, so that later reads of any slice stay inside of the payload.
   if (!reach || *reach > static_cast<int64_t>(entry->size) / dtypeSize(tensor.dtype))
     return Status::error(StatusCode::corrupted, "shape ", shapeText(tensor.shape), " of ", dtypeName(tensor.dtype),
                          " in ", entry->size, " bytes (exported on the meta device?)");

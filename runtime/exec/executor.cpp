@@ -76,9 +76,8 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
 
 Status Executor::makeGroups() {
   // All communicators of the schedule, in its order, also those that this program does not use: with NCCL each creation
-  // is a collective of its ranks, and only the order of creation distinguishes groups of equal name and ranks.
-  // A program with devices of its own has no collectives; the schedule's communicators are for the mesh of the
-  // schedule.
+  // is a collective of its ranks, and only the order of creation distinguishes groups of equal name and ranks. A
+  // program with devices of its own has no collectives; the schedule's communicators are for the mesh of the schedule.
   bool ownDevices = view.program().devices() && view.program().devices()->size() > 0;
   if (ownDevices || !view.schedule().communicators())
     return Status();

@@ -219,6 +219,7 @@ Status ProgramRunner::judge(const NonfiniteNotes &notes) {
   guard->take(lastOutcome.nonfinite);
   if (lastOutcome.nonfinite == 0)
     return Status();
+  // Read only now: in a good step the counts stay on the device, and the host waits for none of them.
   lastOutcome.notes = notes.read();
   if (!wanted->stops())
     return Status();

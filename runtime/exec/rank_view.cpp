@@ -73,8 +73,8 @@ int64_t RankView::holders(int index) const {
 }
 
 /// The axes that do not split a value number its holders. Example: mesh dp=2, tp=3 and a weight split over tp. Ranks 1
-/// and 4 hold its second shard, with coordinates (0, 1) and (1, 1); dp alone counts, so they are holders 0 and 1.
-/// A value may be split over a part of an axis. Then the coordinate is a number with several digits: on an axis of 12
+/// and 4 hold its second shard, with coordinates (0, 1) and (1, 1); dp alone counts, so they are holders 0 and 1. A
+/// value may be split over a part of an axis. Then the coordinate is a number with several digits: on an axis of 12
 /// that is read as 2 x 3 x 2, a value split over the middle 3 has 2 * 2 holders, numbered by the first and the last
 /// digit.
 int64_t RankView::placeAmongHolders(int index) const {

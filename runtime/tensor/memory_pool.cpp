@@ -116,8 +116,8 @@ MemoryPool::Block MemoryPool::allocate(size_t bytes, size_t overhead) {
     std::lock_guard lock(mutex);
     if (bytes + overhead >= smallestKept)
       block = takeKept(bytes + overhead);
-    // Without the overhead: the peak is compared with the compiler's prediction, which counts tensors only.
-    // Counted before the memory exists, so that the lock is not held during the system call; a failure takes it back.
+    // Without the overhead: the peak is compared with the compiler's prediction, which counts tensors only. Counted
+    // before the memory exists, so that the lock is not held during the system call; a failure takes it back.
     currentBytes += static_cast<int64_t>(bytes);
     peakBytes = std::max(peakBytes, currentBytes);
     discardAbove(limitOf(peakBytes), discarded);

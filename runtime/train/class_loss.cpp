@@ -130,6 +130,7 @@ bool meshplan::isMeanCrossEntropy(const artifact::Program &program, std::string_
 /// True if all of the numbers, integers of `size` bytes, equal `number`.
 static bool areAll(std::span<const std::byte> numbers, int64_t size, int64_t number) {
   for (; !numbers.empty(); numbers = numbers.subspan(size))
+    // The low bytes of a little-endian number are the same number in a narrower type.
     if (std::memcmp(numbers.data(), &number, size) != 0)
       return false;
   return true;

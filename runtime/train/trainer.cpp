@@ -141,6 +141,7 @@ Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
   bool isDue =
       isStopping || done() == schedule.lastStep || (schedule.saveEvery > 0 && done() % schedule.saveEvery == 0);
   if (isDue)
+    // At a stop or the last step this is the final state, and saveLast finds it saved.
     MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->start(*parts.program, parts.stateToSave()));
   report.checkpointSeconds = secondsSince(begin);
   return tellSaved();

@@ -15,8 +15,8 @@ Status OutStream::allow(int64_t bytes) {
 Status OutStream::pump() {
   while (!cancelled && inFlight < chunkWindow && copied < available) {
     int64_t size = std::min(chunkBytes, total - copied);
-    // Copied, although MPI could send from the caller's memory: a send cannot be undone, and after an abort the
-    // caller frees that memory at once.
+    // Copied, although MPI could send from the caller's memory: a send cannot be undone, and after an abort the caller
+    // frees that memory at once.
     Buffer chunk = end.transport.allocate(size);
     std::memcpy(chunk.data(), data + copied, static_cast<size_t>(size));
     copied += size;

@@ -65,6 +65,7 @@ void leaveTogether(StoreWorld &world, std::chrono::milliseconds limit) {
   std::string key = world.keyOf("ended");
   Clock::time_point deadline = Clock::now() + limit;
   auto ended = store.add(key, 1);
+  // A rank that has died never adds itself; the deadline ends the wait.
   while (ended && *ended < world.size() && Clock::now() < deadline) {
     std::this_thread::sleep_for(askEvery);
     // Adding 0 reads a counter.

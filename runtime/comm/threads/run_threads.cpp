@@ -69,6 +69,7 @@ void giveUp(ThreadsRun &run, size_t first, const Status &failure, std::vector<St
   {
     std::unique_lock lock(returned.mutex);
     for (size_t rank = first; rank < results.size(); ++rank, ++returned.count) {
+      // Counted as returned, since waitForRanks waits for every rank, also for those that never were.
       results[rank] = failure;
       returned.ranks[rank] = true;
     }

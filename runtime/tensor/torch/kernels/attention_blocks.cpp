@@ -96,8 +96,8 @@ AttentionForm meshplan::attentionForm(const AttentionCall &call) {
 }
 
 void meshplan::dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys) {
-  // Numbered in the whole tensor, so that all shardings and blocks drop the same elements.
-  // The outermost extent has no influence on the numbers; it only has to contain the part.
+  // Numbered in the whole tensor, so that all shardings and blocks drop the same elements. The outermost extent has no
+  // influence on the numbers; it only has to contain the part.
   int64_t offset[] = {dropout.firstSample, dropout.firstHead, rows.begin, keys.begin};
   int64_t whole[] = {dropout.firstSample + weights.size(0), dropout.heads, dropout.rows, dropout.keys};
   PartOfWhole part(weights.sizes(), whole, offset);

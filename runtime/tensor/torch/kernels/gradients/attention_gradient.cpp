@@ -220,6 +220,8 @@ Scores AttentionTiles::scoresOf(const AttentionBlock &block, const Tile &tile, c
   Scores scores;
   at::Tensor slope;
   scores.weights = weightsOf(block, tile, mask, slope);
+  // dP of the overview; the next steps turn it into dS in the same memory, because a tile has room for two tensors of
+  // scores.
   scores.maskGradient = at::bmm(block.gradient, block.value.transpose(1, 2));
   drop(scores.maskGradient, tile);
   at::_softmax_backward_data_out(scores.maskGradient, scores.maskGradient, scores.weights, 2, type);

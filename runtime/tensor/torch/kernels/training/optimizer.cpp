@@ -1,9 +1,9 @@
 //===- optimizer.cpp - steps of optimizers --------------------------------===//
 //
-// A step computes in the dtype of the parameter, or of its master weight. Order of what happens to a
-// gradient: converted, multiplied by the factor (clipping, and the inverse loss scale), given to the fused kernel of
-// ATen. If the count of non-finite elements is not 0, nothing changes: on a CPU the host sees that and returns; on a
-// GPU the kernel is told, so that the host need not wait.
+// A step computes in the dtype of the parameter, or of its master weight. Order of what happens to a gradient:
+// converted, multiplied by the factor (clipping, and the inverse loss scale), given to the fused kernel of ATen. If the
+// count of non-finite elements is not 0, nothing changes: on a CPU the host sees that and returns; on a GPU the kernel
+// is told, so that the host need not wait.
 //
 // Offloaded states are changed on the host while copies of them to the device may still be under way (toDevice does not
 // wait); beforeChange waits for these first.

@@ -3,6 +3,19 @@
 // Rules have labels (A: attributes, M: mesh, C: calls, R: resharding, T: time)
 // that reappear in test/dialect/plan/verifiers.mlir.
 //
+// What an op of resharding may change, with B and C any axes and A those of the op:
+//
+//   all_gather d A           dim d over B, A                    ->  dim d over B
+//   reduce_scatter d A       dim d over B, partial over C, A    ->  dim d over B, A, partial over C
+//   all_reduce A             partial over C, A                  ->  partial over C
+//   all_to_all d to e, A     dim d over B, A; dim e over C      ->  dim d over B; dim e over C, A
+//   slice d A                dim d over B                       ->  dim d over B, A
+//   permute                  any axes                           ->  other axes, as many shards of each dim
+//
+// Example: mesh dp=2, tp=3, and [6, 6] with rows over dp. A slice of the columns over tp leaves [3, 2] to each rank. An
+// all-to-all of tp from columns to rows makes it rows over dp, tp: [1, 6]. An all-gather of the rows over tp is rows
+// over dp again: [3, 6].
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/plan/plan.h"

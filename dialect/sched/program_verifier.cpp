@@ -3,6 +3,14 @@
 // Rules have labels (P: names and numbers, L: lifetimes, T: tokens) that
 // reappear in test/dialect/sched/program_verifier.mlir.
 //
+// A program is a list without branches, so one walk in order decides everything. What a valid program guarantees to the
+// runtime:
+//
+//   P6, T1          all ranks start the same collectives in the same order, and wait for each once
+//   L1, L2, L6      no value is used after it was freed or overwritten, or freed twice
+//   L4, L7          what a collective in flight reads is neither freed nor overwritten
+//   L3, L5          what the run owns is not freed; everything else is, or is an output or an update
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/sched/sched.h"

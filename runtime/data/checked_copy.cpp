@@ -1,4 +1,17 @@
 //===- checked_copy.cpp - reading with checksums --------------------------===//
+//
+// Reading and checking at once: a block is compared by a single reader, while its bytes are in the cache for the copy.
+// Which reader, follows from a hash of the tensor's name and the number of the block, without communication. The hash
+// draws an element of the block, and one of the ranks that hold this element, by its number among them.
+//
+// Example: mesh dp=2, tp=3, and rows over tp. Of block 1 an element in row 40 is drawn, and number 0 of its 2 holders.
+// Rank (0, 1) reads row 40 and is number 0, so it compares all of block 1, of which it copies only a part; rank (1, 1)
+// reads the same rows and leaves it out.
+//
+// A block that a reader copies completely is compared chunk by chunk with the copy. One that it copies in part is
+// compared when its runs have moved past it, or at the end.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/data/checked_copy.h"
 

@@ -1,4 +1,15 @@
 //===- program_runner.cpp - a program and those before it -----------------===//
+//
+// One step of 4 microbatches, of which the program "accumulate" runs 3 and "step" the last one:
+//
+//   loss scale and number of skipped steps, from the guard
+//   accumulators to zeros; the programs share tensors again
+//   accumulate   microbatch 0, 1, 2     gradients are added to the accumulators
+//   step         microbatch 3           its gradients too; reduction, clipping, optimizer
+//   judge        counts non-finite gradients; the guard adapts the scale of the next step
+//
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/program_runner.h"
 

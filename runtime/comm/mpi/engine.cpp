@@ -12,6 +12,14 @@
 //   poll: chunks move                 <------>  poll: chunks move
 //   ticket finished; wait returns               ticket finished; wait returns
 //
+// How the thread ends:
+//
+//   all bodies return                 each rank tells the others that it leaves, and serves until all have left
+//   a body or a collective fails      the rank cancels its exchanges, tells the cause to all, and serves until all have
+//                                     left and its messages are delivered, 2 s at most
+//   MPI fails                         the rank cancels and leaves; the others notice by their time-outs
+//   others never return               the rank leaves after the time-out and 2 s, with their names
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/comm/mpi/engine.h"

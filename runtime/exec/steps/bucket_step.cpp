@@ -1,4 +1,16 @@
 //===- bucket_step.cpp - coalesced collectives ----------------------------===//
+//
+// Example: gradients A of 6 elements and B of 4 are reduced and scattered over 2 ranks, in one collective.
+//
+//   members       A: runs [0, 3) [3, 6)     B: runs [0, 2) [2, 4)
+//   packed        a0 a1 a2 b0 b1   a3 a4 a5 b2 b3      counts 5 and 5
+//   rank 1 gets   the sums of      a3 a4 a5 b2 b3      unpacked into its shards of A and B
+//
+// The elements for a rank are adjacent, as the backends require, and those of a tensor are not. With one tensor both
+// are, and nothing is copied. If the outputs of a reduction have adjacent targets, the backend writes to these
+// directly.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/steps/bucket_step.h"
 

@@ -1,4 +1,13 @@
 //===- attention_blocks.cpp - parts of attention and its gradient ---------===//
+//
+// Why blocks of rows? A causal mask with a window as a tensor would have as many elements as one head's scores: for
+// 4096 positions 64 MiB in f32. A block of 512 rows needs 8 MiB at a time, and with a window fewer, since keys outside
+// of the block's reach are left out.
+//
+// A row without visible keys has scores of minus infinity only. Its softmax would be 0 / 0 after (-inf) - (-inf); it is
+// defined as zeros, with a logsumexp of zero, so that such rows add nothing to any gradient.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
 

@@ -88,6 +88,7 @@ std::optional<CollectiveKind> collectiveKindOf(Operation *op) {
 meshplan::AxisRef resolveAxis(AxisRefAttr axis, MeshOp mesh) {
   int64_t index = mesh.findAxis(axis.getName());
   if (axis.isWhole())
+    // A whole axis is the digit with nothing before it, so that callers need not distinguish.
     return {index, 1, mesh.getAxisSize(index)};
   return {index, axis.getPre(), axis.getSize()};
 }

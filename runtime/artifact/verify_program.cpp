@@ -139,6 +139,7 @@ Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &pro
 
 Status verifyBuffers(const artifact::Program &program) {
   std::set<std::string_view> names;
+  // Of the values that a buffer may hold: those that no buffer has taken yet.
   std::set<int32_t> free;
   for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
     free.insert(parameter.value());

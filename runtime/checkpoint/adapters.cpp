@@ -194,6 +194,7 @@ const Feed &AdapterFeed::feedOf(const FeedRequest &request, FeedRequest &renamed
 Status AdapterFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   FeedRequest renamed;
   Status status = feedOf(request, renamed).read(renamed, out);
+  // The usual mistake: the weights of the base model alone were given.
   if (status.code() == StatusCode::notFound && !adapters && isAdapter(request.names.front()))
     return Status(status.code(), status.message() + "; help: adapters that are saved alone are read with --adapters");
   return status;

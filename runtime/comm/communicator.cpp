@@ -130,6 +130,7 @@ Expected<Pending> Group::startPermute(const void *input, int64_t sendCount, int6
                         .sendCounts = std::vector<int64_t>(size(), 0),
                         .receiveCounts = std::vector<int64_t>(size(), 0),
                         .label = std::move(label)};
+  // A rank may have no partner on either side, and still takes part with counts of zero.
   if (sendTo >= 0)
     collective.sendCounts[sendTo] = sendCount;
   if (receiveFrom >= 0)

@@ -54,7 +54,8 @@ private:
   std::vector<std::byte> content;
 };
 
-/// Maps the number of a complex type to the type of its parts; other numbers stay.
+/// Maps the number of a complex type to the type of its parts; other numbers stay. Their order in torch is ComplexHalf,
+/// ComplexFloat, ComplexDouble (9 to 11), as Half, Float, Double (6 to 8).
 int64_t partsOfScalarType(int64_t number) { return number >= 9 && number <= 11 ? number - 3 : number; }
 
 /// torch's ScalarType, numbered as in the archive's schema.

@@ -51,6 +51,7 @@ Expected<SafetensorsWriter::Layout> SafetensorsWriter::layoutOf(const std::strin
     position = end;
   }
   layout.header = headerBytes(header);
+  // The header has the offsets of tensors in the data, so its own size may follow from them.
   int64_t start = static_cast<int64_t>(layout.header.size());
   for (auto &[name, slot] : layout.slots)
     slot.offset += start;

@@ -23,6 +23,7 @@ public:
     // Trailing whole dims with contiguous elements form one run.
     while (leaf > 0 && strides[leaf - 1] == runLength && isWhole(ranges[leaf - 1], shape[leaf - 1]))
       runLength *= shape[--leaf];
+    // The rows of a range follow one another too, if nothing lies between them.
     rangeIsRun = leaf > 0 && strides[leaf - 1] == runLength;
   }
 
@@ -218,6 +219,8 @@ std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64
   bool tooMany = false;
   auto add = [&](int64_t begin, int64_t, int64_t count) {
     Range run{begin, count};
+    // Only with the last one: runs of a row-major tensor ascend. With other strides this joins fewer than it could,
+    // which costs only requests.
     if (!spans.empty() && (tooMany || areNear(spans.back(), run, gap))) {
       spans.back() = joined(spans.back(), run);
       // Too fragmented: a single span reads more than needed, but in one sequential request.

@@ -181,6 +181,7 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   // Comparison reads whole blocks, so it is combined with the copy while the bytes are in the cache.
   if (tensor.checksums)
     return copyChecked(tensor, *payload, ranges, share, out.data(), dtype).withContext(what);
+  // The payload may be shared: tied weights and views of one storage have offsets into the same bytes.
   const std::byte *base = payload->data() + tensor.offset * dtypeSize(tensor.dtype);
   return copySlice(base, tensor.dtype, ranges, tensor.shape, tensor.strides, out.data(), dtype);
 }

@@ -39,6 +39,7 @@ public:
         return source.require({&field.name, 1}, {}).status();
       MESHPLAN_RETURN_IF_ERROR(checkDType(*tensor, field));
       MESHPLAN_RETURN_IF_ERROR(checkShape(*tensor, field));
+      // Pointers into the source, which owns the tensors and is moved no more.
       tensors.push_back(tensor);
     }
     return Status();

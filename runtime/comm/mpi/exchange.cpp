@@ -187,6 +187,7 @@ Status MpiExchange::moved() {
     ownTicket->finish(Status());
     return Status();
   }
+  // A peer has up to four streams, and its name belongs into the message once.
   std::ranges::sort(progress.missing);
   progress.missing.erase(std::unique(progress.missing.begin(), progress.missing.end()), progress.missing.end());
   ownTicket->update(std::move(progress));

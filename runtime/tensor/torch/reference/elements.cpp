@@ -91,6 +91,7 @@ Expected<ElementErrors> meshplan::errorsOf(const Tensor &tensor, const Tensor &e
     at::Tensor own = unwrap(tensor).to(at::kDouble), wide = unwrap(exact).to(own.device(), at::kDouble);
     // Equal infinities have no distance.
     at::Tensor errors = (own - wide).abs().masked_fill_(own.eq(wide), 0);
+    // An element that equals the exact one, rounded once, cannot be computed better in this dtype.
     at::Tensor rounded = wide.to(unwrap(tensor).scalar_type()).to(at::kDouble);
     return ElementErrors{largestOf(errors), largestOf(errors.masked_fill(own.eq(rounded), 0))};
   });

@@ -360,9 +360,9 @@ LogicalResult AllReduceOp::verify() {
 LogicalResult ReduceScatterOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change) || failed(verifyTarget(*this)))
-    // Backwards, from the result: its type says into which blocks the dim is cut. The input need not say it, since a
-    // dim without axes has no blocks in its canonical form.
     return failure();
+  // Backwards, from the result: its type says into which blocks the dim is cut. The input need not say it, since a dim
+  // without axes has no blocks in its canonical form.
   FailureOr<ShardingAttr> reduced = dropPartial(*this, change->from, change->axes);
   if (failed(reduced))
     return failure();

@@ -1,12 +1,12 @@
 //===- verify_collective.cpp - layout rules of collectives ----------------===//
 //
-// The compiler has verified the same on its IR. Here the file is the only witness: it may be of another version, and
-// afterwards the runtime allocates and sends by these numbers without looking again. Along dims only the numbers of
-// shards are compared; which rank holds what is checked when the step is prepared (exec/pieces.cpp).
+// The compiler has verified the same on its IR. The runtime does not rely on that, because afterwards it allocates and
+// sends by these numbers without looking again. Along dims only the numbers of shards are compared; which rank holds
+// what is checked when the step is prepared (exec/pieces.cpp).
 //
 // Example: mesh dp=2, tp=3. Rows over dp and tp have 6 shards, and an all-gather over tp leaves 6 / 3 = 2. A dim that
-// it does not name keeps its number. A reduce-scatter over tp needs an input that is partial over tp and over nothing
-// less; what remains of the partial axes is that of the output.
+// it does not name keeps its number. A reduce-scatter over tp needs an input that is partial over tp, and its output is
+// partial over what remains.
 //
 //===----------------------------------------------------------------------===//
 

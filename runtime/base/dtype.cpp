@@ -61,7 +61,7 @@ template <typename To, typename From> To convertOne(From value) {
 
 template <typename From, typename To> void convertAll(const std::byte *source, std::byte *destination, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    // The bytes of a file need not be aligned for their dtype. Through a copy and not a cast: reading an unaligned
+    // The bytes of a file need not be aligned for their dtype. They are copied and not cast: reading an unaligned
     // pointer is undefined, and compilers turn the copy into a load.
     From value;
     std::memcpy(&value, source + i * sizeof(From), sizeof(From));

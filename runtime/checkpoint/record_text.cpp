@@ -10,7 +10,6 @@
 //    "checksum": "1a2b3c4d"        of all bytes before the comma that precedes this line
 //   }
 //
-//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/record.h"
@@ -208,7 +207,7 @@ public:
 
 private:
   static const Json &nothing() {
-    // A reference to it replaces a missing member, so that reading goes on and no caller has to stop.
+    // A reference to it replaces a missing member, so that reading continues and no caller has to stop.
     static const Json empty;
     return empty;
   }

@@ -9,7 +9,6 @@
 //   read(batch 1): waits if need be, copies
 //   advance                             ---->  batch 2
 //
-//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/dataset/dataset_feed.h"

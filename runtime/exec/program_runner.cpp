@@ -8,7 +8,6 @@
 //   step         microbatch 3           its gradients too; reduction, clipping, optimizer
 //   judge        counts non-finite gradients; the guard adapts the scale of the next step
 //
-//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/exec/program_runner.h"

@@ -58,7 +58,6 @@ void Storages::share(const Storages &owner) {
 std::map<int, std::vector<size_t>> Storages::uses() const {
   std::map<int, std::set<size_t>> found;
   std::map<int, size_t> holders; // by value: its storage; includes values that overwrote one in place
-  // In the order of the program, so that an in-place result is known before the collective that reads it.
   for (const auto &[value, region] : regions)
     holders[value] = region.storage;
   auto follow = [&](int old, int made) {
@@ -66,6 +65,7 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
       // An in-place result has a new value number but the same memory.
       holders[made] = holder->second;
   };
+  // In the order of the program, so that an in-place result is known before the collective that reads it.
   for (const artifact::Instruction *instruction : *view.program().instructions()) {
     if (const artifact::Compute *compute = instruction->action_as_Compute(); compute && compute->overwrites())
       for (flatbuffers::uoffset_t i = 0; i < compute->overwrites()->size() && i < compute->outputs()->size(); ++i)

@@ -189,7 +189,6 @@ static Status checkTorchrun(const Placement &placement, const Workload &workload
 ///   cuda     1, with a GPU for each rank         nccl      threads
 ///   cuda     several, MPI                        nccl      mpi
 ///   cuda     several, torchrun or a store        nccl      store
-///
 Expected<Connection> chooseBackend(std::string_view asked, const Placement &placement, const Workload &workload,
                                    const std::optional<MeetingPoint> &meeting) {
   MESHPLAN_RETURN_IF_ERROR(checkBackend(asked, workload));

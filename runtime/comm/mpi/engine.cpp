@@ -238,7 +238,7 @@ void Engine::rest() {
     std::this_thread::yield();
     return;
   }
-  // Only after the yielding turns: a question for a signal costs a system call, and short waits are the usual ones.
+  // Only after the yielding turns: looking for a signal costs a system call, and short waits are the usual ones.
   if (Status reason = options.interruption ? options.interruption() : Status(); !reason.ok())
     stop(reason, true);
   checkStuck();

@@ -95,7 +95,7 @@ private:
 Expected<Pending> MpiGroup::start(Collective collective) {
   std::string what = "rank " + std::to_string(engine.rank()) + ": " + describe(collective, name());
   StartedCollective next{.group = name(), .participants = participantsOf(collective, size(), index())};
-  // Counted for each pair of its own, because the other ranks of the group take no part in a send and would not count
+  // Each pair has a count of its own, because the other ranks of the group take no part in a send and would not count
   // it.
   next.key = {hash, next.participants.pair, started[next.participants.pair]++};
   for (int64_t member : next.participants.indices)

@@ -85,8 +85,8 @@ Status meshplan::runStore(KeyValueStore &store, const StorePlace &place, const R
     result = runRank(world, options, body);
   }
   bool failed = !result.ok() || !world.failureNow().ok();
-  // The store ends with its host, so the host waits for ranks that are still working; another rank that has succeeded
-  // owes nothing to anyone, since what it posted stays in the store.
+  // The store ends with its host, so the host waits for ranks that are still working. Another rank that has succeeded
+  // may leave, since what it posted stays in the store.
   std::chrono::milliseconds forHost = place.isHost ? options.timeout + grace : std::chrono::milliseconds(0);
   leaveTogether(world, failed ? std::min(grace, options.timeout) : forHost);
   return result;

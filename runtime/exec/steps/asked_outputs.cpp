@@ -5,7 +5,7 @@
 //
 // Example: the outputs are `loss` and `logits`, and only `loss` is asked for.
 //
-//   instruction               asked: loss               without the question
+//   instruction               asked: loss               asked: both
 //   logits = mm(x, w)         needed: loss reads it     needed
 //   loss = cross(logits, y)   needed, frees logits      needed
 //   free(x)                   stays                     stays

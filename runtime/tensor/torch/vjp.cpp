@@ -1,10 +1,10 @@
 //===- vjp.cpp - gradients by LibTorch's autograd -------------------------===//
 //
 // The derivative of an operator for which the compiler has no formula: the operator runs again, recorded by PyTorch's
-// autograd, on leaves without history. Example: `y = layer_norm(x, w)`, gradients of `x` and `w` are asked for.
+// autograd, on leaves without history. Example: `y = f(x, w)`, gradients of `x` and `w` are asked for.
 //
 //   x', w' = leaves that share the elements of x and w
-//   y'     = layer_norm(x', w'), recorded
+//   y'     = f(x', w'), recorded
 //   dx, dw = grad(y', [x', w'], dy)
 //
 // The price is a second forward pass of this operator, and the memory of its graph for the time of the call. If the

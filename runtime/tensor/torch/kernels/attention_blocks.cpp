@@ -4,8 +4,8 @@
 // 4096 positions 64 MiB in f32. A block of 512 rows needs 8 MiB at a time, and with a window fewer, since keys outside
 // of the block's reach are left out.
 //
-// A row without visible keys has scores of minus infinity only. Its softmax would be 0 / 0 after (-inf) - (-inf); it is
-// defined as zeros, with a logsumexp of zero, so that such rows add nothing to any gradient.
+// A row without visible keys has scores of minus infinity only. Its softmax would be NaN twice over, by (-inf) - (-inf)
+// and by 0 / 0. It is defined as zeros, with a logsumexp of zero, so that such rows add nothing to any gradient.
 //
 //===----------------------------------------------------------------------===//
 

@@ -180,6 +180,8 @@ static LogicalResult verifyFlat(StartOp op, ShardedTensorType from, ShardedTenso
   bool gathers = op.getKind() == CollectiveKind::all_gather, scatters = op.getKind() == CollectiveKind::reduce_scatter;
   size_t before = from.getFlatAxes().size(), after = to.getFlatAxes().size();
   bool isFlat = !op.getDim() && (gathers || scatters);
+  // Only the number of axes, since this op has no axes of its own: those of its communicator are compared when the
+  // artifact is loaded.
   bool fits = isFlat ? (gathers ? before > after : after > before) : from.getFlatAxes() == to.getFlatAxes();
   if (!fits)
     return op.emitOpError() << stringifyCollectiveKind(op.getKind()) << (isFlat ? " without" : " with")
@@ -195,7 +197,8 @@ static LogicalResult verifyMoved(StartOp op, ShardedTensorType from, ShardedTens
   return failure(failed(verifySameTensor(op, from, to)) || failed(verifyFlat(op, from, to)));
 }
 
-/// C5: coalesced tensors have one element type and one reduction, and no dim.
+/// C5: coalesced tensors have one element type and one reduction, and no dim. They travel in one buffer, of one type,
+/// and a backend reduces all of it by one operation.
 static LogicalResult verifyBucket(StartOp op) {
   auto first = cast<ShardedTensorType>(op.getInputs().front().getType());
   if (op.getInputs().size() > 1 && op.getDim())
@@ -211,6 +214,7 @@ static LogicalResult verifyBucket(StartOp op) {
 
 /// C7: either each result has a target of its extents and division, or none has a target.
 static LogicalResult verifyTargets(StartOp op, ArrayRef<ShardedTensorType> results) {
+  // All or none: a partly filled buffer would need both ways of landing in one collective.
   if (!op.getTargets().empty() && op.getTargets().size() != results.size())
     return op.emitOpError() << "puts " << results.size() << " tensors into " << op.getTargets().size();
   for (auto [target, result] : llvm::zip(op.getTargets().getTypes(), results)) {

@@ -1,4 +1,16 @@
 //===- verify_instructions.cpp - order and lifetimes in a program ---------===//
+//
+// The runtime frees, overwrites and sends what the instructions say, without looking. So this walk decides, once per
+// load, that no instruction can touch memory that is not there. Its cost is one visit of each operand, because a
+// program is a list without branches.
+//
+// Example: start 3 reads v5 into v6; compute overwrites v5; wait 3. Between start and wait the backend still reads v5,
+// so the compute is refused. After the wait it would be right.
+//
+// Rank-dependent integers are checked for every rank at once, by their bounds: the check does not visit ranks, and a
+// file is accepted or refused by all of them alike.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/meaning.h"
 
@@ -230,6 +242,7 @@ Status Walk::overwrite(int32_t value) {
 
 Status Walk::start(const artifact::Start &start) {
   if (sizeOf(program.devices()) > 0)
+    // Its communicators would be those of the schedule's mesh, in which such a program has no rank.
     return corrupted("a collective in a program with devices of its own");
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("communicator", start.communicator(), schedule.communicators()));
   // Ranks match collectives by this number, so it must increase.
@@ -245,7 +258,9 @@ Status Walk::start(const artifact::Start &start) {
     MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
     MESHPLAN_RETURN_IF_ERROR(onDevice(input));
     MESHPLAN_RETURN_IF_ERROR(onDevice(output));
+    // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
     states[output] = State::arriving;
+    // A number and not a mark: several collectives in flight may read the same value.
     ++readers[input];
     return verifyStart(start, valueAt(input), valueAt(output), group);
   }));

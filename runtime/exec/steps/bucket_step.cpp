@@ -1,4 +1,16 @@
 //===- bucket_step.cpp - coalesced collectives ----------------------------===//
+//
+// Example: gradients A of 6 elements and B of 4 are reduced and scattered over 2 ranks, in one collective.
+//
+//   members       A: runs [0, 3) [3, 6)     B: runs [0, 2) [2, 4)
+//   packed        a0 a1 a2 b0 b1   a3 a4 a5 b2 b3      counts 5 and 5
+//   rank 1 gets   the sums of      a3 a4 a5 b2 b3      unpacked into its shards of A and B
+//
+// The elements for a rank are adjacent, as the backends require, and those of a tensor are not. With one tensor both
+// are, and nothing is copied. If the outputs of a reduction have adjacent targets, the backend writes to these
+// directly.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/steps/bucket_step.h"
 
@@ -93,10 +105,11 @@ Status BucketStep::run(std::span<Tensor> values) {
 }
 
 Status BucketStep::finish(std::span<Tensor> values) {
-  // The step runs again in the next training step, so it must not keep the buffers.
+  // The step runs again in the next training step, so it must not keep the buffers. `landing` has them until the wait
+  // has returned, because the backend uses them until then.
   Flight landing = std::exchange(flight, Flight());
   MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
-  // Freed before outputs are allocated, to reduce peak memory.
+  // The addends or shards that were sent, freed before outputs are allocated, to reduce peak memory.
   landing.outgoing = Tensor();
   return land(values, landing).withContext(instructionContext(view, name(), instruction));
 }
@@ -119,6 +132,8 @@ Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values)
   if (!next.targets.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(targets, joined(next.targets));
   }
+  // Adjacency is found here from the tensors themselves. They are adjacent if a buffer of the program holds them
+  // (Storages), and a tensor that was replaced in between is packed like any other instead of being sent wrongly.
   next.packing = packingOfCoalesced(action().kind(), members.size(), sent.defined(), targets.defined());
   if (!sent.defined() || next.packing.packs) {
     // A single tensor that is not row-major is copied to be sent.
@@ -157,6 +172,7 @@ Expected<Pending> BucketStep::start() {
     return group.startAllGather(input, output, counts, dtype, label);
   if (scatters())
     return group.startReduceScatter(input, output, counts, dtype, reductionOf(action().reduction()), label);
+  // The buffer of an all-reduce has the same elements on all ranks, so one count is enough.
   return group.startAllReduce(input, output, total, dtype, reductionOf(action().reduction()), label);
 }
 
@@ -169,6 +185,7 @@ Status BucketStep::land(std::span<Tensor> values, const Flight &landing) {
 
 /// The target, a view of the received elements, or a new tensor to copy to.
 Expected<Tensor> BucketStep::outputOf(size_t index, const Flight &landing) const {
+  // The backend has written to the targets directly, or `unpack` copies to them.
   if (!landing.targets.empty())
     return landing.targets[index];
   const Member &member = members[index];
@@ -214,6 +231,8 @@ Expected<Member> memberOf(const RankView &view, const artifact::Start &start, in
   Range whole = view.run(gathers ? output : input);
   for (int64_t rank : group) {
     Range run = view.peer(rank).run(cut);
+    // Counted from the run that is gathered, because it may itself be a part of a longer one, if only some of the flat
+    // axes are gathered.
     member.runs.push_back({run.offset - whole.offset, run.size});
     // The communicator comes from the artifact. With a wrong one, elements would silently move to a wrong location.
     if (view.peer(rank).ranges(cut) != view.ranges(cut))

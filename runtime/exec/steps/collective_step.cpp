@@ -11,7 +11,9 @@
 
 using namespace meshplan;
 
-/// True for a max or min that the group does not support and that is therefore computed here.
+/// True for a max or min that the group does not support and that is therefore computed here. NCCL's max and min of
+/// floats drop NaN, which would hide a broken activation. The gather moves as many tensors as there are ranks, and
+/// these are small: the row maxima of a softmax.
 static bool isExtreme(const RankView &view, const artifact::Start &action, const Group &group) {
   bool reduces = action.kind() == artifact::CollectiveKind::all_reduce ||
                  action.kind() == artifact::CollectiveKind::reduce_scatter;
@@ -38,7 +40,8 @@ Expected<Pending> CollectiveStep::startGather(const Flight &flight) {
   DType dtype = flight.outgoing.dtype();
   if (action().kind() == artifact::CollectiveKind::all_reduce)
     return group.startAllGather(input, output, flight.outgoing.elementCount(), dtype, label);
-  // A reduce-scatter becomes an all-to-all: each rank receives every rank's addend of its own piece.
+  // A reduce-scatter becomes an all-to-all: each rank receives every rank's addend of its own piece. All these addends
+  // have the size of this rank's output, whatever the sizes of other ranks' pieces are.
   std::vector<int64_t> counts(group.size(), flight.incoming.elementCount() / group.size());
   return group.startAllToAll(input, pieces.sendCounts, output, counts, dtype, label);
 }
@@ -88,6 +91,7 @@ Status CollectiveStep::run(std::span<Tensor> values) {
   auto next = takeOff(values);
   if (!next)
     return next.status().withContext(instructionContext(view, name(), instruction));
+  // In the member before the start, because the backend uses the memory of both tensors from the start on.
   flight = *std::move(next);
   MESHPLAN_ASSIGN_OR_RETURN(flight.pending, start(flight));
   return Status();
@@ -103,6 +107,7 @@ Expected<Tensor> CollectiveStep::land(Flight &landing) {
   // The received elements are in the order of the output.
   if (!pieces.packing.unpacks)
     return std::move(landing.incoming);
+  // To reduce peak memory: for a moment the received buffer and the output exist at the same time.
   landing.outgoing = Tensor();
   MESHPLAN_ASSIGN_OR_RETURN(Tensor output, allocateTensor(outputShape, landing.incoming.dtype()));
   MESHPLAN_RETURN_IF_ERROR(unpack(pieces.receives, landing.incoming, output));

@@ -120,8 +120,7 @@ void TreeReader::readEntry(llvm::yaml::KeyValueNode &entry, int level, YamlValue
     return fail(key.range, "'" + key.text + "' is repeated");
   lastKey = own.keyRange;
   own.value = readNode(entry.getValue(), level);
-  // The parser does not tell where maps, lists and empty values begin.
-  // So errors about such a value point to its key.
+  // The parser does not tell where maps, lists and empty values begin. So errors about such a value point to its key.
   if (own.value.kind != YamlValue::Kind::scalar)
     own.value.range = own.keyRange;
   map.entries.push_back(std::move(own));

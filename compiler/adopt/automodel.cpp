@@ -300,6 +300,7 @@ std::optional<AdoptedPlan> AutomodelReader::read(const YamlValue &recipe, const 
       read(*section);
   };
   each("model", [&](const YamlEntry &section) { readModel(section); });
+  // Before the optimizer, whose schedule depends on the number of steps.
   each("step_scheduler", [&](const YamlEntry &section) { readSteps(section); });
   each("optimizer", [&](const YamlEntry &section) { readOptimizer(section, recipe.find("lr_scheduler")); });
   each("clip_grad_norm", [&](const YamlEntry &section) { readClip(section); });

@@ -216,6 +216,7 @@ void AutomodelReader::readOptimizer(const YamlEntry &section, const YamlEntry *s
   }
   AdoptedOptimizer optimizer{kind, target ? reader.fromOf(*target) : reader.fromOf(section), {}, {}};
   readNumbers(section, optimizer);
+  // The default of the language is that of PyTorch's AdamW, 0.01.
   if (kind == "adamw" && *name == "FusedAdam" && !section.value.find("weight_decay"))
     optimizer.options.push_back({"weight_decay 0", "the default of FusedAdam"});
   if (schedule)

@@ -1,4 +1,8 @@
 //===- arithmetic.cpp - arithmetic of derivatives -------------------------===//
+//
+// Derivatives are made after the export, so there is no PyTorch that computes their shapes and types; these functions
+// follow its rules. Example: a gradient bf16[2, 3] times a factor f32[] stays bf16, because a tensor without dims
+// widens only to a higher category (integers to floats), while bf16[2, 3] times f32[3] is f32[2, 3].
 
 #include "compiler/derivatives/arithmetic.h"
 #include <numeric>

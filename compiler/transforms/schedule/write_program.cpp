@@ -1,4 +1,10 @@
 //===- write_program.cpp - writes a solution as a sched.program -----------===//
+//
+// The solution is a list of steps over indices of the problem. Each becomes an op of sched, in order, so that a program
+// is a straight line that a rank executes. `values` maps each value of the function to the sched value that holds it.
+// The results of a collective are defined by its wait and not by its start, so no op can be written that reads them
+// while they are in flight. Memory, times and the tensors held at the peak are computed from the same solution and
+// become attributes: what is reported is what is executed.
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"

@@ -1,4 +1,10 @@
 //===- write_program.cpp - writes a solution as a sched.program -----------===//
+//
+// The solution is a list of steps over indices of the problem. Each becomes an op of sched, in order, so that a program
+// is a straight line that a rank executes. `values` maps each value of the function to the sched value that holds it.
+// The results of a collective are defined by its wait and not by its start, so no op can be written that reads them
+// while they are in flight. Memory, times and the tensors held at the peak are computed from the same solution and
+// become attributes: what is reported is what is executed.
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
@@ -161,6 +167,7 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
 }
 
 sched::TimeAttr ProgramWriter::timeOf() {
+  // Sums, not a makespan: they say how much there is to overlap, not how much is overlapped.
   int64_t times[2] = {0, 0};
   for (const scheduling::Operation &operation : problem.operations)
     times[operation.isCollective()] += operation.duration;
@@ -282,6 +289,7 @@ void ProgramWriter::writeStart(unsigned index) {
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   const scheduling::Operation &operation = problem.operations[index];
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
+  // All ranks issue collectives in this order, or they would wait for each other forever.
   tokens[index] = sched::StartOp::create(
       builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)),
       inputs, dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.stream),
@@ -313,6 +321,7 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
       writeFrees(frees);
       count = frees.size();
     } else {
+      // A free has no op of its own in the function; the step before it is why the buffer is dead.
       location = projection.operations[step.index].front()->getLoc();
       if (step.kind == scheduling::StepKind::run)
         writeRun(*projection.operations[step.index].front());
